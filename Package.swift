@@ -1,0 +1,143 @@
+// swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
+
+import PackageDescription
+
+/// Strict from the first day: a warning is an error, an import is private unless it says otherwise.
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .treatAllWarnings(as: .error),
+]
+
+/// An app developer's code: nothing of ours is switched on in it.
+let asAnAppWouldBe: [SwiftSetting] = [.swiftLanguageMode(.v5)]
+
+// Libraries, each with its reason.
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
+let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
+let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let argumentParser = Target.Dependency.product(
+    name: "ArgumentParser", package: "swift-argument-parser")
+
+func module(_ name: String, _ imports: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: imports, swiftSettings: strict)
+}
+
+func tests(_ name: String, _ imports: [Target.Dependency], resources: [Resource] = []) -> Target {
+    .testTarget(
+        name: name, dependencies: imports, resources: resources, swiftSettings: strict)
+}
+
+let package = Package(
+    name: "shopkeeper",
+    products: [
+        .library(name: "StoreKit", targets: ["StoreKit"]),
+        .library(name: "PurchaseKit", targets: ["PurchaseKit"]),
+        .library(name: "PurchaseKitTesting", targets: ["PurchaseKitTesting"]),
+        .executable(name: "shopkeeper", targets: ["shopkeeper"]),
+        .executable(name: "monkey-credits", targets: ["MonkeyCredits"]),
+    ],
+    dependencies: [
+        // Options, help and exit code 64 of the command.
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        // DER for receipts; certificates and their verification; ECDSA, RSA, SHA, scrypt.
+        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
+        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        // Structured logs of the server.
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        // SQLite: connections, prepared statements, a writer queue off the cooperative threads.
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        // HTTP server. No traits: neither its configuration reader nor full Foundation is used.
+        .package(
+            url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+    ],
+    targets: [
+        module("Commerce"),
+        module("Live", ["Commerce"]),
+        module("CatalogueFile", ["Commerce"]),
+        module("SignedData", ["Commerce", crypto, cryptoExtras, x509, asn1]),
+        module("StoreWire", ["Commerce"]),
+        .target(name: "CStoreKit"),
+        module(
+            "PurchaseKit", ["CStoreKit", "Commerce", "Live", "SignedData", "StoreWire"]),
+        module("StoreKit", ["PurchaseKit"]),
+        module("Storage"),
+        module("StorageSQLite", ["Storage", grdb]),
+        module(
+            "Shop",
+            [
+                "CatalogueFile", "Commerce", "SignedData", "Storage", "StoreWire", crypto,
+                cryptoExtras,
+            ]),
+        module(
+            "PurchaseKitTesting",
+            [
+                "CatalogueFile", "Commerce", "Live", "PurchaseKit", "Shop", "SignedData",
+                "Storage", "StorageSQLite", "StoreWire",
+            ]),
+        module(
+            "ShopServer",
+            [
+                "Commerce", "Shop", "SignedData", "Storage", "StoreWire", hummingbird, logging,
+            ]),
+        .executableTarget(
+            name: "shopkeeper",
+            dependencies: [
+                "CatalogueFile", "Commerce", "Live", "PurchaseKit", "Shop", "ShopServer",
+                "SignedData", "Storage", "StorageSQLite", "StoreWire", argumentParser, logging,
+            ],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "MonkeyCredits", dependencies: ["StoreKit"], path: "Samples/MonkeyCredits",
+            exclude: ["MonkeyCredits.storekit", "README.md"], swiftSettings: asAnAppWouldBe),
+
+        .target(
+            name: "TestSupport", dependencies: ["Commerce"], path: "Tests/TestSupport",
+            swiftSettings: strict),
+        .target(
+            name: "CSyncCounter", path: "Tests/CSyncCounter",
+            linkerSettings: [.linkedLibrary("sqlite3")]),
+        tests("CommerceTests", ["Commerce", "TestSupport"]),
+        tests("CatalogueFileTests", ["CatalogueFile", "Commerce", "TestSupport"]),
+        tests(
+            "SignedDataTests",
+            ["Commerce", "SignedData", "TestSupport", crypto, cryptoExtras, x509, asn1]),
+        tests("StoreWireTests", ["Commerce", "StoreWire", "TestSupport"]),
+        tests(
+            "StorageTests",
+            ["CSyncCounter", "Storage", "StorageSQLite", "TestSupport", grdb]),
+        tests(
+            "ShopTests",
+            [
+                "CatalogueFile", "Commerce", "Shop", "SignedData", "Storage", "StorageSQLite",
+                "StoreWire", "TestSupport", crypto,
+            ]),
+        tests(
+            "ShopServerTests",
+            [
+                "CatalogueFile", "Commerce", "Live", "Shop", "ShopServer", "SignedData",
+                "Storage", "StorageSQLite", "StoreWire", "TestSupport", crypto, logging,
+            ]),
+        tests(
+            "PurchaseKitTests",
+            [
+                "Commerce", "Live", "PurchaseKit", "SignedData", "StoreWire", "TestSupport",
+            ]),
+        tests(
+            "ScenarioTests",
+            [
+                "CSyncCounter", "Commerce", "Live", "PurchaseKit", "PurchaseKitTesting", "Shop",
+                "SignedData", "Storage", "StorageSQLite", "StoreKit", "StoreWire", "TestSupport",
+            ]),
+        tests("CommandTests", ["Commerce", "Live", "StoreWire", "TestSupport", "shopkeeper"]),
+        tests("TidyTests", ["TestSupport"]),
+    ]
+)

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How a product may be bought and how long it lasts.
+public enum ProductType: String, Sendable, CaseIterable {
+    case consumable = "consumable"
+    case nonConsumable = "non-consumable"
+    case autoRenewable = "auto-renewable"
+    case nonRenewing = "non-renewing"
+}
+
+/// A product's words in one language.
+public struct Localization: Hashable, Sendable {
+    /// An identifier with underscores: `en_US`, `zh_Hans`, `ja`.
+    public let locale: String
+    public let displayName: String
+    public let details: String
+
+    public init(locale: String, displayName: String, details: String) {
+        self.locale = locale
+        self.displayName = displayName
+        self.details = details
+    }
+}
+
+/// Something an app sells.
+public struct Product: Hashable, Sendable {
+    public let id: ProductID
+    public let type: ProductType
+    /// The merchant's own label, never shown to customers.
+    public let referenceName: String
+    /// One price; the same number in every storefront's currency, as Xcode's local store does.
+    public let price: Amount
+    public let isFamilyShareable: Bool
+    public let localizations: [Localization]
+    /// The subscription group's id, for auto-renewables.
+    public let groupID: String?
+    /// ISO 8601 duration of one period, for auto-renewables.
+    public let period: String?
+
+    public init(
+        id: ProductID, type: ProductType, referenceName: String, price: Amount,
+        isFamilyShareable: Bool = false, localizations: [Localization],
+        groupID: String? = nil, period: String? = nil
+    ) {
+        self.id = id
+        self.type = type
+        self.referenceName = referenceName
+        self.price = price
+        self.isFamilyShareable = isFamilyShareable
+        self.localizations = localizations
+        self.groupID = groupID
+        self.period = period
+    }
+
+    /// The words for `locale`: that locale, its language, `en_US`, then the first.
+    public func localization(for locale: String) -> Localization? {
+        let language = locale.prefix { $0 != "_" }
+        return localizations.first { $0.locale == locale }
+            ?? localizations.first { $0.locale.prefix { $0 != "_" } == language }
+            ?? localizations.first { $0.locale == "en_US" }
+            ?? localizations.first
+    }
+}
+
+/// A country's face of the store.
+public struct Storefront: Hashable, Sendable {
+    /// ISO 3166-1 alpha-3: `USA`.
+    public let countryCode: String
+    /// ISO 3166-1 alpha-2: `US`.
+    public let region: String
+    /// Apple's number of the storefront; nil where it is not publicly known.
+    public let id: String?
+    public let currency: Currency
+
+    public init(countryCode: String, region: String, id: String?, currency: Currency) {
+        self.countryCode = countryCode
+        self.region = region
+        self.id = id
+        self.currency = currency
+    }
+}
+
+/// What an app sells, with the storefront and locale its file was set to.
+public struct Catalogue: Hashable, Sendable {
+    public var products: [Product]
+    /// Storefront of customers made without one, alpha-3.
+    public var storefront: String
+    /// Locale in which words are chosen.
+    public var locale: String
+    /// The app's number where the file knows it.
+    public var appID: Int64?
+
+    public init(products: [Product], storefront: String, locale: String, appID: Int64? = nil) {
+        self.products = products
+        self.storefront = storefront
+        self.locale = locale
+        self.appID = appID
+    }
+}

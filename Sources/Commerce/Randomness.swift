@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+/// Random bytes, handed in. `Live` has the source that cannot be foretold;
+/// a seeded one makes a test realm say the same things every time.
+public struct Randomness: Sendable {
+    private let draw: @Sendable (Int) -> [UInt8]
+
+    public init(_ draw: @escaping @Sendable (Int) -> [UInt8]) {
+        self.draw = draw
+    }
+
+    public func bytes(_ count: Int) -> [UInt8] { draw(count) }
+
+    /// A random (version 4) UUID in lower case.
+    public func uuid() -> String {
+        var bytes = draw(16)
+        bytes[6] = bytes[6] & 0x0F | 0x40
+        bytes[8] = bytes[8] & 0x3F | 0x80
+        return UUIDText(bytes: bytes).text
+    }
+
+    /// `count` random bytes as lower-case hexadecimal digits.
+    public func hex(_ count: Int) -> String { hexadecimal(draw(count)) }
+
+    /// The same bytes for the same seed. Never for keys or tokens that guard money.
+    public static func seeded(_ seed: UInt64) -> Randomness {
+        let generator = Mutex(SplitMix64(state: seed))
+        return Randomness { count in
+            generator.withLock { generator in
+                (0..<count).map { _ in UInt8(truncatingIfNeeded: generator.next()) }
+            }
+        }
+    }
+}
+
+/// Sebastiano Vigna's SplitMix64: small, seedable, and no secret-keeper.
+public struct SplitMix64: RandomNumberGenerator, Sendable {
+    private var state: UInt64
+
+    public init(state: UInt64) {
+        self.state = state
+    }
+
+    public mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
+
+/// `bytes` as lower-case hexadecimal digits.
+public func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
+    let digits = Array("0123456789abcdef".utf8)
+    var text: [UInt8] = []
+    for byte in bytes {
+        text.append(digits[Int(byte >> 4)])
+        text.append(digits[Int(byte & 15)])
+    }
+    return String(decoding: text, as: UTF8.self)
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A UUID as the wire writes it: 36 characters, lower case.
+public struct UUIDText: Hashable, Sendable {
+    public let text: String
+
+    /// Reads a UUID in either case; nil when `text` is none.
+    public init?(_ text: String) {
+        let bytes = Array(text.utf8)
+        guard bytes.count == 36 else { return nil }
+        for (index, byte) in bytes.enumerated() {
+            let isDash = [8, 13, 18, 23].contains(index)
+            guard isDash ? byte == UInt8(ascii: "-") : Self.isHexadecimal(byte) else { return nil }
+        }
+        self.text = text.lowercased()
+    }
+
+    /// Sixteen bytes, in order.
+    init(bytes: [UInt8]) {
+        var digits = Substring(hexadecimal(bytes))
+        var groups: [Substring] = []
+        for width in [8, 4, 4, 4, 12] {
+            groups.append(digits.prefix(width))
+            digits = digits.dropFirst(width)
+        }
+        text = groups.joined(separator: "-")
+    }
+
+    private static func isHexadecimal(_ byte: UInt8) -> Bool {
+        (48...57).contains(byte) || (65...70).contains(byte) || (97...102).contains(byte)
+    }
+}

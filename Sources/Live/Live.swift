@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Commerce
+import Foundation
+
+/// The only place that reads the machine's clocks, randomness and environment.
+public enum Live {
+    /// The machine's time.
+    public static let wallClock = WallClock {
+        Timestamp(milliseconds: Int64((Date().timeIntervalSince1970 * 1000).rounded(.down)))
+    }
+
+    /// Bytes from the operating system that cannot be foretold.
+    public static let randomness = Randomness { count in
+        var generator = SystemRandomNumberGenerator()
+        return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+    }
+
+    /// The process's environment.
+    public static var environment: [String: String] { ProcessInfo.processInfo.environment }
+
+    /// Waits; ends early with `CancellationError` when the task is cancelled.
+    public static func sleep(_ duration: Duration) async throws {
+        try await Task.sleep(for: duration)
+    }
+}

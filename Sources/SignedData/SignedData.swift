@@ -1,0 +1,3 @@
+import CryptoExtras
+// SPDX-License-Identifier: Apache-2.0
+import X509

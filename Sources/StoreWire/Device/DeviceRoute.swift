@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The device protocol's verbs and their addresses, version 1. The device
+/// prints a route and the store parses it, so the two cannot disagree.
+public enum DeviceRoute: Hashable, Sendable {
+    /// `POST /device/v1/sessions`
+    case signIn
+    /// `POST /device/v1/products`
+    case products
+    /// `PUT /device/v1/purchases/{purchaseId}`
+    case purchase(id: String)
+    /// `GET /device/v1/transactions?since=REVISION&wait=SECONDS`
+    case transactions(since: Int64, waitSeconds: Int)
+    /// `POST /device/v1/transactions/{transactionId}/finish`
+    case finish(transactionID: String)
+    /// `GET /device/v1/receipt`
+    case receipt
+
+    /// The longest that a question for transactions may wait for an answer.
+    public static let waitSecondsMax = 50
+    public static let prefix = "/device/v1"
+
+    public var method: String {
+        switch self {
+        case .signIn, .products, .finish: "POST"
+        case .purchase: "PUT"
+        case .transactions, .receipt: "GET"
+        }
+    }
+
+    /// Path and query, to be put after the realm's URL.
+    public var path: String {
+        switch self {
+        case .signIn: "\(Self.prefix)/sessions"
+        case .products: "\(Self.prefix)/products"
+        case .purchase(let id): "\(Self.prefix)/purchases/\(id)"
+        case .transactions(let since, let wait):
+            "\(Self.prefix)/transactions?since=\(since)&wait=\(wait)"
+        case .finish(let id): "\(Self.prefix)/transactions/\(id)/finish"
+        case .receipt: "\(Self.prefix)/receipt"
+        }
+    }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Commerce
+
+/// The customer's transactions in this app that are new or changed since a revision.
+public struct TransactionsResponse: Hashable, Sendable, Codable {
+    /// How many one answer holds at most.
+    public static let pageMax = 100
+
+    public var transactions: [TransactionDescription]
+    /// Where the next question starts.
+    public var revision: Int64
+    /// Whether more stand behind this page.
+    public var hasMore: Bool
+    /// Commercial time when this was answered.
+    public var now: Timestamp
+
+    public init(
+        transactions: [TransactionDescription], revision: Int64, hasMore: Bool, now: Timestamp
+    ) {
+        self.transactions = transactions
+        self.revision = revision
+        self.hasMore = hasMore
+        self.now = now
+    }
+}
+
+public struct TransactionDescription: Hashable, Sendable, Codable {
+    public var signedTransaction: String
+    /// The payment that made it, where one of the customer's devices did.
+    public var purchaseId: String?
+    public var isFinished: Bool
+    public var revision: Int64
+
+    public init(
+        signedTransaction: String, purchaseId: String?, isFinished: Bool, revision: Int64
+    ) {
+        self.signedTransaction = signedTransaction
+        self.purchaseId = purchaseId
+        self.isFinished = isFinished
+        self.revision = revision
+    }
+}
+
+/// A finish that the store has written down. Finishing again says the same.
+public struct FinishResponse: Hashable, Sendable, Codable {
+    public var transactionId: String
+    public var revision: Int64
+
+    public init(transactionId: String, revision: Int64) {
+        self.transactionId = transactionId
+        self.revision = revision
+    }
+}

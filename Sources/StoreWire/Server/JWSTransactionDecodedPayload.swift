@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Commerce
+
+/// A signed transaction's facts.
+/// [Apple's page](https://developer.apple.com/documentation/appstoreserverapi/jwstransactiondecodedpayload)
+///
+/// Every field may be missing, and closed sets are kept as the text that
+/// came, so that a payload survives reading and writing. Absent fields are
+/// left out, never `null`.
+public struct JWSTransactionDecodedPayload: Hashable, Sendable, Codable {
+    /// The transaction's number, in decimal.
+    public var transactionId: String?
+    /// The first purchase's number; equal to `transactionId` on a first purchase.
+    public var originalTransactionId: String?
+    public var webOrderLineItemId: String?
+    public var bundleId: String?
+    public var productId: String?
+    public var subscriptionGroupIdentifier: String?
+    /// Milliseconds since 1970, as every date here.
+    public var purchaseDate: Timestamp?
+    public var originalPurchaseDate: Timestamp?
+    public var expiresDate: Timestamp?
+    public var quantity: Int?
+    /// `Consumable`, `Non-Consumable`, `Auto-Renewable Subscription` or
+    /// `Non-Renewing Subscription`.
+    public var type: String?
+    /// A UUID in lower case.
+    public var appAccountToken: String?
+    /// `PURCHASED` or `FAMILY_SHARED`.
+    public var inAppOwnershipType: String?
+    public var signedDate: Timestamp?
+    public var revocationDate: Timestamp?
+    public var revocationReason: Int?
+    public var isUpgraded: Bool?
+    public var offerType: Int?
+    public var offerIdentifier: String?
+    public var offerDiscountType: String?
+    public var offerPeriod: String?
+    /// `Sandbox` or `Production`; `Xcode` and `LocalTesting` are never ours.
+    public var environment: String?
+    /// Alpha-3 country code.
+    public var storefront: String?
+    public var storefrontId: String?
+    /// `PURCHASE` or `RENEWAL`.
+    public var transactionReason: String?
+    /// Thousandths of the currency's unit, for the whole quantity.
+    public var price: Int64?
+    public var currency: String?
+    public var appTransactionId: String?
+
+    public init() {}
+}
