@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+# `make run` and `make test` are all a newcomer needs; `make help` lists the rest.
+
+SWIFT ?= swift
+PYTHON ?= python3
+VENV := .venv
+SOURCES := Package.swift Sources Samples Tests Benchmarks
+
+.DEFAULT_GOAL := help
+.PHONY: help run test test-stranger lint format build unit peers packages bench times clean
+
+help:                ## what there is to do
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1|/p' Makefile | awk -F'|' '{printf "%-22s %s\n", $$1, $$2}'
+
+run: packages        ## serve the sample's catalogue on http://127.0.0.1:4780
+	$(SWIFT) build --product shopkeeper
+	$(SWIFT) build --product monkey-credits
+	@exec "$$($(SWIFT) build --show-bin-path)/shopkeeper" serve \
+	    Samples/MonkeyCredits/MonkeyCredits.storekit --bundle-id com.example.monkeycredits $(ARGS)
+
+test: packages peers lint build unit  ## lint, build, every test, the peers' checks
+
+build:
+	$(SWIFT) build --build-tests
+
+unit:
+	SHOPKEEPER_PYTHON="$(CURDIR)/$(VENV)/bin/python" $(SWIFT) test --skip-build
+
+lint:                ## the formatter's strict rules
+	$(SWIFT) format lint --strict --parallel --recursive $(wildcard $(SOURCES))
+
+format:              ## write the files as the formatter wants them
+	$(SWIFT) format format --in-place --parallel --recursive $(wildcard $(SOURCES))
+
+test-stranger: packages  ## build a stranger's package against StoreKit, for real
+	scripts/test-stranger
+
+packages:            ## system packages that are missing, through apt
+	@scripts/install-packages
+
+peers: $(VENV)/.installed  ## Python libraries we test against, in a local environment
+
+$(VENV)/.installed: Tests/Peers/requirements.txt
+	@echo "Installing the test peers of $< into $(VENV)"
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
+bench: packages peers  ## the figures, as ratios measured in one run
+	SHOPKEEPER_PYTHON="$(CURDIR)/$(VENV)/bin/python" scripts/bench $(ARGS)
+
+times: packages      ## cold and incremental build times, for docs/HACKING.md
+	scripts/build-times
+
+clean:               ## forget everything built
+	rm -rf .build .build-* Benchmarks/.build $(VENV)

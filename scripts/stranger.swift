@@ -1,0 +1,31 @@
+// An app as somebody else would write it: Apple's names only.
+import StoreKit
+
+final class Buyer: NSObject, SKProductsRequestDelegate, SKPaymentTransactionObserver {
+    func productsRequest(_ request: SKProductsRequest, didReceive response: SKProductsResponse) {
+        for product in response.products where SKPaymentQueue.canMakePayments() {
+            SKPaymentQueue.default().add(SKPayment(product: product))
+        }
+    }
+
+    func paymentQueue(
+        _ queue: SKPaymentQueue, updatedTransactions transactions: [SKPaymentTransaction]
+    ) {
+        for transaction in transactions {
+            switch transaction.transactionState {
+            case .purchased, .restored: queue.finishTransaction(transaction)
+            case .failed:
+                if (transaction.error as? SKError)?.code != .paymentCancelled { print("failed") }
+                queue.finishTransaction(transaction)
+            case .purchasing, .deferred: break
+            @unknown default: break
+            }
+        }
+    }
+}
+
+let buyer = Buyer()
+let payment = SKMutablePayment()
+payment.productIdentifier = "com.example.coins"
+payment.quantity = 2
+print("A payment of \(payment.quantity) × \(payment.productIdentifier) can be written here.")
