@@ -119,7 +119,10 @@ let package = Package(
         tests("CatalogueFileTests", ["CatalogueFile", "Commerce", "TestSupport"]),
         tests(
             "SignedDataTests",
-            ["Commerce", "SignedData", "TestSupport", crypto, cryptoExtras, x509, asn1]),
+            [
+                "Commerce", "SignedData", "StoreWire", "TestSupport", crypto, cryptoExtras, x509,
+                asn1,
+            ]),
         tests("StoreWireTests", ["Commerce", "StoreWire", "TestSupport"]),
         tests(
             "StorageTests",

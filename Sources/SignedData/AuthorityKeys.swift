@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Crypto
+import CryptoExtras
+import X509
+
+/// Names of an authority's files. They are a format: never renamed.
+enum AuthorityFile: String {
+    case root = "root.pem"
+    case rootKey = "root.key.pem"
+    case intermediate = "intermediate.pem"
+    case intermediateKey = "intermediate.key.pem"
+    case transactions = "transactions.pem"
+    case transactionsKey = "transactions.key.pem"
+    case receipts = "receipts.pem"
+    case receiptsKey = "receipts.key.pem"
+
+    /// Reads this file out of `files`.
+    func read<Value>(
+        from files: [String: [UInt8]], as parse: (String) throws -> Value
+    ) throws(AuthorityFault) -> Value {
+        guard let bytes = files[rawValue] else {
+            throw fault("is missing; restore the whole set of keys from a backup")
+        }
+        do {
+            return try parse(String(decoding: bytes, as: UTF8.self))
+        } catch {
+            throw fault("is not the PEM it should be; restore it from a backup")
+        }
+    }
+
+    func fault(_ message: String) -> AuthorityFault {
+        AuthorityFault(file: rawValue, message: message)
+    }
+}
+
+/// The four private keys of an authority.
+struct AuthorityKeys {
+    let root: P384.Signing.PrivateKey
+    let intermediate: P384.Signing.PrivateKey
+    let transactions: P256.Signing.PrivateKey
+    let receipts: _RSA.Signing.PrivateKey
+
+    /// New keys.
+    init() throws {
+        root = P384.Signing.PrivateKey()
+        intermediate = P384.Signing.PrivateKey()
+        transactions = P256.Signing.PrivateKey()
+        receipts = try _RSA.Signing.PrivateKey(keySize: .bits2048)
+    }
+
+    init(files: [String: [UInt8]]) throws(AuthorityFault) {
+        root = try AuthorityFile.rootKey.read(from: files) {
+            try P384.Signing.PrivateKey(pemRepresentation: $0)
+        }
+        intermediate = try AuthorityFile.intermediateKey.read(from: files) {
+            try P384.Signing.PrivateKey(pemRepresentation: $0)
+        }
+        transactions = try AuthorityFile.transactionsKey.read(from: files) {
+            try P256.Signing.PrivateKey(pemRepresentation: $0)
+        }
+        receipts = try AuthorityFile.receiptsKey.read(from: files) {
+            try _RSA.Signing.PrivateKey(pemRepresentation: $0)
+        }
+    }
+
+    /// The keys as PKCS#8 PEM, by file name.
+    func files() throws -> [String: [UInt8]] {
+        [
+            AuthorityFile.rootKey.rawValue: Array(root.pemRepresentation.utf8),
+            AuthorityFile.intermediateKey.rawValue: Array(intermediate.pemRepresentation.utf8),
+            AuthorityFile.transactionsKey.rawValue: Array(transactions.pemRepresentation.utf8),
+            AuthorityFile.receiptsKey.rawValue: Array(receipts.pkcs8PEMRepresentation.utf8),
+        ]
+    }
+
+    /// Refuses keys that are not those of the certificates: root,
+    /// intermediate, leaf for JWS, leaf for receipts.
+    func match(_ certificates: [Certificate]) throws(AuthorityFault) {
+        let pairs: [(AuthorityFile, Certificate.PublicKey)] = [
+            (.rootKey, Certificate.PublicKey(root.publicKey)),
+            (.intermediateKey, Certificate.PublicKey(intermediate.publicKey)),
+            (.transactionsKey, Certificate.PublicKey(transactions.publicKey)),
+            (.receiptsKey, Certificate.PublicKey(receipts.publicKey)),
+        ]
+        for ((file, key), certificate) in zip(pairs, certificates)
+        where key != certificate.publicKey {
+            throw file.fault(
+                "is not the key of its certificate; restore both from the same backup")
+        }
+    }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Crypto
+import Foundation
+import SwiftASN1
+import X509
+
+/// Extensions by which the App Store's libraries know the purpose of a
+/// certificate: present, not critical, their value NULL.
+enum MarkerExtension {
+    /// On a leaf that signs purchases.
+    static let leaf: ASN1ObjectIdentifier = [1, 2, 840, 113_635, 100, 6, 11, 1]
+    /// On the intermediate that issued it.
+    static let intermediate: ASN1ObjectIdentifier = [1, 2, 840, 113_635, 100, 6, 2, 1]
+
+    static func make(_ oid: ASN1ObjectIdentifier) -> Certificate.Extension {
+        Certificate.Extension(oid: oid, critical: false, value: [0x05, 0x00])
+    }
+}
+
+/// Issues the certificates of one authority, in the profile that OpenSSL's
+/// strict mode, swift-certificates and Java's path validator all accept.
+struct CertificateIssuer {
+    let kind: AuthorityKind
+
+    /// 2000-01-01T00:00:00Z and 2099-12-31T23:59:59Z.
+    private static let notValidBefore = Date(timeIntervalSince1970: 946_684_800)
+    private static let notValidAfter = Date(timeIntervalSince1970: 4_102_444_799)
+
+    func root(_ key: P384.Signing.PrivateKey) throws -> Certificate {
+        let publicKey = Certificate.PublicKey(key.publicKey)
+        let subject = try name("Root")
+        return try issue(
+            publicKey, subject: subject, issuer: subject, issuerKey: key,
+            extensions: Certificate.Extensions {
+                Critical(BasicConstraints.isCertificateAuthority(maxPathLength: nil))
+                Critical(KeyUsage(keyCertSign: true, cRLSign: true))
+                SubjectKeyIdentifier(hash: publicKey)
+            })
+    }
+
+    func intermediate(
+        _ key: P384.Signing.PrivateKey, from root: Certificate, _ rootKey: P384.Signing.PrivateKey
+    ) throws -> Certificate {
+        let publicKey = Certificate.PublicKey(key.publicKey)
+        return try issue(
+            publicKey, subject: name("Intermediate"), issuer: root.subject, issuerKey: rootKey,
+            extensions: Certificate.Extensions {
+                Critical(BasicConstraints.isCertificateAuthority(maxPathLength: 0))
+                Critical(KeyUsage(keyCertSign: true, cRLSign: true))
+                SubjectKeyIdentifier(hash: publicKey)
+                Self.identifier(of: root)
+                MarkerExtension.make(MarkerExtension.intermediate)
+            })
+    }
+
+    func leaf(
+        _ publicKey: Certificate.PublicKey, name: String, from intermediate: Certificate,
+        _ intermediateKey: P384.Signing.PrivateKey
+    ) throws -> Certificate {
+        try issue(
+            publicKey, subject: self.name(name), issuer: intermediate.subject,
+            issuerKey: intermediateKey,
+            extensions: Certificate.Extensions {
+                Critical(BasicConstraints.notCertificateAuthority)
+                Critical(KeyUsage(digitalSignature: true))
+                SubjectKeyIdentifier(hash: publicKey)
+                Self.identifier(of: intermediate)
+                MarkerExtension.make(MarkerExtension.leaf)
+            })
+    }
+
+    private static func identifier(of issuer: Certificate) -> AuthorityKeyIdentifier {
+        AuthorityKeyIdentifier(
+            keyIdentifier: SubjectKeyIdentifier(hash: issuer.publicKey).keyIdentifier)
+    }
+
+    /// A subject that no reader can take for the App Store's.
+    private func name(_ role: String) throws -> DistinguishedName {
+        try DistinguishedName {
+            OrganizationName("Shopkeeper")
+            OrganizationalUnitName("Self-made by a local store, not issued by Apple")
+            CommonName("Shopkeeper \(kind.rawValue.capitalized) \(role)")
+        }
+    }
+
+    private func issue(
+        _ publicKey: Certificate.PublicKey, subject: DistinguishedName,
+        issuer: DistinguishedName, issuerKey: P384.Signing.PrivateKey,
+        extensions: Certificate.Extensions
+    ) throws -> Certificate {
+        try Certificate(
+            version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: publicKey,
+            notValidBefore: Self.notValidBefore, notValidAfter: Self.notValidAfter,
+            issuer: issuer, subject: subject, signatureAlgorithm: .ecdsaWithSHA384,
+            extensions: extensions, issuerPrivateKey: Certificate.PrivateKey(issuerKey))
+    }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Commerce
+public import StoreWire
+
+/// Verifies signed transactions of one app in one environment: the rules of
+/// ``JWSVerifier``, then the bundle id (`bundleID`), then the environment
+/// (`environment`).
+public struct TransactionVerifier: Sendable {
+    private let verifier: JWSVerifier
+    private let bundleID: BundleID
+    private let environment: String
+
+    /// `roots`: certificates in DER. `environment`: `Sandbox` or `Production`.
+    public init(roots: [[UInt8]], bundleID: BundleID, environment: String) {
+        self.init(
+            verifier: JWSVerifier(roots: roots), bundleID: bundleID, environment: environment)
+    }
+
+    /// Shares a verifier, and with it the chains that it has proven.
+    public init(verifier: JWSVerifier, bundleID: BundleID, environment: String) {
+        self.verifier = verifier
+        self.bundleID = bundleID
+        self.environment = environment
+    }
+
+    /// `now` is the store's time, nil where it is not known.
+    public func verify(
+        _ compact: String, now: Timestamp?
+    ) throws(VerificationFailure) -> Verified<JWSTransactionDecodedPayload> {
+        let verified = try verifier.verify(
+            compact, as: JWSTransactionDecodedPayload.self, signedDate: \.signedDate, now: now)
+        guard verified.payload.bundleId == bundleID.value else {
+            throw VerificationFailure(
+                .bundleID,
+                "bundleId is \(verified.payload.bundleId ?? "absent"), "
+                    + "not \(bundleID)")
+        }
+        guard verified.payload.environment == environment else {
+            throw VerificationFailure(
+                .environment,
+                "environment is \(verified.payload.environment ?? "absent"), "
+                    + "not \(environment)")
+        }
+        return verified
+    }
+}

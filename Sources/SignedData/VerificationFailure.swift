@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why signed data was refused: an ordinary answer, equal by its code.
+public struct VerificationFailure: Error, Sendable {
+    /// The rule that was broken. Open, so that rules may be added.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        public let description: String
+
+        public init(_ description: String) {
+            self.description = description
+        }
+
+        /// It is not built as the format says: segments, Base64, JSON, DER.
+        public static let malformed = Code("malformed")
+        /// The header names another algorithm than the one accepted.
+        public static let algorithm = Code("algorithm")
+        /// There are not exactly three certificates.
+        public static let chainLength = Code("chainLength")
+        /// The last certificate is none of the trusted roots.
+        public static let root = Code("root")
+        /// The certificates do not sign each other in order.
+        public static let chain = Code("chain")
+        /// A certificate was not issued for this purpose.
+        public static let purpose = Code("purpose")
+        /// The signature does not match what was signed.
+        public static let signature = Code("signature")
+        /// The signed date lies before the certificates' validity.
+        public static let notYetValid = Code("notYetValid")
+        /// The signed date lies after the certificates' validity.
+        public static let expired = Code("expired")
+        /// The signed date lies after now.
+        public static let signedInFuture = Code("signedInFuture")
+        /// It was signed for another app.
+        public static let bundleID = Code("bundleID")
+        /// It was signed in another environment.
+        public static let environment = Code("environment")
+        /// The receipt's hash was made for another device.
+        public static let device = Code("device")
+    }
+
+    public let code: Code
+    /// One plain sentence: the field, the rule and, where there is one, the remedy.
+    public let message: String
+
+    init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+}
+
+extension VerificationFailure: Equatable {
+    public static func == (left: Self, right: Self) -> Bool { left.code == right.code }
+}
+
+extension VerificationFailure: CustomStringConvertible {
+    public var description: String { "\(code): \(message)" }
+}
