@@ -169,11 +169,15 @@ struct ValidityInterval: Hashable, Sendable {
     func check(_ signedDate: Timestamp) throws(VerificationFailure) {
         guard signedDate >= first else {
             throw VerificationFailure(
-                .notYetValid, "signed at \(signedDate), before the certificates' \(first)")
+                .notYetValid,
+                "signed at \(SignedDate.words(signedDate)), before the certificates' \(SignedDate.words(first))"
+            )
         }
         guard signedDate <= last else {
             throw VerificationFailure(
-                .expired, "signed at \(signedDate), after the certificates' \(last)")
+                .expired,
+                "signed at \(SignedDate.words(signedDate)), after the certificates' \(SignedDate.words(last))"
+            )
         }
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Crypto
-import Foundation
 
 /// Signs payloads as compact JWS: ES256, with the three certificates in the
 /// header's `x5c`, as the App Store does.
@@ -20,26 +19,12 @@ public struct JWSSigner: Sendable {
 
     /// Signs the bytes of a JSON object. The caller has dated them.
     public func sign(payload: [UInt8]) throws -> String {
-        var text: [UInt8] = []
-        text.reserveCapacity(prefix.count + Base64.encodedCount(payload.count) + 88)
-        text.append(contentsOf: prefix)
-        Base64.appendURL(payload, to: &text)
-        let digest = text.withUnsafeBytes { bytes in
-            var hash = SHA256()
-            hash.update(bufferPointer: bytes)
-            return hash.finalize()
-        }
-        let signature = try key.signature(for: digest)
-        text.append(UInt8(ascii: "."))
-        Base64.appendURL(signature.rawRepresentation, to: &text)
-        return String(decoding: text, as: UTF8.self)
+        try CompactJWS.sign(prefix: prefix, payload: payload, by: key)
     }
 
     /// Signs a value as JSON: keys sorted, absent values left out, slashes as
     /// they are, dates as whole milliseconds.
     public func sign(_ payload: some Encodable) throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return try sign(payload: Array(encoder.encode(payload)))
+        try sign(payload: StrictJSON.encode(payload))
     }
 }

@@ -2,7 +2,6 @@
 
 public import Commerce
 import Crypto
-import Foundation
 import Synchronization
 import X509
 
@@ -46,7 +45,7 @@ public final class JWSVerifier: Sendable {
             throw VerificationFailure(.malformed, "the payload has no signed date")
         }
         try header.validity.check(date)
-        try Self.checkFuture(date, now: now)
+        try SignedDate.checkFuture(date, now: now)
         return Verified(payload: payload, compact: compact)
     }
 
@@ -62,14 +61,15 @@ public final class JWSVerifier: Sendable {
     private func verifySignature(
         _ compact: String
     ) throws(VerificationFailure) -> (ProvenHeader, [UInt8]) {
-        let jws = try UnverifiedJWS(compact)
+        let jws = try CompactJWS(compact, bytesMax: SignedDataLimits.jwsBytesMax)
         if let known = recall(jws.encodedHeader) {
-            return (known, try jws.payload(signedBy: known.key))
+            try jws.checkSignature(by: known.key)
+            return (known, jws.payload)
         }
         let header = try ProvenHeader(jws, roots: roots)
-        let payload = try jws.payload(signedBy: header.key)
+        try jws.checkSignature(by: header.key)
         remember(header)
-        return (header, payload)
+        return (header, jws.payload)
     }
 
     private func recall(_ encoded: ArraySlice<UInt8>) -> ProvenHeader? {
@@ -90,19 +90,9 @@ public final class JWSVerifier: Sendable {
         _ type: Payload.Type, from bytes: [UInt8]
     ) throws(VerificationFailure) -> Payload {
         do {
-            return try JSONDecoder().decode(type, from: Data(bytes))
+            return try StrictJSON.decode(type, from: bytes)
         } catch {
             throw VerificationFailure(.malformed, "the payload is not the JSON expected: \(error)")
-        }
-    }
-
-    private static func checkFuture(
-        _ date: Timestamp, now: Timestamp?
-    ) throws(VerificationFailure) {
-        guard let now else { return }
-        let latest = now.adding(milliseconds: SignedDataLimits.signedDateToleranceMilliseconds)
-        guard date <= latest else {
-            throw VerificationFailure(.signedInFuture, "signed at \(date), after now, \(now)")
         }
     }
 }
@@ -114,8 +104,9 @@ final class ProvenHeader: Sendable {
     let key: P256.Signing.PublicKey
     let validity: ValidityInterval
 
-    init(_ jws: UnverifiedJWS, roots: TrustedRoots) throws(VerificationFailure) {
-        let chain = try CertificateChain.prove(jws.certificates(), roots: roots)
+    init(_ jws: CompactJWS, roots: TrustedRoots) throws(VerificationFailure) {
+        let chain = try CertificateChain.prove(
+            jws.header(JWSHeader.self).certificates(), roots: roots)
         guard let key = P256.Signing.PublicKey(chain.leaf.publicKey) else {
             throw VerificationFailure(.purpose, "the leaf's key is not a P-256 key")
         }

@@ -34,6 +34,10 @@ public struct VerificationFailure: Error, Sendable {
         public static let bundleID = Code("bundleID")
         /// It was signed in another environment.
         public static let environment = Code("environment")
+        /// A bearer token was made for another service.
+        public static let audience = Code("audience")
+        /// A bearer token would live too long.
+        public static let lifetime = Code("lifetime")
         /// The receipt's hash was made for another device.
         public static let device = Code("device")
     }

@@ -23,6 +23,10 @@ enum Sample {
             roots: [authority().root], bundleID: bundleID, environment: environment)
     }
 
+    static func receiptVerifier() throws -> ReceiptVerifier {
+        try ReceiptVerifier(roots: [authority().root])
+    }
+
     static func transaction(environment: String = "Sandbox") -> JWSTransactionDecodedPayload {
         var payload = JWSTransactionDecodedPayload()
         payload.transactionId = "2000000000001007"
@@ -42,5 +46,30 @@ enum Sample {
         payload.price = 5970
         payload.currency = "USD"
         return payload
+    }
+}
+
+extension Sample {
+    static let device: [UInt8] = Array(0..<16)
+
+    static func header(environment: String = "ProductionSandbox") -> ReceiptHeader {
+        ReceiptHeader(
+            environment: environment, bundleID: bundleID, appVersion: "1.2.3", device: device,
+            opaque: Array(100..<116), creationDate: now)
+    }
+
+    static func purchase(_ number: Int = 1007) -> ReceiptPurchase {
+        ReceiptPurchase(
+            quantity: 3, productID: "com.example.monkeys.credits/10",
+            transactionID: "\(2_000_000_000_000_000 + number)", purchaseDate: now,
+            type: .consumable)
+    }
+
+    static func receipt(
+        _ authority: CertificateAuthority? = nil, digest: ReceiptDigest = .sha256
+    ) throws -> [UInt8] {
+        try (authority ?? Sample.authority()).receipts.sign(
+            header(), records: [purchase(1007).encoded(), purchase(1008).encoded()],
+            digest: digest)
     }
 }

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Crypto
+import Foundation
+
+/// A compact JWS (RFC 7515) signed with ES256, taken apart and not believed.
+struct CompactJWS: Sendable {
+    /// What was signed, if the signature holds.
+    let payload: [UInt8]
+    private let bytes: [UInt8]
+    private let headerEnd: Int
+    private let payloadEnd: Int
+    private let signature: [UInt8]
+
+    init(_ compact: String, bytesMax: Int) throws(VerificationFailure) {
+        bytes = Array(compact.utf8)
+        guard bytes.count <= bytesMax else {
+            throw VerificationFailure(.malformed, "it has more than \(bytesMax) bytes")
+        }
+        guard let (headerEnd, payloadEnd) = Self.dots(bytes) else {
+            throw VerificationFailure(
+                .malformed, "a compact JWS has three segments with a dot between them")
+        }
+        guard let payload = Base64.decodeURL(bytes[(headerEnd + 1)..<payloadEnd]) else {
+            throw Self.malformed("payload")
+        }
+        guard let signature = Base64.decodeURL(bytes[(payloadEnd + 1)...]) else {
+            throw Self.malformed("signature")
+        }
+        self.headerEnd = headerEnd
+        self.payloadEnd = payloadEnd
+        self.payload = payload
+        self.signature = signature
+    }
+
+    var encodedHeader: ArraySlice<UInt8> { bytes[..<headerEnd] }
+
+    func header<Header: Decodable>(_ type: Header.Type) throws(VerificationFailure) -> Header {
+        guard let json = Base64.decodeURL(encodedHeader) else { throw Self.malformed("header") }
+        do {
+            return try StrictJSON.decode(type, from: json)
+        } catch {
+            throw VerificationFailure(.malformed, "the header is not the JSON expected: \(error)")
+        }
+    }
+
+    func checkSignature(by key: P256.Signing.PublicKey) throws(VerificationFailure) {
+        guard signature.count == 64,
+            let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature)
+        else {
+            throw VerificationFailure(
+                .signature, "an ES256 signature is 64 bytes (r and s), not \(signature.count)")
+        }
+        guard key.isValidSignature(signature, for: Self.digest(bytes[..<payloadEnd])) else {
+            throw VerificationFailure(
+                .signature, "the signature does not match the header and payload")
+        }
+    }
+
+    /// Signs a payload. `prefix` is the encoded header and the dot after it.
+    static func sign(
+        prefix: [UInt8], payload: [UInt8], by key: P256.Signing.PrivateKey
+    ) throws -> String {
+        var text: [UInt8] = []
+        // 87: the second dot and 64 bytes in Base64.
+        text.reserveCapacity(prefix.count + Base64.encodedCount(payload.count) + 87)
+        text.append(contentsOf: prefix)
+        Base64.appendURL(payload, to: &text)
+        let signature = try key.signature(for: digest(text[...]))
+        text.append(UInt8(ascii: "."))
+        signature.withUnsafeBytes { Base64.appendURL($0, to: &text) }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    private static func digest(_ bytes: ArraySlice<UInt8>) -> SHA256.Digest {
+        bytes.withUnsafeBytes { bytes in
+            var hash = SHA256()
+            hash.update(bufferPointer: bytes)
+            return hash.finalize()
+        }
+    }
+
+    /// The places of the two dots; nil when there are fewer or more.
+    private static func dots(_ bytes: [UInt8]) -> (Int, Int)? {
+        let dot = UInt8(ascii: ".")
+        guard let first = bytes.firstIndex(of: dot), let last = bytes.lastIndex(of: dot),
+            first < last, !bytes[(first + 1)..<last].contains(dot)
+        else { return nil }
+        return (first, last)
+    }
+
+    private static func malformed(_ segment: String) -> VerificationFailure {
+        VerificationFailure(.malformed, "the \(segment) must be URL-safe Base64 without padding")
+    }
+}

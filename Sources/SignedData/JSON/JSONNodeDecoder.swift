@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Decodes one value of a document, for Swift's `Decodable`.
+struct JSONNodeDecoder: Decoder {
+    let document: JSONDocument
+    let index: Int
+    let codingPath: [any CodingKey]
+
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    func value<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        try Value(from: self)
+    }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        guard kind == .object else { throw mismatch([String: Int].self, "an object") }
+        return KeyedDecodingContainer(JSONKeyedDecoding<Key>(decoder: self))
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        guard kind == .array else { throw mismatch([Int].self, "an array") }
+        return JSONUnkeyedDecoding(decoder: self, position: index + 1)
+    }
+
+    func singleValueContainer() throws -> any SingleValueDecodingContainer {
+        self
+    }
+
+    func at(_ index: Int, _ key: some CodingKey) -> JSONNodeDecoder {
+        JSONNodeDecoder(document: document, index: index, codingPath: codingPath + [key])
+    }
+
+    var kind: JSONDocument.Kind { document.nodes[index].kind }
+
+    func mismatch(_ type: Any.Type, _ expected: String) -> DecodingError {
+        DecodingError.typeMismatch(
+            type,
+            DecodingError.Context(
+                codingPath: codingPath, debugDescription: "\(expected) is expected"))
+    }
+}
+
+extension JSONNodeDecoder: SingleValueDecodingContainer {
+    func decodeNil() -> Bool { kind == .null }
+
+    func decode(_ type: Bool.Type) throws -> Bool {
+        switch kind {
+        case .true: true
+        case .false: false
+        default: throw mismatch(type, "true or false")
+        }
+    }
+
+    func decode(_ type: String.Type) throws -> String {
+        guard kind == .string else { throw mismatch(type, "a string") }
+        return document.text(of: index)
+    }
+
+    func decode(_ type: Double.Type) throws -> Double {
+        guard let double = document.double(at: index), double.isFinite else {
+            throw mismatch(type, "a number")
+        }
+        return double
+    }
+
+    func decode(_ type: Float.Type) throws -> Float { Float(try decode(Double.self)) }
+    func decode(_ type: Int.Type) throws -> Int { try integer(type) }
+    func decode(_ type: Int8.Type) throws -> Int8 { try integer(type) }
+    func decode(_ type: Int16.Type) throws -> Int16 { try integer(type) }
+    func decode(_ type: Int32.Type) throws -> Int32 { try integer(type) }
+    func decode(_ type: Int64.Type) throws -> Int64 { try integer(type) }
+    func decode(_ type: UInt.Type) throws -> UInt { try integer(type) }
+    func decode(_ type: UInt8.Type) throws -> UInt8 { try integer(type) }
+    func decode(_ type: UInt16.Type) throws -> UInt16 { try integer(type) }
+    func decode(_ type: UInt32.Type) throws -> UInt32 { try integer(type) }
+    func decode(_ type: UInt64.Type) throws -> UInt64 { try integer(type) }
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try value(type) }
+
+    private func integer<Value: FixedWidthInteger>(_ type: Value.Type) throws -> Value {
+        guard let integer = document.integer(at: index, as: type) else {
+            throw mismatch(type, "a whole number")
+        }
+        return integer
+    }
+}
+
+/// The members of an object. Requirements that are not repeated here reach
+/// `decode(_:forKey:)` through the standard library's own defaults.
+struct JSONKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    let decoder: JSONNodeDecoder
+
+    var codingPath: [any CodingKey] { decoder.codingPath }
+    var allKeys: [Key] {
+        decoder.document.keys(of: decoder.index).compactMap { Key(stringValue: $0) }
+    }
+
+    func contains(_ key: Key) -> Bool { index(key) != nil }
+    func decodeNil(forKey key: Key) throws -> Bool { try member(key).decodeNil() }
+    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try member(key).decode(type) }
+    func decode(_ type: String.Type, forKey key: Key) throws -> String {
+        try member(key).decode(type)
+    }
+    func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
+        try member(key).decode(type)
+    }
+    func decode(_ type: Float.Type, forKey key: Key) throws -> Float {
+        try member(key).decode(type)
+    }
+    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try member(key).decode(type) }
+    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try member(key).decode(type) }
+    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 {
+        try member(key).decode(type)
+    }
+    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 {
+        try member(key).decode(type)
+    }
+    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 {
+        try member(key).decode(type)
+    }
+    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try member(key).decode(type) }
+    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 {
+        try member(key).decode(type)
+    }
+    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 {
+        try member(key).decode(type)
+    }
+    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 {
+        try member(key).decode(type)
+    }
+    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 {
+        try member(key).decode(type)
+    }
+    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+        try member(key).value(type)
+    }
+
+    // Present values are looked up once where payloads are full of them.
+    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
+        try present(key)?.decode(type)
+    }
+    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
+        try present(key)?.decode(type)
+    }
+    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
+        try present(key)?.decode(type)
+    }
+    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
+        try present(key)?.decode(type)
+    }
+    func decodeIfPresent<Value: Decodable>(
+        _ type: Value.Type, forKey key: Key
+    ) throws -> Value? {
+        try present(key)?.value(type)
+    }
+
+    func nestedContainer<Nested: CodingKey>(
+        keyedBy type: Nested.Type, forKey key: Key
+    ) throws -> KeyedDecodingContainer<Nested> {
+        try member(key).container(keyedBy: type)
+    }
+    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+        try member(key).unkeyedContainer()
+    }
+    func superDecoder() throws -> any Decoder { decoder }
+    func superDecoder(forKey key: Key) throws -> any Decoder { try member(key) }
+
+    private func index(_ key: Key) -> Int? {
+        decoder.document.member(key.stringValue, of: decoder.index)
+    }
+
+    private func member(_ key: Key) throws -> JSONNodeDecoder {
+        guard let index = index(key) else {
+            throw DecodingError.keyNotFound(
+                key,
+                DecodingError.Context(
+                    codingPath: codingPath, debugDescription: "\(key.stringValue) is missing"))
+        }
+        return decoder.at(index, key)
+    }
+
+    /// The member, when it is there and not null.
+    private func present(_ key: Key) -> JSONNodeDecoder? {
+        guard let index = index(key), decoder.document.nodes[index].kind != .null else {
+            return nil
+        }
+        return decoder.at(index, key)
+    }
+}
+
+/// The elements of an array, one after the other.
+struct JSONUnkeyedDecoding: UnkeyedDecodingContainer {
+    let decoder: JSONNodeDecoder
+    /// The node of the next element.
+    var position: Int
+    private(set) var currentIndex = 0
+
+    init(decoder: JSONNodeDecoder, position: Int) {
+        self.decoder = decoder
+        self.position = position
+    }
+
+    var codingPath: [any CodingKey] { decoder.codingPath }
+    var isAtEnd: Bool { position >= decoder.document.nodes[decoder.index].next }
+    var count: Int? {
+        var (count, at) = (0, decoder.index + 1)
+        while at < decoder.document.nodes[decoder.index].next {
+            count += 1
+            at = decoder.document.nodes[at].next
+        }
+        return count
+    }
+
+    mutating func decodeNil() throws -> Bool {
+        guard !isAtEnd, decoder.document.nodes[position].kind == .null else { return false }
+        _ = try next()
+        return true
+    }
+
+    mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        try next().value(type)
+    }
+
+    mutating func nestedContainer<Nested: CodingKey>(
+        keyedBy type: Nested.Type
+    ) throws -> KeyedDecodingContainer<Nested> {
+        try next().container(keyedBy: type)
+    }
+    mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        try next().unkeyedContainer()
+    }
+    mutating func superDecoder() throws -> any Decoder { try next() }
+
+    private mutating func next() throws -> JSONNodeDecoder {
+        guard !isAtEnd else {
+            throw DecodingError.valueNotFound(
+                Int.self,
+                DecodingError.Context(
+                    codingPath: codingPath, debugDescription: "the array has no more elements"))
+        }
+        let element = decoder.at(position, JSONPosition(intValue: currentIndex))
+        position = decoder.document.nodes[position].next
+        currentIndex += 1
+        return element
+    }
+}
+
+/// An element's place in an array, for messages.
+struct JSONPosition: CodingKey {
+    let intValue: Int?
+    var stringValue: String { intValue.map { String($0) } ?? "" }
+
+    init(intValue: Int) {
+        self.intValue = intValue
+    }
+
+    init?(stringValue: String) { nil }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SwiftASN1
+
+extension ReceiptEnvelope {
+    /// Takes an envelope apart; believes nothing of it.
+    init(_ bytes: [UInt8]) throws(VerificationFailure) {
+        guard bytes.count <= SignedDataLimits.receiptBytesMax else {
+            throw VerificationFailure(
+                .malformed, "a receipt has at most \(SignedDataLimits.receiptBytesMax) bytes")
+        }
+        guard bytes.count < 2 || bytes[0] != 0x30 || bytes[1] != 0x80 else {
+            throw VerificationFailure(
+                .malformed,
+                "receipts with indefinite lengths (BER, as Xcode's tests make them) "
+                    + "are not read; use a receipt signed by a store")
+        }
+        do {
+            self = try Self.contentInfo(DER.parse(bytes))
+        } catch let failure as VerificationFailure {
+            throw failure
+        } catch {
+            throw VerificationFailure(
+                .malformed,
+                "a receipt must be PKCS#7 SignedData in DER, version 1, over data, "
+                    + "with one signer and no signed attributes")
+        }
+    }
+
+    private static func contentInfo(_ node: ASN1Node) throws -> ReceiptEnvelope {
+        try DER.sequence(node, identifier: .sequence) { nodes in
+            try expect(ASN1ObjectIdentifier(derEncoded: &nodes) == OID.signedData)
+            return try DER.explicitlyTagged(&nodes, tagNumber: 0, tagClass: .contextSpecific) {
+                try DER.sequence($0, identifier: .sequence, signedData)
+            }
+        }
+    }
+
+    private static func signedData(
+        _ nodes: inout ASN1NodeCollection.Iterator
+    ) throws -> ReceiptEnvelope {
+        try expect(Int(derEncoded: &nodes) == 1)
+        let digests = try next(&nodes)
+        try expect(digests.identifier == .set)
+        let content = try DER.sequence(next(&nodes), identifier: .sequence) { nodes in
+            try expect(ASN1ObjectIdentifier(derEncoded: &nodes) == OID.data)
+            return try DER.explicitlyTagged(&nodes, tagNumber: 0, tagClass: .contextSpecific) {
+                Array(try ASN1OctetString(derEncoded: $0).bytes)
+            }
+        }
+        let certificates = try certificates(next(&nodes))
+        // Revocation lists, which nobody puts here, would stand before the signers.
+        return try DER.set(next(&nodes), identifier: .set) { signers in
+            try DER.sequence(next(&signers), identifier: .sequence) { nodes in
+                try signer(&nodes, content: content, certificates: certificates)
+            }
+        }
+    }
+
+    private static func certificates(_ node: ASN1Node) throws -> [[UInt8]] {
+        let identifier = ASN1Identifier(tagWithNumber: 0, tagClass: .contextSpecific)
+        return try DER.sequence(node, identifier: identifier) { nodes in
+            var certificates: [[UInt8]] = []
+            while let node = nodes.next() { certificates.append(Array(node.encodedBytes)) }
+            return certificates
+        }
+    }
+
+    private static func signer(
+        _ nodes: inout ASN1NodeCollection.Iterator, content: [UInt8], certificates: [[UInt8]]
+    ) throws -> ReceiptEnvelope {
+        try expect(Int(derEncoded: &nodes) == 1)
+        let name = try DER.sequence(next(&nodes), identifier: .sequence) { nodes in
+            let issuer = try next(&nodes)
+            let serial = try next(&nodes)
+            return SignerName(
+                issuer: Array(issuer.encodedBytes), serial: Array(serial.encodedBytes))
+        }
+        let digestOID = try algorithm(next(&nodes))
+        guard let digest = ReceiptDigest.allCases.first(where: { $0.oid == digestOID }) else {
+            throw VerificationFailure(
+                .algorithm, "the digest must be SHA-256 or SHA-1, not \(digestOID)")
+        }
+        // Signed attributes ([0]) would stand here; `algorithm` refuses them.
+        let signatureOID = try algorithm(next(&nodes))
+        guard digest.signatureOIDs.contains(signatureOID) else {
+            throw VerificationFailure(
+                .algorithm, "the signature must be RSA over \(digest), not \(signatureOID)")
+        }
+        let signature = Array(try ASN1OctetString(derEncoded: &nodes).bytes)
+        return ReceiptEnvelope(
+            digest: digest, content: content, certificates: certificates, signer: name,
+            signature: signature)
+    }
+
+    /// An algorithm whose parameters are NULL or absent.
+    private static func algorithm(_ node: ASN1Node) throws -> ASN1ObjectIdentifier {
+        try DER.sequence(node, identifier: .sequence) { nodes in
+            let oid = try ASN1ObjectIdentifier(derEncoded: &nodes)
+            if let parameters = nodes.next() { _ = try ASN1Null(derEncoded: parameters) }
+            return oid
+        }
+    }
+
+    private static func next(_ nodes: inout ASN1NodeCollection.Iterator) throws -> ASN1Node {
+        guard let node = nodes.next() else {
+            throw ASN1Error.invalidASN1Object(reason: "too few values")
+        }
+        return node
+    }
+
+    private static func expect(_ condition: Bool) throws {
+        guard condition else { throw ASN1Error.invalidASN1Object(reason: "an unexpected value") }
+    }
+}

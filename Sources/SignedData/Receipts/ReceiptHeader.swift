@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Commerce
+import Crypto
+
+/// What a receipt says about the app and the device it was made for.
+public struct ReceiptHeader: Hashable, Sendable {
+    /// `ProductionSandbox` or `Production`.
+    public var environment: String
+    public var bundleID: BundleID
+    public var appVersion: String
+    /// The app's number at the store; zero in sandboxes.
+    public var appItemID: Int64 = 0
+    /// The device's identifier for the vendor: the 16 bytes of a UUID.
+    public var device: [UInt8]
+    /// Sixteen random bytes that go into the device's hash.
+    public var opaque: [UInt8]
+    /// When the receipt was signed: certificates are judged at this date.
+    public var creationDate: Timestamp
+    /// When the customer first got the app.
+    public var originalPurchaseDate: Timestamp
+    /// The version that the customer first got.
+    public var originalAppVersion: String
+    /// Volume purchases only.
+    public var expirationDate: Timestamp?
+
+    /// The original purchase and version are those given until set.
+    public init(
+        environment: String, bundleID: BundleID, appVersion: String, device: [UInt8],
+        opaque: [UInt8], creationDate: Timestamp
+    ) {
+        self.environment = environment
+        self.bundleID = bundleID
+        self.appVersion = appVersion
+        self.device = device
+        self.opaque = opaque
+        self.creationDate = creationDate
+        originalPurchaseDate = creationDate
+        originalAppVersion = appVersion
+    }
+
+    func attributes() throws -> [ReceiptAttribute] {
+        let bundle = try ReceiptAttribute(.bundleID, text: bundleID.value)
+        let hash = AppReceipt.deviceHash(
+            device: device, opaque: opaque, bundleIDOctets: bundle.value)
+        var attributes = [
+            try ReceiptAttribute(.environment, text: environment),
+            try ReceiptAttribute(.appItemID, integer: appItemID),
+            bundle,
+            try ReceiptAttribute(.appVersion, text: appVersion),
+            // The one attribute whose version is 2 in genuine receipts.
+            ReceiptAttribute(type: ReceiptField.opaque.rawValue, version: 2, value: opaque),
+            ReceiptAttribute(type: ReceiptField.deviceHash.rawValue, value: hash),
+            try ReceiptAttribute(.creationDate, date: creationDate),
+            try ReceiptAttribute(.originalPurchaseDate, date: originalPurchaseDate),
+            try ReceiptAttribute(.originalAppVersion, text: originalAppVersion),
+        ]
+        if let expirationDate {
+            attributes.append(try ReceiptAttribute(.expirationDate, date: expirationDate))
+        }
+        return attributes
+    }
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+
+/// The rule that nothing may have been signed later than now.
+enum SignedDate {
+    static func checkFuture(
+        _ date: Timestamp, now: Timestamp?
+    ) throws(VerificationFailure) {
+        guard let now else { return }
+        let latest = now.adding(milliseconds: SignedDataLimits.signedDateToleranceMilliseconds)
+        guard date <= latest else {
+            throw VerificationFailure(
+                .signedInFuture, "signed at \(words(date)), after now, \(now)")
+        }
+    }
+
+    /// A date for a message. It comes from outside and may lie beyond any calendar.
+    static func words(_ date: Timestamp) -> String {
+        let yearTenThousand: Int64 = 253_402_300_800_000
+        return (0..<yearTenThousand).contains(date.milliseconds)
+            ? date.description : "\(date.milliseconds) ms since 1970"
+    }
+}

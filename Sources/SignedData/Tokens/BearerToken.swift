@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Commerce
+import Crypto
+import Foundation
+
+/// A bearer token of the App Store Server API, taken apart but not believed
+/// until ``verify(publicKey:now:)``: ES256, with `kid`, `iss`, `bid`, `aud`
+/// and `exp`; an `iat` is judged where there is one, not asked for.
+/// [Apple's page](https://developer.apple.com/documentation/appstoreserverapi/generating-json-web-tokens-for-api-requests)
+public struct BearerToken: Sendable {
+    /// The key it says it was signed with.
+    public let keyID: String
+    private let jws: CompactJWS
+    private let claims: Claims
+
+    /// What every such token must name as its audience.
+    public static let audience = "appstoreconnect-v1"
+    /// The longest a token may live, in seconds.
+    public static let lifetimeSecondsMax: Int64 = 3600
+    /// How far the clocks of client and store may differ, in seconds.
+    public static let clockToleranceSeconds: Int64 = 60
+    /// Bytes of a token.
+    public static let bytesMax = 8192
+
+    /// Reads the token after `Bearer `. Refuses in this order: three
+    /// segments of JSON (`malformed`), ES256 (`algorithm`), a `kid` and
+    /// claims of the right types (`malformed`).
+    public static func parse(_ text: String) throws(VerificationFailure) -> BearerToken {
+        let jws = try CompactJWS(text, bytesMax: bytesMax)
+        let header = try jws.header(Header.self)
+        guard header.alg == "ES256" else {
+            throw VerificationFailure(
+                .algorithm, "the token's alg must be ES256, not \(header.alg ?? "absent")")
+        }
+        guard let keyID = header.kid, !keyID.isEmpty else {
+            throw VerificationFailure(.malformed, "the token's header must name its key in kid")
+        }
+        guard let claims = try? StrictJSON.decode(Claims.self, from: jws.payload) else {
+            throw VerificationFailure(
+                .malformed,
+                "the token's claims must be JSON with iss, bid, aud and exp "
+                    + "(a number of seconds since 1970)")
+        }
+        return BearerToken(keyID: keyID, jws: jws, claims: claims)
+    }
+
+    /// Checks signature (`signature`), audience (`audience`), that it has not
+    /// expired (`expired`), lives at most an hour (`lifetime`) and was not
+    /// issued later than now (`signedInFuture`). `publicKey` is what
+    /// ``ServerKey/publicKey`` holds for ``keyID``; `now` is the wall's, for
+    /// a jump of commercial time must break no token.
+    public func verify(
+        publicKey: [UInt8], now wall: Timestamp
+    ) throws(VerificationFailure) -> BearerClaims {
+        guard let key = try? P256.Signing.PublicKey(x963Representation: publicKey) else {
+            throw VerificationFailure(.signature, "the stored public key is not a P-256 point")
+        }
+        try jws.checkSignature(by: key)
+        guard claims.aud == Self.audience else {
+            throw VerificationFailure(.audience, "the token's aud must be \(Self.audience)")
+        }
+        try checkTimes(Double(wall.milliseconds) / 1000)
+        return BearerClaims(issuerID: claims.iss, bundleID: BundleID(claims.bid))
+    }
+
+    /// In seconds as `Double`: a claim may be any number.
+    private func checkTimes(_ now: Double) throws(VerificationFailure) {
+        let lifetime = Double(Self.lifetimeSecondsMax)
+        let tolerance = Double(Self.clockToleranceSeconds)
+        guard claims.exp > now else {
+            throw VerificationFailure(.expired, "the token has expired; make a new one")
+        }
+        guard claims.exp <= (claims.iat ?? now) + lifetime + (claims.iat == nil ? tolerance : 0)
+        else {
+            throw VerificationFailure(
+                .lifetime,
+                "the token's exp may lie at most \(Self.lifetimeSecondsMax) seconds "
+                    + "after it was issued")
+        }
+        if let issued = claims.iat, issued > now + tolerance {
+            throw VerificationFailure(.signedInFuture, "the token's iat lies in the future")
+        }
+    }
+
+    private struct Header: Decodable {
+        let alg: String?
+        let kid: String?
+    }
+
+    private struct Claims: Decodable {
+        let iss: String
+        let bid: String
+        let aud: String
+        let exp: Double
+        let iat: Double?
+    }
+}
+
+/// What a verified token says about its sender.
+public struct BearerClaims: Hashable, Sendable {
+    /// `iss`: to be compared with the key's own ``ServerKey/issuerID``.
+    public let issuerID: String
+    /// `bid`: the app on whose behalf it asks.
+    public let bundleID: BundleID
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Testing
+
+@testable import SignedData
+
+@Suite struct ReceiptTests {
+    @Test(arguments: ReceiptDigest.allCases)
+    func `a receipt says what was signed`(digest: ReceiptDigest) throws {
+        let bytes = try Sample.receipt(digest: digest)
+
+        let receipt = try Sample.receiptVerifier().verify(
+            bytes, bundleID: Sample.bundleID, environment: "ProductionSandbox",
+            device: Sample.device, now: Sample.now)
+
+        #expect(receipt.purchases == [Sample.purchase(1007), Sample.purchase(1008)])
+        #expect(receipt.environment == "ProductionSandbox")
+        #expect(receipt.appItemID == 0)
+        #expect(receipt.bundleID == Sample.bundleID)
+        #expect(receipt.appVersion == "1.2.3")
+        #expect(receipt.opaque == Array(100..<116))
+        #expect(receipt.creationDate == Sample.now)
+        #expect(receipt.originalPurchaseDate == Sample.now)
+        #expect(receipt.originalAppVersion == "1.2.3")
+        #expect(receipt.expirationDate == nil)
+        #expect(receipt.unknown.isEmpty)
+    }
+
+    @Test func `a receipt without purchases is a receipt`() throws {
+        let bytes = try Sample.authority().receipts.sign(Sample.header(), records: [])
+
+        let receipt = try Sample.receiptVerifier().verify(bytes, bundleID: nil)
+
+        #expect(receipt.purchases.isEmpty)
+    }
+
+    @Test func `every fact of a purchase survives`() throws {
+        var purchase = Sample.purchase()
+        purchase.originalTransactionID = "2000000000000003"
+        purchase.originalPurchaseDate = Sample.now.adding(seconds: -86_400)
+        purchase.type = .autoRenewable
+        purchase.expiresDate = Sample.now.adding(seconds: 86_400)
+        purchase.webOrderLineItemID = 200_000_123_456_789
+        purchase.cancellationDate = Sample.now.adding(seconds: 60)
+        purchase.cancellationReason = 1
+        purchase.isTrialPeriod = true
+        purchase.isInIntroOfferPeriod = true
+        purchase.promotionalOfferID = "spring ✿"
+        purchase.unknown = [ReceiptAttribute(type: 1799, version: 7, value: [1, 2, 3])]
+
+        let bytes = try Sample.authority().receipts.sign(
+            Sample.header(), records: [purchase.encoded()])
+        let receipt = try Sample.receiptVerifier().verify(bytes, bundleID: nil)
+
+        #expect(receipt.purchases == [purchase])
+    }
+
+    @Test func `dates lose their fraction of a second`() {
+        let purchase = ReceiptPurchase(
+            quantity: 1, productID: "p", transactionID: "1",
+            purchaseDate: Timestamp(milliseconds: 1_760_000_000_999), type: .nonConsumable)
+
+        #expect(purchase.purchaseDate == Timestamp(milliseconds: 1_760_000_000_000))
+        #expect(Timestamp(milliseconds: -1).wholeSeconds == Timestamp(milliseconds: -1000))
+    }
+
+    @Test func `certificates run leaf, intermediate, root`() throws {
+        let envelope = try ReceiptEnvelope(Sample.receipt())
+
+        #expect(envelope.certificates.count == 3)
+        #expect(envelope.certificates.last == (try Sample.authority().root))
+        let proven = try CertificateChain.prove(
+            envelope.certificates, roots: TrustedRoots([Sample.authority().root]))
+        #expect(try ReceiptEnvelope.SignerName(proven.leaf) == envelope.signer)
+    }
+
+    @Test func `a hash is for one device only`() throws {
+        let receipt = try Sample.receiptVerifier().verify(Sample.receipt(), bundleID: nil)
+
+        #expect(receipt.isForDevice(Sample.device))
+        #expect(!receipt.isForDevice(Sample.device.reversed()))
+        #expect(!receipt.isForDevice([]))
+    }
+
+    @Test func `a payload wrapped in one more octet string is read`() throws {
+        let content = try ReceiptEnvelope(Sample.receipt()).content
+        let wrapped = Tamper.element(0x04, content)
+
+        #expect(try AppReceipt(content: wrapped) == AppReceipt(content: content))
+    }
+}
