@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension StorageFault.Code {
+    /// The values given do not fit the statement's declared parameters: a bug.
+    public static let parameters = StorageFault.Code("parameters")
+    /// A text holds U+0000, which one engine cuts and another refuses.
+    public static let invalidText = StorageFault.Code("invalidText")
+}
+
+extension Statement {
+    /// Checks values against the declared parameters, alike on every engine:
+    /// as many, of the declared types (or null), and no U+0000 in a text.
+    public func check(_ values: [SQLValue]) throws(StorageFault) {
+        guard values.count == parameters.count else {
+            throw StorageFault(
+                .parameters,
+                "\(name) declares \(parameters.count) parameters and was given \(values.count)")
+        }
+        for (index, value) in values.enumerated() {
+            guard let type = value.type else { continue }
+            guard type == parameters[index] else {
+                throw StorageFault(
+                    .parameters,
+                    "\(name) declares $\(index + 1) as \(parameters[index].rawValue) "
+                        + "and was given \(type.rawValue)")
+            }
+            if case .text(let text) = value, text.utf8.contains(0) {
+                throw StorageFault(
+                    .invalidText,
+                    "\(name): $\(index + 1) holds U+0000; refuse such text where it comes in")
+            }
+        }
+    }
+}
+
+extension SQLValue {
+    /// The type of the value; nil for null, which fits every type.
+    public var type: SQLType? {
+        switch self {
+        case .null: nil
+        case .integer: .integer
+        case .text: .text
+        case .blob: .blob
+        case .boolean: .boolean
+        }
+    }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Storage
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// A data directory of one's own: SQLite means one serving process. The lock
+/// is the kernel's, so it ends with the process however that dies.
+public final class DirectoryLock: Sendable {
+    private let descriptor: Mutex<Int32?>
+
+    /// Takes the lock of a folder, which is made where there is none.
+    ///
+    /// Throws ``StorageFault``: `busy` while another holds it, `unavailable`
+    /// when the folder cannot be written.
+    public init(folder: String) throws(StorageFault) {
+        try PrivateFiles.makeFolder(folder)
+        let path = folder + "/lock"
+        let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw PrivateFiles.failure(path, "cannot be opened") }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            let isHeld = errno == EWOULDBLOCK
+            let failure = PrivateFiles.failure(path, "cannot be locked")
+            let holder = Self.holder(descriptor)
+            close(descriptor)
+            guard isHeld else { throw failure }
+            throw StorageFault(
+                .busy,
+                "\(folder) is in use by process \(holder): one process at a time serves a data "
+                    + "directory; stop that one or choose another directory")
+        }
+        Self.sign(descriptor)
+        self.descriptor = Mutex(descriptor)
+    }
+
+    deinit { release() }
+
+    /// Lets another take the lock.
+    public func release() {
+        descriptor.withLock { descriptor in
+            if let held = descriptor { close(held) }
+            descriptor = nil
+        }
+    }
+
+    /// Writes this process's number, for the other's message.
+    private static func sign(_ descriptor: Int32) {
+        let text = Array("\(getpid())\n".utf8)
+        _ = ftruncate(descriptor, 0)
+        _ = pwrite(descriptor, text, text.count, 0)
+    }
+
+    private static func holder(_ descriptor: Int32) -> String {
+        var bytes = [UInt8](repeating: 0, count: 20)
+        let count = pread(descriptor, &bytes, bytes.count, 0)
+        let digits = bytes.prefix(max(0, count)).prefix { (48...57).contains($0) }
+        return digits.isEmpty ? "(unknown)" : String(decoding: digits, as: UTF8.self)
+    }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Storage
+
+/// Opens a pool over a file, or a queue over memory.
+func connect(file: String?, options: SQLiteOptions) throws -> any DatabaseWriter {
+    var configuration = Configuration()
+    configuration.busyMode = .timeout(options.busySeconds)
+    configuration.label = "shopkeeper.sqlite"
+    guard let file else {
+        let database = try DatabaseQueue(configuration: configuration)
+        try limit(database, options)
+        return database
+    }
+    try PrivateFiles.makeFile(file)
+    let database = try DatabasePool(
+        path: address(of: file, vfs: options.vfs), configuration: configuration)
+    do {
+        try proveDurable(database, file)
+        try limit(database, options)
+    } catch {
+        try? database.close()
+        throw error
+    }
+    return database
+}
+
+/// GRDB leaves a pool's writer at NORMAL, which may lose the last commits
+/// with the power: FULL is set after it is open, and read back.
+private func proveDurable(_ database: DatabasePool, _ file: String) throws {
+    try database.writeWithoutTransaction { connection in
+        try connection.execute(sql: "PRAGMA synchronous = FULL")
+        let level = try Int.fetchOne(connection, sql: "PRAGMA synchronous")
+        let journal = try String.fetchOne(connection, sql: "PRAGMA journal_mode")
+        guard level == 2, journal == "wal" else {
+            throw StorageFault(
+                .unavailable,
+                "\(file): SQLite answers synchronous=\(level ?? -1) and "
+                    + "journal_mode=\(journal ?? "none"); a sale needs 2 and wal")
+        }
+    }
+}
+
+private func limit(_ database: any DatabaseWriter, _ options: SQLiteOptions) throws {
+    guard let pages = options.pagesMax else { return }
+    try database.writeWithoutTransaction { connection in
+        try connection.execute(sql: "PRAGMA max_page_count = \(pages)")
+    }
+}
+
+/// A plain path, or where a file system is named a URI. A path is never
+/// taken for a URI.
+private func address(of file: String, vfs: String?) -> String {
+    guard let vfs else { return file.hasPrefix("file:") ? "./" + file : file }
+    return "file:" + percentEncoded(file) + "?vfs=" + percentEncoded(vfs)
+}
+
+private func percentEncoded(_ text: String) -> String {
+    let plain = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/".utf8)
+    let digits = Array("0123456789ABCDEF".utf8)
+    var encoded: [UInt8] = []
+    for byte in text.utf8 {
+        if plain.contains(byte) {
+            encoded.append(byte)
+        } else {
+            encoded += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+        }
+    }
+    return String(decoding: encoded, as: UTF8.self)
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Storage
+
+/// The shared DDL words in SQLite's: INTEGER, TEXT and BLOB are its own;
+/// `paid BOOLEAN` becomes `paid INTEGER CHECK (paid IN (0, 1))`.
+enum SQLiteDDL {
+    /// Throws a fault for a table that does not end in STRICT, in which
+    /// numbers could turn into text or floating point unseen.
+    static func translate(_ statement: String) throws(StorageFault) -> String {
+        let pieces = split(statement)
+        let words = pieces.filter(\.isWord).map { $0.text.uppercased() }
+        if words.starts(with: ["CREATE", "TABLE"]), words.last != "STRICT" {
+            throw StorageFault(
+                .engine, "CREATE TABLE must end in STRICT: \(statement.prefix(60))")
+        }
+        var answer = ""
+        var name = ""
+        for piece in pieces {
+            if piece.isWord, piece.text.uppercased() == "BOOLEAN" {
+                answer += "INTEGER CHECK (\(name) IN (0, 1))"
+            } else {
+                answer += piece.text
+            }
+            if piece.isWord { name = piece.text }
+        }
+        return answer
+    }
+
+    private struct Piece {
+        var text: String
+        var isWord: Bool
+    }
+
+    /// Words, and what stands between them; a quoted text is no word.
+    private static func split(_ statement: String) -> [Piece] {
+        var pieces: [Piece] = []
+        var isQuoted = false
+        for character in statement {
+            if character == "'" { isQuoted.toggle() }
+            let isWord =
+                !isQuoted && (character.isLetter || character.isNumber || character == "_")
+            if pieces.last?.isWord == isWord {
+                pieces[pieces.count - 1].text.append(character)
+            } else {
+                pieces.append(Piece(text: String(character), isWord: isWord))
+            }
+        }
+        return pieces
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Storage
+
+/// A database's error in the port's words; any other error as it is.
+func fault(_ error: any Error, in place: String, isCommitting: Bool = false) -> any Error {
+    guard error is DatabaseError else { return error }
+    return StorageFault(error, in: place, isCommitting: isCommitting)
+}
+
+extension StorageFault {
+    /// Keeps SQLite's sentence, which names tables and columns, and leaves
+    /// out its SQL and values.
+    init(_ error: any Error, in place: String, isCommitting: Bool = false) {
+        if let fault = error as? StorageFault {
+            self = fault
+        } else if let error = error as? DatabaseError {
+            let sentence = error.message ?? "no message"
+            self.init(
+                Self.code(of: error, isCommitting),
+                "\(place): \(sentence) (SQLite \(error.extendedResultCode.rawValue))")
+        } else {
+            self.init(.engine, "\(place): \(type(of: error))")
+        }
+    }
+
+    private static func code(of error: DatabaseError, _ isCommitting: Bool) -> Code {
+        switch error.resultCode {
+        case .SQLITE_FULL: .full
+        case .SQLITE_READONLY: .readOnly
+        case .SQLITE_BUSY, .SQLITE_LOCKED: .busy
+        case .SQLITE_CONSTRAINT: .constraint
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_FORMAT: .unreadable
+        case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH: .unavailable
+        // A commit record may have reached the disk although the sync failed.
+        case .SQLITE_IOERR: isCommitting ? .outcomeUnknown : .unavailable
+        default: .engine
+        }
+    }
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Storage
+
+/// How a SQLite database is opened.
+public struct SQLiteOptions: Sendable {
+    /// Hears every statement and commit.
+    public var observer: (any StorageObserver)?
+    /// Runs each writing closure, rolls it back and runs it again, so that
+    /// a closure which keeps something outside the transaction is found out.
+    public var runsWritesTwice: Bool
+    /// The name of a registered SQLite file system; nil for the system's own.
+    public var vfs: String?
+    /// How long a statement waits for another process's lock.
+    public var busySeconds: Double
+    /// The most pages the file may grow to; nil for SQLite's own bound.
+    public var pagesMax: Int?
+
+    public init(
+        observer: (any StorageObserver)? = nil, runsWritesTwice: Bool = false,
+        vfs: String? = nil, busySeconds: Double = 5, pagesMax: Int? = nil
+    ) {
+        self.observer = observer
+        self.runsWritesTwice = runsWritesTwice
+        self.vfs = vfs
+        self.busySeconds = busySeconds
+        self.pagesMax = pagesMax
+    }
+}
