@@ -32,10 +32,15 @@ public struct Statement: Hashable, Sendable {
     /// Declared types of `$1`, `$2`… in order.
     public let parameters: [SQLType]
 
-    public init(_ name: String, _ parameters: [SQLType] = [], _ sql: String) {
+    public init(_ name: String, _ parameters: [SQLType], _ sql: String) {
         self.name = name
         self.parameters = parameters
         self.sql = sql
+    }
+
+    /// A statement without parameters.
+    public init(_ name: String, _ sql: String) {
+        self.init(name, [], sql)
     }
 }
 

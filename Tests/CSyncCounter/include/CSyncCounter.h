@@ -1,4 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef CSYNCCOUNTER_H
 #define CSYNCCOUNTER_H
+
+/// A SQLite file system that is the system's own, and counts the syncs of
+/// each file. A test opens a database with `SQLiteOptions(vfs: "counting")`
+/// after `sync_counter_register()`, does something, and asks
+/// `sync_counter_value(folder)` before and after.
+
+/// The name to open databases under.
+extern const char *const sync_counter_name;
+
+/// Makes the file system known to SQLite in this process; again does nothing.
+/// Gives 0, or SQLite's code.
+int sync_counter_register(void);
+
+/// How many syncs files had whose path begins with `prefix`; of all files
+/// when `prefix` is null. Tests in parallel each look at a folder of theirs.
+long sync_counter_value(const char *prefix);
+
+/// From now on syncs of files whose path begins with `prefix` fail, as those
+/// of a dying disk; null makes the disk well again. One prefix at a time.
+void sync_counter_refuse(const char *prefix);
+
 #endif
