@@ -1,1 +1,141 @@
 // SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+public import SignedData
+import Storage
+import StoreWire
+import Synchronization
+
+/// A store: one certificate authority for each kind of realm, and any number
+/// of realms. A class, because every server module and test that holds it
+/// speaks to the same open databases.
+///
+/// ```swift
+/// let store = try await Store.open(ports)
+/// let realm = try await store.realm(named: Store.defaultRealm)
+/// ```
+public final class Store: Sendable {
+    /// The realm that every store has.
+    public static let defaultRealm = "default"
+
+    let ports: StorePorts
+    let registry: any Storage
+    let numbers: NumberBlocks
+    let authorities: Authorities
+    private let doorKeys: [Door: String]
+    private let opened = Mutex<[String: Task<Realm, any Error>]>([:])
+
+    private init(ports: StorePorts, registry: any Storage, doorKeys: [Door: String]) {
+        self.ports = ports
+        self.registry = registry
+        self.doorKeys = doorKeys
+        numbers = NumberBlocks(registry: registry)
+        authorities = Authorities(keys: ports.keys)
+    }
+
+    /// Opens the registry, makes what a new store lacks (door keys, the
+    /// sandbox's certificate authority, the default realm), finishes what an
+    /// earlier process left half-done, and asks the processor of every realm
+    /// what became of purchases that were left authorising.
+    public static func open(_ ports: StorePorts) async throws -> Store {
+        let registry = try await ports.places.registry(RegistrySchema.migrations)
+        let doorKeys = try await makeDoorKeys(in: registry, ports.randomness)
+        let store = Store(ports: ports, registry: registry, doorKeys: doorKeys)
+        do {
+            _ = try await store.authorities.authority(.sandbox)
+            try await store.makeDefaultRealm()
+            try await store.removeDeletedRealms()
+            try await store.settleRealms()
+            return store
+        } catch {
+            await store.close()
+            throw error
+        }
+    }
+
+    /// The open realm of that name. Refusal: `realmNotFound`.
+    public func realm(named name: String) async throws -> Realm {
+        guard let row = try await realmRow(named: name) else { throw Self.realmNotFound(name) }
+        return try await opened(row)
+    }
+
+    /// The key of a door, for `run.json`.
+    public func doorKey(_ door: Door) async throws -> String {
+        guard let key = doorKeys[door] else {
+            throw Refusal(.notFound, code: "doorKeyMissing", "This door has no key.")
+        }
+        return key
+    }
+
+    /// Whether a key opens a door; a key opens no other than its own.
+    public func admits(_ key: String, to door: Door) async throws -> Bool {
+        guard let right = doorKeys[door] else { return false }
+        return constantTimeEqual(Array(key.utf8), Array(right.utf8))
+    }
+
+    /// What people and devices check signatures against. Refusal:
+    /// `authorityNotMade` for production before the first production realm.
+    public func rootCertificate(_ kind: AuthorityKind) async throws -> RootCertificate {
+        guard let authority = try await authorities.existing(kind) else {
+            throw Refusal(
+                .notFound, code: "authorityNotMade",
+                "The production certificate authority has not been made.", field: "kind",
+                rule: "it is made with the first production realm",
+                remedy: "create a production realm, or ask for the sandbox's root")
+        }
+        return RootCertificate(
+            der: authority.root, pem: authority.rootPEM, fingerprint: authority.rootFingerprint)
+    }
+
+    /// Closes every database. Later calls throw.
+    public func close() async {
+        let tasks = opened.withLock { opened in
+            defer { opened = [:] }
+            return Array(opened.values)
+        }
+        for task in tasks {
+            guard let realm = try? await task.value else { continue }
+            await realm.close()
+        }
+        do { try await registry.close() } catch { ports.log(.error, "the registry did not close") }
+    }
+
+    /// Opens a realm once for all who ask, however many ask at once.
+    func opened(_ row: RealmRow) async throws -> Realm {
+        let task = opened.withLock { opened in
+            if let task = opened[row.id] { return task }
+            let task = Task { try await Realm.open(row, in: self) }
+            opened[row.id] = task
+            return task
+        }
+        do { return try await task.value } catch {
+            opened.withLock { opened in
+                if opened[row.id] == task { opened[row.id] = nil }
+            }
+            throw error
+        }
+    }
+
+    /// Takes a realm out of those that are open, and closes it.
+    func closeRealm(id: String) async {
+        guard let task = opened.withLock({ $0.removeValue(forKey: id) }) else { return }
+        guard let realm = try? await task.value else { return }
+        await realm.close()
+    }
+}
+
+/// The two doors of a store that want a key of the store's own.
+public enum Door: String, Sendable, CaseIterable {
+    /// Catalogue, customers, transactions, realms; both kinds of realm.
+    case `operator`
+    /// Clocks and forced states; sandboxes only.
+    case control
+}
+
+/// The certificate at which every signature of one kind of realm ends.
+public struct RootCertificate: Hashable, Sendable {
+    public let der: [UInt8]
+    public let pem: String
+    /// SHA-256 of the DER, lower-case hexadecimal digits.
+    public let fingerprint: String
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Commerce
+import Crypto
+import Foundation
+import Storage
+
+/// Who is asking, proven by a token: a customer on a device, using an app.
+/// Read from the database with every request, together with the clock.
+public struct DeviceSession: Sendable {
+    public let customer: CustomerID
+    public let bundleID: BundleID
+    /// The installation's UUID, lower case.
+    public let deviceUUID: String
+    public let appVersion: String
+    /// The customer's revision when the session was read.
+    public let revision: Int64
+
+    let appID: Int64?
+    let storefront: Storefront
+    let locale: String
+    let mayBuy: Bool
+    let appTransactionID: Int64
+    let originalPurchasedAt: Timestamp
+    let originalVersion: String
+    let clock: ClockRow
+
+    /// A sentence for logs: numbers only.
+    var facts: [String: String] { ["customer": customer.description] }
+
+    init(_ row: Row, customer: CustomerID) throws {
+        self.customer = customer
+        bundleID = BundleID(try row.text("bundle_id"))
+        deviceUUID = try row.text("device_uuid")
+        appVersion = try row.text("app_version")
+        revision = try row.integer("revision")
+        appID = try row.optionalInteger("app_id")
+        guard let storefront = Storefront.named(try row.text("storefront")) else {
+            throw StorageFault(.malformedRow, "a storefront that is not known")
+        }
+        self.storefront = storefront
+        locale = try row.text("locale")
+        mayBuy = try row.boolean("may_buy")
+        appTransactionID = try row.integer("app_transaction_id")
+        originalPurchasedAt = Timestamp(milliseconds: try row.integer("original_purchased_at"))
+        originalVersion = try row.text("original_version")
+        clock = try ClockRow(row)
+    }
+}
+
+/// A session's token: the customer's number, so that the partition is found,
+/// and 256 random bits, of which only the SHA-256 is stored.
+struct SessionToken {
+    static let secretBytes = 32
+
+    let customer: CustomerID
+    private let secret: [UInt8]
+
+    init(customer: CustomerID, randomness: Randomness) {
+        self.customer = customer
+        secret = randomness.bytes(Self.secretBytes)
+    }
+
+    /// Nil when `text` is no token of ours.
+    init?(_ text: String) {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard text.utf8.count < 128, parts.count == 2,
+            let customer = Edge.number(String(parts[0])),
+            let secret = bytes(hexadecimal: parts[1]), secret.count == Self.secretBytes
+        else { return nil }
+        self.customer = CustomerID(customer)
+        self.secret = secret
+    }
+
+    var text: String { "\(customer.value).\(hexadecimal(secret))" }
+
+    var hash: [UInt8] { Array(SHA256.hash(data: Data(secret))) }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Commerce
+import Foundation
+
+/// Keys as files of mode 0600 in a folder of mode 0700. A name may hold
+/// folders: `sandbox/root.pem`.
+///
+/// A key is written beside its place, synced, and then linked into it:
+/// linking fails where a file stands already, so the first writer wins and
+/// no reader ever sees half a key.
+public struct FileKeyStore: KeyStore {
+    private let directory: String
+    private let randomness: Randomness
+
+    /// Bytes that one key may have; all of ours are far smaller.
+    private static let bytesMax = 1_048_576
+
+    /// `directory` is made when the first key is stored; `randomness` names
+    /// files that are being written.
+    public init(directory: String, randomness: Randomness) {
+        self.directory = directory
+        self.randomness = randomness
+    }
+
+    public func read(_ name: String) async throws -> [UInt8]? {
+        try readFile(try path(of: name), name: name)
+    }
+
+    public func store(_ bytes: [UInt8], as name: String) async throws -> [UInt8] {
+        guard bytes.count <= Self.bytesMax else {
+            throw KeyStoreFault(name, "longer than \(Self.bytesMax) bytes")
+        }
+        let path = try path(of: name)
+        if let stored = try readFile(path, name: name) { return stored }
+        let folder = String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)])
+        try makeFolder(folder, name: name)
+        let written = "\(path).\(randomness.hex(8)).part"
+        defer { unlink(written) }
+        try write(bytes, to: written, name: name)
+        guard link(written, path) == 0 || errno == EEXIST else { throw fault(name, "link") }
+        try sync(folder: folder, name: name)
+        guard let winner = try readFile(path, name: name) else {
+            throw KeyStoreFault(name, "vanished while it was stored")
+        }
+        return winner
+    }
+
+    private func path(of name: String) throws -> String {
+        let parts = name.split(separator: "/", omittingEmptySubsequences: false)
+        let isPlain = parts.allSatisfy { part in
+            !part.isEmpty && !part.hasPrefix(".")
+                && part.utf8.allSatisfy { byte in
+                    (97...122).contains(byte) || (65...90).contains(byte)
+                        || (48...57).contains(byte) || [45, 46, 95].contains(byte)
+                }
+        }
+        guard isPlain, name.utf8.count <= 200 else {
+            throw KeyStoreFault(name, "a name is letters, digits, `-`, `_`, `.` and single `/`")
+        }
+        return directory + "/" + name
+    }
+
+    private func readFile(_ path: String, name: String) throws -> [UInt8]? {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else {
+            if errno == ENOENT { return nil }
+            throw fault(name, "open")
+        }
+        defer { close(file) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 16_384)
+        while true {
+            let count = Foundation.read(file, &chunk, chunk.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0, bytes.count <= Self.bytesMax else { throw fault(name, "read") }
+            if count == 0 { return bytes }
+            bytes.append(contentsOf: chunk[..<count])
+        }
+    }
+
+    private func write(_ bytes: [UInt8], to path: String, name: String) throws {
+        let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw fault(name, "create") }
+        defer { close(file) }
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Foundation.write(file, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw fault(name, "write") }
+            rest = rest.dropFirst(count)
+        }
+        guard fsync(file) == 0 else { throw fault(name, "sync") }
+    }
+
+    private func makeFolder(_ folder: String, name: String) throws {
+        do {
+            try FileManager.default.createDirectory(
+                atPath: folder, withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw KeyStoreFault(name, "its folder cannot be made: \(error.localizedDescription)")
+        }
+    }
+
+    private func sync(folder: String, name: String) throws {
+        let file = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard file >= 0 else { throw fault(name, "open the folder") }
+        defer { close(file) }
+        guard fsync(file) == 0 else { throw fault(name, "sync the folder") }
+    }
+
+    private func fault(_ name: String, _ step: String) -> KeyStoreFault {
+        KeyStoreFault(name, "cannot \(step): \(String(cString: strerror(errno)))")
+    }
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Commerce
+import Storage
+import StoreWire
+
+/// An app whose products a realm sells.
+public struct AppDescription: Hashable, Sendable {
+    public var bundleID: BundleID
+    /// The app's number; when missing, the one its catalogue tells.
+    public var appID: Int64?
+    /// For operators; the bundle id when missing.
+    public var name: String?
+
+    public init(bundleID: BundleID, appID: Int64? = nil, name: String? = nil) {
+        self.bundleID = bundleID
+        self.appID = appID
+        self.name = name
+    }
+}
+
+extension Realm {
+    /// Products of one app; far more than a store's rules let an app have.
+    static let productsMax = 10_000
+
+    /// Puts an app and all it sells, in place of what it sold before.
+    /// Refusals, in order: `bundleIdInvalid`, `tooManyProducts`,
+    /// `storefrontUnknown`, `textInvalid`, `priceInvalid`, `productIdTwice`.
+    public func putCatalogue(_ catalogue: Catalogue, app: AppDescription) async throws {
+        try Self.check(catalogue, app)
+        let rows = try catalogue.products.enumerated().map { place, product in
+            try product.values(bundleID: app.bundleID, place: place)
+        }
+        let appRow: [SQLValue] = [
+            .text(app.bundleID.value), .optional(app.appID ?? catalogue.appID),
+            .text(app.name ?? app.bundleID.value), .text(catalogue.storefront),
+            .text(catalogue.locale),
+        ]
+        try await storage.write { writing in
+            try writing.execute(Statement.Catalogues.bumpRevision, [])
+            try writing.execute(Statement.Catalogues.putApp, appRow)
+            try writing.execute(
+                Statement.Catalogues.clearProducts, [.text(app.bundleID.value)])
+            for row in rows { try writing.execute(Statement.Catalogues.insertProduct, row) }
+        }
+        try await loadShelf()
+    }
+
+    /// The apps of this realm and how many products each has.
+    public func apps() async throws -> [AppDescription] {
+        let shelf = try await loadShelf()
+        return shelf.apps.values.sorted { $0.bundleID.value < $1.bundleID.value }.map {
+            AppDescription(bundleID: $0.bundleID, appID: $0.appID, name: $0.name)
+        }
+    }
+
+    private static func check(_ catalogue: Catalogue, _ app: AppDescription) throws {
+        guard isBundleID(app.bundleID.value) else {
+            throw Refusal(
+                .badRequest, code: "bundleIdInvalid", "This is not a bundle id.",
+                field: "bundleId", rule: "1 to 155 letters, digits, `-` and `.`",
+                remedy: "give one such as `com.example.app`")
+        }
+        guard catalogue.products.count <= productsMax else {
+            throw Refusal(
+                .tooLarge, code: "tooManyProducts", "The catalogue has too many products.",
+                field: "products", rule: "at most \(productsMax) products of one app",
+                remedy: "split the app's catalogue")
+        }
+        guard Storefront.named(catalogue.storefront) != nil else {
+            throw unknownStorefront(field: "storefront")
+        }
+        try Edge.name(app.name ?? "app", "name")
+        try Edge.name(catalogue.locale, "locale", bytesMax: 64)
+        var seen: Set<ProductID> = []
+        for product in catalogue.products {
+            try check(product)
+            guard seen.insert(product.id).inserted else {
+                throw Refusal(
+                    .badRequest, code: "productIdTwice",
+                    "Two products have the id `\(product.id)`.", field: "products.productID",
+                    rule: "a product's id is its own in its app", remedy: "rename one of them")
+            }
+        }
+    }
+
+    private static func check(_ product: Product) throws {
+        try Edge.name(product.id.value, "products.productID")
+        try Edge.text(product.referenceName, "products.referenceName")
+        _ = try Edge.price(product.price.milliunits, "products.displayPrice")
+        for words in product.localizations {
+            try Edge.text(words.locale, "products.localizations.locale", bytesMax: 64)
+            try Edge.text(words.displayName, "products.localizations.displayName")
+            try Edge.text(words.details, "products.localizations.description", bytesMax: 4096)
+        }
+    }
+
+    static func unknownStorefront(field: String) -> Refusal {
+        Refusal(
+            .badRequest, code: "storefrontUnknown", "There is no such storefront.",
+            field: field, rule: "a country's ISO 3166-1 alpha-3 code where the store sells",
+            remedy: "give one such as `USA`")
+    }
+
+    private static func isBundleID(_ text: String) -> Bool {
+        (1...155).contains(text.utf8.count)
+            && text.utf8.allSatisfy {
+                (97...122).contains($0) || (65...90).contains($0) || (48...57).contains($0)
+                    || $0 == 45 || $0 == 46
+            }
+    }
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Storage
+public import StoreWire
+
+extension Realm {
+    /// Buys, under a purchase id that the device made. Asked again with the
+    /// same contents it answers the same, signed afresh, and charges nobody
+    /// twice. What the store refuses to sell is an answer with the state
+    /// `refused`; thrown are, in order: `uuidInvalid`, `textInvalid`,
+    /// `textTooLong`, `priceInvalid`, `currencyInvalid`, `purchaseIdReused`,
+    /// `replacedNotRefused`.
+    public func purchase(
+        _ id: String, _ request: PurchaseRequest, _ session: DeviceSession,
+        _ context: RequestContext
+    ) async throws -> PurchaseResponse {
+        let key = PurchaseKey(
+            customer: session.customer, bundleID: session.bundleID,
+            purchaseID: PurchaseID(try Edge.uuid(id, "purchaseId").text))
+        let commit = try await commit(key, try Self.payment(request), session)
+        var outcome = try await ask(commit, context)
+        if outcome.state == .authorising || outcome.isVoidOwed {
+            outcome = try await settle(commit, outcome, context)
+        }
+        return try await response(outcome, commit.payment.productID, session)
+    }
+
+    /// The payment that a request spells.
+    private static func payment(_ request: PurchaseRequest) throws -> Payment {
+        try Edge.text(request.productId, "productId")
+        if let username = request.applicationUsername {
+            try Edge.text(username, "applicationUsername", bytesMax: Edge.usernameBytesMax)
+        }
+        let price = try Edge.price(request.unitPrice, "unitPrice")
+        let currency = try Edge.currency(request.currency, "currency")
+        let replaces = try request.replaces.map { try Edge.uuid($0, "replaces").text }
+        return Payment(
+            productID: ProductID(request.productId), quantity: request.quantity,
+            shownUnitPrice: Money(price, currency),
+            applicationUsername: request.applicationUsername,
+            replaces: replaces.map { PurchaseID($0) })
+    }
+
+    /// A purchase's commits, with everything drawn that they may need.
+    private func commit(
+        _ key: PurchaseKey, _ payment: Payment, _ session: DeviceSession
+    ) async throws -> PurchaseCommit {
+        let number = try await newNumber(.transaction, bucket: key.customer.bucket)
+        return PurchaseCommit(
+            key: key, payment: payment, transactionNumber: number,
+            notificationUUID: uuid(for: "notification/ONE_TIME_CHARGE/\(number)"),
+            appTransactionID: session.appTransactionID, storefront: session.storefront,
+            authoriser: authoriserKind, realmID: description.id,
+            shelf: try await shelf(revision: session.clock.catalogueRevision),
+            wall: ports.wall.now)
+    }
+
+    /// The first commit, or what an earlier one left.
+    private func ask(
+        _ commit: PurchaseCommit, _ context: RequestContext
+    ) async throws -> PurchaseOutcome {
+        do {
+            var outcome = try await storage.write { try commit.ask($0) }
+            outcome.isNew = true
+            committed(outcome, commit.key, context)
+            return outcome
+        } catch let before as AskedBefore {
+            return before.outcome
+        }
+    }
+
+    /// Tells those who wait, after a commit holds.
+    func committed(_ outcome: PurchaseOutcome, _ key: PurchaseKey, _ context: RequestContext) {
+        hub.wake(key.customer, revision: outcome.revision)
+        var facts = [
+            "customer": key.customer.description, "purchase": key.purchaseID.description,
+            "state": outcome.state.word,
+        ]
+        if let sold = outcome.transaction { facts["transaction"] = sold.id.description }
+        if case .refused(let refusal) = outcome.state { facts["refusal"] = refusal.rawValue }
+        ports.log(.info, "purchase", context, facts)
+    }
+
+    private func response(
+        _ outcome: PurchaseOutcome, _ productID: ProductID, _ session: DeviceSession
+    ) async throws -> PurchaseResponse {
+        var response = PurchaseResponse(state: outcome.state.word, revision: outcome.revision)
+        switch outcome.state {
+        case .sold:
+            response.signedTransaction = try outcome.transaction.map { facts in
+                try sign(facts, at: outcome.now)
+            }
+        case .refused(let refusal):
+            response.refusal = refusal.wireError
+            if refusal == .priceChanged {
+                let shelf = try await loadShelf()
+                response.product = shelf.product(productID, of: session.bundleID)?
+                    .described(for: session)
+            }
+        case .waiting(let reason): response.waitingFor = reason.rawValue
+        case .asked, .authorising: break
+        }
+        return response
+    }
+}
+
+extension PurchaseRefusal {
+    /// The refusal as a device hears it.
+    var wireError: WireError {
+        let (message, field, rule, remedy) = words
+        return WireError(
+            code: rawValue, message: message, field: field, rule: rule, remedy: remedy)
+    }
+
+    private var words: (message: String, field: String?, rule: String, remedy: String) {
+        switch self {
+        case .unknownProduct:
+            (
+                "The app sells no product of this id.", "productId",
+                "an id of the app's catalogue", "ask for the app's products first"
+            )
+        case .notSoldYet:
+            (
+                "The store lists this type of product and does not sell it yet.", "productId",
+                "consumables and non-consumables are sold", "choose another product"
+            )
+        case .quantityOutOfRange:
+            (
+                "The quantity is out of range.", "quantity",
+                "1 to \(Payment.quantityMax)", "buy several times"
+            )
+        case .quantityOfNonConsumable:
+            (
+                "A product that is bought once is bought one at a time.", "quantity",
+                "1 for a non-consumable", "ask for one"
+            )
+        case .purchasesNotAllowed:
+            (
+                "This customer may not buy.", nil, "the store lets the customer buy",
+                "ask the store's operator"
+            )
+        case .priceChanged:
+            (
+                "The price is not the one that was shown.", "unitPrice",
+                "the price and currency that the product has now",
+                "show the product as it is now and let the customer confirm again, under a "
+                    + "new purchase id"
+            )
+        case .noProcessor:
+            (
+                "This realm has no payment processor.", nil,
+                "a production realm sells through a processor",
+                "configure one, or buy in a sandbox"
+            )
+        case .declined:
+            (
+                "The payment was declined.", nil, "the processor approves the payment",
+                "pay another way, under a new purchase id"
+            )
+        }
+    }
+}

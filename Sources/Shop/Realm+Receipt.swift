@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import SignedData
+import Storage
+import StoreWire
+
+/// A receipt, or word that the device's own copy still holds.
+public enum ReceiptAnswer: Hashable, Sendable {
+    case unchanged(etag: String)
+    /// PKCS#7 in DER.
+    case receipt([UInt8], etag: String)
+}
+
+extension Realm {
+    /// The receipt of the session's customer and app, for the session's
+    /// device. It is built when asked for: stored records, one signature.
+    /// `ifNoneMatch` is what an earlier answer gave as `etag`, as HTTP writes
+    /// it; then nothing is built where nothing was changed.
+    public func receipt(
+        ifNoneMatch: String?, _ session: DeviceSession, _ context: RequestContext
+    ) async throws -> ReceiptAnswer {
+        let known = etag(revision: session.revision, session)
+        if let ifNoneMatch, Self.matches(ifNoneMatch, known) { return .unchanged(etag: known) }
+        let values: [SQLValue] = [
+            .integer(session.customer.value), .text(session.bundleID.value),
+        ]
+        let rows = try await storage.read {
+            try $0.query(Statement.Transactions.records, values)
+        }
+        guard let revision = try rows.first?.integer("revision") else {
+            throw StorageFault(.malformedRow, "a customer without a row")
+        }
+        let etag = etag(revision: revision, session)
+        let receipt = try authority.receipts.sign(
+            header(session, etag: etag),
+            records: try rows.compactMap { try $0.optionalBlob("record") })
+        return .receipt(receipt, etag: etag)
+    }
+
+    private func header(_ session: DeviceSession, etag: String) -> ReceiptHeader {
+        var header = ReceiptHeader(
+            environment: isProduction ? "Production" : "ProductionSandbox",
+            bundleID: session.bundleID, appVersion: session.appVersion,
+            device: bytes(hexadecimal: session.deviceUUID.filter { $0 != "-" }) ?? [],
+            opaque: opaque(for: "\(session.customer)/\(session.bundleID)/\(etag)"),
+            creationDate: session.clock.now(wall: ports.wall.now))
+        header.originalPurchaseDate = session.originalPurchasedAt
+        header.originalAppVersion = session.originalVersion
+        header.appItemID = isProduction ? session.appID ?? 0 : 0
+        return header
+    }
+
+    /// Changes with every commit of the customer, and when the realm or its
+    /// copy is another.
+    private func etag(revision: Int64, _ session: DeviceSession) -> String {
+        "\"\(description.id).\(description.generation).\(revision)\""
+    }
+
+    /// The header `If-None-Match`: a list, or `*`; weak marks say the same.
+    private static func matches(_ header: String, _ etag: String) -> Bool {
+        header.split(separator: ",").contains { entry in
+            var entry = entry.drop { $0 == " " }
+            while entry.last == " " { entry.removeLast() }
+            if entry.hasPrefix("W/") { entry = entry.dropFirst(2) }
+            return entry == etag || entry == "*"
+        }
+    }
+}

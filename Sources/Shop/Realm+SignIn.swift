@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Foundation
+import SignedData
+import Storage
+public import StoreWire
+
+extension Realm {
+    /// Wall time that a session lasts; a device signs in again afterwards.
+    static let sessionSeconds: Int64 = 30 * 24 * 3600
+    /// The version of an app that tells none.
+    static let unknownVersion = "1.0"
+
+    /// Signs a device in. Refusals, in order: `textInvalid`, `textTooLong`,
+    /// `uuidInvalid`, `bundleIdMissing`, `bundleIdUnknown`,
+    /// `customerMissing`, `signInRefused` (the same for an unknown name and
+    /// a wrong password, and as slow).
+    public func signIn(
+        _ request: SignInRequest, _ context: RequestContext
+    ) async throws -> SignInResponse {
+        let deviceUUID = try Self.check(request)
+        let shelf = try await loadShelf()
+        let app = try app(request.bundleId, on: shelf)
+        let customer = try await identify(request)
+        let arrival = Arrival(
+            token: SessionToken(customer: customer.id, randomness: ports.randomness),
+            deviceUUID: deviceUUID, request: request, bundleID: app.bundleID,
+            deviceNumber: try await newNumber(.device, bucket: customer.id.bucket),
+            appTransactionNumber: try await newNumber(
+                .appTransaction, bucket: customer.id.bucket),
+            wall: ports.wall.now)
+        let session = try await storage.write { try arrival.write($0) }
+        hub.wake(customer.id, revision: session.revision)
+        ports.log(.info, "signed in", context, session.facts)
+        return response(arrival, session, customer)
+    }
+
+    /// The session that a token proves. Refusal: `sessionUnknown`, also when
+    /// it has expired by wall time.
+    public func session(token: String) async throws -> DeviceSession {
+        guard let token = SessionToken(token) else { throw Self.sessionUnknown }
+        let values: [SQLValue] = [.integer(token.customer.value), .blob(token.hash)]
+        guard
+            let row = try await storage.read({
+                try $0.first(Statement.Sessions.find, values)
+            }), try row.integer("expires_at") > ports.wall.now.milliseconds
+        else { throw Self.sessionUnknown }
+        return try DeviceSession(row, customer: token.customer)
+    }
+
+    private static var sessionUnknown: Refusal {
+        Refusal(
+            .unauthorised, code: "sessionUnknown", "The session is not known or has ended.",
+            field: "Authorization", rule: "`Bearer` and the token that signing in gave",
+            remedy: "sign in again")
+    }
+
+    private static func check(_ request: SignInRequest) throws -> UUIDText {
+        let texts = [
+            (request.bundleId, "bundleId"), (request.deviceName, "deviceName"),
+            (request.customer, "customer"),
+        ]
+        for (text, field) in texts {
+            if let text { try Edge.text(text, field) }
+        }
+        if let version = request.appVersion { try Edge.name(version, "appVersion", bytesMax: 64) }
+        if let password = request.password {
+            try Edge.text(password, "password", bytesMax: Passwords.bytesMax)
+        }
+        return try Edge.uuid(request.deviceUUID, "deviceUUID")
+    }
+
+    private func app(_ bundleID: String?, on shelf: Shelf) throws -> Shelf.App {
+        guard let bundleID else {
+            if let only = shelf.apps.values.first, shelf.apps.count == 1 { return only }
+            throw Refusal(
+                .badRequest, code: "bundleIdMissing",
+                "The device did not say which app it is, and this realm has "
+                    + "\(shelf.apps.count) apps.",
+                field: "bundleId", rule: "it may be left out where a realm has one app",
+                remedy: "set SHOPKEEPER_BUNDLE_ID to the app's bundle id")
+        }
+        guard let app = shelf.apps[BundleID(bundleID)] else {
+            let known = shelf.apps.keys.map { "`\($0)`" }.sorted().prefix(10)
+            throw Refusal(
+                .notFound, code: "bundleIdUnknown", "This realm has no app of that bundle id.",
+                field: "bundleId",
+                rule: known.isEmpty
+                    ? "the realm has no app yet"
+                    : "one of the realm's apps: " + known.joined(separator: ", "),
+                remedy: "set SHOPKEEPER_BUNDLE_ID to one of them, or serve the app's "
+                    + "catalogue with --bundle-id")
+        }
+        return app
+    }
+
+    /// Who is signing in.
+    private func identify(_ request: SignInRequest) async throws -> SignedInCustomer {
+        if request.customer == nil, isProduction {
+            throw Refusal(
+                .badRequest, code: "customerMissing", "Nobody is named to sign in.",
+                field: "customer", rule: "only a sandbox has a customer for everybody",
+                remedy: "set SHOPKEEPER_CUSTOMER and SHOPKEEPER_PASSWORD")
+        }
+        let name = request.customer ?? Self.defaultCustomer
+        let row = try await storage.read {
+            try $0.first(Statement.Customers.byName, [.text(Self.signInKey(name))])
+        }
+        let hash = try row?.optionalText("password_hash")
+        // A sandbox's customer without a password is anybody's.
+        let isOpen = row != nil && hash == nil && !isProduction
+        var isRight = isOpen
+        if !isOpen { isRight = try await passwords.matches(request.password ?? "", hash) }
+        guard let row, isRight else {
+            throw Refusal(
+                .unauthorised, code: "signInRefused",
+                "The customer's name or password is not right.", field: "customer",
+                rule: "a name and the password it was made with",
+                remedy: "check SHOPKEEPER_CUSTOMER and SHOPKEEPER_PASSWORD")
+        }
+        return SignedInCustomer(
+            id: CustomerID(try row.integer("customer_id")), name: try row.text("name"))
+    }
+
+    /// One person's name, however it is capitalised.
+    static func signInKey(_ name: String) -> String {
+        name.lowercased().precomposedStringWithCanonicalMapping
+    }
+
+    private func response(
+        _ arrival: Arrival, _ session: DeviceSession, _ customer: SignedInCustomer
+    ) -> SignInResponse {
+        SignInResponse(
+            token: arrival.token.text, tokenExpires: arrival.expires,
+            customerId: customer.id.description, customerName: customer.name,
+            bundleId: session.bundleID.value, appAppleId: isProduction ? session.appID : nil,
+            realm: description, storefront: session.storefrontDescription,
+            appTransactionId: String(session.appTransactionID), canMakePayments: session.mayBuy,
+            rootCertificate: Data(authority.root).base64EncodedString(),
+            now: session.clock.now(wall: arrival.wall))
+    }
+}
+
+private struct SignedInCustomer: Sendable {
+    let id: CustomerID
+    let name: String
+}
+
+/// A device signing in: what is written for it.
+private struct Arrival: Sendable {
+    let token: SessionToken
+    let deviceUUID: UUIDText
+    let request: SignInRequest
+    let bundleID: BundleID
+    let deviceNumber: Int64
+    let appTransactionNumber: Int64
+    let wall: Timestamp
+
+    var expires: Timestamp { wall.adding(seconds: Realm.sessionSeconds) }
+    private var version: String { request.appVersion ?? Realm.unknownVersion }
+
+    func write(_ writing: any Writing) throws -> DeviceSession {
+        let customer = SQLValue.integer(token.customer.value)
+        let bundle = SQLValue.text(bundleID.value)
+        let device = SQLValue.text(deviceUUID.text)
+        guard try writing.first(Statement.Customers.line, [customer]) != nil,
+            let clock = try writing.first(Statement.Customers.now, [customer])
+        else { throw StorageFault(.malformedRow, "a customer without a row") }
+        let now = SQLValue.integer(try ClockRow(clock).now(wall: wall).milliseconds)
+        try writing.execute(
+            Statement.Sessions.putDevice,
+            [
+                customer, bundle, device, .integer(deviceNumber), .optional(request.deviceName),
+                .text(version), now,
+            ])
+        try writing.execute(
+            Statement.Sessions.putAppAccount,
+            [customer, bundle, .integer(appTransactionNumber), now, .text(version)])
+        try writing.execute(
+            Statement.Sessions.deleteExpired, [customer, .integer(wall.milliseconds)])
+        try writing.execute(
+            Statement.Sessions.insert,
+            [
+                customer, .blob(token.hash), bundle, device, .text(version),
+                .integer(expires.milliseconds),
+            ])
+        guard
+            let session = try writing.first(
+                Statement.Sessions.find, [customer, .blob(token.hash)])
+        else { throw StorageFault(.malformedRow, "a session that cannot be read back") }
+        return try DeviceSession(session, customer: token.customer)
+    }
+}
+
+extension DeviceSession {
+    var storefrontDescription: StorefrontDescription {
+        StorefrontDescription(
+            countryCode: storefront.countryCode, region: storefront.region, id: storefront.id,
+            currency: storefront.currency.code, locale: locale)
+    }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import SignedData
+import Storage
+public import StoreWire
+
+extension Realm {
+    /// One transaction for a merchant's server, finished or not:
+    /// `GET /inApps/v1/transactions/{transactionId}`.
+    ///
+    /// `bearer` is what stands behind `Bearer ` in the `Authorization`
+    /// header. Throws ``AppleRefusal``, in order: 401 without a body,
+    /// 4000006, 4000048, 4040010 (also for another app's transaction).
+    public func transactionInfo(
+        _ id: String, bearer: String?
+    ) async throws -> TransactionInfoResponse {
+        let bundleID = try await merchantsApp(bearer)
+        guard !id.isEmpty, id.utf8.allSatisfy({ (48...57).contains($0) }) else {
+            throw AppleRefusal(.invalidTransactionId)
+        }
+        guard let number = Edge.number(id) else { throw AppleRefusal(.transactionIdNotFound) }
+        if NumberLayout(number: number)?.kind == .appTransaction {
+            throw AppleRefusal(.appTransactionIdNotSupported)
+        }
+        let row = try await storage.read {
+            try $0.first(Statement.Transactions.byID, [.integer(number)])
+        }
+        guard let row else { throw AppleRefusal(.transactionIdNotFound) }
+        let facts = try TransactionFacts(row: row)
+        guard facts.bundleID == bundleID else { throw AppleRefusal(.transactionIdNotFound) }
+        let now = try ClockRow(row).now(wall: ports.wall.now)
+        return TransactionInfoResponse(signedTransactionInfo: try sign(facts, at: now))
+    }
+
+    /// Makes a key with which a merchant's server may ask about one app. Its
+    /// private half is answered this once and stored nowhere. Refusals:
+    /// `textInvalid`, `bundleIdUnknown`.
+    public func createServerKey(bundleID: String) async throws -> CreatedServerKey {
+        try Edge.text(bundleID, "bundleId")
+        guard try await loadShelf().apps[BundleID(bundleID)] != nil else {
+            throw Refusal(
+                .notFound, code: "bundleIdUnknown", "This realm has no app of that bundle id.",
+                field: "bundleId", rule: "one of the realm's apps",
+                remedy: "serve the app's catalogue first")
+        }
+        let wall = ports.wall.now
+        // One merchant a realm: all its keys have one issuer.
+        let issuer = try await serverKeys().first?.issuerId
+        let (key, pem) = ServerKey.make(issuerID: issuer, randomness: ports.randomness)
+        let values: [SQLValue] = [
+            .text(key.keyID), .text(key.issuerID), .text(bundleID), .blob(key.publicKey),
+            .integer(wall.milliseconds),
+        ]
+        try await storage.write { try $0.execute(Statement.ServerKeys.insert, values) }
+        return CreatedServerKey(
+            keyId: key.keyID, issuerId: key.issuerID, bundleId: bundleID, privateKey: pem)
+    }
+
+    /// The realm's server keys, oldest first, without their private halves.
+    public func serverKeys() async throws -> [ServerKeySummary] {
+        let rows = try await storage.read { try $0.query(Statement.ServerKeys.list, []) }
+        return try rows.map { row in
+            ServerKeySummary(
+                keyId: try row.text("key_id"), issuerId: try row.text("issuer_id"),
+                bundleId: try row.text("bundle_id"),
+                createdDate: Timestamp(milliseconds: try row.integer("created_at")))
+        }
+    }
+
+    /// The app on whose behalf a merchant's server asks. The token is judged
+    /// by wall time, so that no jump of the realm's clock breaks it.
+    private func merchantsApp(_ bearer: String?) async throws -> BundleID {
+        guard let bearer, let token = try? BearerToken.parse(bearer) else {
+            throw AppleRefusal.unauthorised
+        }
+        guard !token.keyID.utf8.contains(0), token.keyID.utf8.count <= Edge.textBytesMax else {
+            throw AppleRefusal.unauthorised
+        }
+        let row = try await storage.read {
+            try $0.first(Statement.ServerKeys.byID, [.text(token.keyID)])
+        }
+        guard let row,
+            let claims = try? token.verify(
+                publicKey: try row.blob("public_key"), now: ports.wall.now),
+            claims.issuerID == (try row.text("issuer_id")),
+            claims.bundleID.value == (try row.text("bundle_id"))
+        else { throw AppleRefusal.unauthorised }
+        return claims.bundleID
+    }
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Storage
+public import StoreWire
+
+extension Realm {
+    /// The customer's transactions in the session's app that are new or
+    /// changed since a revision, in the order of commits, a page at a time.
+    /// Refusal: `revisionInvalid`.
+    public func transactions(
+        since: Int64, _ session: DeviceSession, _ context: RequestContext
+    ) async throws -> TransactionsResponse {
+        guard since >= 0 else {
+            throw Refusal(
+                .badRequest, code: "revisionInvalid", "This is not a revision.", field: "since",
+                rule: "0, or a revision that an earlier answer gave",
+                remedy: "start from 0")
+        }
+        let page = try await page(since: since, session)
+        let now = session.clock.now(wall: ports.wall.now)
+        return TransactionsResponse(
+            transactions: try page.rows.map { facts in
+                TransactionDescription(
+                    signedTransaction: try sign(facts, at: now),
+                    purchaseId: facts.purchaseID?.value, isFinished: facts.finishedAt != nil,
+                    revision: facts.revision)
+            },
+            revision: page.revision, hasMore: page.hasMore, now: now)
+    }
+
+    /// Returns when the customer's revision passes `since`, or when `timeout`
+    /// returns, whichever is first. `timeout` sleeps, and is cancelled when
+    /// it is not wanted any more.
+    public func changes(
+        since: Int64, _ session: DeviceSession,
+        timeout: @escaping @Sendable () async throws -> Void
+    ) async throws {
+        let ticket = hub.ticket(session.customer, since: since)
+        defer { hub.giveBack(ticket) }
+        let values: [SQLValue] = [.integer(session.customer.value)]
+        let revision = try await storage.read {
+            try $0.first(Statement.Customers.revision, values)?.integer("revision")
+        }
+        guard let revision, revision <= since else { return }
+        await withTaskGroup { group in
+            group.addTask { await ticket.wait() }
+            group.addTask { try? await timeout() }
+            _ = await group.next()
+            group.cancelAll()
+        }
+        try Task.checkCancellation()
+    }
+
+    /// Writes down that the app has delivered a transaction. Finishing again
+    /// says the same and writes nothing. Refusal: `transactionNotFound`, also
+    /// for another customer's or another app's.
+    public func finish(
+        _ transactionID: String, _ session: DeviceSession, _ context: RequestContext
+    ) async throws -> FinishResponse {
+        guard let number = Edge.number(transactionID) else { throw Self.transactionNotFound }
+        let finishing = Finishing(
+            customer: session.customer, bundleID: session.bundleID,
+            transaction: TransactionID(number), wall: ports.wall.now)
+        do {
+            let revision = try await storage.write { try finishing.write($0) }
+            hub.wake(session.customer, revision: revision)
+            ports.log(
+                .info, "finished", context,
+                session.facts.merging(["transaction": transactionID]) { first, _ in first })
+            return FinishResponse(transactionId: transactionID, revision: revision)
+        } catch let finished as FinishedBefore {
+            return FinishResponse(transactionId: transactionID, revision: finished.revision)
+        }
+    }
+
+    static var transactionNotFound: Refusal {
+        Refusal(
+            .notFound, code: "transactionNotFound", "There is no such transaction.",
+            field: "transactionId", rule: "a number of one of the customer's own transactions",
+            remedy: "take it from the transaction that the store delivered")
+    }
+
+    private struct Page: Sendable {
+        var rows: [TransactionFacts]
+        var revision: Int64
+        var hasMore: Bool
+    }
+
+    private func page(since: Int64, _ session: DeviceSession) async throws -> Page {
+        let limit = TransactionsResponse.pageMax
+        let values: [SQLValue] = [
+            .integer(session.customer.value), .text(session.bundleID.value), .integer(since),
+            .integer(Int64(limit + 1)),
+        ]
+        let customer: [SQLValue] = [.integer(session.customer.value)]
+        return try await storage.read { reading in
+            var rows = try reading.query(Statement.Transactions.since, values)
+                .map(TransactionFacts.init(row:))
+            guard rows.count > limit, let beyond = rows.last?.revision else {
+                let revision = try reading.first(Statement.Customers.revision, customer)
+                return Page(
+                    rows: rows, revision: try revision?.integer("revision") ?? since,
+                    hasMore: false)
+            }
+            // A commit is never cut in two: its rows come together or later.
+            rows.removeAll { $0.revision == beyond }
+            return Page(rows: rows, revision: rows.last?.revision ?? since, hasMore: true)
+        }
+    }
+}
+
+/// Thrown to leave a write without committing: it was done before.
+private struct FinishedBefore: Error {
+    let revision: Int64
+}
+
+private struct Finishing: Sendable {
+    let customer: CustomerID
+    let bundleID: BundleID
+    let transaction: TransactionID
+    let wall: Timestamp
+
+    func write(_ writing: any Writing) throws -> Int64 {
+        let owner = SQLValue.integer(customer.value)
+        guard let line = try writing.first(Statement.Customers.line, [owner]),
+            let clock = try writing.first(Statement.Customers.now, [owner])
+        else { throw StorageFault(.malformedRow, "a customer without a row") }
+        let revision = try line.integer("revision")
+        let now = try ClockRow(clock).now(wall: wall)
+        let finished = try writing.first(
+            Statement.Transactions.finish,
+            [
+                owner, .text(bundleID.value), .integer(transaction.value),
+                .integer(now.milliseconds), .integer(revision),
+            ])
+        if finished != nil { return revision }
+        let row = try writing.first(
+            Statement.Transactions.one, [owner, .integer(transaction.value)])
+        guard let facts = try row.map(TransactionFacts.init(row:)), facts.bundleID == bundleID
+        else { throw Realm.transactionNotFound }
+        throw FinishedBefore(revision: facts.revision)
+    }
+}

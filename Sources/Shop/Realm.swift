@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Crypto
+import Foundation
+import SignedData
+import Storage
+public import StoreWire
+import Synchronization
+
+/// One isolated world inside a store: its apps, customers, catalogue,
+/// transactions and clock, in a database of its own. Its use cases take and
+/// give wire values, so that a server module is a thin shell around them.
+///
+/// A class, because all who use the realm share its database, its cached
+/// catalogue and those who wait for its changes.
+public final class Realm: Sendable {
+    /// The environment of what a sandbox signs.
+    public static let sandbox = "Sandbox"
+    /// The environment of what a production realm signs.
+    public static let production = "Production"
+    /// Sign-in name of the customer that a sandbox is made with.
+    public static let defaultCustomer = "customer"
+
+    public let description: RealmDescription
+
+    let storage: any Storage
+    let ports: StorePorts
+    let authority: CertificateAuthority
+    let processor: (any Authoriser)?
+    let hub = ChangesHub()
+    let passwords: Passwords
+    /// Charge keys that a call of this process is asking a processor about.
+    let charging = Mutex<Set<String>>([])
+    private let seed: Int64?
+    private let seeded: SeededNumbers?
+    private let numbers: NumberBlocks
+    private let cachedShelf = Mutex<Shelf?>(nil)
+
+    private init(_ opening: Opening, storage: any Storage, in store: Store) async throws {
+        description = opening.description
+        seed = opening.seed
+        seeded = opening.seed == nil ? nil : SeededNumbers(next: opening.nextCounts)
+        numbers = store.numbers
+        ports = store.ports
+        passwords = Passwords(cost: store.ports.passwordCost, randomness: store.ports.randomness)
+        processor = store.ports.authoriser(opening.description)
+        authority = try await store.authorities.authority(
+            opening.description.environment == Self.production ? .production : .sandbox)
+        self.storage = storage
+    }
+
+    /// Opens the realm's database and makes what a new one lacks.
+    static func open(_ row: RealmRow, in store: Store) async throws -> Realm {
+        let storage = try await store.ports.places.realm(row.id, RealmSchema.migrations)
+        do {
+            var opening = try await storage.read { try Opening(reading: $0) }
+            if opening == nil {
+                try await storage.write { writing in
+                    try writing.execute(
+                        Statement.Realms.insert,
+                        [
+                            .text(row.id), .text(row.name), .text(row.environment),
+                            row.seed.map(SQLValue.integer) ?? .null,
+                        ])
+                }
+                opening = try await storage.read { try Opening(reading: $0) }
+            }
+            guard let opening else {
+                throw StorageFault(.unreadable, "the realm's row cannot be read back")
+            }
+            guard opening.description.id == row.id else {
+                throw StorageFault(.unreadable, "this database belongs to another realm")
+            }
+            let realm = try await Realm(opening, storage: storage, in: store)
+            if !opening.hasDefaultCustomer, !realm.isProduction {
+                try await realm.makeDefaultCustomer()
+            }
+            return realm
+        } catch {
+            try? await storage.close()
+            throw error
+        }
+    }
+
+    /// Closes the realm's database.
+    func close() async {
+        hub.finish()
+        do { try await storage.close() } catch {
+            ports.log(.error, "a realm did not close", nil, ["realm": description.id])
+        }
+    }
+
+    var isProduction: Bool { description.environment == Self.production }
+
+    /// Who says that a payment is paid.
+    var authoriserKind: AuthoriserKind {
+        if processor != nil { return .processor }
+        return isProduction ? .none : .rule
+    }
+
+    /// A new number of a kind. The bucket is that of the customer it belongs
+    /// to; a customer's own follows from the count.
+    func newNumber(_ kind: IDKind, bucket: Int64? = nil) async throws -> Int64 {
+        let count: Int64
+        if let seeded { count = seeded.next(kind) } else { count = try await numbers.next(kind) }
+        return NumberLayout(
+            kind: kind, count: count, bucket: bucket ?? count % NumberLayout.buckets
+        ).number
+    }
+
+    /// A UUID for a thing that `cause` names: drawn by lot, or in a seeded
+    /// realm always the same for the same seed and cause, also after a restart.
+    func uuid(for cause: String) -> String {
+        guard let seed else { return ports.randomness.uuid() }
+        let digest = Array(SHA256.hash(data: Data("\(seed)/\(cause)".utf8)))
+        return Randomness { Array(digest.prefix($0)) }.uuid()
+    }
+
+    /// Sixteen bytes that are the same whenever the same receipt is asked for.
+    func opaque(for cause: String) -> [UInt8] {
+        let world = seed.map(String.init) ?? description.id
+        return Array(SHA256.hash(data: Data("\(world)/receipt/\(cause)".utf8)).prefix(16))
+    }
+
+    /// What the realm's apps sell, read again only when it was changed.
+    func shelf(revision: Int64) async throws -> Shelf {
+        if let cached = cachedShelf.withLock({ $0 }), cached.revision == revision {
+            return cached
+        }
+        return try await loadShelf()
+    }
+
+    /// What the realm's apps sell now.
+    @discardableResult
+    func loadShelf() async throws -> Shelf {
+        let shelf = try await storage.read { try Shelf(reading: $0) }
+        cachedShelf.withLock { cached in
+            if (cached?.revision ?? -1) < shelf.revision { cached = shelf }
+        }
+        return shelf
+    }
+
+    private func makeDefaultCustomer() async throws {
+        let request = CreateCustomerRequest(name: Self.defaultCustomer)
+        do { _ = try await createCustomer(request) } catch let refusal as Refusal {
+            // Another process was first.
+            guard refusal.kind == .conflict else { throw refusal }
+        }
+    }
+}
+
+/// What a realm's database tells when it is opened.
+private struct Opening: Sendable {
+    let description: RealmDescription
+    let seed: Int64?
+    let hasDefaultCustomer: Bool
+    /// The first count of each kind that is not in use.
+    let nextCounts: [IDKind: Int64]
+
+    /// Nil when the database is new.
+    init?(reading: any Reading) throws {
+        guard let row = try reading.first(Statement.Realms.open) else { return nil }
+        description = RealmDescription(
+            id: try row.text("id"), name: try row.text("name"),
+            environment: try row.text("environment"), generation: try row.integer("generation"))
+        seed = try row.optionalInteger("seed")
+        hasDefaultCustomer = try row.optionalInteger("default_customer") != nil
+        let columns: [IDKind: String] = [
+            .customer: "customer", .transaction: "last_transaction", .device: "device",
+            .appTransaction: "app_transaction",
+        ]
+        nextCounts = try columns.compactMapValues { column in
+            try row.optionalInteger(column).flatMap(NumberLayout.init(number:)).map { $0.count + 1 }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Storage
+
+/// The store's own database: which realms there are, which numbers are
+/// spent, and the keys of its doors.
+enum RegistrySchema {
+    static let migrations = [
+        Migration(
+            1, "realms, numbers, doors",
+            [
+                """
+                CREATE TABLE realms (
+                    id TEXT NOT NULL PRIMARY KEY,
+                    name TEXT NOT NULL,
+                    environment TEXT NOT NULL,
+                    seed INTEGER,
+                    created_at INTEGER NOT NULL,
+                    deleted_at INTEGER,
+                    removed_at INTEGER
+                ) STRICT
+                """,
+                """
+                CREATE UNIQUE INDEX realms_name ON realms (name) WHERE deleted_at IS NULL
+                """,
+                """
+                CREATE TABLE number_blocks (
+                    kind INTEGER NOT NULL PRIMARY KEY,
+                    next_count INTEGER NOT NULL
+                ) STRICT
+                """,
+                """
+                CREATE TABLE door_keys (
+                    door TEXT NOT NULL PRIMARY KEY,
+                    secret TEXT NOT NULL
+                ) STRICT
+                """,
+            ])
+    ]
+}
+
+extension Statement {
+    enum Registry {
+        static let liveRealms = Statement(
+            "registry.liveRealms", [],
+            """
+            SELECT id, name, environment, seed, created_at FROM realms
+            WHERE deleted_at IS NULL ORDER BY name
+            """)
+
+        static let realmByName = Statement(
+            "registry.realmByName", [.text],
+            """
+            SELECT id, name, environment, seed, created_at FROM realms
+            WHERE name = $1 AND deleted_at IS NULL
+            """)
+
+        /// Answers the id when the name was free.
+        static let insertRealm = Statement(
+            "registry.insertRealm", [.text, .text, .text, .integer, .integer],
+            """
+            INSERT INTO realms (id, name, environment, seed, created_at)
+            VALUES ($1, $2, $3, $4, $5)
+            ON CONFLICT (name) WHERE deleted_at IS NULL DO NOTHING RETURNING id
+            """)
+
+        /// Answers the id when this call is the one that deleted it.
+        static let deleteRealm = Statement(
+            "registry.deleteRealm", [.text, .integer],
+            """
+            UPDATE realms SET deleted_at = $2
+            WHERE name = $1 AND deleted_at IS NULL RETURNING id
+            """)
+
+        /// Deleted realms whose databases may still be there.
+        static let unremovedRealms = Statement(
+            "registry.unremovedRealms", [],
+            "SELECT id FROM realms WHERE deleted_at IS NOT NULL AND removed_at IS NULL")
+
+        static let markRemoved = Statement(
+            "registry.markRemoved", [.text, .integer],
+            "UPDATE realms SET removed_at = $2 WHERE id = $1")
+
+        /// Takes the next block of a kind; answers where the next one starts.
+        static let reserveNumbers = Statement(
+            "registry.reserveNumbers", [.integer, .integer],
+            """
+            UPDATE number_blocks SET next_count = next_count + $2
+            WHERE kind = $1 RETURNING next_count
+            """)
+
+        static let insertNumbers = Statement(
+            "registry.insertNumbers", [.integer, .integer],
+            """
+            INSERT INTO number_blocks (kind, next_count) VALUES ($1, $2)
+            ON CONFLICT (kind) DO NOTHING
+            """)
+
+        static let insertDoorKey = Statement(
+            "registry.insertDoorKey", [.text, .text],
+            "INSERT INTO door_keys (door, secret) VALUES ($1, $2) ON CONFLICT (door) DO NOTHING")
+
+        static let doorKeys = Statement(
+            "registry.doorKeys", [], "SELECT door, secret FROM door_keys")
+
+        static let all = [
+            liveRealms, realmByName, insertRealm, deleteRealm, unremovedRealms, markRemoved,
+            reserveNumbers, insertNumbers, insertDoorKey, doorKeys,
+        ]
+    }
+}

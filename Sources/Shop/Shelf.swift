@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Foundation
+import Storage
+
+/// Everything that a realm's apps sell, as of one revision of the catalogue;
+/// kept in memory.
+struct Shelf: Sendable {
+    struct App: Sendable {
+        let bundleID: BundleID
+        let appID: Int64?
+        let name: String
+        let storefront: String
+        let locale: String
+        let products: [Product]
+        let byID: [ProductID: Product]
+    }
+
+    let revision: Int64
+    let apps: [BundleID: App]
+
+    init(reading: any Reading) throws {
+        guard let realm = try reading.first(Statement.Realms.clock) else {
+            throw StorageFault(.malformedRow, "the realm has no row")
+        }
+        revision = try realm.integer("catalogue_revision")
+        var products: [BundleID: [Product]] = [:]
+        for row in try reading.query(Statement.Catalogues.products, []) {
+            products[BundleID(try row.text("bundle_id")), default: []].append(
+                try Product(row: row))
+        }
+        var apps: [BundleID: App] = [:]
+        for row in try reading.query(Statement.Catalogues.apps, []) {
+            let bundleID = BundleID(try row.text("bundle_id"))
+            let sold = products[bundleID] ?? []
+            apps[bundleID] = App(
+                bundleID: bundleID, appID: try row.optionalInteger("app_id"),
+                name: try row.text("name"), storefront: try row.text("storefront"),
+                locale: try row.text("locale"), products: sold,
+                byID: Dictionary(sold.map { ($0.id, $0) }) { first, _ in first })
+        }
+        self.apps = apps
+    }
+
+    func product(_ id: ProductID, of app: BundleID) -> Product? { apps[app]?.byID[id] }
+}
+
+extension Product {
+    fileprivate init(row: Row) throws {
+        guard let type = ProductType(rawValue: try row.text("product_type")) else {
+            throw StorageFault(.malformedRow, "a product of no known type")
+        }
+        let stored = Data(try row.text("localizations").utf8)
+        guard let words = try? JSONDecoder().decode([StoredLocalization].self, from: stored) else {
+            throw StorageFault(.malformedRow, "a product whose words cannot be read")
+        }
+        self.init(
+            id: ProductID(try row.text("product_id")), type: type,
+            referenceName: try row.text("reference_name"),
+            price: Amount(milliunits: try row.integer("price")),
+            isFamilyShareable: try row.boolean("is_family_shareable"),
+            localizations: words.map {
+                Localization(
+                    locale: $0.locale, displayName: $0.displayName, details: $0.details)
+            },
+            groupID: try row.optionalText("group_id"), period: try row.optionalText("period"))
+    }
+
+    /// A product's row behind its bundle id, in the order of `insertProduct`.
+    func values(bundleID: BundleID, place: Int) throws -> [SQLValue] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let words = localizations.map {
+            StoredLocalization(
+                locale: $0.locale, displayName: $0.displayName, details: $0.details)
+        }
+        let stored = String(decoding: try encoder.encode(words), as: UTF8.self)
+        return [
+            .text(bundleID.value), .text(id.value), .integer(Int64(place)), .text(type.rawValue),
+            .text(referenceName), .integer(price.milliunits), .boolean(isFamilyShareable),
+            .text(stored), .optional(groupID), .optional(period),
+        ]
+    }
+}
+
+private struct StoredLocalization: Codable {
+    let locale: String
+    let displayName: String
+    let details: String
+}
+
+extension SQLValue {
+    static func optional(_ text: String?) -> SQLValue { text.map(SQLValue.text) ?? .null }
+    static func optional(_ number: Int64?) -> SQLValue { number.map(SQLValue.integer) ?? .null }
+    static func optional(_ instant: Timestamp?) -> SQLValue { .optional(instant?.milliseconds) }
+}
+
+/// The realm's clock as rows tell it, with the date it may not fall behind.
+struct ClockRow: Sendable {
+    let clock: RealmClock
+    /// The customer's last event, where the row tells one.
+    let lastEvent: Timestamp?
+    let catalogueRevision: Int64
+
+    init(_ row: Row, hasLastEvent: Bool = true) throws {
+        if let stands = try row.optionalInteger("clock_stands_at") {
+            clock = .standing(at: Timestamp(milliseconds: stands))
+        } else {
+            clock = .running(offsetMilliseconds: try row.integer("clock_ahead"))
+        }
+        let last = hasLastEvent ? try row.optionalInteger("last_event") : nil
+        lastEvent = last.map(Timestamp.init(milliseconds:))
+        catalogueRevision = try row.integer("catalogue_revision")
+    }
+
+    /// Commercial now: never before what the customer has already seen happen.
+    func now(wall: Timestamp) -> Timestamp {
+        let now = clock.now(wall: wall)
+        return max(now, lastEvent ?? now)
+    }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Storage
+
+extension Statement {
+    enum Customers {
+        /// One customer, one line: the first statement of every write for a
+        /// customer, lock and cursor in one.
+        static let line = Statement(
+            "customers.line", [.integer],
+            """
+            UPDATE customers SET revision = revision + 1 WHERE customer_id = $1
+            RETURNING revision, storefront, may_buy
+            """)
+
+        static let insert = Statement(
+            "customers.insert", [.integer, .text, .text, .boolean, .text, .integer],
+            """
+            INSERT INTO customers (customer_id, name, storefront, may_buy, password_hash,
+                revision, created_at)
+            VALUES ($1, $2, $3, $4, $5, 1, $6)
+            """)
+
+        /// Answers the customer when the name was free.
+        static let claimName = Statement(
+            "customers.claimName", [.text, .integer],
+            """
+            INSERT INTO sign_in_names (name, customer_id) VALUES ($1, $2)
+            ON CONFLICT (name) DO NOTHING RETURNING customer_id
+            """)
+
+        static let byName = Statement(
+            "customers.byName", [.text],
+            """
+            SELECT c.customer_id, c.name, c.storefront, c.may_buy, c.password_hash, c.created_at
+            FROM sign_in_names n JOIN customers c ON c.customer_id = n.customer_id
+            WHERE n.name = $1
+            """)
+
+        static let page = Statement(
+            "customers.page", [.integer, .integer],
+            """
+            SELECT customer_id, name, storefront, may_buy, password_hash, created_at
+            FROM customers WHERE customer_id > $1 ORDER BY customer_id LIMIT $2
+            """)
+
+        static let revision = Statement(
+            "customers.revision", [.integer],
+            "SELECT revision FROM customers WHERE customer_id = $1")
+
+        /// The realm's clock and the date of the customer's last event, read
+        /// behind the customer's line.
+        static let now = Statement(
+            "customers.now", [.integer],
+            """
+            SELECT r.clock_ahead, r.clock_stands_at, r.catalogue_revision,
+                (SELECT t.changed_at FROM transactions t WHERE t.customer_id = $1
+                    ORDER BY t.revision DESC LIMIT 1) AS last_event
+            FROM realm r
+            """)
+
+        static let all = [line, insert, claimName, byName, page, revision, now]
+    }
+
+    enum Sessions {
+        static let putDevice = Statement(
+            "sessions.putDevice",
+            [.integer, .text, .text, .integer, .text, .text, .integer],
+            """
+            INSERT INTO devices (customer_id, bundle_id, device_uuid, device_id, name,
+                app_version, seen_at)
+            VALUES ($1, $2, $3, $4, $5, $6, $7)
+            ON CONFLICT (customer_id, bundle_id, device_uuid) DO UPDATE
+            SET name = excluded.name, app_version = excluded.app_version,
+                seen_at = excluded.seen_at
+            """)
+
+        static let putAppAccount = Statement(
+            "sessions.putAppAccount", [.integer, .text, .integer, .integer, .text],
+            """
+            INSERT INTO app_accounts (customer_id, bundle_id, app_transaction_id,
+                original_purchased_at, original_version)
+            VALUES ($1, $2, $3, $4, $5)
+            ON CONFLICT (customer_id, bundle_id) DO NOTHING
+            """)
+
+        static let insert = Statement(
+            "sessions.insert", [.integer, .blob, .text, .text, .text, .integer],
+            """
+            INSERT INTO sessions (customer_id, token_hash, bundle_id, device_uuid, app_version,
+                expires_at)
+            VALUES ($1, $2, $3, $4, $5, $6)
+            """)
+
+        static let deleteExpired = Statement(
+            "sessions.deleteExpired", [.integer, .integer],
+            "DELETE FROM sessions WHERE customer_id = $1 AND expires_at <= $2")
+
+        /// The session with all that its use cases need to know, and the clock.
+        static let find = Statement(
+            "sessions.find", [.integer, .blob],
+            """
+            SELECT s.bundle_id, s.device_uuid, s.app_version, s.expires_at,
+                c.name, COALESCE(c.storefront, p.storefront) AS storefront, c.may_buy, c.revision,
+                p.app_id, p.locale,
+                a.app_transaction_id, a.original_purchased_at, a.original_version,
+                r.clock_ahead, r.clock_stands_at, r.catalogue_revision,
+                (SELECT t.changed_at FROM transactions t WHERE t.customer_id = s.customer_id
+                    ORDER BY t.revision DESC LIMIT 1) AS last_event
+            FROM sessions s
+            JOIN customers c ON c.customer_id = s.customer_id
+            JOIN apps p ON p.bundle_id = s.bundle_id
+            JOIN app_accounts a
+                ON a.customer_id = s.customer_id AND a.bundle_id = s.bundle_id
+            CROSS JOIN realm r
+            WHERE s.customer_id = $1 AND s.token_hash = $2
+            """)
+
+        static let all = [putDevice, putAppAccount, insert, deleteExpired, find]
+    }
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Storage
+
+extension Statement {
+    enum Purchases {
+        private static let columns = """
+            p.product_id, p.quantity, p.unit_price, p.currency, p.application_username,
+            p.replaces, p.state, p.refusal, p.waiting_for, p.transaction_id, p.total_price,
+            p.void_owed_at, p.revision
+            """
+
+        /// Everything that deciding a payment needs, behind the customer's
+        /// line: clock, the purchase if it was asked before, what is owned.
+        static let facts = Statement(
+            "purchases.facts", [.integer, .text, .text, .text, .text],
+            """
+            SELECT r.clock_ahead, r.clock_stands_at, r.catalogue_revision,
+                (SELECT t.changed_at FROM transactions t WHERE t.customer_id = $1
+                    ORDER BY t.revision DESC LIMIT 1) AS last_event,
+                (SELECT t.transaction_id FROM transactions t
+                    WHERE t.customer_id = $1 AND t.bundle_id = $2 AND t.product_id = $4
+                        AND t.product_type = 'non-consumable' AND t.revoked_at IS NULL) AS owned,
+                (SELECT q.state FROM purchases q WHERE q.customer_id = $1 AND q.bundle_id = $2
+                    AND q.purchase_id = $5) AS replaced_state,
+                \(columns)
+            FROM realm r
+            LEFT JOIN purchases p
+                ON p.customer_id = $1 AND p.bundle_id = $2 AND p.purchase_id = $3
+            """)
+
+        static let insert = Statement(
+            "purchases.insert",
+            [
+                .integer, .text, .text, .text, .integer, .integer, .text, .text, .text, .text,
+                .text, .integer, .integer, .integer, .integer, .integer,
+            ],
+            """
+            INSERT INTO purchases (customer_id, bundle_id, purchase_id, product_id, quantity,
+                unit_price, currency, application_username, replaces, state, refusal,
+                transaction_id, total_price, asked_at, decided_at, revision)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+            """)
+
+        /// Moves a purchase on from `authorising`; answers nothing when it
+        /// stands there no more.
+        static let settle = Statement(
+            "purchases.settle",
+            [
+                .integer, .text, .text, .text, .text, .integer, .text, .integer, .integer,
+                .integer,
+            ],
+            """
+            UPDATE purchases SET state = $4, refusal = $5, transaction_id = $6,
+                processor_reference = $7, void_owed_at = $8, decided_at = $9, revision = $10
+            WHERE customer_id = $1 AND bundle_id = $2 AND purchase_id = $3
+                AND state = 'authorising'
+            RETURNING revision
+            """)
+
+        static let clearVoid = Statement(
+            "purchases.clearVoid", [.integer, .text, .text],
+            """
+            UPDATE purchases SET void_owed_at = NULL
+            WHERE customer_id = $1 AND bundle_id = $2 AND purchase_id = $3
+                AND void_owed_at IS NOT NULL
+            """)
+
+        /// A page of what a processor has still to be asked about.
+        static let unsettled = Statement(
+            "purchases.unsettled", [.integer, .text, .text, .integer],
+            """
+            SELECT p.customer_id, p.bundle_id, p.purchase_id, \(columns)
+            FROM purchases p
+            WHERE (p.state = 'authorising' OR p.void_owed_at IS NOT NULL)
+                AND (p.customer_id, p.bundle_id, p.purchase_id) > ($1, $2, $3)
+            ORDER BY p.customer_id, p.bundle_id, p.purchase_id LIMIT $4
+            """)
+
+        static let appAccount = Statement(
+            "purchases.appAccount", [.integer, .text],
+            """
+            SELECT app_transaction_id FROM app_accounts
+            WHERE customer_id = $1 AND bundle_id = $2
+            """)
+
+        static let insertOutbox = Statement(
+            "outbox.insert",
+            [.integer, .text, .text, .text, .text, .integer, .integer, .integer],
+            """
+            INSERT INTO outbox (customer_id, cause, notification_uuid, notification_type,
+                bundle_id, transaction_id, revision, created_at)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+            """)
+
+        static let outboxPage = Statement(
+            "outbox.page", [.integer, .integer, .integer],
+            """
+            SELECT customer_id, cause, notification_uuid, notification_type, bundle_id,
+                transaction_id, revision, created_at
+            FROM outbox WHERE customer_id = $1 AND revision > $2 ORDER BY revision LIMIT $3
+            """)
+
+        static let all = [
+            facts, insert, settle, clearVoid, unsettled, appAccount, insertOutbox, outboxPage,
+        ]
+    }
+
+    enum Transactions {
+        private static let columns = """
+            t.customer_id, t.transaction_id, t.original_transaction_id, t.bundle_id,
+            t.product_id, t.product_type, t.quantity, t.unit_price, t.total_price, t.currency,
+            t.storefront, t.app_account_token, t.app_transaction_id, t.purchase_id,
+            t.purchased_at, t.original_purchased_at, t.finished_at, t.revoked_at,
+            t.revocation_reason, t.revision
+            """
+
+        static let insert = Statement(
+            "transactions.insert",
+            [
+                .integer, .integer, .integer, .text, .text, .text, .integer, .integer, .integer,
+                .text, .text, .text, .integer, .text, .integer, .integer, .integer, .integer,
+                .blob,
+            ],
+            """
+            INSERT INTO transactions (customer_id, transaction_id, original_transaction_id,
+                bundle_id, product_id, product_type, quantity, unit_price, total_price, currency,
+                storefront, app_account_token, app_transaction_id, purchase_id, purchased_at,
+                original_purchased_at, revision, changed_at, record)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,
+                $18, $19)
+            """)
+
+        /// One of a customer's transactions.
+        static let one = Statement(
+            "transactions.one", [.integer, .integer],
+            """
+            SELECT \(columns) FROM transactions t
+            WHERE t.customer_id = $1 AND t.transaction_id = $2
+            """)
+
+        /// By number alone, as a merchant's server asks.
+        static let byID = Statement(
+            "transactions.byID", [.integer],
+            """
+            SELECT \(columns), r.clock_ahead, r.clock_stands_at, r.catalogue_revision,
+                (SELECT l.changed_at FROM transactions l WHERE l.customer_id = t.customer_id
+                    ORDER BY l.revision DESC LIMIT 1) AS last_event
+            FROM transactions t CROSS JOIN realm r WHERE t.transaction_id = $1
+            """)
+
+        /// New or changed since a revision, in the order of commits.
+        static let since = Statement(
+            "transactions.since", [.integer, .text, .integer, .integer],
+            """
+            SELECT \(columns) FROM transactions t
+            WHERE t.customer_id = $1 AND t.bundle_id = $2 AND t.revision > $3
+            ORDER BY t.revision, t.transaction_id LIMIT $4
+            """)
+
+        /// A realm's transactions, customer by customer in the order of commits.
+        static let page = Statement(
+            "transactions.page", [.integer, .integer, .text, .integer, .integer],
+            """
+            SELECT \(columns) FROM transactions t
+            WHERE (t.customer_id, t.revision) > ($1, $2)
+                AND (CAST($3 AS TEXT) IS NULL OR t.bundle_id = $3)
+                AND (CAST($4 AS BIGINT) IS NULL OR t.customer_id = $4)
+            ORDER BY t.customer_id, t.revision, t.transaction_id LIMIT $5
+            """)
+
+        /// Answers the row's revision when this call finished it.
+        static let finish = Statement(
+            "transactions.finish", [.integer, .text, .integer, .integer, .integer],
+            """
+            UPDATE transactions SET finished_at = $4, changed_at = $4, revision = $5
+            WHERE customer_id = $1 AND bundle_id = $2 AND transaction_id = $3
+                AND finished_at IS NULL
+            RETURNING revision
+            """)
+
+        /// What a receipt holds: consumables only until they are finished. One
+        /// row without a record when there is nothing, for the revision's sake.
+        static let records = Statement(
+            "transactions.records", [.integer, .text],
+            """
+            SELECT c.revision, t.record FROM customers c
+            LEFT JOIN transactions t
+                ON t.customer_id = c.customer_id AND t.bundle_id = $2
+                    AND (t.finished_at IS NULL OR t.product_type <> 'consumable')
+            WHERE c.customer_id = $1 ORDER BY t.transaction_id NULLS FIRST
+            """)
+
+        static let all = [insert, one, byID, since, page, finish, records]
+    }
+}

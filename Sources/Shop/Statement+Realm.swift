@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Storage
+
+extension Statement {
+    /// Every statement of a realm's database and of the registry, for the
+    /// test that prepares them all.
+    enum Shop {
+        static let registry = Registry.all
+        static let realm =
+            Realms.all + Catalogues.all + Customers.all + Sessions.all + Purchases.all
+            + Transactions.all + ServerKeys.all
+    }
+
+    enum Realms {
+        /// What a closed realm must tell when it is opened.
+        static let open = Statement(
+            "realm.open", [],
+            """
+            SELECT r.id, r.name, r.environment, r.seed, r.generation,
+                (SELECT n.customer_id FROM sign_in_names n WHERE n.name = 'customer')
+                    AS default_customer,
+                (SELECT max(c.customer_id) FROM customers c) AS customer,
+                (SELECT max(t.transaction_id) FROM transactions t) AS last_transaction,
+                (SELECT max(d.device_id) FROM devices d) AS device,
+                (SELECT max(a.app_transaction_id) FROM app_accounts a) AS app_transaction
+            FROM realm r
+            """)
+
+        static let insert = Statement(
+            "realm.insert", [.text, .text, .text, .integer],
+            """
+            INSERT INTO realm (singleton, id, name, environment, seed, generation,
+                clock_ahead, clock_stands_at, catalogue_revision)
+            VALUES (1, $1, $2, $3, $4, 1, 0, NULL, 0)
+            ON CONFLICT (singleton) DO NOTHING
+            """)
+
+        static let clock = Statement(
+            "realm.clock", [],
+            "SELECT clock_ahead, clock_stands_at, catalogue_revision FROM realm")
+
+        static let setClock = Statement(
+            "realm.setClock", [.integer, .integer],
+            "UPDATE realm SET clock_ahead = $1, clock_stands_at = $2")
+
+        static let all = [open, insert, clock, setClock]
+    }
+
+    enum Catalogues {
+        static let bumpRevision = Statement(
+            "catalogue.bumpRevision", [],
+            """
+            UPDATE realm SET catalogue_revision = catalogue_revision + 1
+            RETURNING catalogue_revision
+            """)
+
+        static let putApp = Statement(
+            "catalogue.putApp", [.text, .integer, .text, .text, .text],
+            """
+            INSERT INTO apps (bundle_id, app_id, name, storefront, locale)
+            VALUES ($1, $2, $3, $4, $5)
+            ON CONFLICT (bundle_id) DO UPDATE
+            SET app_id = excluded.app_id, name = excluded.name,
+                storefront = excluded.storefront, locale = excluded.locale
+            """)
+
+        static let clearProducts = Statement(
+            "catalogue.clearProducts", [.text], "DELETE FROM products WHERE bundle_id = $1")
+
+        static let insertProduct = Statement(
+            "catalogue.insertProduct",
+            [
+                .text, .text, .integer, .text, .text, .integer, .boolean, .text, .text, .text,
+            ],
+            """
+            INSERT INTO products (bundle_id, product_id, place, product_type, reference_name,
+                price, is_family_shareable, localizations, group_id, period)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+            """)
+
+        static let apps = Statement(
+            "catalogue.apps", [],
+            "SELECT bundle_id, app_id, name, storefront, locale FROM apps ORDER BY bundle_id")
+
+        static let products = Statement(
+            "catalogue.products", [],
+            """
+            SELECT bundle_id, product_id, product_type, reference_name, price,
+                is_family_shareable, localizations, group_id, period
+            FROM products ORDER BY bundle_id, place
+            """)
+
+        static let all = [bumpRevision, putApp, clearProducts, insertProduct, apps, products]
+    }
+
+    enum ServerKeys {
+        static let insert = Statement(
+            "serverKeys.insert", [.text, .text, .text, .blob, .integer],
+            """
+            INSERT INTO server_keys (key_id, issuer_id, bundle_id, public_key, created_at)
+            VALUES ($1, $2, $3, $4, $5)
+            """)
+
+        /// The issuer of the realm's keys: one merchant a realm.
+        static let list = Statement(
+            "serverKeys.list", [],
+            """
+            SELECT key_id, issuer_id, bundle_id, public_key, created_at FROM server_keys
+            ORDER BY created_at, key_id
+            """)
+
+        static let byID = Statement(
+            "serverKeys.byID", [.text],
+            """
+            SELECT key_id, issuer_id, bundle_id, public_key, created_at FROM server_keys
+            WHERE key_id = $1
+            """)
+
+        static let all = [insert, list, byID]
+    }
+}

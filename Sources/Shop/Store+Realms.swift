@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import SignedData
+import Storage
+public import StoreWire
+
+/// A realm as the registry knows it.
+struct RealmRow: Sendable {
+    let id: String
+    let name: String
+    let environment: String
+    let seed: Int64?
+    let createdAt: Timestamp
+
+    init(_ row: Row) throws {
+        id = try row.text("id")
+        name = try row.text("name")
+        environment = try row.text("environment")
+        seed = try row.optionalInteger("seed")
+        createdAt = Timestamp(milliseconds: try row.integer("created_at"))
+    }
+
+    var summary: RealmSummary {
+        RealmSummary(
+            id: id, name: name, environment: environment, seed: seed, createdDate: createdAt)
+    }
+}
+
+extension Store {
+    /// Every realm, by name.
+    public func realms() async throws -> [RealmSummary] {
+        try await registry.read { reading in
+            try reading.query(Statement.Registry.liveRealms, []).map { try RealmRow($0).summary }
+        }
+    }
+
+    /// Makes a realm. Refusals, in order: `realmNameInvalid`,
+    /// `environmentUnknown`, `seedOfProduction`, `realmExists`.
+    public func createRealm(_ request: CreateRealmRequest) async throws -> RealmSummary {
+        try Self.check(request)
+        let environment = request.environment ?? Realm.sandbox
+        if environment == Realm.production { _ = try await authorities.authority(.production) }
+        guard
+            let row = try await insertRealm(request.name, environment, seed: request.seed)
+        else {
+            throw Refusal(
+                .conflict, code: "realmExists", "There is a realm of this name already.",
+                field: "name", rule: "a realm's name is its own",
+                remedy: "choose another name, or delete the realm")
+        }
+        _ = try await opened(row)
+        ports.log(.info, "realm made", nil, ["realm": row.id, "environment": environment])
+        return row.summary
+    }
+
+    /// Deletes a realm with all it holds. Refusals: `defaultRealm`, `realmNotFound`.
+    public func deleteRealm(named name: String) async throws {
+        guard name != Self.defaultRealm else {
+            throw Refusal(
+                .conflict, code: "defaultRealm", "The default realm cannot be deleted.",
+                field: "name", rule: "a store always has the realm `\(Self.defaultRealm)`",
+                remedy: "start with an empty data directory instead")
+        }
+        let now = ports.wall.now
+        let deleted = try await registry.write { writing in
+            try writing.first(
+                Statement.Registry.deleteRealm, [.text(name), .integer(now.milliseconds)]
+            )?.text("id")
+        }
+        guard let deleted else { throw Self.realmNotFound(name) }
+        try await remove(realm: deleted)
+        ports.log(.info, "realm deleted", nil, ["realm": deleted])
+    }
+
+    static func realmNotFound(_ name: String) -> Refusal {
+        Refusal(
+            .notFound, code: "realmNotFound", "There is no realm of this name.", field: "realm",
+            rule: "a realm is named as it was when it was made",
+            remedy: "list the realms, or create it")
+    }
+
+    func realmRow(named name: String) async throws -> RealmRow? {
+        guard Self.isRealmName(name) else { return nil }
+        return try await registry.read { reading in
+            try reading.first(Statement.Registry.realmByName, [.text(name)]).map(RealmRow.init)
+        }
+    }
+
+    func makeDefaultRealm() async throws {
+        if try await realmRow(named: Self.defaultRealm) != nil { return }
+        _ = try await insertRealm(
+            Self.defaultRealm, Realm.sandbox, seed: ports.defaultRealmSeed)
+    }
+
+    /// Finishes deletions that a process did not live to finish.
+    func removeDeletedRealms() async throws {
+        let ids = try await registry.read { reading in
+            try reading.query(Statement.Registry.unremovedRealms, []).map { try $0.text("id") }
+        }
+        for id in ids { try await remove(realm: id) }
+    }
+
+    /// Asks processors what became of purchases left authorising. A processor
+    /// that does not answer leaves them so: the store opens all the same.
+    func settleRealms() async throws {
+        for summary in try await realms() {
+            guard let row = try await realmRow(named: summary.name) else { continue }
+            let realm = try await opened(row)
+            try await realm.settleAll(RequestContext(requestID: "start"))
+        }
+    }
+
+    private func remove(realm id: String) async throws {
+        await closeRealm(id: id)
+        try await ports.places.deleteRealm(id)
+        let now = ports.wall.now
+        try await registry.write { writing in
+            try writing.execute(
+                Statement.Registry.markRemoved, [.text(id), .integer(now.milliseconds)])
+        }
+    }
+
+    /// Nil when the name is taken.
+    private func insertRealm(
+        _ name: String, _ environment: String, seed: Int64?
+    ) async throws -> RealmRow? {
+        let id = ports.randomness.hex(8)
+        let now = ports.wall.now
+        let values: [SQLValue] = [
+            .text(id), .text(name), .text(environment), seed.map(SQLValue.integer) ?? .null,
+            .integer(now.milliseconds),
+        ]
+        let inserted = try await registry.write { writing in
+            try writing.first(Statement.Registry.insertRealm, values) != nil
+        }
+        guard inserted else { return nil }
+        return try await realmRow(named: name)
+    }
+
+    private static func check(_ request: CreateRealmRequest) throws {
+        guard isRealmName(request.name) else {
+            throw Refusal(
+                .badRequest, code: "realmNameInvalid", "This is not a realm's name.",
+                field: "name", rule: "1 to 40 lower-case letters a–z, digits and `-`",
+                remedy: "choose a name such as `test-1`")
+        }
+        let environment = request.environment ?? Realm.sandbox
+        guard [Realm.sandbox, Realm.production].contains(environment) else {
+            throw Refusal(
+                .badRequest, code: "environmentUnknown", "There is no such kind of realm.",
+                field: "environment", rule: "`\(Realm.sandbox)` or `\(Realm.production)`",
+                remedy: "leave it out for a sandbox")
+        }
+        guard request.seed == nil || environment == Realm.sandbox else {
+            throw Refusal(
+                .badRequest, code: "seedOfProduction", "A production realm has no seed.",
+                field: "seed", rule: "only a sandbox repeats itself",
+                remedy: "leave the seed out, or make a sandbox")
+        }
+    }
+
+    private static func isRealmName(_ name: String) -> Bool {
+        (1...40).contains(name.utf8.count)
+            && name.utf8.allSatisfy {
+                (97...122).contains($0) || (48...57).contains($0) || $0 == 45
+            }
+    }
+}

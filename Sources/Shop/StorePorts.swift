@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Commerce
+public import Storage
+public import StoreWire
+
+/// Where databases live: given by the executable or by tests.
+public struct StoragePlaces: Sendable {
+    /// Opens the registry and brings its schema up to date.
+    public var registry: @Sendable ([Migration]) async throws -> any Storage
+    /// Opens the database of a realm, making it where there is none.
+    public var realm: @Sendable (_ id: String, [Migration]) async throws -> any Storage
+    /// Deletes the closed database of a realm; deleting again changes nothing.
+    public var deleteRealm: @Sendable (_ id: String) async throws -> Void
+
+    public init(
+        registry: @escaping @Sendable ([Migration]) async throws -> any Storage,
+        realm: @escaping @Sendable (_ id: String, [Migration]) async throws -> any Storage,
+        deleteRealm: @escaping @Sendable (_ id: String) async throws -> Void
+    ) {
+        self.registry = registry
+        self.realm = realm
+        self.deleteRealm = deleteRealm
+    }
+}
+
+/// How dear a guess at a password is: scrypt's parameters.
+public struct PasswordCost: Hashable, Sendable {
+    /// N, a power of two.
+    public let rounds: Int
+    /// r.
+    public let blockSize: Int
+    /// p.
+    public let parallelism: Int
+
+    /// `rounds` is a power of two from 2 to 2^20; memory is 128 · rounds · blockSize bytes.
+    public init(rounds: Int, blockSize: Int = 8, parallelism: Int = 1) {
+        precondition(
+            (2...1_048_576).contains(rounds) && rounds & (rounds - 1) == 0,
+            "scrypt's rounds are a power of two from 2 to 2^20")
+        precondition(
+            (1...32).contains(blockSize) && (1...16).contains(parallelism),
+            "scrypt's block size is 1 to 32 and its parallelism 1 to 16")
+        self.rounds = rounds
+        self.blockSize = blockSize
+        self.parallelism = parallelism
+    }
+
+    /// 16 MiB and some tens of milliseconds a guess.
+    public static let standard = PasswordCost(rounds: 16_384)
+}
+
+/// Everything a store needs from outside.
+public struct StorePorts: Sendable {
+    public var places: StoragePlaces
+    public var keys: any KeyStore
+    public var wall: WallClock
+    /// Must not be foreseeable where money is at stake: keys and tokens come from it.
+    public var randomness: Randomness
+    /// The payment processor of a realm. Nil: a sandbox sells by rule, a
+    /// production realm refuses to sell.
+    public var authoriser: @Sendable (RealmDescription) -> (any Authoriser)?
+    public var passwordCost: PasswordCost
+    public var log: ShopLog
+    /// Seed of the realm `default` when this start makes it.
+    public var defaultRealmSeed: Int64?
+
+    public init(
+        places: StoragePlaces, keys: any KeyStore, wall: WallClock, randomness: Randomness,
+        authoriser: @escaping @Sendable (RealmDescription) -> (any Authoriser)? = { _ in nil },
+        passwordCost: PasswordCost = .standard, log: ShopLog = .silent,
+        defaultRealmSeed: Int64? = nil
+    ) {
+        self.places = places
+        self.keys = keys
+        self.wall = wall
+        self.randomness = randomness
+        self.authoriser = authoriser
+        self.passwordCost = passwordCost
+        self.log = log
+        self.defaultRealmSeed = defaultRealmSeed
+    }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import SignedData
+import Storage
+import StoreWire
+
+/// A transaction as its row holds it.
+struct TransactionFacts: Sendable {
+    let customer: CustomerID
+    let id: TransactionID
+    let originalID: TransactionID
+    let bundleID: BundleID
+    let productID: ProductID
+    let type: ProductType
+    let quantity: Int
+    let unitPrice: Amount
+    /// For the whole quantity.
+    let total: Money
+    /// Alpha-3.
+    let storefront: String
+    let appAccountToken: String?
+    let appTransactionID: Int64
+    let purchaseID: PurchaseID?
+    let purchasedAt: Timestamp
+    let originalPurchasedAt: Timestamp
+    var finishedAt: Timestamp?
+    var revokedAt: Timestamp?
+    var revocationReason: Int?
+    let revision: Int64
+
+    /// The payload that is signed; absent facts are left out.
+    func payload(environment: String, signedAt: Timestamp) -> JWSTransactionDecodedPayload {
+        var payload = JWSTransactionDecodedPayload()
+        payload.transactionId = id.description
+        payload.originalTransactionId = originalID.description
+        payload.bundleId = bundleID.value
+        payload.productId = productID.value
+        payload.purchaseDate = purchasedAt
+        payload.originalPurchaseDate = originalPurchasedAt
+        payload.quantity = quantity
+        payload.type = type.name
+        payload.appAccountToken = appAccountToken
+        payload.inAppOwnershipType = "PURCHASED"
+        payload.signedDate = signedAt
+        payload.revocationDate = revokedAt
+        payload.revocationReason = revokedAt == nil ? nil : revocationReason
+        payload.environment = environment
+        payload.storefront = storefront
+        payload.storefrontId = Storefront.named(storefront)?.id
+        payload.transactionReason = "PURCHASE"
+        payload.price = total.amount.milliunits
+        payload.currency = total.currency.code
+        payload.appTransactionId = String(appTransactionID)
+        return payload
+    }
+
+    /// Its part of a receipt, DER.
+    var record: [UInt8] {
+        var purchase = ReceiptPurchase(
+            quantity: Int64(quantity), productID: productID, transactionID: id.description,
+            purchaseDate: purchasedAt, type: type == .consumable ? .consumable : .nonConsumable)
+        purchase.originalTransactionID = originalID.description
+        purchase.originalPurchaseDate = originalPurchasedAt
+        return purchase.encoded()
+    }
+
+    /// The row, in the order of `Transactions.insert`.
+    var values: [SQLValue] {
+        [
+            .integer(customer.value), .integer(id.value), .integer(originalID.value),
+            .text(bundleID.value), .text(productID.value), .text(type.rawValue),
+            .integer(Int64(quantity)), .integer(unitPrice.milliunits),
+            .integer(total.amount.milliunits), .text(total.currency.code), .text(storefront),
+            .optional(appAccountToken), .integer(appTransactionID), .optional(purchaseID?.value),
+            .integer(purchasedAt.milliseconds), .integer(originalPurchasedAt.milliseconds),
+            .integer(revision), .integer(purchasedAt.milliseconds), .blob(record),
+        ]
+    }
+}
+
+extension TransactionFacts {
+    init(row: Row) throws {
+        func date(_ column: String) throws -> Timestamp? {
+            try row.optionalInteger(column).map(Timestamp.init(milliseconds:))
+        }
+        guard let type = ProductType(rawValue: try row.text("product_type")),
+            let currency = Currency(code: try row.text("currency")),
+            let purchasedAt = try date("purchased_at"),
+            let originalPurchasedAt = try date("original_purchased_at")
+        else { throw StorageFault(.malformedRow, "a transaction that cannot be read") }
+        self.init(
+            customer: CustomerID(try row.integer("customer_id")),
+            id: TransactionID(try row.integer("transaction_id")),
+            originalID: TransactionID(try row.integer("original_transaction_id")),
+            bundleID: BundleID(try row.text("bundle_id")),
+            productID: ProductID(try row.text("product_id")), type: type,
+            quantity: Int(try row.integer("quantity")),
+            unitPrice: Amount(milliunits: try row.integer("unit_price")),
+            total: Money(Amount(milliunits: try row.integer("total_price")), currency),
+            storefront: try row.text("storefront"),
+            appAccountToken: try row.optionalText("app_account_token"),
+            appTransactionID: try row.integer("app_transaction_id"),
+            purchaseID: try row.optionalText("purchase_id").map { PurchaseID($0) },
+            purchasedAt: purchasedAt, originalPurchasedAt: originalPurchasedAt,
+            finishedAt: try date("finished_at"), revokedAt: try date("revoked_at"),
+            revocationReason: try row.optionalInteger("revocation_reason").map(Int.init),
+            revision: try row.integer("revision"))
+    }
+}
+
+extension Realm {
+    /// Signs a transaction afresh, dated now.
+    func sign(_ facts: TransactionFacts, at now: Timestamp) throws -> String {
+        try authority.transactions.sign(
+            facts.payload(environment: description.environment, signedAt: now))
+    }
+}

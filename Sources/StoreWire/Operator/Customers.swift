@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Commerce
+
+/// A customer as operators see it.
+public struct CustomerSummary: Hashable, Sendable, Codable {
+    public var customerId: String
+    /// The sign-in name.
+    public var name: String
+    /// Alpha-3 country code.
+    public var storefront: String
+    /// Whether the customer may buy.
+    public var canMakePayments: Bool
+    /// Whether signing in wants a password.
+    public var hasPassword: Bool
+    /// Commercial time at which it was made.
+    public var createdDate: Timestamp
+
+    public init(
+        customerId: String, name: String, storefront: String, canMakePayments: Bool,
+        hasPassword: Bool, createdDate: Timestamp
+    ) {
+        self.customerId = customerId
+        self.name = name
+        self.storefront = storefront
+        self.canMakePayments = canMakePayments
+        self.hasPassword = hasPassword
+        self.createdDate = createdDate
+    }
+}
+
+/// Asks for a new customer.
+public struct CreateCustomerRequest: Hashable, Sendable, Codable {
+    /// The sign-in name, 1 to 100 characters, unique in the realm.
+    public var name: String
+    /// May be missing in a sandbox only.
+    public var password: String?
+    /// Alpha-3 country code; when missing, the one of the realm's catalogue.
+    public var storefront: String?
+    /// Whether the customer may buy; true when missing.
+    public var canMakePayments: Bool?
+
+    public init(
+        name: String, password: String? = nil, storefront: String? = nil,
+        canMakePayments: Bool? = nil
+    ) {
+        self.name = name
+        self.password = password
+        self.storefront = storefront
+        self.canMakePayments = canMakePayments
+    }
+}
+
+/// A key with which a merchant's server asks, without its secret half.
+public struct ServerKeySummary: Hashable, Sendable, Codable {
+    public var keyId: String
+    public var issuerId: String
+    /// The app whose transactions it may read.
+    public var bundleId: String
+    /// Wall time at which it was made.
+    public var createdDate: Timestamp
+
+    public init(keyId: String, issuerId: String, bundleId: String, createdDate: Timestamp) {
+        self.keyId = keyId
+        self.issuerId = issuerId
+        self.bundleId = bundleId
+        self.createdDate = createdDate
+    }
+}
+
+/// A key just made. Its secret half is told this once and kept nowhere.
+public struct CreatedServerKey: Hashable, Sendable, Codable {
+    public var keyId: String
+    public var issuerId: String
+    public var bundleId: String
+    /// PKCS#8 PEM, P-256, as Apple's libraries take it.
+    public var privateKey: String
+
+    public init(keyId: String, issuerId: String, bundleId: String, privateKey: String) {
+        self.keyId = keyId
+        self.issuerId = issuerId
+        self.bundleId = bundleId
+        self.privateKey = privateKey
+    }
+}

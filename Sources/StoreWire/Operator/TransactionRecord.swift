@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A transaction as operators see it: the decoded payload's own fields in
+/// one object with what the store knows beside them.
+public struct TransactionRecord: Hashable, Sendable, Codable {
+    /// Written into the same JSON object as the fields below.
+    public var payload: JWSTransactionDecodedPayload
+    public var signedTransactionInfo: String
+    public var customerId: String
+    /// The device's payment, where there was one.
+    public var purchaseId: String?
+    /// Thousandths of the currency's unit, for one.
+    public var unitPrice: Int64
+    public var isFinished: Bool
+
+    public init(
+        payload: JWSTransactionDecodedPayload, signedTransactionInfo: String, customerId: String,
+        purchaseId: String?, unitPrice: Int64, isFinished: Bool
+    ) {
+        self.payload = payload
+        self.signedTransactionInfo = signedTransactionInfo
+        self.customerId = customerId
+        self.purchaseId = purchaseId
+        self.unitPrice = unitPrice
+        self.isFinished = isFinished
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case signedTransactionInfo, customerId, purchaseId, unitPrice, isFinished
+    }
+
+    public init(from decoder: any Decoder) throws {
+        payload = try JWSTransactionDecodedPayload(from: decoder)
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        signedTransactionInfo = try container.decode(String.self, forKey: .signedTransactionInfo)
+        customerId = try container.decode(String.self, forKey: .customerId)
+        purchaseId = try container.decodeIfPresent(String.self, forKey: .purchaseId)
+        unitPrice = try container.decode(Int64.self, forKey: .unitPrice)
+        isFinished = try container.decode(Bool.self, forKey: .isFinished)
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        try payload.encode(to: encoder)
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(signedTransactionInfo, forKey: .signedTransactionInfo)
+        try container.encode(customerId, forKey: .customerId)
+        try container.encodeIfPresent(purchaseId, forKey: .purchaseId)
+        try container.encode(unitPrice, forKey: .unitPrice)
+        try container.encode(isFinished, forKey: .isFinished)
+    }
+}
+
+/// One page of a realm's transactions.
+public struct TransactionRecords: Hashable, Sendable, Codable {
+    public var transactions: [TransactionRecord]
+    /// Goes into the next question's `after`; missing on the last page.
+    public var next: String?
+
+    public init(transactions: [TransactionRecord], next: String?) {
+        self.transactions = transactions
+        self.next = next
+    }
+}
