@@ -11,9 +11,12 @@ enum Sample {
     static let bundleID: BundleID = "com.example.monkeys"
 
     private static let made = Result { try CertificateAuthority.make(.sandbox) }
+    private static let production = Result { try CertificateAuthority.make(.production) }
     private static let other = Result { try CertificateAuthority.make(.sandbox) }
 
     static func authority() throws -> CertificateAuthority { try made.get() }
+
+    static func productionAuthority() throws -> CertificateAuthority { try production.get() }
 
     /// Another store's authority: same names, other keys.
     static func foreignAuthority() throws -> CertificateAuthority { try other.get() }
