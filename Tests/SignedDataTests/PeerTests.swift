@@ -118,7 +118,6 @@ private struct Facts: Encodable {
         let original_transaction_id: String?
         let original_purchase_date_ms: Int64?
         let is_trial_period: Bool
-        let is_in_intro_offer_period: Bool
 
         init(_ purchase: ReceiptPurchase) {
             quantity = purchase.quantity
@@ -128,7 +127,6 @@ private struct Facts: Encodable {
             original_transaction_id = purchase.originalTransactionID
             original_purchase_date_ms = purchase.originalPurchaseDate?.milliseconds
             is_trial_period = purchase.isTrialPeriod
-            is_in_intro_offer_period = purchase.isInIntroOfferPeriod
         }
     }
 }

@@ -99,8 +99,13 @@ public struct ReceiptPurchase: Hashable, Sendable {
             ReceiptAttribute(.webOrderLineItemID, integer: webOrderLineItemID ?? 0),
             ReceiptAttribute(.cancellationDate, date: cancellationDate),
             ReceiptAttribute(.isTrialPeriod, integer: isTrialPeriod ? 1 : 0),
-            ReceiptAttribute(.isInIntroOfferPeriod, integer: isInIntroOfferPeriod ? 1 : 0),
         ]
+        // This one they write for subscriptions only.
+        if isInIntroOfferPeriod || type == .autoRenewable {
+            attributes.append(
+                try ReceiptAttribute(
+                    .isInIntroOfferPeriod, integer: isInIntroOfferPeriod ? 1 : 0))
+        }
         if let cancellationReason {
             attributes.append(
                 try ReceiptAttribute(.cancellationReason, integer: cancellationReason))
