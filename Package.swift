@@ -23,6 +23,9 @@ let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let lifecycle = Target.Dependency.product(
+    name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let argumentParser = Target.Dependency.product(
     name: "ArgumentParser", package: "swift-argument-parser")
 
@@ -68,6 +71,8 @@ let package = Package(
         // HTTP server. No traits: neither its configuration reader nor full Foundation is used.
         .package(
             url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+        // Graceful shutdown on signals; Hummingbird stands on it.
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.0.0"),
     ],
     targets: [
         module("Commerce"),
@@ -96,7 +101,8 @@ let package = Package(
         module(
             "ShopServer",
             [
-                "Commerce", "Shop", "SignedData", "Storage", "StoreWire", hummingbird, logging,
+                "Commerce", "Shop", "SignedData", "Storage", "StoreWire", hummingbird, lifecycle,
+                logging, signals,
             ]),
         .executableTarget(
             name: "shopkeeper",

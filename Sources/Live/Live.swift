@@ -16,6 +16,13 @@ public enum Live {
         return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
     }
 
+    /// Time since some instant, that never goes back: for time-outs and durations only.
+    public static func monotonic() -> Duration {
+        started.duration(to: .now)
+    }
+
+    private static let started = ContinuousClock.now
+
     /// The process's environment.
     public static var environment: [String: String] { ProcessInfo.processInfo.environment }
 

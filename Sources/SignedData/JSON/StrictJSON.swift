@@ -29,10 +29,10 @@ package enum StrictJSON {
 }
 
 /// Why a text is not the JSON that it should be.
-struct JSONFailure: Error, Hashable, CustomStringConvertible {
+package struct JSONFailure: Error, Hashable, CustomStringConvertible {
     /// The byte at which reading stopped.
-    let offset: Int
-    let rule: String
+    package let offset: Int
+    package let rule: String
 
-    var description: String { "at byte \(offset): \(rule)" }
+    package var description: String { "at byte \(offset): \(rule)" }
 }

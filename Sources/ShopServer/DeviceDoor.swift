@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Hummingbird
+import ServiceLifecycle
+import Shop
+import StoreWire
+
+/// The customers' door: sessions, by the tokens that signing in gives.
+struct DeviceDoor: Sendable {
+    let realm: Realm
+    let call: Call
+
+    func answer(_ route: DeviceRoute) async throws -> Response {
+        if route == .signIn {
+            let request = try await call.body(SignInRequest.self)
+            return try .json(try await realm.signIn(request, call.context))
+        }
+        let session = try await session()
+        switch route {
+        case .signIn, .products:
+            let request = try await call.body(ProductsRequest.self)
+            return try .json(try await realm.products(request, session, call.context))
+        case .purchase(let id):
+            let request = try await call.body(PurchaseRequest.self)
+            return try .json(try await realm.purchase(id, request, session, call.context))
+        case .transactions(let since, let waitSeconds):
+            return try await transactions(since: since, waitSeconds: waitSeconds, session)
+        case .finish(let id):
+            return try .json(try await realm.finish(id, session, call.context))
+        case .receipt:
+            return try await receipt(session)
+        }
+    }
+
+    private func session() async throws -> DeviceSession {
+        guard let token = call.bearer else { throw RequestMistake.tokenMissing }
+        return try await realm.session(token: token)
+    }
+
+    /// Answers at once where there is news; else when there is some, when the
+    /// time is over, or when the server stops, whichever is first.
+    private func transactions(
+        since: Int64, waitSeconds: Int, _ session: DeviceSession
+    ) async throws -> Response {
+        let page = try await realm.transactions(since: since, session, call.context)
+        guard waitSeconds > 0, page.transactions.isEmpty, page.revision <= since else {
+            return try .json(page)
+        }
+        try await wait(.seconds(waitSeconds), since: since, session)
+        // The session is read again: it may have ended, and the clock moved.
+        let later = try await self.session()
+        let news = try await realm.transactions(since: since, later, call.context)
+        var response = try Response.json(news)
+        // Watching for the client's going has read the connection to its end.
+        response.headers[.connection] = "close"
+        return response
+    }
+
+    private func wait(
+        _ time: Duration, since: Int64, _ session: DeviceSession
+    ) async throws {
+        let (realm, sleep) = (realm, call.ports.sleep)
+        do {
+            try await call.request.body.consumeWithCancellationOnInboundClose { _ in
+                try await realm.changes(since: since, session) {
+                    try await cancelWhenGracefulShutdown { try await sleep(time) }
+                }
+            }
+        } catch is CancellationError {
+            throw RequestMistake.clientGone
+        }
+    }
+
+    private func receipt(_ session: DeviceSession) async throws -> Response {
+        let known = call.request.headers[.ifNoneMatch]
+        var response: Response
+        let etag: String
+        switch try await realm.receipt(ifNoneMatch: known, session, call.context) {
+        case .unchanged(let unchanged):
+            (response, etag) = (.empty(status: 304), unchanged)
+        case .receipt(let bytes, let fresh):
+            (response, etag) = (.bytes(bytes, type: "application/octet-stream"), fresh)
+        }
+        response.headers[.eTag] = etag
+        response.headers[.cacheControl] = "private, no-cache"
+        return response
+    }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Hummingbird
+import Shop
+import StoreWire
+
+/// The operators' door: realms, customers, transactions, server keys.
+struct OperatorDoor: Sendable {
+    let store: Store
+    let call: Call
+
+    /// Verbs about the store.
+    func realms() async throws -> Response {
+        try .json(RealmList(realms: try await store.realms()))
+    }
+
+    func createRealm() async throws -> Response {
+        let request = try await call.body(CreateRealmRequest.self)
+        return try .json(try await store.createRealm(request), status: 201)
+    }
+
+    func deleteRealm(_ name: String) async throws -> Response {
+        try await store.deleteRealm(named: name)
+        return .empty(status: 204)
+    }
+
+    /// Verbs about one realm.
+    func transactions(_ realm: Realm) async throws -> Response {
+        let records = try await realm.listTransactions(
+            bundleID: call.query("bundleId"), customer: call.query("customer"),
+            after: call.query("after"), limit: try limit())
+        return try .json(records)
+    }
+
+    func customers(_ realm: Realm) async throws -> Response {
+        let customers = try await realm.listCustomers(
+            after: call.query("after"), limit: try limit())
+        return try .json(CustomerList(customers: customers))
+    }
+
+    func createCustomer(_ realm: Realm) async throws -> Response {
+        let request = try await call.body(CreateCustomerRequest.self)
+        return try .json(try await realm.createCustomer(request), status: 201)
+    }
+
+    func serverKeys(_ realm: Realm) async throws -> Response {
+        try .json(ServerKeyList(serverKeys: try await realm.serverKeys()))
+    }
+
+    func createServerKey(_ realm: Realm) async throws -> Response {
+        let request = try await call.body(CreateServerKeyRequest.self)
+        return try .json(
+            try await realm.createServerKey(bundleID: request.bundleId), status: 201)
+    }
+
+    private func limit() throws -> Int {
+        guard let text = call.query("limit") else { return Realm.operatorPageMax }
+        guard let limit = Int(text), (1...Realm.operatorPageMax).contains(limit) else {
+            throw RequestMistake.queryInvalid(
+                field: "limit", rule: "1 to \(Realm.operatorPageMax)",
+                remedy: "leave it out for the most")
+        }
+        return limit
+    }
+}

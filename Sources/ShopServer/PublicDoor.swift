@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Hummingbird
+import ServiceLifecycle
+import Shop
+import SignedData
+import StoreWire
+
+/// What anybody may ask: how the server is, and what to check signatures against.
+struct PublicDoor: Sendable {
+    let store: Store
+    let call: Call
+
+    /// The process runs. Nothing is asked of the storage.
+    func health() throws -> Response {
+        try .json(ServerStatus(status: "ok"))
+    }
+
+    /// The storage answers, and the server is not about to stop.
+    func ready() async throws -> Response {
+        guard !Task.isShuttingDownGracefully else {
+            throw RequestMistake.notReady(reason: "The server is stopping.")
+        }
+        let store = store
+        let late = RequestMistake.notReady(reason: "The storage does not answer.")
+        do {
+            try await call.ports.deadline(call.configuration.readyTimeout, or: late) {
+                _ = try await store.realm(named: Store.defaultRealm).clock()
+            }
+        } catch { throw late }
+        return try .json(ServerStatus(status: "ready"))
+    }
+
+    func rootCertificate() async throws -> Response {
+        let root = try await store.rootCertificate(try kind())
+        switch call.query("format") ?? "der" {
+        case "der": return .bytes(root.der, type: "application/pkix-cert")
+        case "pem": return .bytes(Array(root.pem.utf8), type: "application/x-pem-file")
+        default:
+            throw RequestMistake.queryInvalid(
+                field: "format", rule: "`der` or `pem`", remedy: "leave it out for DER")
+        }
+    }
+
+    private func kind() throws -> AuthorityKind {
+        guard let kind = AuthorityKind(rawValue: call.query("kind") ?? "sandbox") else {
+            throw RequestMistake.queryInvalid(
+                field: "kind", rule: "`sandbox` or `production`",
+                remedy: "leave it out for the sandbox's root")
+        }
+        return kind
+    }
+}

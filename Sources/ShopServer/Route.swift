@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import StoreWire
+
+/// What a request asks for, read from its method and path alone.
+enum Route: Hashable, Sendable {
+    case health, ready, rootCertificate
+    case device(DeviceRoute)
+    case transactionInfo(id: String)
+    case listRealms, createRealm
+    case deleteRealm(name: String)
+    case listTransactions
+    case listCustomers, createCustomer
+    case listServerKeys, createServerKey
+    case readClock, moveClock
+}
+
+/// A route, in the realm that its address names.
+struct Destination: Hashable, Sendable {
+    /// Nil: the default realm.
+    var realm: String?
+    let route: Route
+    /// The address with its changing parts left open, for logs.
+    let pattern: String
+
+    /// Finds the route of a request. Throws `unknownPath`, `wrongMethod` and
+    /// `queryInvalid`.
+    init(method: String, path: String, query: String?) throws {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        // ["", "realms", NAME, "device", …]
+        if parts.count > 3, parts[1] == "realms" {
+            let inner = "/" + parts[3...].joined(separator: "/")
+            self = try Destination(inRealm: true, method, inner, query)
+            realm = parts[2]
+        } else {
+            self = try Destination(inRealm: false, method, path, query)
+        }
+    }
+
+    private init(
+        inRealm: Bool, _ method: String, _ path: String, _ query: String?
+    ) throws {
+        if path.hasPrefix(DeviceRoute.prefix) {
+            let device = try Self.device(method, path, query)
+            route = .device(device)
+            pattern = device.pattern
+            return
+        }
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        var allowed: [String] = []
+        for entry in Entry.all where !(inRealm && entry.isStoreWide) {
+            guard let found = entry.match(parts) else { continue }
+            guard entry.method == method else {
+                allowed.append(entry.method)
+                continue
+            }
+            (route, pattern) = (found, entry.pattern)
+            return
+        }
+        throw allowed.isEmpty
+            ? RequestMistake.unknownPath : RequestMistake.wrongMethod(allowed: allowed)
+    }
+
+    private static func device(
+        _ method: String, _ path: String, _ query: String?
+    ) throws -> DeviceRoute {
+        do {
+            return try DeviceRoute(method: method, path: path, query: query)
+        } catch {
+            switch error {
+            case .unknownPath: throw RequestMistake.unknownPath
+            case .wrongMethod(let allowed): throw RequestMistake.wrongMethod(allowed: [allowed])
+            case .badQuery(let field, let rule):
+                throw RequestMistake.queryInvalid(
+                    field: field, rule: rule, remedy: "send one, or leave it out for 0")
+            }
+        }
+    }
+}
+
+/// One line of the table of addresses outside the device protocol.
+struct Entry: Sendable {
+    let method: String
+    /// `{}` stands for a part that may be anything but empty.
+    let pattern: String
+    /// About the store, so never behind a realm's prefix.
+    let isStoreWide: Bool
+    private let make: @Sendable (_ parts: [String]) -> Route
+
+    private init(
+        _ method: String, _ pattern: String, isStoreWide: Bool = false,
+        _ make: @escaping @Sendable ([String]) -> Route
+    ) {
+        self.method = method
+        self.pattern = pattern
+        self.isStoreWide = isStoreWide
+        self.make = make
+    }
+
+    static let all: [Entry] = [
+        Entry("GET", "/health", isStoreWide: true) { _ in .health },
+        Entry("GET", "/ready", isStoreWide: true) { _ in .ready },
+        Entry("GET", "/certificates/root", isStoreWide: true) { _ in .rootCertificate },
+        Entry("GET", "/inApps/v1/transactions/{}") { .transactionInfo(id: $0[0]) },
+        Entry("GET", "/operator/v1/realms", isStoreWide: true) { _ in .listRealms },
+        Entry("POST", "/operator/v1/realms", isStoreWide: true) { _ in .createRealm },
+        Entry("DELETE", "/operator/v1/realms/{}", isStoreWide: true) {
+            .deleteRealm(name: $0[0])
+        },
+        Entry("GET", "/operator/v1/transactions") { _ in .listTransactions },
+        Entry("GET", "/operator/v1/customers") { _ in .listCustomers },
+        Entry("POST", "/operator/v1/customers") { _ in .createCustomer },
+        Entry("GET", "/operator/v1/server-keys") { _ in .listServerKeys },
+        Entry("POST", "/operator/v1/server-keys") { _ in .createServerKey },
+        Entry("GET", "/control/v1/clock") { _ in .readClock },
+        Entry("POST", "/control/v1/clock") { _ in .moveClock },
+    ]
+
+    /// The route, when the path is of this pattern.
+    func match(_ parts: [String]) -> Route? {
+        let wanted = pattern.split(separator: "/", omittingEmptySubsequences: false)
+        guard wanted.count == parts.count else { return nil }
+        var open: [String] = []
+        for (want, part) in zip(wanted, parts) {
+            if want == "{}" {
+                guard !part.isEmpty else { return nil }
+                open.append(part)
+            } else if want != part {
+                return nil
+            }
+        }
+        return make(open)
+    }
+}
+
+extension DeviceRoute {
+    /// The address with its changing parts left open.
+    var pattern: String {
+        switch self {
+        case .purchase: "\(Self.prefix)/purchases/{}"
+        case .finish: "\(Self.prefix)/transactions/{}/finish"
+        case .transactions: "\(Self.prefix)/transactions"
+        case .signIn, .products, .receipt: path
+        }
+    }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Commerce
+public import StoreWire
+
+/// Where a server listens, and its limits.
+public struct ShopServerConfiguration: Sendable {
+    /// A loopback address or `localhost`.
+    public let host: String
+    /// 0: any free one.
+    public let port: Int
+    /// Bytes of a request's body: a request for 1000 products of the longest
+    /// ids fits in.
+    public var bodyBytesMax = 512 * 1024
+    /// How long a request's body may take to arrive.
+    public var bodyTimeout = Duration.seconds(15)
+    /// How long an answer may take, waiting for changes apart.
+    public var requestTimeout = Duration.seconds(60)
+    /// How long the storage may take to say that it is there.
+    public var readyTimeout = Duration.seconds(2)
+    /// How long a connection may be silent between requests, or take over a
+    /// request's head.
+    public var idleTimeout = Duration.seconds(75)
+    /// How long requests under way may take to end once the server stops.
+    public var shutdownTimeout = Duration.seconds(10)
+    /// Whether SIGTERM and SIGINT stop the server.
+    public var stopsOnSignals = true
+
+    /// Throws ``WireError`` `hostNotLoopback` or `portInvalid`.
+    public init(host: String = "127.0.0.1", port: Int = 4780) throws(WireError) {
+        guard Self.isLoopback(host) else {
+            throw WireError(
+                code: "hostNotLoopback",
+                message: "The store listens on this machine only, and `\(host)` is not "
+                    + "one of its loopback addresses.",
+                field: "host", rule: "127.0.0.0/8, ::1 or localhost",
+                remedy: "leave the host out, and put a proxy with TLS in front of it for others")
+        }
+        guard (0...65_535).contains(port) else {
+            throw WireError(
+                code: "portInvalid", message: "There is no port \(port).", field: "port",
+                rule: "0 (any free one) to 65535", remedy: "choose another, or leave it out")
+        }
+        self.host = host
+        self.port = port
+    }
+
+    /// Whether a host is this machine, by its spelling alone: no name but
+    /// `localhost` is looked up.
+    static func isLoopback(_ host: String) -> Bool {
+        if host == "localhost" || host == "::1" { return true }
+        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 4, parts[0] == "127" else { return false }
+        return parts.allSatisfy { part in
+            (1...3).contains(part.utf8.count)
+                && part.utf8.allSatisfy { (48...57).contains($0) } && UInt8(part) != nil
+        }
+    }
+}
+
+/// What a server needs from outside: time to wait by, never to date by, and
+/// randomness for the ids of requests that bring none.
+public struct ShopServerPorts: Sendable {
+    /// Waits; ends early with an error when its task is cancelled.
+    public var sleep: @Sendable (Duration) async throws -> Void
+    /// Time since some instant, that never goes back.
+    public var monotonic: @Sendable () -> Duration
+    public var randomness: Randomness
+
+    public init(
+        sleep: @escaping @Sendable (Duration) async throws -> Void,
+        monotonic: @escaping @Sendable () -> Duration, randomness: Randomness
+    ) {
+        self.sleep = sleep
+        self.monotonic = monotonic
+        self.randomness = randomness
+    }
+
+    /// Runs `body`, but no longer than `limit`: it is cancelled then.
+    func deadline<Answer: Sendable>(
+        _ limit: Duration, or late: RequestMistake,
+        _ body: @escaping @Sendable () async throws -> Answer
+    ) async throws -> Answer {
+        let sleep = sleep
+        return try await withThrowingTaskGroup(of: Answer?.self) { group in
+            group.addTask { try await body() }
+            group.addTask {
+                try await sleep(limit)
+                return nil
+            }
+            defer { group.cancelAll() }
+            guard let first = try await group.next(), let answer = first else { throw late }
+            return answer
+        }
+    }
+}
