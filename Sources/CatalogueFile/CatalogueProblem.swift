@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Something wrong in a file: where, by which rule, and what to do.
+public struct CatalogueProblem: Hashable, Sendable, CustomStringConvertible {
+    /// The file's name as it was given.
+    public let file: String
+    /// `products[3].displayPrice`; empty for the whole file.
+    public let keyPath: String
+    public let rule: String
+    public let remedy: String
+
+    public init(file: String, keyPath: String, rule: String, remedy: String) {
+        self.file = file
+        self.keyPath = keyPath
+        self.rule = rule
+        self.remedy = remedy
+    }
+
+    /// `FILE: KEY PATH: RULE: REMEDY` in one line.
+    public var description: String {
+        [file, keyPath, rule, remedy].filter { !$0.isEmpty }.joined(separator: ": ")
+    }
+}
+
+/// A file that cannot be used, with every reason found.
+public struct CatalogueFileFault: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Never empty.
+    public let problems: [CatalogueProblem]
+
+    public init(problems: [CatalogueProblem]) {
+        self.problems = problems
+    }
+
+    init(_ file: String, _ keyPath: String, _ rule: String, _ remedy: String) {
+        self.init(problems: [
+            CatalogueProblem(file: file, keyPath: keyPath, rule: rule, remedy: remedy)
+        ])
+    }
+
+    /// One line for each problem.
+    public var description: String {
+        problems.map(\.description).joined(separator: "\n")
+    }
+}
