@@ -62,7 +62,7 @@ public final class JWSVerifier: Sendable {
         _ compact: String
     ) throws(VerificationFailure) -> (ProvenHeader, [UInt8]) {
         let jws = try CompactJWS(compact, bytesMax: SignedDataLimits.jwsBytesMax)
-        if let known = recall(jws.encodedHeader) {
+        if let known = recall(jws) {
             try jws.checkSignature(by: known.key)
             return (known, jws.payload)
         }
@@ -72,10 +72,8 @@ public final class JWSVerifier: Sendable {
         return (header, jws.payload)
     }
 
-    private func recall(_ encoded: ArraySlice<UInt8>) -> ProvenHeader? {
-        proven.withLock { proven in
-            proven.first { $0.encoded.elementsEqual(encoded) }
-        }
+    private func recall(_ jws: CompactJWS) -> ProvenHeader? {
+        proven.withLock { proven in proven.first { jws.hasHeader($0.encoded) } }
     }
 
     private func remember(_ header: ProvenHeader) {

@@ -30,6 +30,22 @@ struct JSONNodeDecoder: Decoder {
         JSONNodeDecoder(document: document, index: index, codingPath: codingPath + [key])
     }
 
+    /// Decodes what holds nothing else. Its path is made only to complain:
+    /// making it always would cost more than decoding.
+    func leaf<Value>(
+        _ index: Int, _ key: some CodingKey, _ decode: (JSONNodeDecoder) throws -> Value
+    ) throws -> Value {
+        let leaf = JSONNodeDecoder(document: document, index: index, codingPath: codingPath)
+        do {
+            return try decode(leaf)
+        } catch DecodingError.typeMismatch(let type, let context) {
+            throw DecodingError.typeMismatch(
+                type,
+                DecodingError.Context(
+                    codingPath: codingPath + [key], debugDescription: context.debugDescription))
+        }
+    }
+
     var kind: JSONDocument.Kind { document.nodes[index].kind }
 
     func mismatch(_ type: Any.Type, _ expected: String) -> DecodingError {
@@ -136,21 +152,22 @@ struct JSONKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     // Present values are looked up once where payloads are full of them.
     func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
-        try present(key)?.decode(type)
+        try present(key) { try $0.decode(type) }
     }
     func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
-        try present(key)?.decode(type)
+        try present(key) { try $0.decode(type) }
     }
     func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
-        try present(key)?.decode(type)
+        try present(key) { try $0.decode(type) }
     }
     func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
-        try present(key)?.decode(type)
+        try present(key) { try $0.decode(type) }
     }
     func decodeIfPresent<Value: Decodable>(
         _ type: Value.Type, forKey key: Key
     ) throws -> Value? {
-        try present(key)?.value(type)
+        guard let index = presentIndex(key) else { return nil }
+        return try decoder.at(index, key).value(type)
     }
 
     func nestedContainer<Nested: CodingKey>(
@@ -178,12 +195,19 @@ struct JSONKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return decoder.at(index, key)
     }
 
-    /// The member, when it is there and not null.
-    private func present(_ key: Key) -> JSONNodeDecoder? {
+    /// The index of the member, when it is there and not null.
+    private func presentIndex(_ key: Key) -> Int? {
         guard let index = index(key), decoder.document.nodes[index].kind != .null else {
             return nil
         }
-        return decoder.at(index, key)
+        return index
+    }
+
+    private func present<Value>(
+        _ key: Key, _ decode: (JSONNodeDecoder) throws -> Value
+    ) throws -> Value? {
+        guard let index = presentIndex(key) else { return nil }
+        return try decoder.leaf(index, key, decode)
     }
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Commerce
+
 /// A value on its way to text.
 enum JSONValue {
     case null
@@ -27,7 +29,7 @@ enum JSONValue {
     private static func write(
         _ members: [(key: String, slot: JSONSlot)], to bytes: inout [UInt8]
     ) {
-        let sorted = members.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+        let sorted = members.sorted { $0.key < $1.key }
         bytes.append(UInt8(ascii: "{"))
         for (index, member) in sorted.enumerated() {
             if index > 0 { bytes.append(UInt8(ascii: ",")) }
@@ -39,24 +41,33 @@ enum JSONValue {
     }
 
     private static func write(_ text: String, to bytes: inout [UInt8]) {
+        var text = text
         bytes.append(UInt8(ascii: "\""))
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-                bytes.append(UInt8(ascii: "\\"))
-                bytes.append(byte)
-            case 0x0A: bytes.append(contentsOf: "\\n".utf8)
-            case 0x0D: bytes.append(contentsOf: "\\r".utf8)
-            case 0x09: bytes.append(contentsOf: "\\t".utf8)
-            case ..<0x20:
-                let digits = Array("0123456789abcdef".utf8)
-                bytes.append(contentsOf: "\\u00".utf8)
-                bytes.append(digits[Int(byte >> 4)])
-                bytes.append(digits[Int(byte & 15)])
-            default: bytes.append(byte)
+        text.withUTF8 { text in
+            // Most texts need no escape and go as they are.
+            if text.allSatisfy({ $0 >= 0x20 && $0 != escapeMark && $0 != quote }) {
+                bytes.append(contentsOf: text)
+            } else {
+                for byte in text { writeEscaped(byte, to: &bytes) }
             }
         }
         bytes.append(UInt8(ascii: "\""))
+    }
+
+    private static let quote = UInt8(ascii: "\"")
+    private static let escapeMark = UInt8(ascii: "\\")
+
+    private static func writeEscaped(_ byte: UInt8, to bytes: inout [UInt8]) {
+        switch byte {
+        case quote, escapeMark:
+            bytes.append(escapeMark)
+            bytes.append(byte)
+        case 0x0A: bytes.append(contentsOf: "\\n".utf8)
+        case 0x0D: bytes.append(contentsOf: "\\r".utf8)
+        case 0x09: bytes.append(contentsOf: "\\t".utf8)
+        case ..<0x20: bytes.append(contentsOf: "\\u00\(hexadecimal([byte]))".utf8)
+        default: bytes.append(byte)
+        }
     }
 }
 
@@ -84,21 +95,22 @@ final class JSONSlot {
     }
 }
 
-/// Fills a slot, for Swift's `Encodable`.
+/// Fills a slot, for Swift's `Encodable`. Paths are not kept: nothing but a
+/// number that JSON lacks can fail, and its value tells more than its place.
 struct JSONSlotEncoder: Encoder {
     let slot: JSONSlot
-    let codingPath: [any CodingKey]
+    var codingPath: [any CodingKey] { [] }
 
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
         if case .object = slot.value {} else { slot.value = .object([]) }
-        return KeyedEncodingContainer(JSONKeyedEncoding<Key>(slot: slot, codingPath: codingPath))
+        return KeyedEncodingContainer(JSONKeyedEncoding<Key>(slot: slot))
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
         slot.value = .array([])
-        return JSONUnkeyedEncoding(slot: slot, codingPath: codingPath)
+        return JSONUnkeyedEncoding(slot: slot)
     }
 
     func singleValueContainer() -> any SingleValueEncodingContainer { self }
@@ -138,7 +150,7 @@ extension JSONSlotEncoder: SingleValueEncodingContainer {
 /// The members of an object. Nothing absent is written, not even as null.
 struct JSONKeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let slot: JSONSlot
-    let codingPath: [any CodingKey]
+    var codingPath: [any CodingKey] { [] }
 
     mutating func encodeNil(forKey key: Key) throws {}
     mutating func encode(_ value: Bool, forKey key: Key) throws { try member(key).encode(value) }
@@ -168,19 +180,19 @@ struct JSONKeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
         member(key).unkeyedContainer()
     }
     mutating func superEncoder() -> any Encoder {
-        JSONSlotEncoder(slot: slot, codingPath: codingPath)
+        JSONSlotEncoder(slot: slot)
     }
     mutating func superEncoder(forKey key: Key) -> any Encoder { member(key) }
 
     private func member(_ key: Key) -> JSONSlotEncoder {
-        JSONSlotEncoder(slot: slot.member(key.stringValue), codingPath: codingPath + [key])
+        JSONSlotEncoder(slot: slot.member(key.stringValue))
     }
 }
 
 /// The elements of an array.
 struct JSONUnkeyedEncoding: UnkeyedEncodingContainer {
     let slot: JSONSlot
-    let codingPath: [any CodingKey]
+    var codingPath: [any CodingKey] { [] }
 
     var count: Int {
         guard case .array(let elements) = slot.value else { return 0 }
@@ -200,7 +212,6 @@ struct JSONUnkeyedEncoding: UnkeyedEncodingContainer {
     mutating func superEncoder() -> any Encoder { element() }
 
     private func element() -> JSONSlotEncoder {
-        JSONSlotEncoder(
-            slot: slot.element(), codingPath: codingPath + [JSONPosition(intValue: count)])
+        JSONSlotEncoder(slot: slot.element())
     }
 }

@@ -20,7 +20,7 @@ package enum StrictJSON {
 
     package static func encode(_ value: some Encodable) throws -> [UInt8] {
         let slot = JSONSlot()
-        try JSONSlotEncoder(slot: slot, codingPath: []).encode(value)
+        try JSONSlotEncoder(slot: slot).encode(value)
         var bytes: [UInt8] = []
         bytes.reserveCapacity(1024)
         slot.value.write(to: &bytes)
