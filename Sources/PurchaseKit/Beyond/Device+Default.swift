@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Live
+import Synchronization
+
+extension Device {
+    /// The process's own device, made at first use.
+    public static var `default`: Device { DefaultDevice.device }
+
+    /// Sets the process's own device up in code, before anything is asked of
+    /// it. Code outranks the environment. Calling it later is a programming error.
+    public static func configureDefault(_ configuration: DeviceConfiguration) {
+        DefaultDevice.configure(configuration)
+    }
+}
+
+/// The one device and queue that a process has of its own, since StoreKit 1
+/// speaks to a queue that nobody hands over.
+enum DefaultDevice {
+    private struct Choice {
+        var configuration: DeviceConfiguration?
+        var isMade = false
+    }
+
+    private static let choice = Mutex(Choice())
+
+    static let device: Device = {
+        let chosen = choice.withLock { choice in
+            choice.isMade = true
+            return choice.configuration
+        }
+        let configuration = chosen ?? fromSurroundings()
+        return Device(configuration: configuration, ports: .live(configuration))
+    }()
+
+    static let queue = SKPaymentQueue()
+
+    static func configure(_ configuration: DeviceConfiguration) {
+        choice.withLock { choice in
+            precondition(!choice.isMade, "a device is set up before it is used")
+            choice.configuration = configuration
+        }
+    }
+
+    /// From the environment, which a release build does not believe: anyone
+    /// could point a shipped app to a store of their own.
+    private static func fromSurroundings() -> DeviceConfiguration {
+        let environment = DeviceConfiguration.isDebugBuild ? Live.environment : [:]
+        if !DeviceConfiguration.isDebugBuild { warn(Live.environment) }
+        do throws(ConfigurationFault) {
+            return try DeviceConfiguration.fromEnvironment(environment)
+        } catch {
+            StandardError.say(error.description)
+            var broken = DeviceConfiguration(storeURL: URL(fileURLWithPath: "/"))
+            broken.fault = error.description
+            return broken
+        }
+    }
+
+    private static func warn(_ environment: [String: String]) {
+        let ignored = DeviceConfiguration.variables.filter { environment[$0] != nil }
+        guard !ignored.isEmpty else { return }
+        StandardError.say(
+            "a release build ignores \(ignored.joined(separator: ", ")); its code may call "
+                + "Device.configureDefault(.fromEnvironment())")
+    }
+}

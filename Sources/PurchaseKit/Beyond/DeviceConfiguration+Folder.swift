@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Foundation
+import Live
+
+extension DeviceConfiguration {
+    /// Within the device folder, the one of this store and this app.
+    var queueFolder: URL {
+        let store = storeURL.absoluteString
+        let name = [
+            storeURL.host ?? "store", storeURL.port.map(String.init) ?? "", bundleID?.value,
+        ]
+        .compactMap { $0 }.filter { !$0.isEmpty }.joined(separator: "-")
+        let readable = name.map { Self.isPlain($0) ? $0 : "_" }.prefix(100)
+        let mark = Self.fingerprint("\(store)\n\(bundleID?.value ?? "")")
+        return folder.appendingPathComponent("\(String(readable))-\(mark)", isDirectory: true)
+    }
+
+    /// In the user's data folder, by app.
+    static func defaultFolder(for bundleID: BundleID?) -> URL {
+        let data =
+            Live.environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+            .map { URL(fileURLWithPath: $0, isDirectory: true) }
+            ?? FileManager.default.homeDirectoryForCurrentUser
+            .appendingPathComponent(".local/share", isDirectory: true)
+        let app = (bundleID?.value ?? "unnamed").map { isPlain($0) ? $0 : "_" }.prefix(150)
+        return
+            data
+            .appendingPathComponent("shopkeeper/devices", isDirectory: true)
+            .appendingPathComponent("app-" + String(app), isDirectory: true)
+    }
+
+    private static func isPlain(_ character: Character) -> Bool {
+        character.isASCII
+            && (character.isLetter || character.isNumber || character == "." || character == "-")
+    }
+
+    /// Sixteen digits that tell names apart whose readable parts agree
+    /// (FNV-1a); the file says whose it is, so a clash is noticed.
+    private static func fingerprint(_ text: String) -> String {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for byte in text.utf8 {
+            hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3
+        }
+        return hexadecimal((0..<8).map { UInt8(truncatingIfNeeded: hash >> (56 - 8 * $0)) })
+    }
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension DeviceConfiguration {
+    /// The sheet chosen; an automatic choice that is not the terminal is said.
+    var paymentSheet: any PaymentSheet {
+        switch sheet {
+        case .custom(let sheet): return sheet
+        case .terminal: return TerminalSheet()
+        case .confirm: return AutomaticSheet(.confirm)
+        case .cancel: return AutomaticSheet(.cancel)
+        case .automatic:
+            if TerminalSheet.isAvailable { return TerminalSheet() }
+            StandardError.say(
+                "there is no terminal for the payment sheet: payments are confirmed by themselves "
+                    + "(SHOPKEEPER_SHEET=cancel refuses them)")
+            return AutomaticSheet(.confirm)
+        }
+    }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension Device {
+    var isHeard: Bool { !backing.observers.isEmpty }
+
+    /// The queue works while somebody listens.
+    func observersDidChange() {
+        guard isHeard, !isClosed else {
+            follower?.cancel()
+            follower = nil
+            return
+        }
+        do throws(DeviceFault) {
+            _ = try openRecord()
+        } catch {
+            sayOnce("The queue cannot be opened: \(error.sentence)")
+        }
+        tellUntold()
+        resumeOwn()
+        if follower == nil {
+            follower = Task { await self.follow() }
+        }
+    }
+
+    /// Tells the observers how entries stand; keeps it for later when there are none.
+    func deliver(_ keys: [String]) {
+        guard isHeard else {
+            untold.formUnion(keys)
+            return
+        }
+        let facts = keys.compactMap { entry($0) }.filter { $0.state != .finished }
+            .map(TransactionFacts.init)
+        guard !facts.isEmpty else { return }
+        backing.hear(.updated(facts))
+    }
+
+    /// Delivers what this launch has to look after, once for each customer,
+    /// and takes up the work that was left.
+    func open(for owner: Owner) {
+        guard openFor != owner, let record else { return }
+        openFor = owner
+        noteReceipt()
+        let entries = record.entries(of: launch, for: owner)
+        let known = backing.knownKeys
+        deliver(entries.map(\.key).filter { !known.contains($0) && !untold.contains($0) })
+        for entry in entries where carriers[entry.key] == nil {
+            switch entry.state {
+            case .confirmed, .waiting: carry(entry.key, isResumed: true)
+            case .finished: tellFinish(entry.key)
+            case .asked, .failed, .purchased: break
+            }
+        }
+    }
+
+    /// While the store cannot be asked who signs in, the last answer stands,
+    /// if the same name would be used.
+    func openForLastCustomer() {
+        guard openFor == nil, let last = record?.lastSignIn, last.name == configuration.customer
+        else { return }
+        open(for: last.owner)
+    }
+
+    private func tellUntold() {
+        let keys = untold
+        untold = []
+        let order = (record?.entries ?? []) + unwritten
+        deliver(order.map(\.key).filter { keys.contains($0) })
+    }
+
+    /// Payments added while nobody listened.
+    private func resumeOwn() {
+        for entry in record?.entries ?? [] where entry.launch == launch && entry.state == .asked {
+            carry(entry.key, isResumed: false)
+        }
+    }
+}

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Foundation
+import StoreWire
+
+/// What comes next for a payment that is being carried.
+enum CarryStep {
+    /// Go on at once.
+    case again
+    /// Ask again later.
+    case later
+    case done
+}
+
+/// What this process knows of a payment beyond its entry.
+struct Carriage {
+    /// Whether the payment may have reached the store under its present id:
+    /// from then on it is asked again, never failed for want of an answer.
+    var mayHaveBeenSent: Bool
+    /// The product as the store described it when it refused the price.
+    var repriced: ProductDescription?
+}
+
+extension Device {
+    func enqueue(_ payment: PaymentContents) {
+        let key = ports.randomness.uuid()
+        let entry = QueueEntry(
+            key: key, purchaseID: key, launch: launch, payment: payment, state: .asked)
+        do throws(DeviceFault) {
+            try change(.added(entry))
+            wake()
+        } catch {
+            failUnwritten(entry, error.paymentFailure)
+        }
+    }
+
+    /// Carries a payment from the sheet to its outcome.
+    func carry(_ key: String, isResumed: Bool) {
+        guard isHeard, carriers[key] == nil, !isClosed else { return }
+        carriers[key] = Task {
+            var carriage = Carriage(mayHaveBeenSent: isResumed)
+            var failures = 0
+            while !Task.isCancelled, let entry = self.entry(key), entry.isUnderWay {
+                switch await self.step(entry, &carriage) {
+                case .again:
+                    failures = 0
+                case .later:
+                    await self.nap(failures)
+                    failures += 1
+                case .done:
+                    self.carriers[key] = nil
+                    return
+                }
+            }
+            self.carriers[key] = nil
+        }
+    }
+
+    private func step(_ entry: QueueEntry, _ carriage: inout Carriage) async -> CarryStep {
+        switch entry.state {
+        case .asked: await confirm(entry)
+        case .confirmed, .waiting:
+            if let product = carriage.repriced {
+                await confirmAgain(entry, product, &carriage)
+            } else {
+                await ask(entry, &carriage)
+            }
+        case .failed, .purchased, .finished: .done
+        }
+    }
+
+    // MARK: Before the payment leaves
+
+    private func confirm(_ entry: QueueEntry) async -> CarryStep {
+        guard !configuration.isRestricted else { return await refuseRestricted(entry) }
+        guard entry.payment.requestData == nil else {
+            return fail(
+                entry, PaymentFailure(.unauthorizedRequestData, "requestData is reserved."))
+        }
+        do throws(DeviceFault) {
+            let session = try await signIn()
+            guard session.mayBuy else { return await refuseRestricted(entry) }
+            guard let product = try await product(entry.payment.productID) else {
+                return fail(
+                    entry,
+                    PaymentFailure(
+                        .storeProductNotAvailable,
+                        "The store has no product \"\(entry.payment.productID)\"."))
+            }
+            guard let contents = sheetContents(entry, product, isPriceChanged: false) else {
+                return fail(entry, PaymentFailure(.unknown, "The product's price is unreadable."))
+            }
+            guard await present(contents) == .confirm else { return cancel(entry) }
+            let shown = ShownPrice(unitPrice: product.price, currency: product.currency)
+            try change(.confirmed(key: entry.key, session.owner, shown))
+            return .again
+        } catch {
+            return fail(entry, error.paymentFailure)
+        }
+    }
+
+    /// The refused payment stays as it is on disk until the customer agrees
+    /// again: asked once more after a crash, it is refused once more.
+    private func confirmAgain(
+        _ entry: QueueEntry, _ product: ProductDescription, _ carriage: inout Carriage
+    ) async -> CarryStep {
+        guard let contents = sheetContents(entry, product, isPriceChanged: true) else {
+            return fail(entry, PaymentFailure(.unknown, "The product's price is unreadable."))
+        }
+        guard await present(contents) == .confirm else { return cancel(entry) }
+        let shown = ShownPrice(unitPrice: product.price, currency: product.currency)
+        do throws(DeviceFault) {
+            try change(
+                .repriced(key: entry.key, purchaseID: ports.randomness.uuid(), shown))
+            carriage = Carriage(mayHaveBeenSent: false)
+            return .again
+        } catch {
+            return fail(entry, error.paymentFailure)
+        }
+    }
+
+    private func present(_ contents: SheetContents) async -> SheetAnswer {
+        await sheetGate.enter()
+        let answer = await ports.sheet.present(contents)
+        await sheetGate.leave()
+        return answer
+    }
+
+    private func sheetContents(
+        _ entry: QueueEntry, _ product: ProductDescription, isPriceChanged: Bool
+    ) -> SheetContents? {
+        guard let currency = Currency(code: product.currency),
+            (0...Amount.milliunitsMax).contains(product.price),
+            entry.payment.quantity <= SheetContents.quantityMax
+        else { return nil }
+        return SheetContents(
+            productID: product.id, title: product.displayName, details: product.description,
+            quantity: entry.payment.quantity,
+            unitPrice: Money(Amount(milliunits: product.price), currency),
+            priceLocale: product.priceLocale, isPriceChanged: isPriceChanged)
+    }
+
+    private func refuseRestricted(_ entry: QueueEntry) async -> CarryStep {
+        let sentence = "Payments are not allowed on this device."
+        await ports.sheet.notify(sentence)
+        return fail(entry, PaymentFailure(.paymentNotAllowed, sentence))
+    }
+
+    private func cancel(_ entry: QueueEntry) -> CarryStep {
+        fail(entry, PaymentFailure(.paymentCancelled, "The payment was cancelled."))
+    }
+
+    // MARK: Asking the store
+
+    private func ask(_ entry: QueueEntry, _ carriage: inout Carriage) async -> CarryStep {
+        do throws(DeviceFault) {
+            let session = try await signIn()
+            guard session.owner == entry.owner else {
+                sayOnce("A payment waits for the customer who confirmed it.")
+                return .done
+            }
+            let reply = try await sendPayment(entry, session)
+            carriage.mayHaveBeenSent = true
+            guard reply.status == 200 else { throw refusal(reply) }
+            return try await take(decode(reply), of: entry, &carriage)
+        } catch {
+            return handle(error, of: entry, &carriage)
+        }
+    }
+
+    private func sendPayment(
+        _ entry: QueueEntry, _ session: Session
+    ) async throws(DeviceFault) -> DeviceReply {
+        guard let shown = entry.shown, let id = entry.purchaseID else {
+            throw .setUp("a confirmed payment lacks its price")
+        }
+        let request = PurchaseRequest(
+            productId: entry.payment.productID, quantity: entry.payment.quantity,
+            unitPrice: shown.unitPrice, currency: shown.currency,
+            applicationUsername: entry.payment.applicationUsername, replaces: entry.replaces)
+        return try await call(.purchase(id: id), body: encode(request))
+    }
+
+    private func handle(
+        _ fault: DeviceFault, of entry: QueueEntry, _ carriage: inout Carriage
+    ) -> CarryStep {
+        switch fault {
+        case .notSent where !carriage.mayHaveBeenSent, .setUp where !carriage.mayHaveBeenSent:
+            return fail(entry, fault.paymentFailure)
+        case .refused(let status, _) where ![401, 404].contains(status):
+            return fail(entry, fault.paymentFailure)
+        case .overtaken:
+            return .again
+        case .unverified, .disk, .refused:
+            sayOnce("A payment's outcome is still open: \(fault.sentence)")
+            carriage.mayHaveBeenSent = true
+            return .later
+        case .notSent, .setUp:
+            return .later
+        case .unknown:
+            carriage.mayHaveBeenSent = true
+            return .later
+        }
+    }
+
+    private func take(
+        _ response: PurchaseResponse, of entry: QueueEntry, _ carriage: inout Carriage
+    ) async throws(DeviceFault) -> CarryStep {
+        switch response.state {
+        case "sold":
+            guard let compact = response.signedTransaction else { throw .unknown(nil) }
+            try await sell(entry, compact)
+            return .done
+        case "refused":
+            guard let refusal = response.refusal else { throw .unknown(nil) }
+            if refusal.code == PurchaseRefusal.priceChanged.rawValue,
+                let product = response.product
+            {
+                productCache[product.id] = product
+                carriage.repriced = product
+                return .again
+            }
+            return fail(entry, PaymentFailure(refusal: refusal))
+        case "waiting":
+            try change(.deferred(key: entry.key))
+            return .later
+        default:
+            return .later
+        }
+    }
+
+    /// Verified, its receipt on disk, then told.
+    private func sell(_ entry: QueueEntry, _ compact: String) async throws(DeviceFault) {
+        let transaction = try await verify(compact)
+        guard transaction.productID == entry.payment.productID,
+            transaction.quantity == entry.payment.quantity
+        else {
+            sayOnce("The store answered a payment with a transaction for something else.")
+            throw .unknown(nil)
+        }
+        try await withReceipt(of: entry.owner) { (receipt, files, fits) throws(DeviceFault) in
+            try self.change(
+                .sold(key: entry.key, transaction.sold, receipt), with: files, onlyIf: fits)
+        }
+    }
+
+    // MARK: Failing
+
+    private func fail(_ entry: QueueEntry, _ failure: PaymentFailure) -> CarryStep {
+        do throws(DeviceFault) {
+            try change(.failed(key: entry.key, failure))
+        } catch {
+            failUnwritten(entry, failure)
+        }
+        return .done
+    }
+
+    /// A failure is told even where it cannot be written down.
+    private func failUnwritten(_ entry: QueueEntry, _ failure: PaymentFailure) {
+        guard !isClosed else { return }
+        var entry = entry
+        entry.state = .failed
+        entry.failure = failure
+        record?.entries.removeAll { $0.key == entry.key }
+        unwritten.append(entry)
+        deliver([entry.key])
+    }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import StoreWire
+
+extension Device {
+    /// Asks for products; logs one line for each id that has none. A fault
+    /// where the store could not be asked.
+    func products(ids: [String]) async throws(DeviceFault) -> ProductsResponse {
+        var answer: ProductsResponse?
+        var rest = ids[...]
+        repeat {
+            let page = try await askForProducts(Array(rest.prefix(ProductsRequest.idsMax)))
+            rest = rest.dropFirst(ProductsRequest.idsMax)
+            answer?.products += page.products
+            answer?.invalid += page.invalid
+            answer = answer ?? page
+        } while !rest.isEmpty
+        guard let answer else { throw .unknown(nil) }
+        for product in answer.products { productCache[product.id] = product }
+        for invalid in answer.invalid {
+            ports.log("No product \"\(invalid.id)\": \(invalid.reason)")
+        }
+        return answer
+    }
+
+    /// What is known of a product since it was last shown, else what the store says.
+    func product(_ id: String) async throws(DeviceFault) -> ProductDescription? {
+        if let known = productCache[id] { return known }
+        return try await products(ids: [id]).products.first { $0.id == id }
+    }
+
+    private func askForProducts(_ ids: [String]) async throws(DeviceFault) -> ProductsResponse {
+        let reply = try await call(.products, body: encode(ProductsRequest(ids: ids)))
+        guard reply.status == 200 else { throw refusal(reply) }
+        return try decode(reply)
+    }
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Foundation
+import SignedData
+import StoreWire
+
+/// Who this device is to the store, until the token expires.
+struct Session: Sendable {
+    var token: String
+    var expires: Timestamp
+    var owner: Owner
+    var bundleID: BundleID
+    var environment: String
+    var mayBuy: Bool
+    var verifier: TransactionVerifier
+    /// The store's commercial time, as it last told.
+    var storeTime: Timestamp
+}
+
+extension Device {
+    /// The session that is, or a new one. Many callers, one sign-in.
+    func signIn() async throws(DeviceFault) -> Session {
+        if let session, ports.wall.now < session.expires { return session }
+        let task = signingIn ?? Task { try await self.askForSession() }
+        signingIn = task
+        do {
+            return try await task.value
+        } catch let fault as DeviceFault {
+            throw fault
+        } catch {
+            throw .overtaken
+        }
+    }
+
+    private func askForSession() async throws(DeviceFault) -> Session {
+        defer { signingIn = nil }
+        if let fault = configuration.fault { throw .setUp(fault) }
+        let record = try openRecord()
+        let request = SignInRequest(
+            bundleId: configuration.bundleID?.value, appVersion: configuration.appVersion,
+            deviceUUID: record.deviceUUID, deviceName: configuration.deviceName,
+            customer: configuration.customer, password: configuration.password)
+        let reply = try await send(.signIn, body: encode(request), token: nil)
+        guard reply.status == 200 else { throw refusal(reply) }
+        let response: SignInResponse = try decode(reply)
+        let session = try makeSession(response)
+        try remember(response, session)
+        self.session = session
+        noteCustomer(mayBuy: session.mayBuy)
+        noteReceipt()
+        return session
+    }
+
+    private func makeSession(_ response: SignInResponse) throws(DeviceFault) -> Session {
+        let root = try trustedRoot(response)
+        let bundleID = BundleID(response.bundleId)
+        return Session(
+            token: response.token, expires: response.tokenExpires,
+            owner: Owner(realm: response.realm.id, customer: response.customerId),
+            bundleID: bundleID, environment: response.realm.environment,
+            mayBuy: response.canMakePayments,
+            verifier: TransactionVerifier(
+                roots: [root], bundleID: bundleID, environment: response.realm.environment),
+            storeTime: response.now)
+    }
+
+    /// The root against which this store's signatures are judged: the
+    /// configured one, else the one pinned for the realm, else, where first
+    /// contact is trusted, the one that the store shows.
+    private func trustedRoot(_ response: SignInResponse) throws(DeviceFault) -> [UInt8] {
+        guard let shown = Data(base64Encoded: response.rootCertificate).map({ [UInt8]($0) })
+        else { throw .setUp("the store showed no root certificate in Base64") }
+        if let root = configuration.root {
+            guard root == shown else {
+                throw .setUp(
+                    "the store's root certificate is not the configured one "
+                        + "(SHOPKEEPER_ROOT): it is another store, or somebody else's")
+            }
+            return root
+        }
+        if let pinned = record?.realm(response.realm.id)?.root {
+            guard pinned == response.rootCertificate else {
+                throw .setUp(
+                    "the realm \(response.realm.name) shows another root certificate than "
+                        + "before: its transactions are not accepted")
+            }
+            return shown
+        }
+        guard configuration.trustsFirstContact else {
+            throw .setUp(
+                "no root certificate is configured for \(configuration.storeURL): "
+                    + "set SHOPKEEPER_ROOT or DeviceConfiguration.root to the store's")
+        }
+        return shown
+    }
+
+    private func remember(
+        _ response: SignInResponse, _ session: Session
+    ) throws(DeviceFault) {
+        let who = QueueRecord.LastSignIn(owner: session.owner, name: configuration.customer)
+        let realm = QueueRecord.KnownRealm(
+            id: response.realm.id, generation: response.realm.generation,
+            root: response.rootCertificate)
+        let isKnown = record?.lastSignIn == who && record?.realm(realm.id) == realm
+        guard !isKnown else { return }
+        let isRestored = record?.realm(realm.id).map { $0.generation != realm.generation }
+        if isRestored == true {
+            cursors = [:]
+            productCache = [:]
+        }
+        try change(.signedIn(who, realm))
+    }
+
+    // MARK: Calls
+
+    /// A call within the session; signs in again, once, when the token is refused.
+    func call(
+        _ route: DeviceRoute, body: [UInt8]? = nil, ifNoneMatch: String? = nil
+    ) async throws(DeviceFault) -> DeviceReply {
+        let first = try await signIn()
+        let reply = try await send(
+            route, body: body, token: first.token, ifNoneMatch: ifNoneMatch)
+        guard reply.status == 401 else { return reply }
+        forget(first)
+        let second = try await signIn()
+        guard second.owner == first.owner else { throw .overtaken }
+        return try await send(route, body: body, token: second.token, ifNoneMatch: ifNoneMatch)
+    }
+
+    private func forget(_ refused: Session) {
+        if session?.token == refused.token { session = nil }
+    }
+
+    private func send(
+        _ route: DeviceRoute, body: [UInt8]? = nil, token: String?, ifNoneMatch: String? = nil
+    ) async throws(DeviceFault) -> DeviceReply {
+        let call = DeviceCall(
+            route: route, body: body, token: token, requestID: ports.randomness.uuid(),
+            ifNoneMatch: ifNoneMatch)
+        do throws(TransportFailure) {
+            return try await ports.transport.send(call)
+        } catch {
+            throw DeviceFault(error)
+        }
+    }
+
+    /// What an answer that is no success means. Only statuses by which the
+    /// store itself says no are refusals; all others leave open what happened.
+    func refusal(_ reply: DeviceReply) -> DeviceFault {
+        let refusals: Set<Int> = [400, 401, 403, 404, 409, 413, 422]
+        guard refusals.contains(reply.status),
+            let error = try? JSONDecoder().decode(WireError.self, from: Data(reply.body))
+        else { return .unknown(nil) }
+        return .refused(status: reply.status, error)
+    }
+
+    func decode<Value: Decodable>(_ reply: DeviceReply) throws(DeviceFault) -> Value {
+        do {
+            return try JSONDecoder().decode(Value.self, from: Data(reply.body))
+        } catch {
+            throw .unknown(nil)
+        }
+    }
+
+    func encode(_ value: some Encodable) throws(DeviceFault) -> [UInt8] {
+        do {
+            return Array(try JSONEncoder().encode(value))
+        } catch {
+            throw .setUp("a request could not be written as JSON: \(error)")
+        }
+    }
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Foundation
+import SignedData
+import StoreWire
+
+/// A verified transaction, with what a payment is compared with.
+struct VerifiedTransaction {
+    var productID: String
+    var quantity: Int
+    var appAccountToken: String?
+    var sold: SoldTransaction
+}
+
+extension Device {
+    /// Listens for transactions while somebody listens here.
+    func follow() async {
+        var failures = 0
+        var isFirst = true
+        while !Task.isCancelled, isHeard {
+            do throws(DeviceFault) {
+                let session = try await signIn()
+                open(for: session.owner)
+                let wait = isFirst ? 0 : options.transactionsWaitSeconds
+                let isMore = try await readTransactions(session, waitSeconds: wait)
+                if failures > 0 { wake() }
+                failures = 0
+                isFirst = isMore
+                if !isMore, options.transactionsWaitSeconds == 0 { return }
+            } catch {
+                if Task.isCancelled { return }
+                if case .setUp = error { sayOnce("The store is not used: \(error.sentence)") }
+                if case .refused = error { sayOnce("The store refuses: \(error.sentence)") }
+                openForLastCustomer()
+                await nap(failures)
+                failures += 1
+            }
+        }
+    }
+
+    /// Reads one page; answers whether there is more.
+    private func readTransactions(
+        _ session: Session, waitSeconds: Int
+    ) async throws(DeviceFault) -> Bool {
+        let since = cursor(of: session.owner)
+        let started = ports.wall.now
+        let reply = try await call(.transactions(since: since, waitSeconds: waitSeconds))
+        guard reply.status == 200 else { throw refusal(reply) }
+        let page: TransactionsResponse = try decode(reply)
+        noteStoreTime(page.now)
+        try await take(page, of: session.owner, since: since)
+        let isEarly = ports.wall.now.milliseconds(since: started) < 1000
+        if waitSeconds > 0, page.transactions.isEmpty, isEarly {
+            // A store that answers at once with nothing would be asked without end.
+            try? await ports.sleep(.seconds(1))
+        }
+        return page.hasMore
+    }
+
+    private func cursor(of owner: Owner) -> Int64 {
+        cursors[owner] ?? record?.revision(of: owner) ?? 0
+    }
+
+    private func noteStoreTime(_ time: Timestamp) {
+        if let known = session?.storeTime, known < time { session?.storeTime = time }
+    }
+
+    private func take(
+        _ page: TransactionsResponse, of owner: Owner, since: Int64
+    ) async throws(DeviceFault) {
+        var items: [Arrivals.Item] = []
+        // On disk the cursor stays before what could not be verified, so
+        // that it is looked at again at the next launch.
+        var durable = page.revision
+        for transaction in page.transactions where !transaction.isFinished {
+            do throws(DeviceFault) {
+                let verified = try await verify(transaction.signedTransaction)
+                guard isNew(verified, transaction.purchaseId, owner) else { continue }
+                items.append(arrival(verified, transaction.purchaseId))
+            } catch .unverified(let failure) {
+                sayOnce("A transaction is not delivered: \(failure)")
+                durable = min(durable, max(since, transaction.revision - 1))
+            }
+        }
+        if !items.isEmpty { try await takeUp(items, owner, revision: durable) }
+        cursors[owner] = max(page.revision, since)
+    }
+
+    private func takeUp(
+        _ items: [Arrivals.Item], _ owner: Owner, revision: Int64
+    ) async throws(DeviceFault) {
+        try await withReceipt(of: owner) { (receipt, files, fits) throws(DeviceFault) in
+            let arrivals = Arrivals(
+                owner: owner, launch: self.launch, items: items, revision: revision,
+                receipt: receipt)
+            try self.change(.arrived(arrivals), with: files, onlyIf: fits)
+        }
+    }
+
+    private func isNew(
+        _ transaction: VerifiedTransaction, _ purchaseID: String?, _ owner: Owner
+    ) -> Bool {
+        let id = transaction.sold.transactionID
+        guard !finishedTransactions.contains(id) else { return false }
+        return !(record?.entries ?? []).contains { entry in
+            entry.owner == owner && entry.sold?.transactionID == id
+        }
+    }
+
+    private func arrival(
+        _ transaction: VerifiedTransaction, _ purchaseID: String?
+    ) -> Arrivals.Item {
+        Arrivals.Item(
+            key: ports.randomness.uuid(), purchaseID: purchaseID,
+            payment: PaymentContents(
+                productID: transaction.productID, quantity: transaction.quantity,
+                applicationUsername: transaction.appAccountToken),
+            sold: transaction.sold)
+    }
+
+    // MARK: Verifying
+
+    /// Verifies against the pinned root, the app and the environment. In the
+    /// future is what lies after the store's time; on production roots, the wall's.
+    func verify(_ compact: String) async throws(DeviceFault) -> VerifiedTransaction {
+        let session = try await signIn()
+        do throws(DeviceFault) {
+            return try verify(compact, in: session)
+        } catch .unverified(let failure)
+            where failure.code == .signedInFuture && session.environment != "Production"
+        {
+            // The realm's clock was moved since the store last told its time.
+            try await askStoreTime(session)
+        }
+        return try verify(compact, in: try await signIn())
+    }
+
+    private func verify(
+        _ compact: String, in session: Session
+    ) throws(DeviceFault) -> VerifiedTransaction {
+        let verified: Verified<JWSTransactionDecodedPayload>
+        do throws(VerificationFailure) {
+            verified = try session.verifier.verify(compact, now: now(session))
+        } catch {
+            throw .unverified(error)
+        }
+        return try read(verified)
+    }
+
+    private func now(_ session: Session) -> Timestamp {
+        session.environment == "Production" ? ports.wall.now : session.storeTime
+    }
+
+    private func askStoreTime(_ session: Session) async throws(DeviceFault) {
+        let since = cursor(of: session.owner)
+        let reply = try await call(.transactions(since: since, waitSeconds: 0))
+        guard reply.status == 200 else { throw refusal(reply) }
+        let page: TransactionsResponse = try decode(reply)
+        noteStoreTime(page.now)
+    }
+
+    private func read(
+        _ verified: Verified<JWSTransactionDecodedPayload>
+    ) throws(DeviceFault) -> VerifiedTransaction {
+        let payload = verified.payload
+        guard let id = payload.transactionId, let product = payload.productId else {
+            throw .unknown(nil)
+        }
+        return VerifiedTransaction(
+            productID: product, quantity: payload.quantity ?? 1,
+            appAccountToken: payload.appAccountToken,
+            sold: SoldTransaction(
+                transactionID: id, purchaseDate: payload.purchaseDate,
+                signedTransaction: verified.compact))
+    }
+
+    // MARK: The receipt
+
+    /// Fetches the receipt and hands it over to be written with the change
+    /// that needs it. One at a time, so that an older one never replaces a newer.
+    func withReceipt(
+        of owner: Owner?,
+        _ write: (QueueRecord.Receipt, [DeviceFile], (QueueRecord) -> Bool)
+            throws(DeviceFault) -> Void
+    ) async throws(DeviceFault) {
+        await receiptGate.enter()
+        do throws(DeviceFault) {
+            let basis = record?.receipt
+            let (receipt, files) = try await fetchReceipt(owner, basis: basis)
+            try write(receipt, files) { $0.receipt == basis }
+        } catch {
+            await receiptGate.leave()
+            throw error
+        }
+        await receiptGate.leave()
+    }
+
+    private func fetchReceipt(
+        _ owner: Owner?, basis: QueueRecord.Receipt?
+    ) async throws(DeviceFault) -> (QueueRecord.Receipt, [DeviceFile]) {
+        let session = try await signIn()
+        guard session.owner == owner else { throw .overtaken }
+        let path = session.environment == "Production" ? "receipt" : "sandboxReceipt"
+        let isOurs = basis?.owner == owner && basis?.path == path
+        let reply = try await call(.receipt, ifNoneMatch: isOurs ? basis?.etag : nil)
+        if reply.status == 304, let basis, isOurs { return (basis, []) }
+        guard reply.status == 200, !reply.body.isEmpty else { throw .unknown(nil) }
+        let receipt = QueueRecord.Receipt(path: path, etag: reply.etag, owner: session.owner)
+        return (receipt, [DeviceFile(name: path, bytes: reply.body)])
+    }
+}

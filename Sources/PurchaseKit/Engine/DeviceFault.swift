@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import SignedData
+import StoreWire
+
+/// Why the device could not do something.
+enum DeviceFault: Error {
+    /// Nothing reached the store.
+    case notSent(URLError)
+    /// It may have reached the store, and there is no answer.
+    case unknown(URLError?)
+    /// The store refused the call itself.
+    case refused(status: Int, WireError)
+    /// The device is not set up to do it: trust, configuration. A sentence.
+    case setUp(String)
+    /// Something that the store signed does not verify.
+    case unverified(VerificationFailure)
+    /// The device's own disk.
+    case disk(any Error)
+    /// Another process changed the file first, or the task was cancelled: look again.
+    case overtaken
+
+    init(_ failure: TransportFailure) {
+        switch failure {
+        case .notSent(let error): self = .notSent(error)
+        case .unknown(let error): self = .unknown(error)
+        }
+    }
+
+    /// One sentence for the log.
+    var sentence: String {
+        switch self {
+        case .notSent(let error): "the store cannot be reached (\(error.code.rawValue))"
+        case .unknown(let error):
+            "the store gave no usable answer" + (error.map { " (\($0.code.rawValue))" } ?? "")
+        case .refused(let status, let error): "\(status) \(error.code): \(error.message)"
+        case .setUp(let sentence): sentence
+        case .unverified(let failure): "a signature does not verify: \(failure)"
+        case .disk(let error): "the device's files: \(error)"
+        case .overtaken: "another process was first"
+        }
+    }
+
+    /// What a payment that has not left the device fails with.
+    var paymentFailure: PaymentFailure {
+        switch self {
+        case .notSent(let error), .unknown(let error?):
+            var failure = PaymentFailure(.unknown, "Cannot connect to the store.")
+            failure.urlErrorCode = error.code.rawValue
+            return failure
+        case .unknown(nil), .overtaken, .unverified:
+            return PaymentFailure(.unknown, sentence)
+        case .refused(_, let error): return PaymentFailure(refusal: error)
+        case .setUp(let sentence): return PaymentFailure(.clientInvalid, sentence)
+        case .disk(let error):
+            var failure = PaymentFailure(.unknown, "The payment could not be written down.")
+            failure.systemErrorCode = (error as? DeviceFilesFault).map { Int($0.errorNumber) }
+            return failure
+        }
+    }
+
+    /// What a products request fails with: the `URLError` itself where the
+    /// network was at fault.
+    var requestError: any Error {
+        switch self {
+        case .notSent(let error), .unknown(let error?): error
+        default: paymentFailure.error
+        }
+    }
+}

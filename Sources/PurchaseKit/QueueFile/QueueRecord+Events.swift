@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+
+/// Something that happened and must be remembered.
+enum QueueEvent: Sendable {
+    /// A process begins; the launches named have ended.
+    case launched(String, ended: Set<String>)
+    case signedIn(QueueRecord.LastSignIn, QueueRecord.KnownRealm)
+    case added(QueueEntry)
+    /// The customer agreed to a price; the payment may be sent from now on.
+    case confirmed(key: String, Owner, ShownPrice)
+    /// The price had changed, and the customer agreed to the new one under a
+    /// new purchase id.
+    case repriced(key: String, purchaseID: String, ShownPrice)
+    case deferred(key: String)
+    case failed(key: String, PaymentFailure)
+    case sold(key: String, SoldTransaction, QueueRecord.Receipt)
+    /// Transactions that the store told of by itself.
+    case arrived(Arrivals)
+    case finished(key: String)
+    /// The store has written the finish down.
+    case acknowledged(key: String)
+}
+
+/// Unfinished transactions of one customer, up to a revision.
+struct Arrivals: Sendable {
+    struct Item: Sendable {
+        var key: String
+        var purchaseID: String?
+        var payment: PaymentContents
+        var sold: SoldTransaction
+    }
+
+    var owner: Owner
+    var launch: String
+    var items: [Item]
+    var revision: Int64
+    var receipt: QueueRecord.Receipt?
+}
+
+/// What is to be done once the change is on disk.
+enum QueueAction: Hashable, Sendable {
+    /// Tell the observers how the entry stands.
+    case deliver(key: String)
+    /// Tell the observers that the entry has left.
+    case remove(key: String)
+    /// Carry the payment on.
+    case carry(key: String)
+    /// Tell the store of the finish.
+    case tellFinish(key: String)
+}
+
+extension QueueRecord {
+    /// Changes the record by one event. An event that comes too late, because
+    /// another process or answer was first, changes nothing and asks for nothing.
+    mutating func apply(_ event: QueueEvent) -> [QueueAction] {
+        switch event {
+        case .launched(let launch, let ended): adopt(launch, ended: ended)
+        case .signedIn(let who, let realm): learn(who, realm)
+        case .added(let entry): add(entry)
+        case .confirmed(let key, let owner, let shown): confirm(key, owner, shown)
+        case .repriced(let key, let id, let shown): reprice(key, id, shown)
+        case .deferred(let key): wait(key)
+        case .failed(let key, let failure): fail(key, failure)
+        case .sold(let key, let sold, let receipt): sell(key, sold, receipt)
+        case .arrived(let arrivals): arrive(arrivals)
+        case .finished(let key): finish(key)
+        case .acknowledged(let key): acknowledge(key)
+        }
+    }
+
+    /// A payment whose sheet was not answered when its process ended has not
+    /// left the device: it ends as cancelled, since a sheet that opens by
+    /// itself at the next launch would surprise.
+    private mutating func adopt(_ launch: String, ended: Set<String>) -> [QueueAction] {
+        for index in entries.indices where ended.contains(entries[index].launch) {
+            entries[index].launch = launch
+            guard entries[index].state == .asked else { continue }
+            entries[index].state = .failed
+            entries[index].failure = PaymentFailure(
+                .paymentCancelled, "The app ended before the payment was confirmed.")
+        }
+        return []
+    }
+
+    private mutating func learn(_ who: LastSignIn, _ realm: KnownRealm) -> [QueueAction] {
+        lastSignIn = who
+        let isRestored = self.realm(realm.id).map { $0.generation != realm.generation } ?? false
+        realms.removeAll { $0.id == realm.id }
+        realms.append(realm)
+        if isRestored {
+            // The realm went back to a copy: what was read of it may not be so any more.
+            customers.removeAll { $0.owner.realm == realm.id }
+            if receipt?.owner.realm == realm.id { receipt?.etag = nil }
+        }
+        return []
+    }
+
+    private mutating func add(_ entry: QueueEntry) -> [QueueAction] {
+        entries.append(entry)
+        return [.deliver(key: entry.key), .carry(key: entry.key)]
+    }
+
+    private mutating func confirm(
+        _ key: String, _ owner: Owner, _ shown: ShownPrice
+    ) -> [QueueAction] {
+        change(key, from: [.asked]) { entry in
+            entry.state = .confirmed
+            entry.owner = owner
+            entry.shown = shown
+        }
+        return []
+    }
+
+    private mutating func reprice(
+        _ key: String, _ purchaseID: String, _ shown: ShownPrice
+    ) -> [QueueAction] {
+        change(key, from: [.confirmed, .waiting]) { entry in
+            entry.replaces = entry.purchaseID
+            entry.purchaseID = purchaseID
+            entry.shown = shown
+            entry.state = .confirmed
+        }
+        return []
+    }
+
+    private mutating func wait(_ key: String) -> [QueueAction] {
+        change(key, from: [.confirmed]) { $0.state = .waiting } ? [.deliver(key: key)] : []
+    }
+
+    private mutating func fail(_ key: String, _ failure: PaymentFailure) -> [QueueAction] {
+        let isChanged = change(key, from: [.asked, .confirmed, .waiting]) { entry in
+            entry.state = .failed
+            entry.failure = failure
+        }
+        return isChanged ? [.deliver(key: key)] : []
+    }
+
+    private mutating func sell(
+        _ key: String, _ sold: SoldTransaction, _ receipt: Receipt
+    ) -> [QueueAction] {
+        let isChanged = change(key, from: [.confirmed, .waiting]) { entry in
+            entry.state = .purchased
+            entry.sold = sold
+        }
+        guard isChanged else { return [] }
+        self.receipt = receipt
+        // What is owned is sold again as the same transaction: it is
+        // unfinished once more, and one finish will answer for both.
+        entries.removeAll {
+            $0.state == .finished && $0.sold?.transactionID == sold.transactionID
+        }
+        return [.deliver(key: key)]
+    }
+
+    private mutating func arrive(_ arrivals: Arrivals) -> [QueueAction] {
+        var actions: [QueueAction] = []
+        for item in arrivals.items {
+            actions += arrive(item, arrivals)
+        }
+        if let receipt = arrivals.receipt { self.receipt = receipt }
+        customers.removeAll { $0.owner == arrivals.owner }
+        customers.append(KnownCustomer(owner: arrivals.owner, revision: arrivals.revision))
+        return actions
+    }
+
+    private mutating func arrive(_ item: Arrivals.Item, _ arrivals: Arrivals) -> [QueueAction] {
+        let own = entries.first { $0.purchaseID != nil && $0.purchaseID == item.purchaseID }
+        if let own, own.state == .confirmed || own.state == .waiting {
+            // The answer to a payment of this file: its own process delivers it.
+            guard own.launch == arrivals.launch else { return [] }
+            change(own.key, from: [.confirmed, .waiting]) { entry in
+                entry.state = .purchased
+                entry.sold = item.sold
+            }
+            return [.deliver(key: own.key)]
+        }
+        let isKnown = entries.contains { entry in
+            entry.owner == arrivals.owner && entry.sold?.transactionID == item.sold.transactionID
+        }
+        guard !isKnown else { return [] }
+        entries.append(
+            QueueEntry(
+                key: item.key, purchaseID: item.purchaseID, launch: arrivals.launch,
+                owner: arrivals.owner, payment: item.payment, state: .purchased, sold: item.sold))
+        return [.deliver(key: item.key)]
+    }
+
+    private mutating func finish(_ key: String) -> [QueueAction] {
+        guard let entry = entry(key) else { return [] }
+        switch entry.state {
+        case .failed:
+            entries.removeAll { $0.key == key }
+            return [.remove(key: key)]
+        case .purchased:
+            change(key, from: [.purchased]) { $0.state = .finished }
+            return [.remove(key: key), .tellFinish(key: key)]
+        case .asked, .confirmed, .waiting, .finished:
+            return []
+        }
+    }
+
+    private mutating func acknowledge(_ key: String) -> [QueueAction] {
+        entries.removeAll { $0.key == key && $0.state == .finished }
+        return []
+    }
+
+    @discardableResult
+    private mutating func change(
+        _ key: String, from states: Set<QueueEntry.State>, by change: (inout QueueEntry) -> Void
+    ) -> Bool {
+        guard let index = entries.firstIndex(where: { $0.key == key }),
+            states.contains(entries[index].state)
+        else { return false }
+        change(&entries[index])
+        return true
+    }
+}

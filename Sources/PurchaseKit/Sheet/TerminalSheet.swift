@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// Shows the sheet on the terminal and reads the answer from the terminal
+/// itself, never from the app's standard input.
+public struct TerminalSheet: PaymentSheet {
+    private static let terminal = "/dev/tty"
+
+    public init() {}
+
+    /// Whether the process has a terminal and is in its foreground: in the
+    /// background, reading it would stop the process.
+    public static var isAvailable: Bool {
+        let descriptor = open(terminal, O_RDWR | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        return tcgetpgrp(descriptor) == getpgrp()
+    }
+
+    /// Cancelled where the terminal went away.
+    public func present(_ contents: SheetContents) async -> SheetAnswer {
+        await withCheckedContinuation { continuation in
+            // A thread of its own: reading blocks for as long as people think.
+            Thread.detachNewThread {
+                continuation.resume(returning: Self.ask(contents))
+            }
+        }
+    }
+
+    public func notify(_ sentence: String) async {
+        let descriptor = open(Self.terminal, O_WRONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return StandardError.say(sentence) }
+        defer { close(descriptor) }
+        Self.say(sentence + "\n", to: descriptor)
+    }
+
+    private static func ask(_ contents: SheetContents) -> SheetAnswer {
+        let descriptor = open(terminal, O_RDWR | O_CLOEXEC)
+        guard descriptor >= 0 else { return .cancel }
+        defer { close(descriptor) }
+        let rule = String(repeating: "─", count: 40)
+        let lines = [rule] + contents.lines + [rule]
+        say("\n" + lines.map { "  \(printable($0))\n" }.joined(), to: descriptor)
+        while true {
+            say("  Buy? [y/n] ", to: descriptor)
+            guard let answer = line(from: descriptor) else { return .cancel }
+            switch answer.lowercased() {
+            case "y", "yes": return .confirm
+            case "n", "no", "": return .cancel
+            default: continue
+            }
+        }
+    }
+
+    /// Without control characters: a product's words must not steer the terminal.
+    private static func printable(_ text: String) -> String {
+        String(
+            String.UnicodeScalarView(
+                text.unicodeScalars.filter { $0.properties.generalCategory != .control }))
+    }
+
+    private static func say(_ text: String, to descriptor: Int32) {
+        let bytes = Array(text.utf8)
+        _ = write(descriptor, bytes, bytes.count)
+    }
+
+    private static func line(from descriptor: Int32) -> String? {
+        var bytes: [UInt8] = []
+        var byte: UInt8 = 0
+        while true {
+            let count = read(descriptor, &byte, 1)
+            if count < 0, errno == EINTR { continue }
+            guard count == 1 else {
+                return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
+            }
+            if byte == UInt8(ascii: "\n") { return String(decoding: bytes, as: UTF8.self) }
+            bytes.append(byte)
+        }
+    }
+}

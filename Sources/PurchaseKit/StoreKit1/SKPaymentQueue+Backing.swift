@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// What the engine tells the face.
+enum QueueNews: Sendable {
+    case updated([TransactionFacts])
+    case removed([String])
+}
+
+/// A device's observers and transaction objects. A class with a lock:
+/// observers come and go on the app's threads, news arrive on the callback
+/// queue, and transactions move on only there, so that a state is never
+/// ahead of the callback that tells it.
+final class QueueBacking: @unchecked Sendable {
+    private struct Attachment {
+        weak var observer: (any SKPaymentTransactionObserver)?
+        weak var queue: SKPaymentQueue?
+    }
+
+    private let callbacks: @Sendable (@escaping @Sendable () -> Void) -> Void
+    private let lock = NSLock()
+    private var attachments: [Attachment] = []
+    private var live: [SKPaymentTransaction] = []
+    private var told: Set<String> = []
+
+    init(callbacks: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void) {
+        self.callbacks = callbacks
+    }
+
+    var observers: [any SKPaymentTransactionObserver] {
+        lock.withLock { attachments.compactMap(\.observer) }
+    }
+
+    var transactions: [SKPaymentTransaction] { lock.withLock { live } }
+
+    var knownKeys: Set<String> { lock.withLock { told } }
+
+    func attach(_ observer: any SKPaymentTransactionObserver, to queue: SKPaymentQueue) {
+        lock.withLock {
+            attachments.removeAll { $0.observer == nil || $0.queue == nil }
+            guard !attachments.contains(where: { $0.observer === observer }) else { return }
+            attachments.append(Attachment(observer: observer, queue: queue))
+        }
+    }
+
+    func detach(_ observer: any SKPaymentTransactionObserver) {
+        lock.withLock {
+            attachments.removeAll { $0.observer == nil || $0.observer === observer }
+        }
+    }
+
+    /// Tells the observers, on the callback queue, in the order of calling.
+    func hear(_ news: QueueNews) {
+        if case .updated(let facts) = news {
+            lock.withLock { told.formUnion(facts.map(\.key)) }
+        }
+        callbacks { self.tell(news) }
+    }
+
+    private func tell(_ news: QueueNews) {
+        switch news {
+        case .updated(let facts):
+            let transactions = lock.withLock { facts.map(update) }
+            for (observer, queue) in listeners() {
+                observer.paymentQueue(queue, updatedTransactions: transactions)
+            }
+        case .removed(let keys):
+            let transactions = lock.withLock { remove(keys) }
+            guard !transactions.isEmpty else { return }
+            for (observer, queue) in listeners() {
+                observer.paymentQueue(queue, removedTransactions: transactions)
+            }
+        }
+    }
+
+    private func listeners() -> [(any SKPaymentTransactionObserver, SKPaymentQueue)] {
+        lock.withLock {
+            attachments.compactMap { attachment in
+                guard let observer = attachment.observer, let queue = attachment.queue else {
+                    return nil
+                }
+                return (observer, queue)
+            }
+        }
+    }
+
+    private func update(_ facts: TransactionFacts) -> SKPaymentTransaction {
+        if let known = live.first(where: { $0.backing.facts.key == facts.key }) {
+            known.backing.facts = facts
+            return known
+        }
+        let payment = SKPayment(contents: facts.payment)
+        let transaction = SKPaymentTransaction(
+            backing: TransactionBacking(payment: payment, facts: facts))
+        live.append(transaction)
+        return transaction
+    }
+
+    private func remove(_ keys: [String]) -> [SKPaymentTransaction] {
+        let removed = live.filter { keys.contains($0.backing.facts.key) }
+        live.removeAll { keys.contains($0.backing.facts.key) }
+        return removed
+    }
+}

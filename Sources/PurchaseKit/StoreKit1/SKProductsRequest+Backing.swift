@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import StoreWire
+
+/// One run of a products request. A class with a lock: the app's thread
+/// starts and cancels it, the callback queue ends it.
+final class ProductsRun: @unchecked Sendable {
+    private let ids: Set<String>
+    private let device: Device?
+    private let lock = NSLock()
+    private var isOver = false
+    private var task: Task<Void, Never>?
+    private weak var request: SKProductsRequest?
+
+    init(ids: Set<String>, device: Device?) {
+        self.ids = ids
+        self.device = device
+    }
+
+    func start(for request: SKProductsRequest) {
+        let device = device ?? Device.default
+        lock.withLock {
+            guard task == nil, !isOver else { return }
+            self.request = request
+            task = Task { [ids] in
+                do throws(DeviceFault) {
+                    let answer = try await device.products(ids: ids.sorted())
+                    device.ports.callbacks { self.succeed(answer) }
+                } catch {
+                    device.ports.callbacks { self.fail(error) }
+                }
+            }
+        }
+    }
+
+    func cancel() {
+        lock.withLock {
+            isOver = true
+            task?.cancel()
+        }
+    }
+
+    /// The request, unless it was cancelled, let go or has ended.
+    private func end() -> SKProductsRequest? {
+        lock.withLock {
+            defer { isOver = true }
+            return isOver ? nil : request
+        }
+    }
+
+    private func succeed(_ answer: ProductsResponse) {
+        guard let request = end() else { return }
+        let response = SKProductsResponse(
+            products: answer.products.map(SKProduct.init(description:)),
+            invalidProductIdentifiers: answer.invalid.map(\.id))
+        // Kept here: an app may let go of its delegate in the first call.
+        let delegate = request.delegate as (any SKProductsRequestDelegate)?
+        delegate?.productsRequest(request, didReceive: response)
+        if let delegate {
+            delegate.requestDidFinish(request)
+        } else {
+            (request._delegateBox as? any SKRequestDelegate)?.requestDidFinish(request)
+        }
+    }
+
+    private func fail(_ fault: DeviceFault) {
+        guard let request = end() else { return }
+        let delegate = request._delegateBox as? any SKRequestDelegate
+        delegate?.request(request, didFailWithError: fault.requestError)
+    }
+}
