@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Commerce
-import SignedData
 import Storage
 public import StoreWire
 
@@ -93,7 +92,7 @@ extension Realm {
     private func record(_ facts: TransactionFacts, at now: Timestamp) throws -> TransactionRecord {
         let payload = facts.payload(environment: description.environment, signedAt: now)
         return TransactionRecord(
-            payload: payload, signedTransactionInfo: try authority.transactions.sign(payload),
+            payload: payload, signedTransactionInfo: try sign(payload),
             customerId: facts.customer.description, purchaseId: facts.purchaseID?.value,
             unitPrice: facts.unitPrice.milliunits, isFinished: facts.finishedAt != nil)
     }

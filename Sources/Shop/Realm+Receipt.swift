@@ -32,6 +32,7 @@ extension Realm {
             throw StorageFault(.malformedRow, "a customer without a row")
         }
         let etag = etag(revision: revision, session)
+        ports.log(.debug, "receipt signed", context)
         let receipt = try authority.receipts.sign(
             header(session, etag: etag),
             records: try rows.compactMap { try $0.optionalBlob("record") })

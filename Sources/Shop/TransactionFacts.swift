@@ -112,7 +112,11 @@ extension TransactionFacts {
 extension Realm {
     /// Signs a transaction afresh, dated now.
     func sign(_ facts: TransactionFacts, at now: Timestamp) throws -> String {
-        try authority.transactions.sign(
-            facts.payload(environment: description.environment, signedAt: now))
+        try sign(facts.payload(environment: description.environment, signedAt: now))
+    }
+
+    func sign(_ payload: JWSTransactionDecodedPayload) throws -> String {
+        ports.log(.debug, "transaction signed")
+        return try authority.transactions.sign(payload)
     }
 }

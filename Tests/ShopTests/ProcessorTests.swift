@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import SignedData
+import Storage
+import StoreWire
+import Synchronization
+import Testing
+
+@testable import Shop
+
+@Suite struct ProcessorTests {
+    private let price = Money(
+        Amount(milliunits: 990), Currency(code: "USD") ?? Storefront.all[0].currency)
+
+    @Test func `an approved charge sells`() async throws {
+        let processor = ScriptedProcessor([.approve])
+        let world = try await TestWorld.open(processor: processor)
+
+        let response = try await world.buy(purchaseID(1))
+
+        #expect(response.state == "sold")
+        #expect(processor.calls == ["authorise"])
+        #expect(processor.charged == [price])
+        #expect(try await world.outbox().count == 1)
+    }
+
+    @Test func `a declined charge is a recorded refusal`() async throws {
+        let processor = ScriptedProcessor([.decline])
+        let world = try await TestWorld.open(processor: processor)
+        let session = try await world.session()
+
+        let response = try await world.buy(purchaseID(1), session: session)
+        let again = try await world.buy(purchaseID(1), session: session)
+
+        #expect(response.refusal?.code == "declined")
+        #expect(again == response)
+        #expect(processor.calls == ["authorise"])
+        #expect(try await world.outbox().isEmpty)
+    }
+
+    @Test func `a lost answer stays authorising and is asked for, never charged again`()
+        async throws
+    {
+        let processor = ScriptedProcessor([.chargeAndLoseAnswer])
+        let world = try await TestWorld.open(processor: processor)
+
+        let first = try await world.buy(purchaseID(1))
+        let second = try await world.buy(purchaseID(1))
+
+        #expect(first.state == "authorising")
+        #expect(first.signedTransaction == nil)
+        #expect(second.state == "sold")
+        #expect(processor.calls == ["authorise", "outcome"])
+        #expect(processor.charged == [price])
+    }
+
+    @Test func `a charge that never arrived is made under the same key`() async throws {
+        let processor = ScriptedProcessor([.loseRequest, .approve])
+        let world = try await TestWorld.open(processor: processor)
+
+        let first = try await world.buy(purchaseID(1))
+        let second = try await world.buy(purchaseID(1))
+
+        #expect(first.state == "authorising")
+        #expect(second.state == "sold")
+        #expect(processor.calls == ["authorise", "outcome", "authorise"])
+        #expect(processor.charged == [price])
+    }
+
+    @Test func `a processor that cannot be asked leaves it authorising`() async throws {
+        let processor = ScriptedProcessor([.chargeAndLoseAnswer])
+        let world = try await TestWorld.open(processor: processor)
+        try await world.buy(purchaseID(1))
+        processor.make(asksFail: true)
+
+        let again = try await world.buy(purchaseID(1))
+
+        #expect(again.state == "authorising")
+        #expect(processor.calls == ["authorise", "outcome"])
+    }
+
+    @Test func `what a dead process left authorising is settled at start`() async throws {
+        let processor = ScriptedProcessor([.chargeAndLoseAnswer, .loseRequest, .approve])
+        let world = try await TestWorld.open(processor: processor)
+        try await world.buy(purchaseID(1))
+        try await world.buy(purchaseID(2))
+
+        let next = try await world.restarted(processor: processor)
+
+        #expect(processor.charged == [price, price])
+        #expect(try await next.realm.listTransactions().transactions.count == 2)
+        #expect(try await next.unsettled() == 0)
+        #expect(try await next.buy(purchaseID(1)).state == "sold")
+        #expect(try await next.outbox().count == 2)
+    }
+
+    @Test func `a store opens although the processor is silent`() async throws {
+        let processor = ScriptedProcessor([.chargeAndLoseAnswer])
+        let world = try await TestWorld.open(processor: processor)
+        try await world.buy(purchaseID(1))
+        processor.make(asksFail: true)
+
+        let next = try await world.restarted(processor: processor)
+
+        #expect(try await next.unsettled() == 1)
+        processor.make(asksFail: false)
+        #expect(try await next.buy(purchaseID(1)).state == "sold")
+        #expect(processor.charged == [price])
+    }
+
+    @Test func `a sum is given back when the second decision refuses`() async throws {
+        let realm = Mutex<Realm?>(nil)
+        let processor = ScriptedProcessor([.approve]) {
+            try await realm.withLock { $0 }?.putCatalogue(
+                TestWorld.catalogue(price: 1290),
+                app: AppDescription(bundleID: TestWorld.bundleID))
+        }
+        let world = try await TestWorld.open(processor: processor)
+        realm.withLock { $0 = world.realm }
+        let session = try await world.session()
+
+        let response = try await world.buy(purchaseID(1), session: session)
+
+        #expect(response.refusal?.code == "priceChanged")
+        #expect(response.product?.price == 1290)
+        #expect(processor.calls == ["authorise", "void"])
+        #expect(processor.charged == [])
+        #expect(try await world.unsettled() == 0)
+        #expect(try await world.outbox().isEmpty)
+    }
+
+    @Test func `a void that fails is owed until it holds`() async throws {
+        let realm = Mutex<Realm?>(nil)
+        let processor = ScriptedProcessor([.approve], voidFailures: 2) {
+            try await realm.withLock { $0 }?.putCatalogue(
+                TestWorld.catalogue(price: 1290),
+                app: AppDescription(bundleID: TestWorld.bundleID))
+        }
+        let world = try await TestWorld.open(processor: processor)
+        realm.withLock { $0 = world.realm }
+
+        let response = try await world.buy(purchaseID(1))
+        #expect(response.refusal?.code == "priceChanged")
+        #expect(try await world.unsettled() == 1)
+
+        #expect(try await world.buy(purchaseID(1)).refusal?.code == "priceChanged")
+        #expect(try await world.unsettled() == 1)
+
+        let next = try await world.restarted(processor: processor)
+        #expect(try await next.unsettled() == 0)
+        #expect(processor.charged == [])
+        #expect(processor.calls == ["authorise", "void", "void", "void"])
+    }
+
+    @Test func `two payments for what is bought once end in one charge`() async throws {
+        let world = Mutex<TestWorld?>(nil)
+        let isFirst = Mutex(true)
+        let processor = ScriptedProcessor([.approve, .approve]) {
+            let inner = isFirst.withLock { isFirst in
+                defer { isFirst = false }
+                return isFirst ? world.withLock { $0 } : nil
+            }
+            try await inner?.buy("pro", purchaseID(2))
+        }
+        let opened = try await TestWorld.open(processor: processor)
+        world.withLock { $0 = opened }
+
+        let outer = try await opened.buy("pro", purchaseID(1))
+
+        let inner = try await opened.buy("pro", purchaseID(2))
+        #expect(outer.state == "sold" && inner.state == "sold")
+        #expect(
+            try opened.verified(outer.signedTransaction).transactionId
+                == opened.verified(inner.signedTransaction).transactionId)
+        #expect(processor.charged.count == 1)
+        #expect(try await opened.outbox().count == 1)
+    }
+
+    @Test func `a second request does not disturb a charge under way`() async throws {
+        let world = Mutex<TestWorld?>(nil)
+        let seen = Mutex<String?>(nil)
+        let processor = ScriptedProcessor([.approve]) {
+            let state = try await world.withLock { $0 }?.buy(purchaseID(1)).state
+            seen.withLock { $0 = state }
+        }
+        let opened = try await TestWorld.open(processor: processor)
+        world.withLock { $0 = opened }
+
+        let response = try await opened.buy(purchaseID(1))
+
+        #expect(seen.withLock { $0 } == "authorising")
+        #expect(response.state == "sold")
+        #expect(processor.calls == ["authorise"])
+    }
+
+    @Test func `one customer cannot claim a charge of another`() async throws {
+        let processor = ScriptedProcessor([.approve, .decline])
+        let world = try await TestWorld.open(processor: processor)
+        _ = try await world.realm.createCustomer(CreateCustomerRequest(name: "thief"))
+        let thief = try await world.session(customer: "thief")
+
+        let honest = try await world.buy(purchaseID(1))
+        let stolen = try await world.buy(purchaseID(1), session: thief)
+
+        #expect(honest.state == "sold")
+        #expect(stolen.refusal?.code == "declined")
+    }
+
+    @Test func `a production realm with a processor sells`() async throws {
+        let world = try await TestWorld.open(
+            processor: ScriptedProcessor([.approve]), realm: "live",
+            environment: Realm.production)
+        _ = try await world.realm.createCustomer(
+            CreateCustomerRequest(name: "ann", password: "correct horse"))
+        let answer = try await world.signIn(customer: "ann", password: "correct horse")
+        let session = try await world.realm.session(token: answer.token)
+
+        let response = try await world.buy(purchaseID(1), session: session)
+
+        #expect(try world.verified(response.signedTransaction).environment == "Production")
+        #expect(answer.appAppleId == 1234)
+        let receipt = try await world.receipt(session)
+        #expect(receipt.environment == "Production")
+        #expect(receipt.appItemID == 1234)
+    }
+}
+
+extension TestWorld {
+    /// Purchases that a processor has still to be asked about.
+    func unsettled() async throws -> Int {
+        try await realm.storage.read {
+            try $0.query(
+                Statement.Purchases.unsettled,
+                [.integer(0), .text(""), .text(""), .integer(1000)]
+            ).count
+        }
+    }
+}

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import SignedData
+import Storage
+import StoreWire
+import Testing
+
+@testable import Shop
+
+@Suite struct PurchaseTests {
+    @Test func `a consumable is sold with every fact signed`() async throws {
+        let world = try await TestWorld.open(seed: 7)
+        let token = "AB000000-0000-4000-8000-00000000000F"
+
+        let response = try await world.buy("credits.5", purchaseID(1), quantity: 3, username: token)
+
+        let now = TestWall.start
+        var expected = JWSTransactionDecodedPayload()
+        expected.transactionId = "2000000000000000"
+        expected.originalTransactionId = "2000000000000000"
+        expected.bundleId = "com.example.monkeys"
+        expected.productId = "credits.5"
+        expected.purchaseDate = now
+        expected.originalPurchaseDate = now
+        expected.quantity = 3
+        expected.type = "Consumable"
+        expected.appAccountToken = token.lowercased()
+        expected.inAppOwnershipType = "PURCHASED"
+        expected.signedDate = now
+        expected.environment = "Sandbox"
+        expected.storefront = "USA"
+        expected.storefrontId = "143441"
+        expected.transactionReason = "PURCHASE"
+        expected.price = 2970
+        expected.currency = "USD"
+        expected.appTransactionId = "4000000000000000"
+        #expect(try world.verified(response.signedTransaction) == expected)
+        #expect(response.state == "sold")
+        #expect(response.refusal == nil)
+    }
+
+    @Test func `a username that is no UUID is not told to servers`() async throws {
+        let world = try await TestWorld.open()
+
+        let response = try await world.buy(purchaseID(1), username: "monkey@example.com")
+
+        #expect(try world.verified(response.signedTransaction).appAccountToken == nil)
+    }
+
+    @Test func `a storefront without a known number leaves it out`() async throws {
+        let world = try await TestWorld.open()
+        try await world.realm.putCatalogue(
+            TestWorld.catalogue(storefront: "AFG"),
+            app: AppDescription(bundleID: TestWorld.bundleID))
+
+        let payload = try world.verified(try await world.buy(purchaseID(1)).signedTransaction)
+
+        #expect(payload.storefront == "AFG")
+        #expect(payload.storefrontId == nil)
+    }
+
+    @Test func `asking again answers the same and writes nothing`() async throws {
+        let world = try await TestWorld.open()
+        let first = try await world.buy(purchaseID(1))
+        let session = try await world.session()
+        world.wall.advance(seconds: 3600)
+        world.places.counter.reset()
+
+        let again = try await world.buy(purchaseID(1), session: session)
+
+        var facts = try world.verified(first.signedTransaction)
+        facts.signedDate = TestWall.start.adding(seconds: 3600)
+        #expect(try world.verified(again.signedTransaction) == facts)
+        #expect(again.revision == first.revision)
+        #expect(world.places.counter.commits == 0)
+        #expect(try await world.outbox().count == 1)
+    }
+
+    @Test func `a purchase id is read in either case`() async throws {
+        let world = try await TestWorld.open()
+        let id = "ABCDEF00-0000-4000-8000-000000000001"
+
+        let first = try await world.buy(id)
+        let again = try await world.buy(id.lowercased())
+
+        let one = try world.verified(first.signedTransaction).transactionId
+        #expect(try world.verified(again.signedTransaction).transactionId == one)
+    }
+
+    @Test(
+        arguments: [
+            ("productId", "credits.10", 1, Int64(990), "USD", nil, nil),
+            ("quantity", "credits.5", 2, 990, "USD", nil, nil),
+            ("unitPrice", "credits.5", 1, 991, "USD", nil, nil),
+            ("currency", "credits.5", 1, 990, "EUR", nil, nil),
+            ("applicationUsername", "credits.5", 1, 990, "USD", "me", nil),
+            ("replaces", "credits.5", 1, 990, "USD", nil, purchaseID(9)),
+        ] as [(String, String, Int, Int64, String, String?, String?)])
+    func `a purchase id used for another payment is refused by field`(
+        field: String, product: String, quantity: Int, price: Int64, currency: String,
+        username: String?, replaces: String?
+    ) async throws {
+        let world = try await TestWorld.open()
+        let session = try await world.session()
+        try await world.buy(purchaseID(1), session: session)
+        let other = PurchaseRequest(
+            productId: product, quantity: quantity, unitPrice: price, currency: currency,
+            applicationUsername: username, replaces: replaces)
+
+        let refusal = try await refusal {
+            try await world.realm.purchase(purchaseID(1), other, session, TestWorld.context)
+        }
+
+        #expect(refusal.kind == .conflict)
+        #expect(refusal.error.code == "purchaseIdReused")
+        #expect(refusal.error.field == field)
+        #expect(try await world.outbox().count == 1)
+    }
+
+    @Test(arguments: [
+        ("nothing", 1, Int64(990), PurchaseRefusal.unknownProduct, "productId"),
+        ("monthly", 1, 2990, .notSoldYet, "productId"),
+        ("credits.5", 0, 990, .quantityOutOfRange, "quantity"),
+        ("credits.5", 11, 990, .quantityOutOfRange, "quantity"),
+        ("credits.5", -1, 990, .quantityOutOfRange, "quantity"),
+        ("pro", 2, 4990, .quantityOfNonConsumable, "quantity"),
+        ("credits.5", 1, 989, .priceChanged, "unitPrice"),
+        ("credits.5", Int.max, 990, .quantityOutOfRange, "quantity"),
+    ])
+    func `what is not sold is refused, recorded, and refused again`(
+        product: String, quantity: Int, price: Int64, reason: PurchaseRefusal, field: String
+    ) async throws {
+        let world = try await TestWorld.open()
+        let session = try await world.session()
+
+        let first = try await world.buy(
+            product, purchaseID(1), quantity: quantity, price: price, session: session)
+        let again = try await world.buy(
+            product, purchaseID(1), quantity: quantity, price: price, session: session)
+
+        #expect(first.state == "refused")
+        #expect(first.refusal?.code == reason.rawValue)
+        #expect(first.refusal?.field == field)
+        #expect(first.refusal?.rule != nil && first.refusal?.remedy != nil)
+        #expect(first.signedTransaction == nil)
+        #expect(again == first)
+        #expect(try await world.outbox().isEmpty)
+    }
+
+    @Test func `a customer who may not buy is refused`() async throws {
+        let world = try await TestWorld.open()
+        _ = try await world.realm.createCustomer(
+            CreateCustomerRequest(name: "child", canMakePayments: false))
+        let session = try await world.session(customer: "child")
+
+        let response = try await world.buy(purchaseID(1), session: session)
+
+        #expect(response.refusal?.code == "purchasesNotAllowed")
+        #expect(try await world.signIn(customer: "child").canMakePayments == false)
+    }
+
+    @Test func `a changed price shows the product as it is now`() async throws {
+        let world = try await TestWorld.open()
+        let session = try await world.session()
+        try await world.realm.putCatalogue(
+            TestWorld.catalogue(price: 1290), app: AppDescription(bundleID: TestWorld.bundleID))
+
+        let refused = try await world.buy(purchaseID(1), price: 990, session: session)
+        let confirmed = try await world.realm.purchase(
+            purchaseID(2),
+            PurchaseRequest(
+                productId: "credits.5", quantity: 1, unitPrice: 1290, currency: "USD",
+                replaces: purchaseID(1)), session, TestWorld.context)
+
+        #expect(refused.refusal?.code == "priceChanged")
+        #expect(refused.product?.price == 1290)
+        #expect(refused.product?.displayName == "The credits.5")
+        #expect(confirmed.state == "sold")
+        #expect(try world.verified(confirmed.signedTransaction).price == 1290)
+    }
+
+    @Test func `only a refused payment may be replaced`() async throws {
+        let world = try await TestWorld.open()
+        let session = try await world.session()
+        try await world.buy(purchaseID(1), session: session)
+
+        let refusal = try await refusal {
+            try await world.realm.purchase(
+                purchaseID(2),
+                PurchaseRequest(
+                    productId: "credits.5", quantity: 1, unitPrice: 990, currency: "USD",
+                    replaces: purchaseID(1)), session, TestWorld.context)
+        }
+
+        #expect(refusal.error.code == "replacedNotRefused")
+        #expect(try await world.outbox().count == 1)
+    }
+
+    @Test func `what is owned is delivered again and not charged`() async throws {
+        let world = try await TestWorld.open()
+        let first = try await world.buy("pro", purchaseID(1))
+
+        let second = try await world.buy("pro", purchaseID(2), price: 1)
+
+        let owned = try world.verified(first.signedTransaction)
+        #expect(second.state == "sold")
+        #expect(try world.verified(second.signedTransaction) == owned)
+        #expect(try await world.outbox().count == 1)
+        #expect(try await world.realm.listTransactions().transactions.count == 1)
+    }
+
+    @Test func `another customer buys what the first one owns`() async throws {
+        let world = try await TestWorld.open()
+        _ = try await world.realm.createCustomer(CreateCustomerRequest(name: "second"))
+        let first = try await world.buy("pro", purchaseID(1))
+
+        let second = try await world.buy(
+            "pro", purchaseID(1), session: try await world.session(customer: "second"))
+
+        #expect(second.state == "sold")
+        #expect(
+            try world.verified(second.signedTransaction).transactionId
+                != world.verified(first.signedTransaction).transactionId)
+    }
+
+    @Test func `a sale owes one notification with a cause of its own`() async throws {
+        let world = try await TestWorld.open()
+        let response = try await world.buy(purchaseID(1))
+
+        let sold = try #require(try world.verified(response.signedTransaction).transactionId)
+        let row = try #require(try await world.outbox().first)
+
+        #expect(try row.text("cause") == "ONE_TIME_CHARGE/\(sold)")
+        #expect(try row.text("notification_type") == "ONE_TIME_CHARGE")
+        #expect(UUIDText(try row.text("notification_uuid")) != nil)
+        #expect(try row.integer("revision") == response.revision)
+    }
+
+    @Test func `a production realm without a processor sells nothing`() async throws {
+        let world = try await TestWorld.open(realm: "live", environment: Realm.production)
+        _ = try await world.realm.createCustomer(
+            CreateCustomerRequest(name: "ann", password: "correct horse"))
+        let token = try await world.signIn(customer: "ann", password: "correct horse").token
+        let session = try await world.realm.session(token: token)
+
+        let response = try await world.buy(purchaseID(1), session: session)
+
+        #expect(response.refusal?.code == "noProcessor")
+    }
+
+    @Test func `a purchase and its receipt keep to their budget`() async throws {
+        let world = try await TestWorld.open()
+        let token = try await world.signIn().token
+        try await world.buy(purchaseID(1), session: try await world.realm.session(token: token))
+        world.places.counter.reset()
+        let signed = world.logged.count("transaction signed")
+        let receipts = world.logged.count("receipt signed")
+
+        let buying = try await world.realm.session(token: token)
+        try await world.buy(purchaseID(2), session: buying)
+        let reading = try await world.realm.session(token: token)
+        let receipt = try await world.realm.receipt(
+            ifNoneMatch: nil, reading, TestWorld.context)
+
+        #expect(
+            world.places.counter.statements == [
+                "sessions.find", "customers.line", "purchases.facts", "purchases.insert",
+                "transactions.insert", "outbox.insert", "sessions.find", "transactions.records",
+            ])
+        #expect(world.places.counter.commits == 1)
+        #expect(world.logged.count("transaction signed") - signed == 1)
+        #expect(world.logged.count("receipt signed") - receipts == 1)
+        guard case .receipt = receipt else {
+            Issue.record("no receipt")
+            return
+        }
+    }
+}
+
+extension TestWorld {
+    /// Notifications owed to the default customer.
+    func outbox() async throws -> [Row] {
+        let rows = try await realm.storage.read {
+            try $0.first(Statement.Customers.byName, [.text(Realm.defaultCustomer)])
+        }
+        let customer = try #require(try rows?.integer("customer_id"))
+        return try await realm.storage.read {
+            try $0.query(
+                Statement.Purchases.outboxPage, [.integer(customer), .integer(0), .integer(1000)])
+        }
+    }
+
+    @discardableResult
+    func buy(
+        _ id: String, quantity: Int = 1, price: Int64? = nil, username: String? = nil,
+        session: DeviceSession? = nil
+    ) async throws -> PurchaseResponse {
+        try await buy(
+            "credits.5", id, quantity: quantity, price: price, username: username,
+            session: session)
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Synchronization
+
+@testable import Shop
+
+/// A payment processor that does what a test wrote down for it, and keeps
+/// an honest book of what it charged.
+final class ScriptedProcessor: Authoriser {
+    enum Act: Sendable {
+        case approve
+        case decline
+        /// Charges, and the answer is lost on the way.
+        case chargeAndLoseAnswer
+        /// The request never arrives.
+        case loseRequest
+    }
+
+    struct Lost: Error {}
+
+    struct Book: Sendable {
+        var acts: [Act]
+        var voidFailures = 0
+        var asksFail = false
+        var calls: [String] = []
+        var outcomes: [String: ChargeOutcome] = [:]
+        var reserved: [String: Money] = [:]
+        var voided: Set<String> = []
+    }
+
+    private let book: Mutex<Book>
+    /// Called in the middle of an authorisation, while no transaction is open.
+    private let whileAuthorising: @Sendable () async throws -> Void
+
+    init(
+        _ acts: [Act], voidFailures: Int = 0,
+        whileAuthorising: @escaping @Sendable () async throws -> Void = {}
+    ) {
+        book = Mutex(Book(acts: acts, voidFailures: voidFailures))
+        self.whileAuthorising = whileAuthorising
+    }
+
+    var calls: [String] { book.withLock { $0.calls } }
+    /// Sums that are reserved and not given back.
+    var charged: [Money] {
+        book.withLock { book in
+            book.reserved.filter { !book.voided.contains($0.key) }.map(\.value)
+        }
+    }
+
+    func make(asksFail: Bool) { book.withLock { $0.asksFail = asksFail } }
+
+    func authorise(_ charge: Charge) async throws -> ChargeOutcome {
+        try await whileAuthorising()
+        return try book.withLock { book in
+            book.calls.append("authorise")
+            if let known = book.outcomes[charge.key] { return known }
+            let act = book.acts.isEmpty ? .approve : book.acts.removeFirst()
+            switch act {
+            case .loseRequest: throw Lost()
+            case .decline:
+                book.outcomes[charge.key] = .declined
+                return .declined
+            case .approve, .chargeAndLoseAnswer:
+                let approved = ChargeOutcome.approved(reference: "ref-\(book.calls.count)")
+                book.outcomes[charge.key] = approved
+                book.reserved[charge.key] = charge.total
+                if act == .chargeAndLoseAnswer { throw Lost() }
+                return approved
+            }
+        }
+    }
+
+    func outcome(of key: String) async throws -> ChargeOutcome? {
+        try book.withLock { book in
+            book.calls.append("outcome")
+            if book.asksFail { throw Lost() }
+            return book.outcomes[key]
+        }
+    }
+
+    func void(_ key: String) async throws {
+        try book.withLock { book in
+            book.calls.append("void")
+            if book.voidFailures > 0 {
+                book.voidFailures -= 1
+                throw Lost()
+            }
+            book.voided.insert(key)
+        }
+    }
+}

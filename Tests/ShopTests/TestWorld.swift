@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Foundation
+import SignedData
+import Storage
+import StorageSQLite
+import StoreWire
+import Synchronization
+import Testing
+
+@testable import Shop
+
+/// A wall clock that a test moves. A class, because store and test share it.
+final class TestWall: Sendable {
+    /// 2026-11-21T04:00:00Z
+    static let start = Timestamp(milliseconds: 1_795_233_600_000)
+    private let instant = Mutex(TestWall.start)
+
+    var clock: WallClock { WallClock { self.instant.withLock { $0 } } }
+
+    func advance(seconds: Int64) {
+        instant.withLock { $0 = $0.adding(seconds: seconds) }
+    }
+}
+
+/// Counts what databases and signers do. A class, because databases share it.
+final class Counter: StorageObserver {
+    private let state = Mutex<(statements: [String], commits: Int)>(([], 0))
+
+    var statements: [String] { state.withLock { $0.statements } }
+    var commits: Int { state.withLock { $0.commits } }
+
+    func didRun(_ statement: Statement) {
+        state.withLock { $0.statements.append(statement.name) }
+    }
+
+    func didCommit() { state.withLock { $0.commits += 1 } }
+
+    func reset() { state.withLock { $0 = ([], 0) } }
+}
+
+/// Keeps what the store logs.
+final class Logged: Sendable {
+    private let state = Mutex<[(ShopLog.Level, String, [String: String])]>([])
+
+    var log: ShopLog {
+        ShopLog { level, message, facts in
+            self.state.withLock { $0.append((level, message, facts)) }
+        }
+    }
+
+    func count(_ message: String) -> Int { state.withLock { $0.count { $0.1 == message } } }
+
+    var everything: String { state.withLock { "\($0)" } }
+}
+
+/// Databases in memory that outlive the store that opened them, as files
+/// would: closing one leaves it to the next store.
+final class TestPlaces: Sendable {
+    let counter = Counter()
+    let deleted = Mutex<[String]>([])
+    private let kept = Mutex<[String: Task<Kept, any Error>]>([:])
+
+    var places: StoragePlaces {
+        StoragePlaces(
+            registry: { try await self.open("registry", $0) },
+            realm: { try await self.open("realm-" + $0, $1) },
+            deleteRealm: { id in
+                self.kept.withLock { $0["realm-" + id] = nil }
+                self.deleted.withLock { $0.append(id) }
+            })
+    }
+
+    private func open(_ name: String, _ migrations: [Migration]) async throws -> any Storage {
+        let task = kept.withLock { kept in
+            if let task = kept[name] { return task }
+            let task = Task {
+                Kept(
+                    try await SQLiteStorage.open(
+                        file: nil, migrations: migrations,
+                        options: SQLiteOptions(observer: self.counter, runsWritesTwice: true)))
+            }
+            kept[name] = task
+            return task
+        }
+        return try await task.value
+    }
+
+    struct Kept: Storage {
+        let storage: SQLiteStorage
+
+        init(_ storage: SQLiteStorage) { self.storage = storage }
+
+        func read<Answer: Sendable>(
+            _ body: @escaping @Sendable (any Reading) throws -> Answer
+        ) async throws -> Answer { try await storage.read(body) }
+
+        func write<Answer: Sendable>(
+            _ body: @escaping @Sendable (any Writing) throws -> Answer
+        ) async throws -> Answer { try await storage.write(body) }
+
+        func close() async throws {}
+    }
+}
+
+/// A store in memory with the default realm and one app, and what a test
+/// needs to hold it by.
+struct TestWorld: Sendable {
+    static let bundleID: BundleID = "com.example.monkeys"
+    static let context = RequestContext(requestID: "test")
+
+    let places: TestPlaces
+    let wall: TestWall
+    let logged: Logged
+    let store: Store
+    let realm: Realm
+
+    /// All stores of this process share their authorities: RSA keys take
+    /// long to make.
+    static let keys = Task {
+        let keys = MemoryKeyStore()
+        let authorities = Authorities(keys: keys)
+        _ = try await authorities.authority(.sandbox)
+        _ = try await authorities.authority(.production)
+        return keys
+    }
+
+    static func open(
+        places: TestPlaces = TestPlaces(), wall: TestWall = TestWall(), seed: Int64? = nil,
+        randomness: UInt64 = 1, processor: ScriptedProcessor? = nil, realm: String? = nil,
+        environment: String = Realm.sandbox
+    ) async throws -> TestWorld {
+        let logged = Logged()
+        let store = try await Store.open(
+            StorePorts(
+                places: places.places, keys: try await keys.value, wall: wall.clock,
+                randomness: .seeded(randomness), authoriser: { _ in processor },
+                passwordCost: PasswordCost(rounds: 2), log: logged.log, defaultRealmSeed: seed))
+        if let realm, try await store.realms().allSatisfy({ $0.name != realm }) {
+            _ = try await store.createRealm(
+                CreateRealmRequest(name: realm, environment: environment, seed: nil))
+        }
+        let opened = try await store.realm(named: realm ?? Store.defaultRealm)
+        if try await opened.apps().isEmpty {
+            try await opened.putCatalogue(catalogue(), app: AppDescription(bundleID: bundleID))
+        }
+        return TestWorld(
+            places: places, wall: wall, logged: logged, store: store, realm: opened)
+    }
+
+    /// A new process on the same databases.
+    func restarted(processor: ScriptedProcessor? = nil) async throws -> TestWorld {
+        await store.close()
+        return try await Self.open(
+            places: places, wall: wall, randomness: 99, processor: processor,
+            realm: realm.description.name)
+    }
+
+    static func catalogue(price: Int64 = 990, storefront: String = "USA") -> Catalogue {
+        func product(_ id: String, _ type: ProductType, _ price: Int64) -> Product {
+            Product(
+                id: ProductID(id), type: type, referenceName: id,
+                price: Amount(milliunits: price),
+                localizations: [
+                    Localization(
+                        locale: "en_US", displayName: "The \(id)", details: "About \(id)"),
+                    Localization(locale: "ja", displayName: "猿", details: "猿です"),
+                ])
+        }
+        return Catalogue(
+            products: [
+                product("credits.5", .consumable, price),
+                product("credits.10", .consumable, 1990), product("pro", .nonConsumable, 4990),
+                product("monthly", .autoRenewable, 2990),
+            ], storefront: storefront, locale: "en_US", appID: 1234)
+    }
+
+    static let deviceUUID = "0f0f0f0f-1111-4222-8333-444444444444"
+
+    func signIn(
+        customer: String? = nil, password: String? = nil, device: String = deviceUUID,
+        bundleID: String? = nil
+    ) async throws -> SignInResponse {
+        try await realm.signIn(
+            SignInRequest(
+                bundleId: bundleID, appVersion: "2.1", deviceUUID: device, customer: customer,
+                password: password), Self.context)
+    }
+
+    func session(
+        customer: String? = nil, device: String = deviceUUID, bundleID: String? = nil
+    ) async throws -> DeviceSession {
+        let token = try await signIn(customer: customer, device: device, bundleID: bundleID).token
+        return try await realm.session(token: token)
+    }
+
+    @discardableResult
+    func buy(
+        _ product: String, _ id: String, quantity: Int = 1, price: Int64? = nil,
+        username: String? = nil, session: DeviceSession? = nil
+    ) async throws -> PurchaseResponse {
+        let prices: [String: Int64] = [
+            "credits.5": 990, "credits.10": 1990, "pro": 4990, "monthly": 2990,
+        ]
+        var buyer = session
+        if buyer == nil { buyer = try await self.session() }
+        return try await realm.purchase(
+            id,
+            PurchaseRequest(
+                productId: product, quantity: quantity,
+                unitPrice: price ?? prices[product] ?? 990, currency: "USD",
+                applicationUsername: username), try #require(buyer), Self.context)
+    }
+
+    func verified(
+        _ signed: String?, bundleID: BundleID = bundleID
+    ) throws -> JWSTransactionDecodedPayload {
+        let verifier = TransactionVerifier(
+            roots: [realm.authority.root], bundleID: bundleID,
+            environment: realm.description.environment)
+        return try verifier.verify(try #require(signed), now: nil).payload
+    }
+
+    func receipt(_ session: DeviceSession) async throws -> AppReceipt {
+        let answer = try await realm.receipt(ifNoneMatch: nil, session, Self.context)
+        guard case .receipt(let bytes, _) = answer else {
+            throw StorageFault(.engine, "a receipt was wanted")
+        }
+        return try ReceiptVerifier(roots: [realm.authority.root])
+            .verify(bytes, bundleID: session.bundleID)
+    }
+}
+
+/// The purchase id number `n` of a test.
+func purchaseID(_ n: Int) -> String {
+    "00000000-0000-4000-8000-" + String(repeating: "0", count: 12 - "\(n)".count) + "\(n)"
+}
+
+/// The refusal that an operation throws.
+func refusal<Answer>(
+    of operation: () async throws -> Answer, _ location: SourceLocation = #_sourceLocation
+) async throws -> Refusal {
+    do { _ = try await operation() } catch let refusal as Refusal { return refusal }
+    Issue.record("nothing was refused", sourceLocation: location)
+    throw StorageFault(.engine, "nothing was refused")
+}
