@@ -45,8 +45,8 @@ struct CertificateChain: Sendable {
         let intermediate = try parse(der[1], "intermediate")
         let root = try parse(der[2], "root")
         try checkNames(leaf, intermediate, root)
-        try checkAuthority(intermediate, "intermediate")
-        try checkAuthority(root, "root")
+        try checkAuthority(intermediate, "intermediate", authoritiesBelow: 0)
+        try checkAuthority(root, "root", authoritiesBelow: 1)
         try checkLeaf(leaf)
         try checkMarker(MarkerExtension.leaf, on: leaf, "leaf")
         try checkMarker(MarkerExtension.intermediate, on: intermediate, "intermediate")
@@ -87,10 +87,17 @@ struct CertificateChain: Sendable {
     }
 
     private static func checkAuthority(
-        _ certificate: Certificate, _ place: String
+        _ certificate: Certificate, _ place: String, authoritiesBelow: Int
     ) throws(VerificationFailure) {
-        guard case .isCertificateAuthority? = try? certificate.extensions.basicConstraints else {
+        guard
+            case .isCertificateAuthority(let lengthMax)? = try? certificate.extensions
+                .basicConstraints
+        else {
             throw VerificationFailure(.purpose, "the \(place) is not a certificate authority")
+        }
+        guard lengthMax ?? authoritiesBelow >= authoritiesBelow else {
+            throw VerificationFailure(
+                .purpose, "the \(place) may not have other authorities below it")
         }
         guard let usage = try? certificate.extensions.keyUsage, usage.keyCertSign else {
             throw VerificationFailure(

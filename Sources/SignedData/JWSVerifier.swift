@@ -32,6 +32,9 @@ public final class JWSVerifier: Sendable {
         self.roots = TrustedRoots(roots)
     }
 
+    /// How many chains are remembered.
+    var provenCount: Int { proven.withLock { $0.count } }
+
     /// Verifies and decodes. `signedDate` finds the payload's own date, at
     /// which certificates are judged; `now` is the signer's time, nil where
     /// it is not known.

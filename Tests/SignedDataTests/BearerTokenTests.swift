@@ -59,6 +59,13 @@ import Testing
         #expect(refusal { try verify(sign(claims)) }?.code == .audience)
     }
 
+    @Test func `one audience of a list will do`() {
+        var claims = claims(["exp": seconds + 300])
+        claims["aud"] = "#[\"somebody\",\"\(BearerToken.audience)\"]"
+
+        #expect(refusal { try verify(sign(claims)) } == nil)
+    }
+
     @Test(arguments: ["iss", "bid", "aud", "exp"])
     func `a missing claim is refused`(name: String) {
         var claims = claims(["exp": seconds + 300])
@@ -125,7 +132,7 @@ import Testing
         return claims
     }
 
-    /// Signs claims of any shape; a value `#7` is the number 7.
+    /// Signs claims of any shape; a value `#7` is the JSON 7.
     private func sign(_ claims: [String: String]) throws -> String {
         let members = claims.map { name, value in
             value.hasPrefix("#") ? "\"\(name)\":\(value.dropFirst())" : "\"\(name)\":\"\(value)\""

@@ -2,7 +2,6 @@
 
 public import Commerce
 import CryptoExtras
-import Synchronization
 import X509
 
 /// Verifies app receipts against a set of roots.

@@ -45,7 +45,7 @@ public struct BearerToken: Sendable {
         return BearerToken(keyID: keyID, jws: jws, claims: claims)
     }
 
-    /// Checks signature (`signature`), audience (`audience`), that it has not
+    /// Checks signature (`signature`), audience (`audience`; one of a list will do), that it has not
     /// expired (`expired`), lives at most an hour (`lifetime`) and was not
     /// issued later than now (`signedInFuture`). `publicKey` is what
     /// ``ServerKey/publicKey`` holds for ``keyID``; `now` is the wall's, for
@@ -57,7 +57,7 @@ public struct BearerToken: Sendable {
             throw VerificationFailure(.signature, "the stored public key is not a P-256 point")
         }
         try jws.checkSignature(by: key)
-        guard claims.aud == Self.audience else {
+        guard claims.aud.names.contains(Self.audience) else {
             throw VerificationFailure(.audience, "the token's aud must be \(Self.audience)")
         }
         try checkTimes(Double(wall.milliseconds) / 1000)
@@ -91,9 +91,23 @@ public struct BearerToken: Sendable {
     private struct Claims: Decodable {
         let iss: String
         let bid: String
-        let aud: String
+        let aud: Audience
         let exp: Double
         let iat: Double?
+    }
+
+    /// One name or a list of them, as RFC 7519 has it.
+    private struct Audience: Decodable {
+        let names: [String]
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let name = try? container.decode(String.self) {
+                names = [name]
+            } else {
+                names = try container.decode([String].self)
+            }
+        }
     }
 }
 
