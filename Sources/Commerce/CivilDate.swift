@@ -62,6 +62,9 @@ extension Timestamp: CustomStringConvertible {
     public init?(iso8601 text: String) {
         guard let parts = ISO8601Parts(text) else { return nil }
         let days = CivilDate.days(year: parts.year, month: parts.month, day: parts.day)
+        // A day that its month does not have, such as 30 February, comes out as another.
+        let date = CivilDate(Timestamp(milliseconds: days * 86_400_000))
+        guard date.month == parts.month, date.day == parts.day else { return nil }
         let seconds = days * 86_400 + parts.secondOfDay - parts.offsetSeconds
         self.init(milliseconds: seconds * 1000 + parts.millisecond)
     }
@@ -122,7 +125,7 @@ private struct ISO8601Parts {
         if take(&text, "Z") { return 0 }
         let sign: Int64
         if take(&text, "+") { sign = 1 } else if take(&text, "-") { sign = -1 } else { return nil }
-        guard let hours = number(&text, 2) else { return nil }
+        guard let hours = number(&text, 2), hours < 24 else { return nil }
         _ = take(&text, ":")
         guard let minutes = number(&text, 2), minutes < 60 else { return nil }
         return sign * (hours * 3600 + minutes * 60)

@@ -5,6 +5,10 @@
 public struct Timestamp: Hashable, Comparable, Sendable {
     public let milliseconds: Int64
 
+    /// Dates further from 1970 are refused where they come in, so that
+    /// adding periods to one cannot overflow: some 285,000 years.
+    public static let magnitudeMax: UInt64 = 9_000_000_000_000_000
+
     public init(milliseconds: Int64) {
         self.milliseconds = milliseconds
     }
@@ -34,14 +38,14 @@ extension Timestamp: Codable {
         let container = try decoder.singleValueContainer()
         // Xcode signs dates with a fraction of a millisecond; whole ones are the rule.
         if let whole = try? container.decode(Int64.self) {
-            self.init(milliseconds: whole)
+            milliseconds = whole
         } else {
             let fractional = try container.decode(Double.self)
-            guard fractional.magnitude < 9e15 else {
-                throw DecodingError.dataCorruptedError(
-                    in: container, debugDescription: "a date out of range")
-            }
-            self.init(milliseconds: Int64(fractional.rounded(.down)))
+            milliseconds = Int64(exactly: fractional.rounded(.down)) ?? .max
+        }
+        guard milliseconds.magnitude <= Self.magnitudeMax else {
+            throw DecodingError.dataCorruptedError(
+                in: container, debugDescription: "a date out of range")
         }
     }
 
