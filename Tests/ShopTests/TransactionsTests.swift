@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import StoreWire
+import Synchronization
+import Testing
+
+@testable import Shop
+
+@Suite struct TransactionsTests {
+    private func since(
+        _ revision: Int64, _ world: TestWorld, _ session: DeviceSession
+    ) async throws -> TransactionsResponse {
+        try await world.realm.transactions(since: revision, session, TestWorld.context)
+    }
+
+    @Test func `what is new since a revision comes in the order of commits`() async throws {
+        let world = try await TestWorld.open()
+        let session = try await world.session()
+        let first = try await world.buy(purchaseID(1), session: session)
+        let second = try await world.buy("pro", purchaseID(2), session: session)
+
+        let all = try await since(0, world, session)
+        let rest = try await since(first.revision, world, session)
+
+        #expect(all.transactions.map(\.purchaseId) == [purchaseID(1), purchaseID(2)])
+        #expect(all.transactions.map(\.revision) == [first.revision, second.revision])
+        #expect(all.transactions.allSatisfy { !$0.isFinished })
+        #expect(all.revision == second.revision)
+        #expect(!all.hasMore)
+        #expect(rest.transactions.map(\.purchaseId) == [purchaseID(2)])
+        #expect(try await since(rest.revision, world, session).transactions.isEmpty)
+        #expect(
+            try world.verified(rest.transactions[0].signedTransaction).transactionId
+                == world.verified(second.signedTransaction).transactionId)
+    }
+
+    @Test func `a finished transaction comes again, finished`() async throws {
+        let world = try await TestWorld.open()
+        let session = try await world.session()
+        let sold = try await world.buy(purchaseID(1), session: session)
+        let id = try #require(try world.verified(sold.signedTransaction).transactionId)
+
+        let finished = try await world.realm.finish(id, session, TestWorld.context)
+
+        let answer = try await since(sold.revision, world, session)
+        #expect(finished.transactionId == id)
+        #expect(finished.revision > sold.revision)
+        #expect(answer.transactions.map(\.isFinished) == [true])
+        #expect(answer.transactions.map(\.revision) == [finished.revision])
+    }
+
+    @Test func `finishing again says the same and writes nothing`() async throws {
+        let world = try await TestWorld.open()
+        let session = try await world.session()
+        let sold = try await world.buy(purchaseID(1), session: session)
+        let id = try #require(try world.verified(sold.signedTransaction).transactionId)
+        let first = try await world.realm.finish(id, session, TestWorld.context)
+        world.places.counter.reset()
+
+        let again = try await world.realm.finish(id, session, TestWorld.context)
+
+        #expect(again == first)
+        #expect(world.places.counter.commits == 0)
+    }
+
+    @Test(arguments: ["", "x", "-1", "1", "2000000000000999", "99999999999999999999", "2\0"])
+    func `what is no transaction of theirs is not found`(id: String) async throws {
+        let world = try await TestWorld.open()
+
+        let refusal = try await refusal {
+            try await world.realm.finish(id, try await world.session(), TestWorld.context)
+        }
+
+        #expect(refusal.kind == .notFound)
+        #expect(refusal.error.code == "transactionNotFound")
+        #expect(refusal.error.field == "transactionId")
+    }
+
+    @Test func `another customer's or app's transaction is not found`() async throws {
+        let world = try await TestWorld.open()
+        try await world.realm.putCatalogue(
+            TestWorld.catalogue(), app: AppDescription(bundleID: "com.example.second"))
+        _ = try await world.realm.createCustomer(CreateCustomerRequest(name: "other"))
+        let mine = try await world.session(bundleID: "com.example.monkeys")
+        let sold = try await world.buy(purchaseID(1), session: mine)
+        let id = try #require(try world.verified(sold.signedTransaction).transactionId)
+        let theirs = try await world.session(customer: "other", bundleID: "com.example.monkeys")
+        let otherApp = try await world.session(bundleID: "com.example.second")
+
+        for session in [theirs, otherApp] {
+            let refusal = try await refusal {
+                try await world.realm.finish(id, session, TestWorld.context)
+            }
+            #expect(refusal.kind == .notFound)
+            #expect(try await since(0, world, session).transactions.isEmpty)
+        }
+        #expect(try await since(0, world, mine).transactions.map(\.isFinished) == [false])
+    }
+
+    @Test func `a long history comes in pages and loses nothing`() async throws {
+        let world = try await TestWorld.open()
+        let session = try await world.session()
+        for n in 0..<TransactionsResponse.pageMax + 5 {
+            try await world.buy(purchaseID(n), session: session)
+        }
+
+        let first = try await since(0, world, session)
+        let second = try await since(first.revision, world, session)
+
+        #expect(first.transactions.count == TransactionsResponse.pageMax)
+        #expect(first.hasMore)
+        #expect(second.transactions.count == 5)
+        #expect(!second.hasMore)
+        let ids = (first.transactions + second.transactions).map(\.purchaseId)
+        #expect(ids == (0..<TransactionsResponse.pageMax + 5).map { purchaseID($0) })
+    }
+
+    @Test func `a revision below zero is refused`() async throws {
+        let world = try await TestWorld.open()
+
+        let refusal = try await refusal {
+            try await since(-1, world, try await world.session())
+        }
+
+        #expect(refusal.error.code == "revisionInvalid")
+    }
+
+    @Test func `a change wakes who waits for it`() async throws {
+        let world = try await TestWorld.open()
+        let session = try await world.session()
+        let never = NoTimeout()
+
+        async let waiting: Void = world.realm.changes(
+            since: session.revision, session, timeout: never.wait)
+        await never.started()
+        try await world.buy(purchaseID(1), session: session)
+
+        try await waiting
+        #expect(never.wasCancelled)
+    }
+
+    @Test func `what has changed already is not waited for`() async throws {
+        let world = try await TestWorld.open()
+        let session = try await world.session()
+        try await world.buy(purchaseID(1), session: session)
+
+        try await world.realm.changes(since: session.revision, session) {
+            Issue.record("waited for what had happened")
+        }
+    }
+
+    @Test func `waiting ends with its time-out`() async throws {
+        let world = try await TestWorld.open()
+        let session = try await world.session()
+
+        try await world.realm.changes(since: session.revision, session) {}
+
+        #expect(try await since(session.revision, world, session).transactions.isEmpty)
+    }
+
+    @Test func `another customer's change wakes nobody else`() async throws {
+        let hub = ChangesHub()
+        let ticket = hub.ticket(CustomerID(1), since: 5)
+        hub.wake(CustomerID(2), revision: 9)
+        hub.wake(CustomerID(1), revision: 5)
+
+        let woken = Mutex(false)
+        let task = Task {
+            await ticket.wait()
+            woken.withLock { $0 = true }
+        }
+        #expect(!woken.withLock { $0 })
+        hub.wake(CustomerID(1), revision: 6)
+
+        await task.value
+        #expect(woken.withLock { $0 })
+        hub.giveBack(ticket)
+    }
+
+    @Test func `a closing realm lets go of those who wait`() async throws {
+        let world = try await TestWorld.open()
+        let session = try await world.session()
+        let never = NoTimeout()
+
+        async let waiting: Void = world.realm.changes(
+            since: session.revision, session, timeout: never.wait)
+        await never.started()
+        await world.store.close()
+
+        try await waiting
+    }
+}
+
+/// A time-out that never comes, and tells that it was begun and cancelled.
+final class NoTimeout: Sendable {
+    private let begun = AsyncStream.makeStream(of: Void.self)
+    private let cancelled = Mutex(false)
+
+    var wasCancelled: Bool { cancelled.withLock { $0 } }
+
+    func started() async {
+        for await _ in begun.stream {}
+    }
+
+    @Sendable func wait() async throws {
+        begun.continuation.finish()
+        let (stream, end) = AsyncStream.makeStream(of: Void.self)
+        for await _ in stream {}
+        end.finish()
+        cancelled.withLock { $0 = Task.isCancelled }
+        try Task.checkCancellation()
+    }
+}
