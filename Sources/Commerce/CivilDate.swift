@@ -11,7 +11,8 @@ public struct CivilDate: Hashable, Sendable {
     public init(_ instant: Timestamp) {
         let millisecondsInDay: Int64 = 86_400_000
         let days = Self.floorDivide(instant.milliseconds, millisecondsInDay)
-        let rest = instant.milliseconds - days * millisecondsInDay
+        let remainder = instant.milliseconds % millisecondsInDay
+        let rest = remainder < 0 ? remainder + millisecondsInDay : remainder
         (year, month, day) = Self.civil(fromDays: days)
         secondOfDay = rest / 1000
         millisecond = rest % 1000
@@ -41,7 +42,7 @@ public struct CivilDate: Hashable, Sendable {
     }
 
     private static func floorDivide(_ value: Int64, _ divisor: Int64) -> Int64 {
-        value >= 0 ? value / divisor : (value - divisor + 1) / divisor
+        value / divisor - (value % divisor < 0 ? 1 : 0)
     }
 }
 

@@ -30,6 +30,12 @@ final class NumberBlocks: Sendable {
         return block.lowerBound
     }
 
+    /// Reserves a block now, so that the first who needs one need not wait.
+    func prepare(_ kind: IDKind) async throws {
+        let block = try await reserve(kind)
+        blocks.withLock { $0[kind, default: []].append(block) }
+    }
+
     private func take(_ kind: IDKind) -> Int64? {
         blocks.withLock { blocks in
             guard let first = blocks[kind]?.first else { return nil }

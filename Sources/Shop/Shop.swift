@@ -44,6 +44,7 @@ public final class Store: Sendable {
         do {
             _ = try await store.authorities.authority(.sandbox)
             try await store.makeDefaultRealm()
+            try await store.numbers.prepare(.transaction)
             try await store.removeDeletedRealms()
             try await store.settleRealms()
             return store

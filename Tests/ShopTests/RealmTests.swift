@@ -158,7 +158,7 @@ import Testing
         for n in 0..<3 {
             let sold = try await world.buy(purchaseID(n))
             ids.insert(try #require(try world.verified(sold.signedTransaction).transactionId))
-            world = try await world.restarted()
+            world = try await world.restarted(randomness: UInt64(50 + n))
         }
 
         #expect(ids == ["2000000000000000", "2000000000001000", "2000000000002000"])

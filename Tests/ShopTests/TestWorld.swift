@@ -150,10 +150,12 @@ struct TestWorld: Sendable {
     }
 
     /// A new process on the same databases.
-    func restarted(processor: ScriptedProcessor? = nil) async throws -> TestWorld {
+    func restarted(
+        processor: ScriptedProcessor? = nil, randomness: UInt64 = 99
+    ) async throws -> TestWorld {
         await store.close()
         return try await Self.open(
-            places: places, wall: wall, randomness: 99, processor: processor,
+            places: places, wall: wall, randomness: randomness, processor: processor,
             realm: realm.description.name)
     }
 
