@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Logging
+import StoreWire
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct LongPollTests {
+    @Test func `a purchase answers who waits on another connection`() async throws {
+        try await TestServer.with { server in
+            let token = try await server.token()
+            let start = try await server.transactions(bearer: token).revision
+            async let waiting = server.transactions(since: start, wait: 50, bearer: token)
+            _ = await server.time.waits.first { $0 == .seconds(50) }
+
+            _ = try await server.buy(purchaseID(1), bearer: token)
+
+            let news = try await waiting
+            #expect(news.transactions.map(\.purchaseId) == [purchaseID(1)])
+            #expect(news.revision > start)
+        }
+    }
+
+    @Test func `what has changed already is answered at once`() async throws {
+        try await TestServer.with { server in
+            let token = try await server.token()
+            _ = try await server.buy(purchaseID(1), bearer: token)
+
+            let news = try await server.transactions(since: 0, wait: 50, bearer: token)
+
+            #expect(news.transactions.count == 1)
+            #expect(!server.time.waits.elements.contains(.seconds(50)))
+        }
+    }
+
+    @Test func `nothing new is an empty answer when the time is over`() async throws {
+        try await TestServer.with(time: TestTime(over: [.seconds(7)])) { server in
+            let token = try await server.token()
+            let start = try await server.transactions(bearer: token).revision
+
+            let news = try await server.transactions(since: start, wait: 7, bearer: token)
+
+            #expect(news.transactions.isEmpty)
+            #expect(news.revision == start)
+        }
+    }
+
+    @Test func `nobody waits longer than 50 seconds`() async throws {
+        try await TestServer.with(time: TestTime(over: [.seconds(50)])) { server in
+            let token = try await server.token()
+            let start = try await server.transactions(bearer: token).revision
+
+            let reply = try await server.send(
+                "GET", "/device/v1/transactions?since=\(start)&wait=86400", bearer: token)
+
+            #expect(reply.status == 200)
+        }
+    }
+
+    @Test func `a client that goes away is waited for no more`() async throws {
+        try await TestServer.with { server in
+            let token = try await server.token()
+            let start = try await server.transactions(bearer: token).revision
+            do {
+                let connection = try RawConnection(port: server.port)
+                try connection.send(
+                    "GET /device/v1/transactions?since=\(start)&wait=41 HTTP/1.1\r\n"
+                        + "Host: localhost\r\nAuthorization: Bearer \(token)\r\n\r\n")
+                _ = await server.time.waits.first { $0 == .seconds(41) }
+            }
+
+            let line = await server.lines.first { $0.metadata["code"] == "clientGone" }
+
+            #expect(line.level == .info)
+            try await server.expectItSells()
+        }
+    }
+
+    @Test func `a server that stops answers who waits`() async throws {
+        let server = try await TestServer.start()
+        let token = try await server.token()
+        let start = try await server.transactions(bearer: token).revision
+        async let waiting = server.transactions(since: start, wait: 50, bearer: token)
+        _ = await server.time.waits.first { $0 == .seconds(50) }
+
+        server.running.cancel()
+
+        #expect(try await waiting.transactions.isEmpty)
+        try await server.running.value
+        #expect(throws: SocketError.self) { try RawConnection(port: server.port) }
+    }
+}
