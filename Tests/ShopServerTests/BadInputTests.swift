@@ -124,7 +124,7 @@ extension BadInput {
             "uuidInvalid", "replaces"),
         BadInput(
             "no purchase id", "PUT /device/v1/purchases/1", payment(), 400, "uuidInvalid",
-            "purchaseID"),
+            "purchaseId"),
     ]
 
     static let addresses: [BadInput] = [

@@ -59,7 +59,7 @@ import Testing
 
         server.running.cancel()
         while (try? RawConnection(port: server.port)) != nil { await Task.yield() }
-        try connection.send(body.dropFirst())
+        try connection.send(body.utf8.dropFirst())
 
         #expect(await connection.receive().contains("\"token\""))
         try await server.running.value
