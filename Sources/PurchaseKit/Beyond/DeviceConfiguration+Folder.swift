@@ -5,9 +5,16 @@ import Foundation
 import Live
 
 extension DeviceConfiguration {
+    /// The store's URL, written in one way.
+    var storeAddress: String {
+        var text = storeURL.absoluteString
+        while text.hasSuffix("/") { text.removeLast() }
+        return text
+    }
+
     /// Within the device folder, the one of this store and this app.
     var queueFolder: URL {
-        let store = storeURL.absoluteString
+        let store = storeAddress
         let name = [
             storeURL.host ?? "store", storeURL.port.map(String.init) ?? "", bundleID?.value,
         ]

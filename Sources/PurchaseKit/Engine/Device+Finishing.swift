@@ -6,9 +6,11 @@ extension Device {
     /// Writes the finish down, then tells the observers and the store. Where
     /// it cannot be written the transaction stays, and is delivered again.
     func finishEntry(_ key: String) {
+        guard !key.isEmpty else { return }
         if let index = unwritten.firstIndex(where: { $0.key == key }) {
-            unwritten.remove(at: index)
+            let entry = unwritten.remove(at: index)
             backing.hear(.removed([key]))
+            forget(entry)
             return
         }
         let transactionID = entry(key)?.sold?.transactionID
@@ -18,6 +20,18 @@ extension Device {
         } catch {
             if let transactionID { finishedTransactions.remove(transactionID) }
             ports.log("A transaction could not be finished: \(error.sentence)")
+        }
+    }
+
+    /// A failure that could not be written down may be on disk as a payment
+    /// under way. Nothing of it left the device: at the next launch it ends
+    /// as cancelled if it cannot be taken off now.
+    private func forget(_ entry: QueueEntry) {
+        guard record?.entry(entry.key) != nil else { return }
+        do throws(DeviceFault) {
+            try change(.dropped(key: entry.key))
+        } catch {
+            ports.log("A failed payment stays in the queue file: \(error.sentence)")
         }
     }
 

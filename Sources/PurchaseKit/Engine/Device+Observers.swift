@@ -69,7 +69,9 @@ extension Device {
 
     /// Payments added while nobody listened.
     private func resumeOwn() {
-        for entry in record?.entries ?? [] where entry.launch == launch && entry.state == .asked {
+        let unwritten = Set(unwritten.map(\.key))
+        for entry in record?.entries ?? []
+        where entry.launch == launch && entry.state == .asked && !unwritten.contains(entry.key) {
             carry(entry.key, isResumed: false)
         }
     }

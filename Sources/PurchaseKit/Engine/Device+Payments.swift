@@ -162,7 +162,7 @@ extension Device {
             }
             let reply = try await sendPayment(entry, session)
             carriage.mayHaveBeenSent = true
-            guard reply.status == 200 else { throw refusal(reply) }
+            guard reply.status == 200 else { return refuse(reply, entry) }
             return try await take(decode(reply), of: entry, &carriage)
         } catch {
             return handle(error, of: entry, &carriage)
@@ -182,23 +182,32 @@ extension Device {
         return try await call(.purchase(id: id), body: encode(request))
     }
 
+    /// What the store says to the payment itself. All other refusals, of a
+    /// sign-in or a receipt, leave open what became of it.
+    private func refuse(_ reply: DeviceReply, _ entry: QueueEntry) -> CarryStep {
+        let fault = refusal(reply)
+        if case .refused(let status, _) = fault, status != 401, status != 404 {
+            return fail(entry, fault.paymentFailure)
+        }
+        sayOnce("A payment's outcome is still open: \(fault.sentence)")
+        return .later
+    }
+
     private func handle(
         _ fault: DeviceFault, of entry: QueueEntry, _ carriage: inout Carriage
     ) -> CarryStep {
         switch fault {
-        case .notSent where !carriage.mayHaveBeenSent, .setUp where !carriage.mayHaveBeenSent:
-            return fail(entry, fault.paymentFailure)
-        case .refused(let status, _) where ![401, 404].contains(status):
-            return fail(entry, fault.paymentFailure)
         case .overtaken:
             return .again
-        case .unverified, .disk, .refused:
-            sayOnce("A payment's outcome is still open: \(fault.sentence)")
-            carriage.mayHaveBeenSent = true
-            return .later
-        case .notSent, .setUp:
+        case .notSent where !carriage.mayHaveBeenSent, .setUp where !carriage.mayHaveBeenSent:
+            return fail(entry, fault.paymentFailure)
+        case .notSent:
             return .later
         case .unknown:
+            carriage.mayHaveBeenSent = true
+            return .later
+        case .setUp, .refused, .unverified, .disk:
+            sayOnce("A payment's outcome is still open: \(fault.sentence)")
             carriage.mayHaveBeenSent = true
             return .later
         }
@@ -250,10 +259,15 @@ extension Device {
     private func fail(_ entry: QueueEntry, _ failure: PaymentFailure) -> CarryStep {
         do throws(DeviceFault) {
             try change(.failed(key: entry.key, failure))
+            return .done
         } catch {
+            // What is confirmed on disk would be sent at the next launch, so
+            // it must not be told as failed: it is tried again instead.
+            let state = record?.entry(entry.key)?.state
+            guard state == nil || state == .asked else { return .later }
             failUnwritten(entry, failure)
+            return .done
         }
-        return .done
     }
 
     /// A failure is told even where it cannot be written down.
@@ -262,7 +276,6 @@ extension Device {
         var entry = entry
         entry.state = .failed
         entry.failure = failure
-        record?.entries.removeAll { $0.key == entry.key }
         unwritten.append(entry)
         deliver([entry.key])
     }

@@ -42,7 +42,7 @@ extension Device {
             deviceUUID: record.deviceUUID, deviceName: configuration.deviceName,
             customer: configuration.customer, password: configuration.password)
         let reply = try await send(.signIn, body: encode(request), token: nil)
-        guard reply.status == 200 else { throw refusal(reply) }
+        guard reply.status == 200 else { throw signInRefusal(reply) }
         let response: SignInResponse = try decode(reply)
         let session = try makeSession(response)
         try remember(response, session)
@@ -50,6 +50,15 @@ extension Device {
         noteCustomer(mayBuy: session.mayBuy)
         noteReceipt()
         return session
+    }
+
+    private func signInRefusal(_ reply: DeviceReply) -> DeviceFault {
+        let fault = refusal(reply)
+        guard case .refused(_, let error) = fault, error.field == "bundleId",
+            configuration.bundleID == nil
+        else { return fault }
+        return .setUp(
+            "\(error.message) Set SHOPKEEPER_BUNDLE_ID or DeviceConfiguration.bundleID.")
     }
 
     private func makeSession(_ response: SignInResponse) throws(DeviceFault) -> Session {

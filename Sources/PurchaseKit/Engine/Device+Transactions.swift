@@ -16,6 +16,12 @@ struct VerifiedTransaction {
 extension Device {
     /// Listens for transactions while somebody listens here.
     func follow() async {
+        await followWhileHeard()
+        // Observers that went away without a word leave nobody to listen for.
+        if !Task.isCancelled, !isHeard { follower = nil }
+    }
+
+    private func followWhileHeard() async {
         var failures = 0
         var isFirst = true
         while !Task.isCancelled, isHeard {
@@ -155,7 +161,7 @@ extension Device {
     private func askStoreTime(_ session: Session) async throws(DeviceFault) {
         let since = cursor(of: session.owner)
         let reply = try await call(.transactions(since: since, waitSeconds: 0))
-        guard reply.status == 200 else { throw refusal(reply) }
+        guard reply.status == 200 else { throw .unknown(nil) }
         let page: TransactionsResponse = try decode(reply)
         noteStoreTime(page.now)
     }

@@ -72,7 +72,7 @@ public actor Device {
         backing = QueueBacking(callbacks: ports.callbacks)
         launch = ports.randomness.uuid()
         file = QueueFile(
-            files: ports.files, storeURL: configuration.storeURL.absoluteString,
+            files: ports.files, storeURL: configuration.storeAddress,
             bundleID: configuration.bundleID?.value, randomness: ports.randomness)
     }
 
@@ -152,6 +152,8 @@ public actor Device {
             record = try? file.read()
             throw .overtaken
         } catch {
+            // A write may have failed after the new file was in place.
+            record = (try? file.read()) ?? record
             throw .disk(error)
         }
         record = change.record
@@ -169,7 +171,7 @@ public actor Device {
     }
 
     func entry(_ key: String) -> QueueEntry? {
-        record?.entry(key) ?? unwritten.first { $0.key == key }
+        unwritten.first { $0.key == key } ?? record?.entry(key)
     }
 
     /// The receipt is shown to the app only while it is this customer's.

@@ -15,6 +15,8 @@ enum QueueEvent: Sendable {
     case repriced(key: String, purchaseID: String, ShownPrice)
     case deferred(key: String)
     case failed(key: String, PaymentFailure)
+    /// The app finished a failure that could not be written down before.
+    case dropped(key: String)
     case sold(key: String, SoldTransaction, QueueRecord.Receipt)
     /// Transactions that the store told of by itself.
     case arrived(Arrivals)
@@ -63,6 +65,7 @@ extension QueueRecord {
         case .repriced(let key, let id, let shown): reprice(key, id, shown)
         case .deferred(let key): wait(key)
         case .failed(let key, let failure): fail(key, failure)
+        case .dropped(let key): drop(key)
         case .sold(let key, let sold, let receipt): sell(key, sold, receipt)
         case .arrived(let arrivals): arrive(arrivals)
         case .finished(let key): finish(key)
@@ -199,6 +202,11 @@ extension QueueRecord {
         case .asked, .confirmed, .waiting, .finished:
             return []
         }
+    }
+
+    private mutating func drop(_ key: String) -> [QueueAction] {
+        entries.removeAll { $0.key == key && $0.state == .asked }
+        return []
     }
 
     private mutating func acknowledge(_ key: String) -> [QueueAction] {

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import PurchaseKit
+import Synchronization
+
+/// A device folder in memory: what one device wrote, the next one finds.
+final class MemoryFiles: DeviceFiles {
+    struct State {
+        var files: [String: [UInt8]] = [:]
+        var claims: Set<String> = []
+        var replacements = 0
+        var failures: (@Sendable (Int) -> Bool)?
+    }
+
+    let state = Mutex(State())
+    private let lock = NSLock()
+
+    var text: String {
+        state.withLock { String(decoding: $0.files["queue.json"] ?? [], as: UTF8.self) }
+    }
+
+    var replacements: Int { state.withLock { $0.replacements } }
+
+    /// Writes fail, by number, the first being 1.
+    func fail(when fails: (@Sendable (Int) -> Bool)?) {
+        state.withLock { $0.failures = fails }
+    }
+
+    func read(_ name: String) throws -> [UInt8]? { state.withLock { $0.files[name] } }
+
+    func replace(_ files: [DeviceFile]) throws {
+        try state.withLock { state in
+            state.replacements += 1
+            if state.failures?(state.replacements) == true {
+                throw DeviceFilesFault("the disk is full", errorNumber: ENOSPC)
+            }
+            for file in files { state.files[file.name] = file.bytes }
+        }
+    }
+
+    func withLock<Result>(_ body: () throws -> Result) throws -> Result {
+        try lock.withLock { try body() }
+    }
+
+    func claim(launch: String) throws { state.withLock { _ = $0.claims.insert(launch) } }
+    func release(launch: String) { state.withLock { _ = $0.claims.remove(launch) } }
+    func isClaimed(launch: String) -> Bool { state.withLock { $0.claims.contains(launch) } }
+    func url(of name: String) -> URL? { URL(fileURLWithPath: "/memory/\(name)") }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Foundation
+import PurchaseKit
+import SignedData
+import Synchronization
+
+/// A sheet that shows what it was shown, and answers as told.
+final class ScriptedSheet: PaymentSheet {
+    let shown = Diary()
+    let answers = Mutex<[SheetAnswer]>([])
+
+    func present(_ contents: SheetContents) async -> SheetAnswer {
+        let price = contents.formatted(contents.unitPrice)
+        let total = contents.formatted(contents.total)
+        let change = contents.isPriceChanged ? " changed" : ""
+        shown.write("\(contents.title): \(contents.quantity) × \(price) = \(total)\(change)")
+        return answers.withLock { $0.isEmpty ? .confirm : $0.removeFirst() }
+    }
+
+    func notify(_ sentence: String) async { shown.write(sentence) }
+}
+
+/// A sheet that nobody answers.
+struct SilentSheet: PaymentSheet {
+    func present(_ contents: SheetContents) async -> SheetAnswer {
+        await Rig.untilCancelled()
+        return .cancel
+    }
+
+    func notify(_ sentence: String) async {}
+}
+
+/// One installation: its disk and its store stay, its launches come and go.
+final class Rig: Sendable {
+    /// One run of the app.
+    struct Launch {
+        let device: Device
+        let queue: SKPaymentQueue
+        let observer: DiaryObserver
+
+        func add(_ product: String, quantity: Int = 1) {
+            let payment = SKMutablePayment()
+            payment.productIdentifier = product
+            payment.quantity = quantity
+            queue.add(payment)
+        }
+    }
+
+    let store: FakeStore
+    let files = MemoryFiles()
+    let sheet = ScriptedSheet()
+    let log = Diary()
+    private let seed = Mutex<UInt64>(0)
+
+    init() throws {
+        store = FakeStore(try Authorities.first.get())
+    }
+
+    /// `naps`: whether waits between tries end at once; else only when woken.
+    func launch(
+        observer: DiaryObserver? = DiaryObserver(), customer: String? = nil, naps: Bool = true,
+        sheet: (any PaymentSheet)? = nil, isRestricted: Bool = false, waitSeconds: Int = 0
+    ) -> Launch {
+        var configuration = DeviceConfiguration(
+            storeURL: URL(fileURLWithPath: "/"), bundleID: "com.example.app",
+            folder: URL(fileURLWithPath: "/"))
+        configuration.trustsFirstContact = true
+        configuration.customer = customer
+        configuration.isRestricted = isRestricted
+        let callbacks = DispatchQueue(label: "callbacks")
+        let log = log
+        let ports = DevicePorts(
+            transport: store, files: files, sheet: sheet ?? self.sheet,
+            wall: .standing(at: Timestamp(milliseconds: 1_700_000_000_000)),
+            randomness: .seeded(
+                seed.withLock {
+                    $0 += 1
+                    return $0
+                }),
+            sleep: { _ in
+                if naps { return await Task.yield() }
+                await Rig.untilCancelled()
+            },
+            callbacks: { body in callbacks.async(execute: body) }, log: { log.write($0) })
+        var options = Device.Options()
+        options.transactionsWaitSeconds = waitSeconds
+        let device = Device(configuration: configuration, ports: ports, options: options)
+        let queue = SKPaymentQueue(device: device)
+        let attached = observer ?? DiaryObserver()
+        if observer != nil { queue.add(attached) }
+        return Launch(device: device, queue: queue, observer: attached)
+    }
+
+    static func untilCancelled() async {
+        let never = AsyncStream<Void> { _ in }
+        for await _ in never {}
+    }
+}
