@@ -57,6 +57,7 @@ public final class SQLiteStorage: Storage {
         return try await withCheckedThrowingContinuation { continuation in
             database.asyncRead { connection in
                 let answer = Result {
+                    try self.checkOpen()
                     let transaction = SQLiteTransaction(try connection.get(), observer)
                     defer { transaction.end() }
                     let answer = try body(transaction)
@@ -75,12 +76,18 @@ public final class SQLiteStorage: Storage {
         let options = options
         return try await withCheckedThrowingContinuation { continuation in
             database.asyncWriteWithoutTransaction { connection in
-                continuation.resume(
-                    with: Result { try Self.commit(body, on: connection, options) })
+                let answer = Result {
+                    // GRDB does not bear being asked after it was closed.
+                    try self.checkOpen()
+                    return try Self.commit(body, on: connection, options)
+                }
+                continuation.resume(with: answer)
             }
         }
     }
 
+    /// Closes after the transaction that is running; those that wait for
+    /// their turn fail and have done nothing.
     public func close() async throws {
         let wasClosed = isClosed.withLock { isClosed in
             defer { isClosed = true }

@@ -172,6 +172,27 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
+    func `closing while others write and read leaves each done or not`(
+        engine: Engine
+    ) async throws {
+        let storage = try await engine.open()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for id in 1...200 {
+                group.addTask {
+                    let met = try await fault {
+                        try await storage.putJar(Int64(id), "jar \(id)")
+                        _ = try await storage.count()
+                        if id == 20 { try await storage.close() }
+                    }
+                    #expect(met == nil || met?.code == .unavailable)
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(storage.counter.counts.commits > 0)
+    }
+
+    @Test(arguments: Engine.allCases)
     func `a transaction is of no use after its closure`(engine: Engine) async throws {
         struct Keeper: @unchecked Sendable { let transaction: any Writing }
         let storage = try await engine.open()

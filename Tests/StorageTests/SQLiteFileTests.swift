@@ -150,6 +150,27 @@ import Testing
         try await second.close()
     }
 
+    @Test func `a read keeps its state while others write`() async throws {
+        let storage = try await open()
+        try await storage.putJar(1, "a")
+        let gate = DispatchSemaphore(value: 0)
+        let (entered, entering) = AsyncStream.makeStream(of: Void.self)
+        let reader = Task {
+            try await storage.read { transaction in
+                let before = try transaction.query(Shelf.all, []).count
+                entering.finish()
+                gate.wait()
+                return [before, try transaction.query(Shelf.all, []).count]
+            }
+        }
+        for await _ in entered {}
+        try await storage.putJar(2, "b")
+        #expect(try await storage.count() == 2)
+        gate.signal()
+        #expect(try await reader.value == [1, 1])
+        try await storage.close()
+    }
+
     @Test func `a place where no file can be is unavailable`() async throws {
         try Data().write(to: URL(fileURLWithPath: folder.file("data")))
         #expect(try await fault { try await open() }?.code == .unavailable)
