@@ -105,7 +105,7 @@ public final class Store: Sendable {
     func opened(_ row: RealmRow) async throws -> Realm {
         let task = opened.withLock { opened in
             if let task = opened[row.id] { return task }
-            let task = Task { try await Realm.open(row, in: self) }
+            let task = Task { try await openLive(row) }
             opened[row.id] = task
             return task
         }
@@ -115,6 +115,16 @@ public final class Store: Sendable {
             }
             throw error
         }
+    }
+
+    /// A realm may be deleted while it is being opened: then what opening
+    /// made is deleted again.
+    private func openLive(_ row: RealmRow) async throws -> Realm {
+        let realm = try await Realm.open(row, in: self)
+        if try await realmRow(named: row.name)?.id == row.id { return realm }
+        await realm.close()
+        try await ports.places.deleteRealm(row.id)
+        throw Self.realmNotFound(row.name)
     }
 
     /// Takes a realm out of those that are open, and closes it.

@@ -108,6 +108,10 @@ extension Store {
             guard let row = try await realmRow(named: summary.name) else { continue }
             let realm = try await opened(row)
             try await realm.settleAll(RequestContext(requestID: "start"))
+            // Files stay open only for realms that somebody uses.
+            if realm.processor == nil, row.name != Self.defaultRealm {
+                await closeRealm(id: row.id)
+            }
         }
     }
 

@@ -31,14 +31,14 @@ final class ScriptedProcessor: Authoriser {
 
     private let book: Mutex<Book>
     /// Called in the middle of an authorisation, while no transaction is open.
-    private let whileAuthorising: @Sendable () async throws -> Void
+    private let whileAuthorising: Mutex<@Sendable () async throws -> Void>
 
     init(
         _ acts: [Act], voidFailures: Int = 0,
         whileAuthorising: @escaping @Sendable () async throws -> Void = {}
     ) {
         book = Mutex(Book(acts: acts, voidFailures: voidFailures))
-        self.whileAuthorising = whileAuthorising
+        self.whileAuthorising = Mutex(whileAuthorising)
     }
 
     var calls: [String] { book.withLock { $0.calls } }
@@ -49,10 +49,15 @@ final class ScriptedProcessor: Authoriser {
         }
     }
 
+    func whenAuthorising(_ body: @escaping @Sendable () async throws -> Void) {
+        whileAuthorising.withLock { $0 = body }
+    }
+
     func make(asksFail: Bool) { book.withLock { $0.asksFail = asksFail } }
 
     func authorise(_ charge: Charge) async throws -> ChargeOutcome {
-        try await whileAuthorising()
+        let interrupt = whileAuthorising.withLock { $0 }
+        try await interrupt()
         return try book.withLock { book in
             book.calls.append("authorise")
             if let known = book.outcomes[charge.key] { return known }

@@ -215,13 +215,17 @@ struct TestWorld: Sendable {
                 applicationUsername: username), try #require(buyer), Self.context)
     }
 
-    func verified(
-        _ signed: String?, bundleID: BundleID = bundleID
+    func verified(_ signed: String?) throws -> JWSTransactionDecodedPayload {
+        try Self.payload(try #require(signed), realm)
+    }
+
+    static func payload(
+        _ signed: String, _ realm: Realm
     ) throws -> JWSTransactionDecodedPayload {
         let verifier = TransactionVerifier(
             roots: [realm.authority.root], bundleID: bundleID,
             environment: realm.description.environment)
-        return try verifier.verify(try #require(signed), now: nil).payload
+        return try verifier.verify(signed, now: nil).payload
     }
 
     func receipt(_ session: DeviceSession) async throws -> AppReceipt {
