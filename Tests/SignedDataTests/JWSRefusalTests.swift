@@ -190,10 +190,16 @@ struct SpoiltJWS: CustomTestStringConvertible, Sendable {
         SpoiltJWS("signed in 2100", .expired) {
             try signed { $0.signedDate = Timestamp(milliseconds: 4_102_444_800_000) }
         },
-        SpoiltJWS("signed before all time", .notYetValid) {
+        SpoiltJWS("signed as early as can be said", .notYetValid) {
+            try signed { $0.signedDate = Timestamp(milliseconds: -9_000_000_000_000_000) }
+        },
+        SpoiltJWS("signed as late as can be said", .expired) {
+            try signed { $0.signedDate = Timestamp(milliseconds: 9_000_000_000_000_000) }
+        },
+        SpoiltJWS("signed before all time", .malformed) {
             try signed { $0.signedDate = Timestamp(milliseconds: .min) }
         },
-        SpoiltJWS("signed after all time", .expired) {
+        SpoiltJWS("signed after all time", .malformed) {
             try signed { $0.signedDate = Timestamp(milliseconds: .max) }
         },
         SpoiltJWS("signed in the future", .signedInFuture) {
