@@ -251,3 +251,7 @@ func refusal<Answer>(
     Issue.record("nothing was refused", sourceLocation: location)
     throw StorageFault(.engine, "nothing was refused")
 }
+
+extension AppReceipt {
+    var purchaseIDs: [String] { purchases.map(\.transactionID) }
+}

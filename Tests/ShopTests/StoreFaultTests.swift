@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Storage
+import StoreWire
+import Synchronization
+import Testing
+
+@testable import Shop
+
+/// What a store does when its ports fail: a fault, and nothing half-done.
+@Suite struct StoreFaultTests {
+    private func ports(_ places: StoragePlaces, _ keys: any KeyStore) -> StorePorts {
+        StorePorts(
+            places: places, keys: keys, wall: .standing(at: TestWall.start),
+            randomness: .seeded(1), passwordCost: PasswordCost(rounds: 2))
+    }
+
+    @Test func `a registry that cannot be opened is a fault`() async throws {
+        var places = TestPlaces().places
+        places.registry = { _ in throw StorageFault(.unavailable, "no disk") }
+        let broken = places
+
+        let fault = await #expect(throws: StorageFault.self) {
+            try await Store.open(ports(broken, MemoryKeyStore()))
+        }
+
+        #expect(fault?.code == .unavailable)
+    }
+
+    @Test func `a damaged authority keeps the store shut`() async throws {
+        let keys = MemoryKeyStore(["sandbox/authority.json": [0]])
+
+        await #expect(throws: KeyStoreFault.self) {
+            try await Store.open(ports(TestPlaces().places, keys))
+        }
+    }
+
+    @Test func `a realm that could not be opened is tried again`() async throws {
+        let places = TestPlaces()
+        let world = try await TestWorld.open(places: places)
+        let isBroken = Mutex(true)
+        var flaky = places.places
+        let open = flaky.realm
+        flaky.realm = { id, migrations in
+            if isBroken.withLock({ $0 }) { throw StorageFault(.busy, "later") }
+            return try await open(id, migrations)
+        }
+        let broken = flaky
+
+        await #expect(throws: StorageFault.self) {
+            try await Store.open(ports(broken, try await TestWorld.keys.value))
+        }
+        isBroken.withLock { $0 = false }
+        let store = try await Store.open(ports(broken, try await TestWorld.keys.value))
+
+        let realm = try await store.realm(named: Store.defaultRealm)
+        #expect(realm.description == world.realm.description)
+    }
+
+    @Test func `a database of another realm is not taken`() async throws {
+        let places = TestPlaces()
+        _ = try await TestWorld.open(places: places)
+        var mixed = places.places
+        let open = mixed.realm
+        mixed.realm = { _, migrations in try await open("always-the-same", migrations) }
+        let wrong = mixed
+        let keys = try await TestWorld.keys.value
+        let other = TestPlaces()
+        var second = other.places
+        second.realm = wrong.realm
+        let elsewhere = second
+
+        // The first realm to come makes the database its own.
+        let first = try await Store.open(ports(wrong, keys))
+        let fault = await #expect(throws: StorageFault.self) {
+            var ports = ports(elsewhere, keys)
+            ports.randomness = .seeded(2)
+            _ = try await Store.open(ports)
+        }
+
+        #expect(fault?.code == .unreadable)
+        await first.close()
+    }
+
+    @Test func `a realm deleted while it is opened is gone`() async throws {
+        let places = TestPlaces()
+        let world = try await TestWorld.open(places: places)
+        let made = try await world.store.createRealm(CreateRealmRequest(name: "brief"))
+        await world.store.closeRealm(id: made.id)
+        let row = try #require(try await world.store.realmRow(named: "brief"))
+        _ = try await world.store.registry.write {
+            try $0.first(Statement.Registry.deleteRealm, [.text("brief"), .integer(1)])
+        }
+
+        let refusal = try await refusal { try await world.store.opened(row) }
+
+        #expect(refusal.error.code == "realmNotFound")
+        #expect(places.deleted.withLock { $0 } == [made.id])
+    }
+
+    @Test func `a number that a customer lacks is a fault, not a sale`() async throws {
+        let world = try await TestWorld.open()
+        let session = try await world.session()
+        let key = PurchaseKey(
+            customer: CustomerID(999), bundleID: TestWorld.bundleID,
+            purchaseID: PurchaseID(purchaseID(1)))
+        let commit = PurchaseCommit(
+            key: key,
+            payment: Payment(
+                productID: "credits.5", quantity: 1,
+                shownUnitPrice: Money(
+                    Amount(milliunits: 990), session.storefront.currency)),
+            transactionNumber: 1, notificationUUID: "u", appTransactionID: 1,
+            storefront: session.storefront, authoriser: .rule, realmID: "r",
+            shelf: try await world.realm.loadShelf(), wall: TestWall.start)
+
+        let fault = await #expect(throws: StorageFault.self) {
+            try await world.realm.storage.write { try commit.ask($0) }
+        }
+
+        #expect(fault?.code == .malformedRow)
+        #expect(try await world.realm.listTransactions().transactions.isEmpty)
+    }
+
+    @Test func `seeded counts begin behind what is in use`() {
+        let numbers = SeededNumbers(next: [.transaction: 5])
+
+        #expect([numbers.next(.transaction), numbers.next(.transaction)] == [5, 6])
+        #expect([numbers.next(.customer), numbers.next(.customer)] == [0, 1])
+    }
+
+    @Test func `a block of numbers is used up before the next is taken`() async throws {
+        let world = try await TestWorld.open()
+        let numbers = NumberBlocks(registry: world.store.registry)
+        world.places.counter.reset()
+
+        var counts: [Int64] = []
+        for _ in 0...NumberBlocks.blockSize { counts.append(try await numbers.next(.device)) }
+
+        #expect(world.places.counter.commits == 2)
+        #expect(Set(counts).count == counts.count)
+        #expect(counts == counts.sorted())
+    }
+
+    @Test func `a log says level, sentence and facts, and no more`() {
+        let logged = Logged()
+
+        logged.log(.warning, "it rains", TestWorld.context, ["where": "here"])
+        ShopLog.silent(.error, "unheard")
+
+        #expect(logged.count("it rains") == 1)
+        #expect(logged.everything.contains("warning"))
+        #expect(logged.everything.contains("\"where\": \"here\""))
+    }
+}
