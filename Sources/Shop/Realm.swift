@@ -134,7 +134,13 @@ public final class Realm: Sendable {
     /// What the realm's apps sell now.
     @discardableResult
     func loadShelf() async throws -> Shelf {
-        let shelf = try await storage.read { try Shelf(reading: $0) }
+        let known = cachedShelf.withLock { $0 }
+        let shelf = try await storage.read { reading in
+            let revision = try reading.first(Statement.Realms.clock)?
+                .integer("catalogue_revision")
+            if let known, known.revision == revision { return known }
+            return try Shelf(reading: reading)
+        }
         cachedShelf.withLock { cached in
             if (cached?.revision ?? -1) < shelf.revision { cached = shelf }
         }

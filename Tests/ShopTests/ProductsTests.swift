@@ -106,6 +106,15 @@ import Testing
         #expect(try await ask(["credits.5"], world).products.first?.price == 1290)
     }
 
+    @Test func `signing in does not read an unchanged catalogue again`() async throws {
+        let world = try await TestWorld.open()
+        world.places.counter.reset()
+
+        _ = try await world.signIn()
+
+        #expect(!world.places.counter.statements.contains("catalogue.products"))
+    }
+
     @Test func `a catalogue put by another process is seen`() async throws {
         let world = try await TestWorld.open()
         let other = try await TestWorld.open(places: world.places, wall: world.wall)
