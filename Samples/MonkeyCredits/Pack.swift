@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import StoreKit
+
+/// A pack of monkey credits that can be bought over and over.
+struct Pack {
+    let productIdentifier: String
+    let credits: Int
+
+    static let all = [
+        Pack(productIdentifier: "com.example.monkeycredits.credits5", credits: 5),
+        Pack(productIdentifier: "com.example.monkeycredits.credits10", credits: 10),
+    ]
+
+    static func with(credits: Int) -> Pack? { all.first { $0.credits == credits } }
+    static func of(_ productIdentifier: String) -> Pack? {
+        all.first { $0.productIdentifier == productIdentifier }
+    }
+}
+
+extension Notification.Name {
+    /// The products have come, or have changed.
+    static let productsChanged = Notification.Name("MonkeyCreditsProductsChanged")
+    /// Asking for the products failed; `object` is the error.
+    static let requestFailed = Notification.Name("MonkeyCreditsRequestFailed")
+    /// Credits were bought and put into the wallet; `object` is how many.
+    static let purchaseSucceeded = Notification.Name("MonkeyCreditsPurchaseSucceeded")
+    /// A purchase was finished: it will not be told about again.
+    static let purchaseFinished = Notification.Name("MonkeyCreditsPurchaseFinished")
+    /// A purchase failed; `object` is the error, nil when the user cancelled.
+    static let purchaseFailed = Notification.Name("MonkeyCreditsPurchaseFailed")
+}
+
+/// Listens to notifications for as long as it lives.
+final class Listener {
+    private var tokens: [any NSObjectProtocol] = []
+
+    func on(_ name: Notification.Name, _ body: @escaping (Any?) -> Void) {
+        let token = NotificationCenter.default.addObserver(
+            forName: name, object: nil, queue: nil
+        ) { body($0.object) }
+        tokens.append(token)
+    }
+}

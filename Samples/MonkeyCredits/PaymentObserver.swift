@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import StoreKit
+
+/// Hears of every transaction for as long as the app runs: of those it asked
+/// for, and of those that were completed while it did not run.
+final class PaymentObserver: NSObject, SKPaymentTransactionObserver {
+    private let wallet: Wallet
+
+    init(wallet: Wallet) {
+        self.wallet = wallet
+    }
+
+    func paymentQueue(
+        _ queue: SKPaymentQueue, updatedTransactions transactions: [SKPaymentTransaction]
+    ) {
+        for transaction in transactions {
+            switch transaction.transactionState {
+            case .purchased, .restored: complete(transaction, in: queue)
+            case .failed: fail(transaction, in: queue)
+            case .purchasing, .deferred: break
+            @unknown default: break
+            }
+        }
+    }
+
+    func paymentQueue(
+        _ queue: SKPaymentQueue, removedTransactions transactions: [SKPaymentTransaction]
+    ) {
+        for transaction in transactions where transaction.transactionState != .failed {
+            NotificationCenter.default.post(name: .purchaseFinished, object: nil)
+        }
+    }
+
+    /// Credits first, then finishes: what could not be saved is delivered again.
+    private func complete(_ transaction: SKPaymentTransaction, in queue: SKPaymentQueue) {
+        let payment = transaction.payment
+        guard let identifier = transaction.transactionIdentifier else { return }
+        guard let pack = Pack.of(payment.productIdentifier) else {
+            queue.finishTransaction(transaction)
+            return
+        }
+        let credits = pack.credits * payment.quantity
+        do {
+            let isNew = try wallet.credit(credits, for: identifier)
+            queue.finishTransaction(transaction)
+            guard isNew else { return }
+            NotificationCenter.default.post(name: .purchaseSucceeded, object: credits)
+        } catch {
+            NotificationCenter.default.post(name: .purchaseFailed, object: error)
+        }
+    }
+
+    private func fail(_ transaction: SKPaymentTransaction, in queue: SKPaymentQueue) {
+        let isCancelled = (transaction.error as? SKError)?.code == .paymentCancelled
+        queue.finishTransaction(transaction)
+        NotificationCenter.default.post(
+            name: .purchaseFailed, object: isCancelled ? nil : transaction.error)
+    }
+}
