@@ -108,7 +108,8 @@ let package = Package(
             name: "shopkeeper",
             dependencies: [
                 "CatalogueFile", "Commerce", "Live", "PurchaseKit", "Shop", "ShopServer",
-                "SignedData", "Storage", "StorageSQLite", "StoreWire", argumentParser, logging,
+                "SignedData", "Storage", "StorageSQLite", "StoreWire", argumentParser, crypto,
+                logging,
             ],
             swiftSettings: strict),
         .executableTarget(

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CatalogueFile
+import Foundation
+import Shop
+import Storage
+import StoreWire
+
+/// How the command ends; the only table of exit codes.
+enum ExitStatus: Int32 {
+    /// The answer is no.
+    case no = 1
+    /// The command line is wrong.
+    case usage = 64
+    /// An input file is wrong.
+    case input = 65
+    /// No store is running, or a package is missing.
+    case unavailable = 69
+    /// Our bug.
+    case bug = 70
+    /// The data directory or the port is taken, or cannot be written.
+    case taken = 73
+    /// A key is missing or wrong.
+    case key = 77
+}
+
+/// Why a verb did not do what was asked.
+struct Failure: Error {
+    let code: ExitStatus
+    let error: WireError
+
+    init(_ code: ExitStatus, _ error: WireError) {
+        self.code = code
+        self.error = error
+    }
+
+    init(
+        _ code: ExitStatus, _ name: String, _ message: String, field: String? = nil,
+        rule: String? = nil, remedy: String? = nil
+    ) {
+        self.init(
+            code,
+            WireError(code: name, message: message, field: field, rule: rule, remedy: remedy))
+    }
+
+    /// What a library or the store threw, told as what it means here.
+    init(unexpected error: any Error) {
+        switch error {
+        case let error as WireError:
+            self.init(error.code == "cannotListen" ? .taken : .usage, error)
+        case let refusal as Refusal: self.init(.no, refusal.error)
+        case let fault as CatalogueFileFault:
+            self.init(
+                .input, "catalogueInvalid", fault.description, field: "FILE",
+                rule: "a .storekit file that holds products",
+                remedy: "mend the places named and try again")
+        case let fault as StorageFault: self.init(storage: fault)
+        case let fault as KeyStoreFault:
+            self.init(
+                .taken, "keysUnusable", "\(fault)", field: "--data",
+                remedy: "check the keys folder of the data directory, or name another one")
+        default: self.init(.bug, "bug", "Something went wrong that should not: \(error)")
+        }
+    }
+
+    private init(storage fault: StorageFault) {
+        self.init(
+            .taken, "dataUnusable", fault.description, field: "--data",
+            rule: "one server at a time has a data directory, and may write in it",
+            remedy: "stop the other server, or name another directory")
+    }
+
+    /// One sentence and what helps, on standard error; with `--json` an object.
+    func print(asJSON: Bool) {
+        if asJSON, let text = try? Output.text(error) {
+            Output.complain(text)
+            return
+        }
+        var lines = ["shopkeeper: \(error.message)"]
+        if let field = error.field { lines.append("  field:  \(field)") }
+        if let rule = error.rule { lines.append("  rule:   \(rule)") }
+        if let remedy = error.remedy { lines.append("  remedy: \(remedy)") }
+        Output.complain(lines.joined(separator: "\n"))
+    }
+}

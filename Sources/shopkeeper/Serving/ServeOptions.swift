@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import CatalogueFile
+import Commerce
+import Foundation
+import Logging
+
+/// How a store is served: shared by `serve` and `exec`.
+struct ServeOptions: ParsableArguments {
+    @Option(name: .long, help: "The app that sells what the file holds.")
+    var bundleId: String?
+
+    @Option(name: .long, help: "The app's number, as production's signed data tells it.")
+    var appId: Int64?
+
+    @Option(name: .long, help: "Where to listen; loopback only.")
+    var host = "127.0.0.1"
+
+    @Option(name: .long, help: "Port; 0 is any free one.")
+    var port: Int?
+
+    @Option(name: .long, help: "The data directory: databases and keys.")
+    var data: String?
+
+    @Flag(name: .long, help: "Keep databases in memory; keys stay in the data directory.")
+    var inMemory = false
+
+    @Option(
+        name: .long, help: "Seed of the default realm when it is made: same commands, same ids.")
+    var seed: Int64?
+
+    @Option(name: .long, help: "debug, info, notice, warning or error, on standard error.")
+    var logLevel = "notice"
+
+    func level() throws -> Logger.Level {
+        guard let level = Logger.Level(rawValue: logLevel) else {
+            throw Failure(
+                .usage, "logLevelUnknown", "There is no log level `\(logLevel)`.",
+                field: "--log-level", rule: "debug, info, notice, warning or error")
+        }
+        return level
+    }
+
+    /// The app and what it sells: the file's, or the built-in catalogue.
+    func app(file: String?) throws -> ServedApp {
+        guard let file else {
+            return ServedApp(
+                bundleID: bundleId ?? BuiltInCatalogue.bundleID, appID: appId,
+                catalogue: BuiltInCatalogue.catalogue, warnings: [])
+        }
+        let read = try CatalogueFile(contentsOf: file)
+        return ServedApp(
+            bundleID: bundleId ?? "com.example.app", appID: appId ?? read.catalogue.appID,
+            catalogue: read.catalogue, warnings: read.warnings.map(\.description))
+    }
+}
+
+/// An app, its catalogue, and what was odd about its file.
+struct ServedApp: Sendable {
+    let bundleID: String
+    let appID: Int64?
+    let catalogue: Catalogue
+    let warnings: [String]
+}
+
+/// What is sold where no file is named: the sample's packs.
+enum BuiltInCatalogue {
+    static let bundleID = "com.example.monkeycredits"
+
+    static let catalogue = Catalogue(
+        products: [
+            pack(5, price: 990, details: "A handful of credits to feed a monkey."),
+            pack(10, price: 1790, details: "A bunch of credits to feed many monkeys."),
+        ], storefront: "USA", locale: "en_US")
+
+    private static func pack(_ credits: Int, price: Int64, details: String) -> Product {
+        Product(
+            id: ProductID("\(bundleID).credits\(credits)"), type: .consumable,
+            referenceName: "\(credits) credits", price: Amount(milliunits: price),
+            localizations: [
+                Localization(
+                    locale: "en_US", displayName: "\(credits) Monkey Credits", details: details)
+            ])
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Foundation
+import Live
+import Logging
+import Shop
+import Storage
+import StorageSQLite
+
+/// A data directory: `store.sqlite`, `realms/ID.sqlite`, `keys/`, held by one
+/// process at a time.
+final class StoreFolder: Sendable {
+    let path: String
+    private let lock: DirectoryLock
+
+    /// Makes the folder where there is none, and takes it. Throws
+    /// ``StorageFault`` where another process has it.
+    init(path: String) throws {
+        self.path = path
+        lock = try DirectoryLock(folder: path)
+    }
+
+    func release() { lock.release() }
+
+    func file(_ name: String) -> String { path + "/" + name }
+
+    /// Everything a store needs, from this folder and this machine.
+    func ports(inMemory: Bool, seed: Int64?, logger: Logger) -> StorePorts {
+        StorePorts(
+            places: inMemory ? Self.memory : places,
+            keys: FileKeyStore(directory: file("keys"), randomness: Live.randomness),
+            wall: Live.wallClock, randomness: Live.randomness, log: Self.log(logger),
+            defaultRealmSeed: seed)
+    }
+
+    private var places: StoragePlaces {
+        let path = path
+        return StoragePlaces(
+            registry: { migrations in
+                try await SQLiteStorage.open(file: "\(path)/store.sqlite", migrations: migrations)
+            },
+            realm: { id, migrations in
+                try await SQLiteStorage.open(
+                    file: "\(path)/realms/\(id).sqlite", migrations: migrations)
+            },
+            deleteRealm: { id in
+                for suffix in ["", "-wal", "-shm"] {
+                    try? FileManager.default.removeItem(
+                        atPath: "\(path)/realms/\(id).sqlite\(suffix)")
+                }
+            })
+    }
+
+    private static let memory = StoragePlaces(
+        registry: { try await SQLiteStorage.open(file: nil, migrations: $0) },
+        realm: { try await SQLiteStorage.open(file: nil, migrations: $1) },
+        deleteRealm: { _ in })
+
+    private static func log(_ logger: Logger) -> ShopLog {
+        ShopLog { level, message, facts in
+            let known: Logger.Level =
+                switch level {
+                case .debug: .debug
+                case .info: .info
+                case .warning: .warning
+                case .error: .error
+                }
+            logger.log(
+                level: known, "\(message)", metadata: facts.mapValues { .string($0) })
+        }
+    }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Foundation
+
+/// The command: options and wiring only.
+@main
+struct Shopkeeper: AsyncParsableCommand {
+    static let version = "0.1.0"
+
+    static let configuration = CommandConfiguration(
+        commandName: "shopkeeper",
+        abstract: "A store for in-app purchases, on your own machine.",
+        discussion: """
+            Exit codes: 0 yes, 1 the answer is no, 64 wrong command line, 65 wrong input file,
+            69 no store is running or a package is missing, 70 our bug, 73 the data directory or
+            the port is taken, 77 a key is missing or wrong.
+            """,
+        version: version,
+        subcommands: [
+            ServeCommand.self, ExecCommand.self, EnvCommand.self, WaitCommand.self,
+            StatusCommand.self, StopCommand.self, BuyCommand.self, RealmCommand.self,
+            TransactionCommand.self, CustomerCommand.self, KeyCommand.self,
+            CertificateCommand.self,
+        ])
+
+    /// Runs the verb and turns whatever it throws into a sentence and a code.
+    static func main() async {
+        let wantsJSON = CommandLine.arguments.prefix { $0 != "--" }.contains("--json")
+        do {
+            var command = try parseAsRoot()
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try command.run()
+            }
+        } catch let failure as Failure {
+            failure.print(asJSON: wantsJSON)
+            Foundation.exit(failure.code.rawValue)
+        } catch let code as ExitCode {
+            Foundation.exit(code.rawValue)
+        } catch  where exitCode(for: error).rawValue == 0 || error is ValidationError {
+            exit(withError: error)
+        } catch  where "\(type(of: error))" == "CommandError" {
+            // What ArgumentParser says of a command line: its usage, code 64.
+            exit(withError: error)
+        } catch {
+            let failure = Failure(unexpected: error)
+            failure.print(asJSON: wantsJSON)
+            Foundation.exit(failure.code.rawValue)
+        }
+    }
+}

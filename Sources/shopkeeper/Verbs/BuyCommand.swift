@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Commerce
+import Foundation
+import Live
+import PurchaseKit
+import StoreWire
+
+/// Buys as a device named `shopkeeper`, the way an app would.
+struct BuyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "buy", abstract: "Buy a product, and finish its transaction.")
+
+    @Argument(help: "The product's id.") var product: String
+    @Option(name: .long, help: "1 to 10.") var quantity = 1
+    @Option(name: .long, help: "Who buys; else the sandbox's default customer.")
+    var customer: String?
+    @Option(name: .long, help: "The app's own word for its user.") var username: String?
+    @Flag(name: .long, help: "Leave the transaction to be delivered to the app.")
+    var unfinished = false
+    @Option(name: .long, help: "Seconds to wait for an answer at most.") var timeout = 60.0
+    @OptionGroup var store: StoreOptions
+    @OptionGroup var printing: PrintOptions
+
+    func run() async throws {
+        guard quantity > 0, !product.isEmpty else {
+            throw Failure(
+                .usage, "quantityOutOfRange", "The quantity is out of range.",
+                field: "--quantity", rule: "1 to 10")
+        }
+        let found = try store.store()
+        let device = try device(found)
+        let buyer = Buyer(device: device, finishes: !unfinished)
+        let sold = try await buyer.buy(payment, timeout: .seconds(timeout))
+        await device.close()
+        guard
+            let record = try await found.transactions().first(where: {
+                $0.payload.transactionId == sold
+            })
+        else { throw Failure(.bug, "bug", "The store does not know what it sold: \(sold).") }
+        try printing.show(
+            record,
+            "Bought \(quantity) × \(product), transaction \(sold)."
+        )
+    }
+
+    private var payment: SKPayment {
+        let payment = SKMutablePayment()
+        payment.productIdentifier = product
+        payment.quantity = quantity
+        payment.applicationUsername = username
+        return payment
+    }
+
+    private func device(_ found: RunningStore) throws -> Device {
+        guard let url = URL(string: found.url) else {
+            throw Failure(.bug, "bug", "The run file's URL is none: \(found.url)")
+        }
+        var configuration = DeviceConfiguration(
+            storeURL: url, bundleID: BundleID(found.run.bundleId),
+            folder: URL(fileURLWithPath: found.run.data + "/devices/shopkeeper"),
+            sheet: .confirm)
+        configuration.customer = customer ?? Live.environment["SHOPKEEPER_CUSTOMER"]
+        configuration.password = Live.environment["SHOPKEEPER_PASSWORD"]
+        configuration.deviceName = "shopkeeper"
+        configuration.trustsFirstContact = true
+        return Device(configuration: configuration, ports: .live(configuration))
+    }
+}
+
+/// One payment's observer: waits for its outcome.
+private final class Buyer: NSObject, SKPaymentTransactionObserver, @unchecked Sendable {
+    private let queue: SKPaymentQueue
+    private let finishes: Bool
+    private let outcomes: AsyncStream<Result<String, Failure>>
+    private let continuation: AsyncStream<Result<String, Failure>>.Continuation
+    private let lock = NSLock()
+    private var finished: String?
+
+    init(device: Device, finishes: Bool) {
+        queue = SKPaymentQueue(device: device)
+        self.finishes = finishes
+        (outcomes, continuation) = AsyncStream.makeStream()
+        super.init()
+    }
+
+    /// The transaction's number.
+    func buy(_ payment: SKPayment, timeout: Duration) async throws -> String {
+        queue.add(self)
+        queue.add(payment)
+        let continuation = continuation
+        let late = Task {
+            try await Live.sleep(timeout)
+            continuation.yield(
+                .failure(
+                    Failure(
+                        .no, "unanswered", "The store has not answered in \(timeout).",
+                        rule: "the payment stays queued and is asked again",
+                        remedy: "run the same command again later")))
+        }
+        defer {
+            late.cancel()
+            queue.remove(self)
+        }
+        for await outcome in outcomes { return try outcome.get() }
+        throw Failure(.bug, "bug", "No outcome came.")
+    }
+
+    func paymentQueue(
+        _ queue: SKPaymentQueue, updatedTransactions transactions: [SKPaymentTransaction]
+    ) {
+        for transaction in transactions {
+            switch transaction.transactionState {
+            case .purchased: sold(transaction, queue)
+            case .failed: failed(transaction, queue)
+            default: break
+            }
+        }
+    }
+
+    func paymentQueue(
+        _ queue: SKPaymentQueue, removedTransactions transactions: [SKPaymentTransaction]
+    ) {
+        for transaction in transactions {
+            guard let id = lock.withLock({ finished }), transaction.transactionIdentifier == id
+            else { continue }
+            continuation.yield(.success(id))
+        }
+    }
+
+    private func sold(_ transaction: SKPaymentTransaction, _ queue: SKPaymentQueue) {
+        guard let id = transaction.transactionIdentifier else { return }
+        guard finishes else {
+            continuation.yield(.success(id))
+            return
+        }
+        lock.withLock { finished = id }
+        queue.finishTransaction(transaction)
+    }
+
+    private func failed(_ transaction: SKPaymentTransaction, _ queue: SKPaymentQueue) {
+        queue.finishTransaction(transaction)
+        let error = transaction.error as? SKError
+        let isNetwork = error?.userInfo[NSUnderlyingErrorKey] is URLError
+        continuation.yield(
+            .failure(
+                Failure(
+                    isNetwork ? .unavailable : .no, "purchaseFailed",
+                    transaction.error?.localizedDescription ?? "The purchase failed.")))
+    }
+}

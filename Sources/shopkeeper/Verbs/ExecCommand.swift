@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Commerce
+import Foundation
+import Live
+
+/// A whole CI job: a store, a command that uses it, and the command's exit code.
+struct ExecCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "exec",
+        abstract: "Run a command beside a store of its own, and pass its exit code on.",
+        usage: "shopkeeper exec [FILE] [serve options] -- COMMAND [ARGUMENTS]")
+
+    @OptionGroup var options: ServeOptions
+
+    @Argument(parsing: .captureForPassthrough, help: "[FILE] -- COMMAND [ARGUMENTS]")
+    var words: [String] = []
+
+    func run() async throws {
+        let (file, command) = try split()
+        let app = try options.app(file: file)
+        for warning in app.warnings { Output.complain("warning: \(warning)") }
+        let data = try options.data ?? Self.temporaryFolder()
+        defer { if options.data == nil { try? FileManager.default.removeItem(atPath: data) } }
+        let served = try ServedStore(options: options, app: app, data: data)
+        let status = try await run(command, beside: served)
+        if options.data == nil { try? FileManager.default.removeItem(atPath: data) }
+        throw ExitCode(status)
+    }
+
+    private func split() throws -> (file: String?, command: [String]) {
+        guard let mark = words.firstIndex(of: "--"), mark <= 1, mark + 1 < words.count else {
+            throw Failure(
+                .usage, "commandMissing", "There is no command to run.", field: "COMMAND",
+                rule: "exec [FILE] [options] -- COMMAND [ARGUMENTS]",
+                remedy: "put the command behind `--`")
+        }
+        return (mark == 1 ? words[0] : nil, Array(words[(mark + 1)...]))
+    }
+
+    private func run(_ command: [String], beside served: ServedStore) async throws -> Int32 {
+        let (ready, continuation) = AsyncStream<RunFile>.makeStream()
+        let port = options.port ?? 0
+        let serving = Task {
+            defer { continuation.finish() }
+            try await served.run(port: port, stopsOnSignals: false) { continuation.yield($0) }
+        }
+        for await run in ready {
+            let child = Child(command, StoreVariables(run).dictionary)
+            let result = await Result { try await child.run() }
+            serving.cancel()
+            _ = try? await serving.value
+            return try result.get()
+        }
+        try await serving.value
+        throw Failure(.bug, "bug", "The store ended before it was ready.")
+    }
+
+    private static func temporaryFolder() throws -> String {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("shopkeeper-exec-\(Live.randomness.hex(8))")
+        try FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700])
+        return folder.path
+    }
+}
+
+extension Result where Failure == any Error {
+    fileprivate init(_ body: () async throws -> Success) async {
+        do { self = .success(try await body()) } catch { self = .failure(error) }
+    }
+}
+
+/// The command that runs beside the store: its streams are ours, signals that
+/// would end us go to it.
+private struct Child {
+    let command: [String]
+    let variables: [String: String]
+
+    init(_ command: [String], _ variables: [String: String]) {
+        self.command = command
+        self.variables = variables
+    }
+
+    /// Its exit code; 128 and the signal's number when one ended it.
+    func run() async throws -> Int32 {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = command
+        process.environment = environment
+        let forwarding = [SIGINT, SIGTERM, SIGHUP].map { Self.forward($0, to: process) }
+        defer { forwarding.forEach { $0.cancel() } }
+        return try await withCheckedThrowingContinuation { continuation in
+            process.terminationHandler = { ended in
+                let isSignal = ended.terminationReason == .uncaughtSignal
+                continuation.resume(returning: ended.terminationStatus + (isSignal ? 128 : 0))
+            }
+            do { try process.run() } catch { continuation.resume(throwing: error) }
+        }
+    }
+
+    /// The command's own folder comes first in PATH, so that scripts may call it.
+    private var environment: [String: String] {
+        var environment = Live.environment.merging(variables) { $1 }
+        environment["SHOPKEEPER_CUSTOMER"] = nil
+        environment["SHOPKEEPER_PASSWORD"] = nil
+        let folder = Bundle.main.executableURL?.deletingLastPathComponent().path
+        let path = environment["PATH"] ?? "/usr/bin:/bin"
+        if let folder { environment["PATH"] = "\(folder):\(path)" }
+        return environment
+    }
+
+    private static func forward(_ number: Int32, to process: Process) -> any DispatchSourceSignal {
+        signal(number, SIG_IGN)
+        let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+        source.setEventHandler { [process] in
+            if process.isRunning { kill(process.processIdentifier, number) }
+        }
+        source.resume()
+        return source
+    }
+}

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Commerce
+import Foundation
+import StoreWire
+
+struct RealmCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "realm", abstract: "Isolated worlds inside a store.",
+        subcommands: [Create.self, List.self, Delete.self])
+
+    struct Create: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Make a realm.")
+
+        @Argument(help: "1 to 40 of a–z, 0–9 and `-`.") var name: String
+        @Flag(name: .long, help: "A production realm; a sandbox when left out.")
+        var production = false
+        @Option(name: .long, help: "Same seed, same commands: same ids. Sandboxes only.")
+        var seed: Int64?
+        @OptionGroup var store: StoreOptions
+        @OptionGroup var printing: PrintOptions
+
+        func run() async throws {
+            let found = try store.store()
+            let made = try await found.storeDoor.post(
+                "/realms",
+                CreateRealmRequest(
+                    name: name, environment: production ? "Production" : nil, seed: seed),
+                as: RealmSummary.self)
+            try printing.show(
+                made, "\(made.environment) \(made.name): \(found.run.url)/realms/\(made.name)")
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "List the realms.")
+
+        @OptionGroup var store: StoreOptions
+        @OptionGroup var printing: PrintOptions
+
+        func run() async throws {
+            let realms = try await store.store().storeDoor.get("/realms", as: RealmList.self).realms
+            try printing.show(
+                realms,
+                Output.table(realms.map { [$0.name, $0.environment, $0.id, "\($0.createdDate)"] }))
+        }
+    }
+
+    struct Delete: AsyncParsableCommand {
+        private struct Deleted: Encodable { let deleted: String }
+
+        static let configuration = CommandConfiguration(
+            abstract: "Delete a realm with all it holds.")
+
+        @Argument var name: String
+        @OptionGroup var store: StoreOptions
+        @OptionGroup var printing: PrintOptions
+
+        func run() async throws {
+            try await store.store().storeDoor.delete("/realms/\(name)")
+            try printing.show(Deleted(deleted: name), "Deleted \(name).")
+        }
+    }
+}
+
+struct TransactionCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "transaction", abstract: "What was sold.", subcommands: [List.self])
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List transactions, customer by customer.")
+
+        @Option(name: .long, help: "Only this customer's, by number.") var customer: String?
+        @OptionGroup var store: StoreOptions
+        @OptionGroup var printing: PrintOptions
+
+        func run() async throws {
+            let records = try await store.store().transactions(customer: customer)
+            try printing.show(
+                records,
+                Output.table(
+                    records.map { record in
+                        let payload = record.payload
+                        return [
+                            payload.transactionId ?? "", payload.productId ?? "",
+                            "×\(payload.quantity ?? 1)",
+                            Self.price(payload), payload.purchaseDate.map { "\($0)" } ?? "",
+                            record.isFinished ? "finished" : "unfinished",
+                        ]
+                    }))
+        }
+
+        private static func price(_ payload: JWSTransactionDecodedPayload) -> String {
+            guard let price = payload.price,
+                let currency = payload.currency.flatMap({ Currency(code: $0) })
+            else { return "" }
+            return "\(Money(Amount(milliunits: price), currency))"
+        }
+    }
+}
+
+extension RunningStore {
+    /// Every transaction of the realm, or of one customer.
+    func transactions(customer: String? = nil) async throws -> [TransactionRecord] {
+        var records: [TransactionRecord] = []
+        var after: String?
+        repeat {
+            let query = [customer.map { "customer=\($0)" }, after.map { "after=\($0)" }]
+                .compactMap { $0 }.joined(separator: "&")
+            let page = try await operatorDoor.get(
+                "/transactions?" + query, as: TransactionRecords.self)
+            records += page.transactions
+            after = page.next
+        } while after != nil
+        return records
+    }
+}
+
+struct CustomerCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "customer", abstract: "Accounts at the store.",
+        subcommands: [Create.self, List.self])
+
+    struct Create: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Make a customer.")
+
+        @Argument(help: "The sign-in name.") var name: String
+        @Option(name: .long, help: "Needed in production.") var password: String?
+        @Option(name: .long, help: "Alpha-3 country code.") var storefront: String?
+        @Flag(name: .long, help: "A customer who may not buy.") var restricted = false
+        @OptionGroup var store: StoreOptions
+        @OptionGroup var printing: PrintOptions
+
+        func run() async throws {
+            let made = try await store.store().operatorDoor.post(
+                "/customers",
+                CreateCustomerRequest(
+                    name: name, password: password, storefront: storefront,
+                    canMakePayments: restricted ? false : nil),
+                as: CustomerSummary.self)
+            try printing.show(made, "\(made.customerId)  \(made.name)  \(made.storefront)")
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "List the customers.")
+
+        @OptionGroup var store: StoreOptions
+        @OptionGroup var printing: PrintOptions
+
+        func run() async throws {
+            let door = try store.store().operatorDoor
+            var customers: [CustomerSummary] = []
+            while true {
+                let after = customers.last.map { "?after=\($0.customerId)" } ?? ""
+                let page = try await door.get("/customers" + after, as: CustomerList.self).customers
+                if page.isEmpty { break }
+                customers += page
+            }
+            try printing.show(
+                customers,
+                Output.table(
+                    customers.map {
+                        [
+                            $0.customerId, $0.name, $0.storefront,
+                            $0.canMakePayments ? "may buy" : "may not buy",
+                        ]
+                    }))
+        }
+    }
+}
+
+struct KeyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "key", abstract: "Keys with which a merchant's server asks.",
+        subcommands: [Create.self, List.self])
+
+    struct Create: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Make a server key; its private half is told this once.")
+
+        @Option(name: .long, help: "The app; else the served one.") var bundleId: String?
+        @OptionGroup var store: StoreOptions
+        @OptionGroup var printing: PrintOptions
+
+        func run() async throws {
+            let found = try store.store()
+            let made = try await found.operatorDoor.post(
+                "/server-keys",
+                CreateServerKeyRequest(bundleId: bundleId ?? found.run.bundleId),
+                as: CreatedServerKey.self)
+            try printing.show(
+                made, "key \(made.keyId), issuer \(made.issuerId)\n\(made.privateKey)")
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "List the server keys.")
+
+        @OptionGroup var store: StoreOptions
+        @OptionGroup var printing: PrintOptions
+
+        func run() async throws {
+            let keys = try await store.store().operatorDoor
+                .get("/server-keys", as: ServerKeyList.self).serverKeys
+            try printing.show(
+                keys, Output.table(keys.map { [$0.keyId, $0.issuerId, $0.bundleId] }))
+        }
+    }
+}
+
+struct CertificateCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "certificate", abstract: "What signatures are checked against.",
+        subcommands: [Root.self])
+
+    struct Root: AsyncParsableCommand {
+        private struct Answer: Encodable {
+            let certificate: String
+            let file: String?
+        }
+
+        static let configuration = CommandConfiguration(
+            abstract: "Print the root certificate, or write it to a file.")
+
+        @Option(name: .shortAndLong, help: "A file; DER for .cer and .der, else PEM.")
+        var output: String?
+        @Flag(name: .long, help: "The root of production realms.") var production = false
+        @OptionGroup var store: StoreOptions
+        @OptionGroup var printing: PrintOptions
+
+        func run() async throws {
+            let door = try store.store().publicDoor
+            let kind = production ? "production" : "sandbox"
+            let pem = try await door.bytes("/certificates/root?kind=\(kind)&format=pem")
+            let text = String(decoding: pem, as: UTF8.self)
+            if let output {
+                let isDER = [".cer", ".der"].contains { output.lowercased().hasSuffix($0) }
+                let bytes = isDER ? try await door.bytes("/certificates/root?kind=\(kind)") : pem
+                guard FileManager.default.createFile(atPath: output, contents: bytes) else {
+                    throw Failure(
+                        .taken, "fileUnwritable", "\(output) cannot be written.", field: "--output")
+                }
+            }
+            try printing.show(
+                Answer(certificate: text, file: output),
+                output.map { "Wrote \($0)." } ?? text.trimmingCharacters(in: .newlines))
+        }
+    }
+}

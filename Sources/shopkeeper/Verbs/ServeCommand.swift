@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Commerce
+import Foundation
+
+struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve", abstract: "Serve a store until it is stopped.")
+
+    @Argument(help: "A .storekit file; without one a built-in catalogue is served.")
+    var file: String?
+
+    @OptionGroup var options: ServeOptions
+    @OptionGroup var printing: PrintOptions
+
+    func run() async throws {
+        let app = try options.app(file: file)
+        for warning in app.warnings { Output.complain("warning: \(warning)") }
+        let served = try ServedStore(
+            options: options, app: app, data: options.data ?? "./.shopkeeper")
+        let json = printing.json
+        try await served.run(port: options.port ?? 4780, stopsOnSignals: true) { run in
+            Output.answer(json ? (try? Output.text(Announcement(run))) ?? "{}" : words(run, app))
+        }
+    }
+
+    private func words(_ run: RunFile, _ app: ServedApp) -> String {
+        let product = app.catalogue.products.first?.id.value ?? "PRODUCT"
+        return """
+            Serving \(app.bundleID) (\(app.catalogue.products.count) products) at \(run.url)
+            Root certificate: \(run.root)
+
+            Try, in another terminal:
+                shopkeeper buy \(product) --data '\(run.data)'
+                shopkeeper transaction list --data '\(run.data)'
+                eval "$(shopkeeper env --data '\(run.data)')" && monkey-credits
+            """
+    }
+
+    /// What `--json` tells: everything but the doors' keys.
+    private struct Announcement: Encodable {
+        let url: String
+        let root: String
+        let data: String
+        let bundleId: String
+        let pid: Int32
+
+        init(_ run: RunFile) {
+            (url, root, data, bundleId, pid) = (run.url, run.root, run.data, run.bundleId, run.pid)
+        }
+    }
+}
