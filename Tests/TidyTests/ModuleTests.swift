@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+/// Which module may look at which: the table in the documents, the package's
+/// description and the sources must agree.
+@Suite struct ModuleTests {
+    let tree = PackageTree()
+
+    @Test func `the table of modules agrees with the package`() throws {
+        let manifest = try tree.manifest(of: tree.root)
+        let table = try moduleTable()
+
+        let shipped = manifest.targets.filter { $0.type != "test" && !isTestTool($0) }
+        #expect(Set(table.keys) == Set(shipped.map(\.name)))
+        for target in shipped {
+            #expect(
+                table[target.name] == Set(target.dependencies.map(\.name)),
+                "\(target.name) in docs/ARCHITECTURE.md against Package.swift")
+        }
+    }
+
+    @Test func `a module imports what it declares, and declares what it imports`() throws {
+        let manifest = try tree.manifest(of: tree.root)
+        let known = Set(manifest.targets.flatMap { $0.dependencies.map(\.name) })
+
+        for target in manifest.targets {
+            let files = try tree.files(in: [folder(of: target)], extensions: ["swift"])
+            guard !files.isEmpty else { continue }
+            let imported = files.reduce(into: Set<String>()) { $0.formUnion($1.imports) }
+            let declared = Set(target.dependencies.map(\.name))
+            let used = imported.intersection(known).subtracting([target.name])
+            #expect(used.subtracting(declared) == [], "\(target.name) does not declare these")
+            guard target.type != "test" else { continue }
+            #expect(declared.subtracting(used) == [], "\(target.name) does not use these")
+        }
+    }
+
+    @Test func `StoreKit needs neither a server nor a database`() throws {
+        var closure = try Closure(tree: tree)
+
+        try closure.add(target: "StoreKit", of: tree.root)
+
+        #expect(closure.targets.contains("PurchaseKit"))
+        #expect(closure.targets.contains("CCryptoBoringSSL"))
+        let unwanted = closure.targets.filter { name in
+            ["NIO", "_NIO", "CNIO", "GRDB", "Hummingbird", "Storage", "Shop", "Logging"]
+                .contains { name.hasPrefix($0) }
+        }
+        #expect(unwanted.isEmpty)
+    }
+
+    @Test func `the closure of the server does hold a server and no TLS library`() throws {
+        var closure = try Closure(tree: tree)
+
+        try closure.add(target: "shopkeeper", of: tree.root)
+
+        #expect(closure.targets.contains("NIOCore") && closure.targets.contains("GRDB"))
+        let slow = closure.targets.filter { name in
+            [
+                "NIOSSL", "AsyncHTTPClient", "HummingbirdTLS", "HummingbirdTesting", "SwiftSyntax",
+                "JWTKit",
+            ]
+            .contains(name)
+        }
+        #expect(slow.isEmpty)
+    }
+
+    private func isTestTool(_ target: Manifest.Target) -> Bool {
+        target.path?.hasPrefix("Tests/") ?? false
+    }
+
+    private func folder(of target: Manifest.Target) -> String {
+        target.path ?? (target.type == "test" ? "Tests/" : "Sources/") + target.name
+    }
+
+    /// Rows of the form ``| `Module` | `Import`, `Import` | what it is |``.
+    private func moduleTable() throws -> [String: Set<String>] {
+        var table: [String: Set<String>] = [:]
+        for line in try tree.text(of: "docs/ARCHITECTURE.md").split(separator: "\n")
+        where line.hasPrefix("| `") {
+            let cells = line.split(separator: "|", omittingEmptySubsequences: false)
+            guard cells.count >= 4, let name = quoted(cells[1]).first else { continue }
+            table[name] = Set(quoted(cells[2]))
+        }
+        return table
+    }
+
+    private func quoted(_ cell: Substring) -> [String] {
+        cell.split(separator: "`", omittingEmptySubsequences: false).enumerated()
+            .filter { $0.offset % 2 == 1 }.map { String($0.element) }
+    }
+}
+
+/// Every target that building one drags in, through packages.
+private struct Closure {
+    let tree: PackageTree
+    private(set) var targets: Set<String> = []
+    private var manifests: [String: Manifest] = [:]
+
+    init(tree: PackageTree) throws {
+        self.tree = tree
+    }
+
+    mutating func add(target name: String, of package: URL) throws {
+        guard targets.insert(name).inserted else { return }
+        let manifest = try manifest(of: package)
+        for dependency in manifest.target(name)?.dependencies ?? [] {
+            if manifest.target(dependency.name) != nil {
+                try add(target: dependency.name, of: package)
+            } else {
+                try add(product: dependency)
+            }
+        }
+    }
+
+    private mutating func add(product: Manifest.Dependency) throws {
+        let checkout = tree.root.appendingPathComponent(".build/checkouts")
+            .appendingPathComponent(product.package ?? product.name)
+        let manifest = try manifest(of: checkout)
+        let found = manifest.products.first { $0.name == product.name }
+        for target in try #require(found, "product \(product.name)").targets {
+            try add(target: target, of: checkout)
+        }
+    }
+
+    private mutating func manifest(of package: URL) throws -> Manifest {
+        if let known = manifests[package.path] { return known }
+        let manifest = try tree.manifest(of: package)
+        manifests[package.path] = manifest
+        return manifest
+    }
+}
