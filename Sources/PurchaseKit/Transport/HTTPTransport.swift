@@ -85,7 +85,10 @@ public struct HTTPTransport: StoreTransport {
         }
     }
 
-    /// Only what is certain not to have been sent is called so.
+    /// Only what is certain not to have been sent is called so. Linux has
+    /// one number (-1) for a TLS handshake that failed and for a connection that
+    /// broke later, which therefore counts as unknown; a device signs in before
+    /// it sends a payment, so that a store without TLS fails the payment there.
     static func failure(_ error: any Error) -> TransportFailure {
         guard let error = error as? URLError else { return .unknown(nil) }
         return notSent.contains(error.code) ? .notSent(error) : .unknown(error)

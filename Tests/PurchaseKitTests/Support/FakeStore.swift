@@ -90,7 +90,12 @@ final class FakeStore: StoreTransport {
 
     func send(_ call: DeviceCall) async throws(TransportFailure) -> DeviceReply {
         state.withLock { $0.calls.append(call.route) }
-        let fate = fates.withLock { fates in fates.lazy.compactMap { $0(call.route) }.first }
+        let fate = fates.withLock { fates -> Fate? in
+            for fate in fates {
+                if let fate = fate(call.route) { return fate }
+            }
+            return nil
+        }
         switch fate ?? .pass {
         case .pass: return answer(call)
         case .lost(let failure): throw failure

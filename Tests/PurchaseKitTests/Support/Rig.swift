@@ -61,7 +61,8 @@ final class Rig: Sendable {
     /// `naps`: whether waits between tries end at once; else only when woken.
     func launch(
         observer: DiaryObserver? = DiaryObserver(), customer: String? = nil, naps: Bool = true,
-        sheet: (any PaymentSheet)? = nil, isRestricted: Bool = false, waitSeconds: Int = 0
+        sheet: (any PaymentSheet)? = nil, isRestricted: Bool = false, waitSeconds: Int = 0,
+        transport: FakeStore? = nil
     ) -> Launch {
         var configuration = DeviceConfiguration(
             storeURL: URL(fileURLWithPath: "/"), bundleID: "com.example.app",
@@ -72,7 +73,7 @@ final class Rig: Sendable {
         let callbacks = DispatchQueue(label: "callbacks")
         let log = log
         let ports = DevicePorts(
-            transport: store, files: files, sheet: sheet ?? self.sheet,
+            transport: transport ?? store, files: files, sheet: sheet ?? self.sheet,
             wall: .standing(at: Timestamp(milliseconds: 1_700_000_000_000)),
             randomness: .seeded(
                 seed.withLock {

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Foundation
+import SignedData
+import TestSupport
+import Testing
+
+@testable import PurchaseKit
+
+struct ConfigurationTests {
+    @Test func `without variables there are defaults`() throws {
+        let configuration = try DeviceConfiguration.fromEnvironment([:])
+
+        #expect(configuration.storeURL.absoluteString == "http://127.0.0.1:4780")
+        #expect(configuration.customer == nil)
+        #expect(!configuration.isRestricted)
+        #expect(configuration.trustsFirstContact)
+        #expect(configuration.folder.path.contains("shopkeeper/devices/app-"))
+    }
+
+    @Test func `every variable is read`() throws {
+        let place = try temporaryFolder()
+        let authority = try Authorities.first.get()
+        let pem = place.file("root.pem")
+        try authority.rootPEM.write(toFile: pem, atomically: true, encoding: .utf8)
+
+        let configuration = try DeviceConfiguration.fromEnvironment([
+            "SHOPKEEPER_URL": "http://localhost:9/realms/x/",
+            "SHOPKEEPER_BUNDLE_ID": "com.example.app", "SHOPKEEPER_APP_VERSION": "2.1",
+            "SHOPKEEPER_CUSTOMER": "blob", "SHOPKEEPER_PASSWORD": "secret",
+            "SHOPKEEPER_DEVICE": place.path, "SHOPKEEPER_ROOT": pem,
+            "SHOPKEEPER_SHEET": "cancel", "SHOPKEEPER_RESTRICTED": "1",
+        ])
+
+        #expect(configuration.storeAddress == "http://localhost:9/realms/x")
+        #expect(configuration.bundleID == "com.example.app")
+        #expect(configuration.appVersion == "2.1")
+        #expect(configuration.customer == "blob")
+        #expect(configuration.password == "secret")
+        #expect(configuration.root == authority.root)
+        #expect(configuration.isRestricted)
+        #expect(configuration.queueFolder.path.hasPrefix(place.path))
+    }
+
+    @Test func `a root may be DER`() throws {
+        let place = try temporaryFolder()
+        let authority = try Authorities.first.get()
+        try Data(authority.root).write(to: URL(fileURLWithPath: place.file("root.cer")))
+
+        let configuration = try DeviceConfiguration.fromEnvironment([
+            "SHOPKEEPER_ROOT": place.file("root.cer")
+        ])
+        #expect(configuration.root == authority.root)
+    }
+
+    @Test(arguments: [
+        ("SHOPKEEPER_URL", "not a url"), ("SHOPKEEPER_URL", "ftp://localhost"),
+        ("SHOPKEEPER_SHEET", "maybe"), ("SHOPKEEPER_RESTRICTED", "perhaps"),
+        ("SHOPKEEPER_ROOT", "/nowhere/root.pem"), ("SHOPKEEPER_ROOT", "/dev/null"),
+    ])
+    func `a variable that cannot be used is named`(variable: String, value: String) throws {
+        let fault = #expect(throws: ConfigurationFault.self) {
+            try DeviceConfiguration.fromEnvironment([variable: value])
+        }
+        #expect(fault?.variable == variable)
+    }
+
+    @Test func `each store and app has a folder of its own`() throws {
+        func folder(_ url: String, _ bundle: BundleID?) throws -> String {
+            let url = try #require(URL(string: url))
+            return DeviceConfiguration(
+                storeURL: url, bundleID: bundle, folder: URL(fileURLWithPath: "/d")
+            ).queueFolder.lastPathComponent
+        }
+        let names = [
+            try folder("http://127.0.0.1:4780", "a"), try folder("http://127.0.0.1:4780", "b"),
+            try folder("http://127.0.0.1:4780/realms/x", "a"),
+            try folder("http://127.0.0.1:4781", "a"), try folder("http://127.0.0.1:4780", nil),
+            try folder("http://127.0.0.1:4780", "../.."),
+        ]
+        #expect(Set(names).count == names.count)
+        #expect(
+            try folder("http://127.0.0.1:4780/", "a") == folder("http://127.0.0.1:4780", "a"))
+        #expect(names.allSatisfy { !$0.contains("/") })
+    }
+
+    @Test func `first contact is trusted on loopback alone`() throws {
+        for (url, isTrusted) in [
+            ("http://127.0.0.1:1", true), ("http://localhost", true), ("http://[::1]:1", true),
+            ("http://store.example", false), ("https://127.0.0.2", false),
+        ] {
+            let url = try #require(URL(string: url))
+            #expect(DeviceConfiguration(storeURL: url).trustsFirstContact == isTrusted, "\(url)")
+        }
+    }
+
+    @Test func `a sheet says title, quantity, unit price and total`() throws {
+        let yen = try #require(Currency(code: "JPY"))
+        let contents = SheetContents(
+            productID: "x", title: "Ten credits", details: "For monkeys", quantity: 3,
+            unitPrice: Money(Amount(milliunits: 120_000), yen),
+            priceLocale: "ja_JP@currency=JPY")
+
+        #expect(contents.lines.count == 3)
+        #expect(contents.lines[0] == "Ten credits")
+        #expect(contents.lines[2].contains("3 × "))
+        #expect(contents.lines[2].contains("360"))
+    }
+
+    @Test func `waits grow to a limit and are spread`() {
+        #expect(Backoff.duration(failures: 0, chance: 0) == .milliseconds(250))
+        #expect(Backoff.duration(failures: 0, chance: 255) == .milliseconds(500))
+        #expect(Backoff.duration(failures: 3, chance: 255) == .seconds(4))
+        #expect(Backoff.duration(failures: 1000, chance: 255) == .seconds(60))
+    }
+}

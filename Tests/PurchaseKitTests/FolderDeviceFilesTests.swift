@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Dispatch
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import PurchaseKit
+
+struct FolderDeviceFilesTests {
+    let place: TemporaryFolder
+    let files: FolderDeviceFiles
+
+    init() throws {
+        place = try temporaryFolder()
+        files = FolderDeviceFiles(folder: URL(fileURLWithPath: place.file("device")))
+    }
+
+    func mode(_ name: String) throws -> Int? {
+        let attributes = try FileManager.default.attributesOfItem(atPath: place.file(name))
+        return (attributes[.posixPermissions] as? NSNumber)?.intValue
+    }
+
+    @Test func `files are replaced whole and are their owner's alone`() throws {
+        #expect(try files.read("queue.json") == nil)
+
+        try files.replace([
+            DeviceFile(name: "receipt", bytes: [1, 2]),
+            DeviceFile(name: "queue.json", bytes: [UInt8](repeating: 7, count: 200_000)),
+        ])
+        try files.replace([DeviceFile(name: "queue.json", bytes: [3])])
+
+        #expect(try files.read("receipt") == [1, 2])
+        #expect(try files.read("queue.json") == [3])
+        #expect(try mode("device") == 0o700)
+        #expect(try mode("device/queue.json") == 0o600)
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: place.file("device")).sorted()
+                == ["queue.json", "receipt"])
+    }
+
+    @Test func `a write cut short leaves the old bytes`() throws {
+        try files.replace([DeviceFile(name: "queue.json", bytes: [1])])
+        // As a process leaves it that dies while writing.
+        try Data([9, 9]).write(to: URL(fileURLWithPath: place.file("device/.queue.json.new")))
+
+        #expect(try files.read("queue.json") == [1])
+        try files.replace([DeviceFile(name: "queue.json", bytes: [2])])
+        #expect(try files.read("queue.json") == [2])
+    }
+
+    @Test func `a folder that cannot be made is a fault that names it`() throws {
+        try Data().write(to: URL(fileURLWithPath: place.file("file")))
+        let broken = FolderDeviceFiles(folder: URL(fileURLWithPath: place.file("file/device")))
+
+        let fault = #expect(throws: DeviceFilesFault.self) {
+            try broken.replace([DeviceFile(name: "queue.json", bytes: [1])])
+        }
+        #expect(fault?.description.contains("file/device") == true)
+    }
+
+    @Test func `one at a time under the lock`() throws {
+        let other = FolderDeviceFiles(folder: URL(fileURLWithPath: place.file("device")))
+        let inside = Mutex(0)
+        let most = Mutex(0)
+        DispatchQueue.concurrentPerform(iterations: 40) { index in
+            try? (index % 2 == 0 ? files : other).withLock {
+                let now = inside.withLock { inside in
+                    inside += 1
+                    return inside
+                }
+                most.withLock { $0 = max($0, now) }
+                inside.withLock { $0 -= 1 }
+            }
+        }
+        #expect(most.withLock { $0 } == 1)
+    }
+
+    @Test func `a claim lasts as long as its launch`() throws {
+        let other = FolderDeviceFiles(folder: URL(fileURLWithPath: place.file("device")))
+        #expect(!other.isClaimed(launch: "a"))
+
+        try files.claim(launch: "a")
+        #expect(other.isClaimed(launch: "a"))
+        files.release(launch: "a")
+        #expect(!other.isClaimed(launch: "a"))
+    }
+
+    @Test func `a launch that ended without a word is not claimed`() throws {
+        do {
+            let passing = FolderDeviceFiles(folder: URL(fileURLWithPath: place.file("device")))
+            try passing.claim(launch: "b")
+            #expect(files.isClaimed(launch: "b"))
+        }
+        #expect(!files.isClaimed(launch: "b"))
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: place.file("device")) == [])
+    }
+
+    @Test func `a queue file that is none is refused and kept`() throws {
+        let queue = QueueFile(
+            files: files, storeURL: "u", bundleID: nil, randomness: .seeded(1))
+        for text in ["", "{}", "[1]", #"{"version":1}"#, #"{"version":9}"#] {
+            let bytes = Array(text.utf8)
+            try files.replace([DeviceFile(name: "queue.json", bytes: bytes)])
+            #expect(throws: QueueFileFault.self) {
+                try queue.change(.launched("l", ended: []))
+            }
+            #expect(try files.read("queue.json") == bytes)
+        }
+    }
+
+    @Test func `the queue of another store is refused`() throws {
+        let mine = QueueFile(files: files, storeURL: "u", bundleID: nil, randomness: .seeded(1))
+        let entry = QueueEntry(
+            key: "k", launch: "l", payment: PaymentContents(productID: "x", quantity: 1),
+            state: .asked)
+        _ = try mine.change(.added(entry))
+        let other = QueueFile(files: files, storeURL: "v", bundleID: nil, randomness: .seeded(1))
+
+        #expect(try mine.read().entries == [entry])
+        #expect(throws: QueueFileFault.self) { try other.read() }
+    }
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import PurchaseKit
+import StoreWire
+import TestSupport
+import Testing
+
+/// What a broken connection is taken for: the platform's URLSession decides
+/// by its own numbers, so it is asked.
+@Suite(.timeLimit(.minutes(1)))
+struct HTTPTransportTests {
+    let call = DeviceCall(
+        route: .purchase(id: "p"), body: Array("{}".utf8), token: "t", requestID: "r",
+        ifNoneMatch: "\"1\"")
+
+    func failure(_ url: String) async throws -> TransportFailure? {
+        let transport = HTTPTransport(storeURL: try #require(URL(string: url)))
+        do throws(TransportFailure) {
+            _ = try await transport.send(call)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    func isNotSent(_ failure: TransportFailure?) -> Bool {
+        if case .notSent = failure { true } else { false }
+    }
+
+    func isUnknown(_ failure: TransportFailure?) -> Bool {
+        if case .unknown = failure { true } else { false }
+    }
+
+    @Test func `a refused connection was not sent`() async throws {
+        let port = try RawServer.closedPort()
+        let failure = try await failure("http://127.0.0.1:\(port)")
+        guard case .notSent(let error) = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        #expect(error.code == .cannotConnectToHost)
+    }
+
+    @Test func `a host that does not exist was not sent`() async throws {
+        let failure = try await failure("http://nowhere.invalid:4780")
+        #expect(isNotSent(failure), "\(String(describing: failure))")
+    }
+
+    /// This platform's URLSession has one number for a handshake that failed
+    /// and for a connection that broke later, so the careful reading holds. A
+    /// device signs in before it sends a payment, and that fails the payment.
+    @Test func `a failed TLS handshake is unknown`() async throws {
+        let server = try RawServer(.speakFirst("HTTP/1.1 200 OK\r\n\r\n"))
+        let failure = try await failure("https://127.0.0.1:\(server.port)")
+        #expect(isUnknown(failure), "\(String(describing: failure))")
+    }
+
+    @Test func `a connection closed at once is unknown`() async throws {
+        let server = try RawServer(.closeAtOnce)
+        let failure = try await failure(server.url)
+        #expect(isUnknown(failure), "\(String(describing: failure))")
+    }
+
+    @Test func `a connection closed after the request is unknown`() async throws {
+        let server = try RawServer(.closeAfterReading)
+        let failure = try await failure(server.url)
+        #expect(isUnknown(failure), "\(String(describing: failure))")
+        #expect(server.received.hasPrefix("PUT "))
+    }
+
+    @Test func `a connection reset after the request is unknown`() async throws {
+        let server = try RawServer(.resetAfterReading)
+        let failure = try await failure(server.url)
+        #expect(isUnknown(failure), "\(String(describing: failure))")
+    }
+
+    @Test func `an answer cut short is unknown`() async throws {
+        let server = try RawServer(.answer("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}"))
+        let failure = try await failure(server.url)
+        #expect(isUnknown(failure), "\(String(describing: failure))")
+    }
+
+    @Test func `a call carries path, token, request id, condition and body`() async throws {
+        let server = try RawServer(
+            .answer("HTTP/1.1 409 Conflict\r\nContent-Length: 2\r\nETag: \"2\"\r\n\r\n{}"))
+        let transport = HTTPTransport(storeURL: try #require(URL(string: server.url + "/")))
+
+        let reply = try await transport.send(call)
+
+        #expect(reply == DeviceReply(status: 409, body: Array("{}".utf8), etag: "\"2\""))
+        await server.done.wait(for: "done")
+        let lines = server.received.components(separatedBy: "\r\n")
+        #expect(lines.first == "PUT /realms/x/device/v1/purchases/p HTTP/1.1")
+        let headers = Set(lines.map { $0.lowercased() })
+        #expect(headers.contains("authorization: bearer t"))
+        #expect(headers.contains("x-request-id: r"))
+        #expect(headers.contains("if-none-match: \"1\""))
+        #expect(headers.contains("content-type: application/json"))
+        #expect(lines.last == "{}")
+    }
+
+    @Test func `a receipt that has not changed is a status, not an error`() async throws {
+        let server = try RawServer(.answer("HTTP/1.1 304 Not Modified\r\nETag: \"1\"\r\n\r\n"))
+        let transport = HTTPTransport(storeURL: try #require(URL(string: server.url)))
+
+        let reply = try await transport.send(
+            DeviceCall(route: .receipt, token: "t", requestID: "r", ifNoneMatch: "\"1\""))
+
+        #expect(reply.status == 304)
+    }
+}

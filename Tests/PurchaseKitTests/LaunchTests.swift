@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import PurchaseKit
+import StoreWire
+import Synchronization
+import Testing
+
+/// What is found at the next launch.
+@Suite(.timeLimit(.minutes(1)))
+struct LaunchTests {
+    let rig: Rig
+    let lost = TransportFailure.unknown(URLError(.networkConnectionLost))
+
+    init() throws {
+        rig = try Rig()
+    }
+
+    @Test func `an unfinished purchase is delivered at every launch until finished`() async {
+        let first = rig.launch()
+        first.add("credits.5", quantity: 2)
+        await first.observer.diary.wait(for: "purchased")
+        await first.device.close()
+
+        let second = rig.launch()
+        await second.observer.diary.wait(for: "purchased")
+        await second.device.close()
+        let third = rig.launch(observer: DiaryObserver(finishes: true))
+        await third.observer.diary.wait(for: "removed")
+        await rig.acknowledged()
+        await third.device.close()
+
+        #expect(second.observer.diary.lines == ["purchased credits.5 2000000000000001"])
+        #expect(second.queue.transactions.first?.payment.quantity == 2)
+        #expect(await rig.quietLaunch() == [])
+    }
+
+    @Test func `a failed payment is delivered at every launch until finished`() async throws {
+        rig.sheet.answers.withLock { $0 = [.cancel] }
+        let first = rig.launch()
+        first.add("credits.5")
+        await first.observer.diary.wait(for: "failed")
+        await first.device.close()
+
+        let second = rig.launch(observer: DiaryObserver(finishes: true))
+        await second.observer.diary.wait(for: "removed")
+        await second.device.close()
+
+        #expect(second.observer.diary.lines == ["failed credits.5 2", "removed credits.5"])
+        #expect(await rig.quietLaunch() == [])
+    }
+
+    @Test func `a payment whose sheet was not answered ends as cancelled`() async throws {
+        let first = rig.launch(sheet: SilentSheet())
+        first.add("credits.5")
+        await first.observer.diary.wait(for: "purchasing")
+        await first.device.close()
+
+        let second = rig.launch()
+        await second.observer.diary.wait(for: "failed")
+
+        #expect(second.observer.diary.lines == ["failed credits.5 2"])
+        #expect(rig.store.count(\.isPurchase) == 0)
+    }
+
+    @Test func `a confirmed payment is sent again under the same id`() async throws {
+        let first = rig.launch(naps: false)
+        rig.store.always(.replyLost(lost), when: \.isPurchase)
+        first.add("credits.5")
+        await rig.sold(1)
+        await first.device.close()
+        rig.store.recover()
+
+        let second = rig.launch()
+        await second.observer.diary.wait(for: "purchased")
+
+        #expect(
+            second.observer.diary.lines.filter { $0.hasPrefix("purchased") } == [
+                "purchased credits.5 2000000000000001"
+            ])
+        #expect(rig.store.state.withLock { $0.sales.count } == 1)
+        #expect(rig.sheet.shown.lines.count == 1)
+    }
+
+    @Test func `a payment of an earlier launch is not failed by an absent store`() async throws {
+        let first = rig.launch(naps: false)
+        rig.store.always(.replyLost(lost), when: \.isPurchase)
+        first.add("credits.5")
+        await rig.sold(1)
+        await first.device.close()
+        rig.store.recover()
+        rig.store.always(.lost(.notSent(URLError(.cannotConnectToHost)))) { $0 != .receipt }
+
+        let second = rig.launch()
+        await second.observer.diary.wait(for: "purchasing")
+        rig.store.recover()
+        await second.observer.diary.wait(for: "purchased")
+
+        #expect(!second.observer.diary.lines.contains { $0.hasPrefix("failed") })
+    }
+
+    @Test func `a purchase whose file was lost arrives by itself`() async {
+        rig.store.sellElsewhere("credits.10")
+
+        let app = rig.launch()
+        await app.observer.diary.wait(for: "purchased")
+
+        #expect(app.observer.diary.lines == ["purchased credits.10 2000000000000001"])
+        #expect(app.queue.transactions.first?.payment.productIdentifier == "credits.10")
+        #expect((try? rig.files.read("sandboxReceipt")) != nil)
+    }
+
+    @Test func `a purchase made elsewhere and finished is not delivered`() async {
+        rig.store.sellElsewhere("credits.10")
+        rig.store.state.withLock { $0.sales[0].isFinished = true }
+
+        #expect(await rig.quietLaunch() == [])
+    }
+
+    @Test func `unfinished purchases are delivered while the store is away`() async {
+        let first = rig.launch()
+        first.add("credits.5")
+        await first.observer.diary.wait(for: "purchased")
+        await first.device.close()
+        rig.store.always(.lost(.notSent(URLError(.cannotConnectToHost)))) { _ in true }
+
+        let second = rig.launch(naps: false)
+        await second.observer.diary.wait(for: "purchased")
+
+        #expect(second.device.receiptURL != nil)
+    }
+
+    // MARK: Whose queue it is
+
+    @Test func `another customer inherits nothing, and the first loses nothing`() async {
+        let first = rig.launch()
+        first.add("credits.5")
+        await first.observer.diary.wait(for: "purchased")
+        await first.device.close()
+        rig.store.state.withLock { $0.customer = "1000000000002000" }
+        let sales = rig.store.state.withLock { state in
+            defer { state.sales = [] }
+            return state.sales
+        }
+
+        #expect(await rig.quietLaunch() == [])
+        rig.store.state.withLock {
+            $0.customer = "1000000000001000"
+            $0.sales = sales
+        }
+        let third = rig.launch()
+        await third.observer.diary.wait(for: "purchased")
+        #expect(third.observer.diary.lines == ["purchased credits.5 2000000000000001"])
+    }
+
+    @Test func `a new store at the same address inherits nothing`() async {
+        let first = rig.launch(naps: false)
+        rig.store.always(.replyLost(lost), when: \.isPurchase)
+        first.add("credits.5")
+        await rig.sold(1)
+        await first.device.close()
+        rig.store.recover()
+        rig.store.state.withLock {
+            $0.realm = "realm-2"
+            $0.sales = []
+            $0.purchases = [:]
+            $0.revision = 0
+        }
+
+        #expect(await rig.quietLaunch() == [])
+        #expect(rig.store.state.withLock { $0.sales.count } == 0)
+        #expect(rig.files.text.contains(#""realm" : "realm-1""#))
+    }
+
+    @Test func `the same realm under another root is not believed`() async throws {
+        let first = rig.launch()
+        first.add("credits.5")
+        await first.observer.diary.wait(for: "purchased")
+        await first.device.close()
+        let impostor = FakeStore(try Authorities.second.get())
+
+        let second = rig.launch(naps: false, transport: impostor)
+        await rig.log.wait(for: "The store is not used")
+        second.add("credits.10")
+        await second.observer.diary.wait(for: "failed credits.10 1")
+
+        #expect(impostor.state.withLock { $0.purchases.count } == 0)
+    }
+
+    @Test func `a restored realm is read again from its beginning`() async {
+        let first = rig.launch(observer: DiaryObserver(finishes: true))
+        rig.store.sellElsewhere("credits.5")
+        rig.store.sellElsewhere("credits.5")
+        await first.observer.diary.wait(for: "purchased")
+        await rig.acknowledged()
+        await first.device.close()
+        rig.store.state.withLock {
+            $0.generation = 2
+            $0.sales.removeLast()
+            $0.sales[0].isFinished = false
+        }
+
+        let second = rig.launch()
+        await second.observer.diary.wait(for: "purchased")
+
+        #expect(second.observer.diary.lines == ["purchased credits.5 2000000000000001"])
+    }
+
+    // MARK: Two processes
+
+    @Test func `two processes share a file and lose nothing`() async {
+        let first = rig.launch()
+        let second = rig.launch()
+
+        for _ in 1...5 {
+            first.add("credits.5")
+            second.add("credits.10")
+        }
+        await first.observer.diary.wait(for: "purchased credits.5", count: 5)
+        await second.observer.diary.wait(for: "purchased credits.10", count: 5)
+
+        #expect(first.queue.transactions.count == 5)
+        #expect(second.queue.transactions.count == 5)
+        #expect(rig.files.text.components(separatedBy: #""state" : "purchased""#).count == 11)
+    }
+
+    @Test func `a process leaves alone what another one is at`() async {
+        let first = rig.launch(sheet: SilentSheet())
+        first.add("credits.5")
+        await first.observer.diary.wait(for: "purchasing")
+
+        #expect(await rig.quietLaunch() == [])
+
+        await first.device.close()
+        let third = rig.launch()
+        await third.observer.diary.wait(for: "failed")
+    }
+
+    // MARK: The file
+
+    @Test func `a newer queue file is refused and kept`() async {
+        let newer = Array(#"{"version":2,"treasure":"kept"}"#.utf8)
+        rig.files.state.withLock { $0.files["queue.json"] = newer }
+        let app = rig.launch(naps: false)
+
+        app.add("credits.5")
+        await app.observer.diary.wait(for: "failed")
+
+        #expect(rig.files.state.withLock { $0.files["queue.json"] } == newer)
+        #expect(rig.log.lines.first?.contains("newer than 1") == true)
+    }
+
+    @Test func `a full disk fails the payment before anything is sent`() async throws {
+        rig.files.fail { _ in true }
+        let app = rig.launch(naps: false)
+
+        app.add("credits.5")
+        await app.observer.diary.wait(for: "failed")
+
+        #expect(app.observer.diary.lines == ["failed credits.5 0"])
+        let error = try #require(app.queue.transactions.first?.error as? SKError)
+        let underlying = error.userInfo[NSUnderlyingErrorKey] as? NSError
+        #expect(underlying?.code == Int(ENOSPC))
+        #expect(rig.store.count(\.isPurchase) == 0)
+        rig.files.fail(when: nil)
+        for transaction in app.queue.transactions { app.queue.finishTransaction(transaction) }
+        await app.observer.diary.wait(for: "removed")
+    }
+
+    @Test func `a disk that is full after the sale keeps the payment until it is not`() async {
+        let app = rig.launch()
+        app.add("credits.5")
+        await app.observer.diary.wait(for: "purchased")
+        let written = rig.files.replacements
+
+        rig.files.fail { (written + 3...written + 6).contains($0) }
+        app.add("credits.10")
+        await app.observer.diary.wait(for: "purchased credits.10")
+
+        #expect(!app.observer.diary.lines.contains { $0.hasPrefix("failed") })
+        #expect(rig.store.state.withLock { $0.sales.count } == 2)
+    }
+
+    @Test(arguments: 1...6)
+    func `whatever write fails, the customer pays once or is told of a failure`(
+        number: Int
+    ) async {
+        rig.files.fail { $0 == number }
+        let first = rig.launch()
+        first.add("credits.5")
+        await first.observer.diary.wait { lines in
+            lines.contains { $0.hasPrefix("purchased") || $0.hasPrefix("failed") }
+        }
+        await first.device.close()
+
+        let second = rig.launch()
+        let isSold = rig.store.state.withLock { $0.sales.count }
+        if isSold == 1 { await second.observer.diary.wait(for: "purchased") }
+        #expect(isSold <= 1)
+    }
+}
+
+extension Rig {
+    /// Waits until the store has sold so often.
+    func sold(_ count: Int) async {
+        while store.state.withLock({ $0.sales.count }) < count { await Task.yield() }
+    }
+
+    /// Waits until the store has heard of every finish, and the file knows.
+    func acknowledged() async {
+        while files.text.contains(#""finished""#) { await Task.yield() }
+    }
+
+    /// What a launch hears until it has read the store's transactions.
+    func quietLaunch() async -> [String] {
+        let before = store.count(\.isTransactions)
+        let app = launch()
+        while store.count(\.isTransactions) == before { await Task.yield() }
+        // A payment of its own comes behind whatever else there was.
+        app.add("credits.none")
+        await app.observer.diary.wait(for: "failed credits.none")
+        for transaction in app.queue.transactions
+        where transaction.payment.productIdentifier == "credits.none" {
+            app.queue.finishTransaction(transaction)
+        }
+        await app.observer.diary.wait(for: "removed credits.none")
+        await app.device.close()
+        return app.observer.diary.lines.filter { !$0.contains("credits.none") }
+    }
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Foundation
+import PurchaseKit
+import SignedData
+import StoreWire
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct NetworkTests {
+    let rig: Rig
+    let refused = TransportFailure.notSent(URLError(.cannotConnectToHost))
+    let lost = TransportFailure.unknown(URLError(.networkConnectionLost))
+
+    init() throws {
+        rig = try Rig()
+    }
+
+    @Test func `a store that cannot be reached fails the payment`() async throws {
+        rig.store.always(.lost(refused)) { _ in true }
+        let app = rig.launch(naps: false)
+
+        app.add("credits.5")
+        await app.observer.diary.wait(for: "failed")
+
+        #expect(app.observer.diary.lines == ["purchasing credits.5", "failed credits.5 0"])
+        let error = try #require(app.queue.transactions.first?.error as? SKError)
+        let underlying = error.userInfo[NSUnderlyingErrorKey] as? URLError
+        #expect(underlying?.code == .cannotConnectToHost)
+        #expect(rig.sheet.shown.lines == [])
+    }
+
+    @Test func `a sign-in without an answer fails a payment that has not left`() async throws {
+        rig.store.always(.lost(.unknown(URLError(.unknown)))) { $0 == .signIn }
+        let app = rig.launch(naps: false)
+
+        app.add("credits.5")
+        await app.observer.diary.wait(for: "failed credits.5 0")
+
+        let error = try #require(app.queue.transactions.first?.error as? SKError)
+        #expect(error.userInfo[NSUnderlyingErrorKey] is URLError)
+    }
+
+    @Test func `a store that vanishes after the sheet fails the payment`() async {
+        let app = rig.launch()
+        rig.store.next(.lost(refused), when: \.isPurchase)
+
+        app.add("credits.5")
+        await app.observer.diary.wait(for: "failed")
+
+        #expect(app.observer.diary.lines.last == "failed credits.5 0")
+        #expect(rig.store.state.withLock { $0.sales.count } == 0)
+    }
+
+    @Test func `a products request fails with the URL error itself`() async throws {
+        rig.store.always(.lost(refused)) { _ in true }
+        let app = rig.launch(observer: nil)
+
+        await #expect(throws: URLError(.cannotConnectToHost)) {
+            try await app.products("credits.5")
+        }
+        rig.store.recover()
+        #expect(try await app.products("credits.5").products.count == 1)
+    }
+
+    @Test(arguments: [
+        FakeStore.Fate.lost(.unknown(URLError(.timedOut))), .lost(.unknown(nil)),
+        .replyLost(.unknown(URLError(.networkConnectionLost))),
+        .replyLost(.unknown(URLError(.timedOut))),
+        .answered(DeviceReply(status: 500)), .answered(DeviceReply(status: 503)),
+        .answered(DeviceReply(status: 404)), .answered(DeviceReply(status: 429)),
+        .answered(DeviceReply(status: 400, body: Array("<html>".utf8))),
+        .answered(DeviceReply(status: 200, body: Array("<html>".utf8))),
+        .answered(DeviceReply(status: 200, body: Array(#"{"state":"new","revision":1}"#.utf8))),
+        .answered(
+            DeviceReply(status: 200, body: Array(#"{"state":"authorising","revision":1}"#.utf8))),
+    ])
+    func `an unknown outcome is asked again and sold once`(fate: FakeStore.Fate) async {
+        let app = rig.launch()
+        rig.store.next(fate, when: \.isPurchase)
+        rig.store.next(fate, when: \.isPurchase)
+
+        app.add("credits.5")
+        await app.observer.diary.wait(for: "purchased")
+
+        #expect(
+            app.observer.diary.lines == [
+                "purchasing credits.5", "purchased credits.5 2000000000000001",
+            ])
+        #expect(rig.store.state.withLock { $0.sales.count } == 1)
+        #expect(rig.store.count(\.isPurchase) == 3)
+    }
+
+    @Test func `what may have been sent is not failed by a store that then vanishes`() async {
+        let app = rig.launch()
+        rig.store.next(.replyLost(lost), when: \.isPurchase)
+        rig.store.next(.lost(refused), when: \.isPurchase)
+        rig.store.next(.lost(refused), when: \.isPurchase)
+
+        app.add("credits.5")
+        await app.observer.diary.wait(for: "purchased")
+
+        #expect(rig.store.state.withLock { $0.sales.count } == 1)
+    }
+
+    @Test func `a refused sign-in does not fail what may have been sent`() async {
+        let app = rig.launch()
+        rig.store.next(.replyLost(lost), when: \.isPurchase)
+        rig.store.next(.answered(DeviceReply(status: 401)), when: \.isPurchase)
+        let refusal = DeviceReply(
+            status: 403, body: Array(#"{"code":"disabled","message":"No."}"#.utf8))
+
+        app.add("credits.5")
+        await app.observer.diary.wait(for: "purchasing")
+        rig.store.next(.answered(refusal)) { $0 == .signIn }
+        await app.observer.diary.wait(for: "purchased")
+
+        #expect(rig.store.state.withLock { $0.sales.count } == 1)
+    }
+
+    @Test func `it stays purchasing while the receipt cannot be fetched`() async throws {
+        let app = rig.launch()
+        rig.store.next(.lost(refused)) { $0 == .receipt }
+        rig.store.next(.answered(DeviceReply(status: 500))) { $0 == .receipt }
+        rig.store.next(.answered(DeviceReply(status: 200))) { $0 == .receipt }
+
+        app.add("credits.5")
+        await app.observer.diary.wait(for: "purchased")
+
+        #expect(app.observer.diary.lines.count == 2)
+        #expect(try rig.files.read("sandboxReceipt") != nil)
+    }
+
+    @Test func `a receipt that has not changed is not sent again`() async {
+        let app = rig.launch()
+        app.add("credits.5")
+        await app.observer.diary.wait(for: "purchased")
+        rig.store.next(.answered(DeviceReply(status: 500)), when: \.isPurchase)
+
+        app.add("credits.5")
+        await app.observer.diary.wait(for: "purchased", count: 2)
+
+        let asked = rig.store.state.withLock { $0.etagsAsked }
+        #expect(asked == [nil, "\"1000000000001000-1\""])
+    }
+
+    @Test func `a session that has ended is made again`() async {
+        let app = rig.launch()
+        app.add("credits.5")
+        await app.observer.diary.wait(for: "purchased")
+        rig.store.state.withLock { $0.validToken = "another" }
+
+        app.add("credits.10")
+        await app.observer.diary.wait(for: "purchased", count: 2)
+
+        #expect(rig.store.state.withLock { $0.sessions } == 2)
+    }
+
+    @Test func `a new payment wakes one that waits to be asked again`() async {
+        let app = rig.launch(naps: false)
+        rig.store.next(.replyLost(lost), when: \.isPurchase)
+        app.add("credits.5")
+        await app.observer.diary.wait(for: "purchasing")
+
+        await rig.sheet.shown.wait(for: "Title of credits.5")
+        app.add("credits.10")
+        await app.observer.diary.wait(for: "purchased credits.10")
+        app.add("credits.10")
+        await app.observer.diary.wait(for: "purchased credits.5")
+
+        #expect(rig.store.state.withLock { $0.sales.count } == 3)
+    }
+
+    // MARK: Signatures
+
+    @Test func `a signature by another root is never delivered`() async throws {
+        let foreign = try Authorities.second.get().transactions
+        let app = rig.launch(naps: false)
+        rig.store.signer.withLock { $0 = foreign }
+
+        app.add("credits.5")
+        await rig.log.wait(for: "A payment's outcome is still open: a signature does not verify")
+        #expect(app.observer.diary.lines == ["purchasing credits.5"])
+        #expect(try rig.files.read("sandboxReceipt") == nil)
+
+        rig.store.signer.withLock { $0 = nil }
+        app.add("credits.10")
+        await app.observer.diary.wait(for: "purchased", count: 2)
+    }
+
+    @Test(arguments: ["bundle", "environment", "product", "quantity", "future"])
+    func `a transaction for something else is never delivered`(field: String) async {
+        let app = rig.launch(naps: false)
+        rig.store.state.withLock {
+            $0.forge = { payload in
+                switch field {
+                case "bundle": payload.bundleId = "com.example.other"
+                case "environment": payload.environment = "Production"
+                case "product": payload.productId = "credits.10"
+                case "quantity": payload.quantity = 2
+                default: payload.signedDate = payload.signedDate?.adding(seconds: 86_400)
+                }
+            }
+        }
+
+        app.add("credits.5")
+        await rig.log.wait { lines in
+            lines.contains { $0.hasPrefix("A payment's outcome") || $0.hasPrefix("The store ans") }
+        }
+
+        #expect(app.observer.diary.lines == ["purchasing credits.5"])
+    }
+
+    @Test func `a clock that jumped does not make a purchase look signed in the future`() async {
+        let app = rig.launch()
+        app.add("credits.5")
+        await app.observer.diary.wait(for: "purchased")
+        rig.store.state.withLock { $0.now = $0.now.adding(seconds: 40 * 86_400) }
+
+        app.add("credits.10")
+        await app.observer.diary.wait(for: "purchased", count: 2)
+
+        #expect(rig.log.lines == [])
+    }
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Foundation
+import Testing
+
+@testable import PurchaseKit
+
+/// The pure machine: each event from each state.
+struct QueueRecordTests {
+    let owner = Owner(realm: "r", customer: "c")
+    let shown = ShownPrice(unitPrice: 990, currency: "USD")
+    let sold = SoldTransaction(
+        transactionID: "2", purchaseDate: nil, signedTransaction: "a.b.c")
+    var receipt: QueueRecord.Receipt { .init(path: "sandboxReceipt", etag: "1", owner: owner) }
+
+    func record(_ state: QueueEntry.State) -> QueueRecord {
+        var record = QueueRecord(storeURL: "u", bundleID: "b", deviceUUID: "d")
+        var entry = QueueEntry(
+            key: "k", purchaseID: "p", launch: "l",
+            payment: PaymentContents(productID: "x", quantity: 1), state: state)
+        if state != .asked { entry.owner = owner }
+        if state == .purchased || state == .finished { entry.sold = sold }
+        record.entries = [entry]
+        return record
+    }
+
+    func event(_ name: Substring) -> QueueEvent {
+        switch name {
+        case "confirmed": .confirmed(key: "k", owner, shown)
+        case "repriced": .repriced(key: "k", purchaseID: "p2", shown)
+        case "deferred": .deferred(key: "k")
+        case "failed": .failed(key: "k", PaymentFailure(.unknown, ""))
+        case "dropped": .dropped(key: "k")
+        case "sold": .sold(key: "k", sold, receipt)
+        case "arrived": .arrived(arrivals(purchaseID: "p"))
+        case "finished": .finished(key: "k")
+        case "acknowledged": .acknowledged(key: "k")
+        default: .launched("l2", ended: ["l"])
+        }
+    }
+
+    func arrivals(purchaseID: String?, launch: String = "l") -> Arrivals {
+        let item = Arrivals.Item(
+            key: "k2", purchaseID: purchaseID,
+            payment: PaymentContents(productID: "x", quantity: 1), sold: sold)
+        return Arrivals(
+            owner: owner, launch: launch, items: [item], revision: 7, receipt: receipt)
+    }
+
+    /// Rows: event. Columns: state before. Cells: state after, with a star
+    /// where the observers are told, a minus where it is taken off and an
+    /// arrow where the store is told; a dot where nothing changes.
+    static let table = """
+        event        | asked     | confirmed  | waiting    | failed | purchased   | finished
+        confirmed    | confirmed | .          | .          | .      | .           | .
+        repriced     | .         | .          | confirmed  | .      | .           | .
+        deferred     | .         | waiting*   | .          | .      | .           | .
+        failed       | failed*   | failed*    | failed*    | .      | .           | .
+        dropped      | gone      | .          | .          | .      | .           | .
+        sold         | .         | purchased* | purchased* | .      | .           | .
+        finished     | .         | .          | .          | gone-  | finished->  | .
+        acknowledged | .         | .          | .          | .      | .           | gone
+        launched     | failed    | .          | .          | .      | .           | .
+        """
+
+    @Test(arguments: table.split(separator: "\n").dropFirst().map(String.init))
+    func `each event moves each state as the table says`(row: String) {
+        let states: [QueueEntry.State] = [
+            .asked, .confirmed, .waiting, .failed, .purchased, .finished,
+        ]
+        let cells = row.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+        for (state, expected) in zip(states, cells.dropFirst()) {
+            var record = record(state)
+            let actions = record.apply(event(Substring(cells[0])))
+            let after = record.entry("k")?.state
+            var cell = after.map(\.rawValue) ?? "gone"
+            if after == state { cell = "." }
+            if actions.contains(.deliver(key: "k")) { cell += "*" }
+            if actions.contains(.remove(key: "k")) { cell += "-" }
+            if actions.contains(.tellFinish(key: "k")) { cell += ">" }
+            #expect(cell == expected, "\(cells[0]) from \(state)")
+        }
+    }
+
+    @Test func `adding tells the observers, then carries`() {
+        var record = QueueRecord(storeURL: "u", bundleID: nil, deviceUUID: "d")
+        let entry = self.record(.asked).entries[0]
+        #expect(record.apply(.added(entry)) == [.deliver(key: "k"), .carry(key: "k")])
+    }
+
+    @Test func `a new price has a new id that names the old one`() {
+        var record = record(.confirmed)
+        _ = record.apply(.repriced(key: "k", purchaseID: "p2", shown))
+        #expect(record.entries[0].purchaseID == "p2")
+        #expect(record.entries[0].replaces == "p")
+        #expect(record.entries.count == 1)
+    }
+
+    @Test func `an answer that comes both ways is one purchase`() {
+        var record = record(.confirmed)
+        #expect(record.apply(.arrived(arrivals(purchaseID: "p"))) == [.deliver(key: "k")])
+        #expect(record.apply(.sold(key: "k", sold, receipt)) == [])
+        #expect(record.apply(.arrived(arrivals(purchaseID: "p"))) == [])
+        #expect(record.entries.count == 1)
+        #expect(record.revision(of: owner) == 7)
+    }
+
+    @Test func `the answer to another process's payment is left to it`() {
+        var record = record(.confirmed)
+        #expect(record.apply(.arrived(arrivals(purchaseID: "p", launch: "l2"))) == [])
+        #expect(record.entries[0].state == .confirmed)
+    }
+
+    @Test func `a sale behind a payment that was told as failed is still delivered`() {
+        var record = record(.failed)
+        #expect(record.apply(.arrived(arrivals(purchaseID: "p"))) == [.deliver(key: "k2")])
+        #expect(record.entries.count == 2)
+    }
+
+    @Test func `what is owned and bought again takes the tombstone's place`() {
+        var record = record(.finished)
+        record.entries.append(self.record(.confirmed).entries[0])
+        record.entries[1].key = "again"
+        #expect(record.apply(.sold(key: "again", sold, receipt)) == [.deliver(key: "again")])
+        #expect(record.entries.map(\.key) == ["again"])
+    }
+
+    @Test func `a restored realm forgets how far it was read`() {
+        var record = record(.purchased)
+        let who = QueueRecord.LastSignIn(owner: owner, name: nil)
+        let realm = QueueRecord.KnownRealm(id: "r", generation: 1, root: "AA==")
+        _ = record.apply(.signedIn(who, realm))
+        _ = record.apply(.arrived(arrivals(purchaseID: nil)))
+        #expect(record.revision(of: owner) == 7)
+
+        var restored = realm
+        restored.generation = 2
+        _ = record.apply(.signedIn(who, restored))
+
+        #expect(record.revision(of: owner) == 0)
+        #expect(record.receipt?.etag == nil)
+        #expect(record.entries.count == 1)
+    }
+
+    @Test func `entries of others are not this launch's`() {
+        let record = record(.purchased)
+        #expect(record.entries(of: "l", for: owner).count == 1)
+        #expect(record.entries(of: "l2", for: owner).isEmpty)
+        #expect(record.entries(of: "l", for: Owner(realm: "r", customer: "d")).isEmpty)
+        #expect(record.entries(of: "l", for: nil).isEmpty)
+    }
+
+    /// All event sequences up to six long: no purchase is lost, and nothing
+    /// is told twice without a reason.
+    @Test func `whatever happens in whatever order, a sale is told until finished`() {
+        let names: [Substring] = [
+            "confirmed", "deferred", "failed", "sold", "arrived", "finished", "acknowledged",
+        ]
+        func explore(_ record: QueueRecord, _ told: Int, _ removed: Int, _ depth: Int) {
+            guard depth > 0 else { return }
+            for name in names {
+                var next = record
+                let actions = next.apply(event(name))
+                let tells = actions.filter {
+                    if case .deliver(let key) = $0 {
+                        next.entry(key)?.state == .purchased
+                    } else {
+                        false
+                    }
+                }.count
+                let removals = actions.filter { if case .remove = $0 { true } else { false } }
+                if tells > 0, next.entries.allSatisfy({ $0.sold == nil }) {
+                    Issue.record("a sale was told and is not kept after \(name)")
+                }
+                if record.entries.contains(where: { $0.state == .purchased }),
+                    !next.entries.contains(where: { $0.sold != nil })
+                {
+                    Issue.record("a sale was lost by \(name)")
+                }
+                explore(next, told + tells, removed + removals.count, depth - 1)
+            }
+        }
+        explore(record(.asked), 0, 0, 6)
+    }
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CStoreKit
+import Foundation
+import PurchaseKit
+import Testing
+
+/// What apps and their tests write against StoreKit 1.
+struct SurfaceTests {
+    func thrown(_ code: SKError.Code) throws { throw SKError(code) }
+
+    @Test func `an error is caught by its code`() throws {
+        do {
+            try thrown(.paymentCancelled)
+            Issue.record("nothing was thrown")
+        } catch SKError.paymentCancelled {
+        }
+    }
+
+    @Test func `an error is compared in all the ways that apps write`() {
+        let error: any Error = SKError(.paymentCancelled, userInfo: ["key": "value"])
+
+        #expect((error as? SKError)?.code == .paymentCancelled)
+        #expect((error as NSError).code == SKError.paymentCancelled.rawValue)
+        #expect((error as NSError).domain == SKErrorDomain)
+        #expect(error._code == 2)
+        #expect((error as? SKError)?.userInfo["key"] as? String == "value")
+        #expect((error as? SKError)?.errorCode == 2)
+        let optional: (any Error)? = error
+        if case SKError.paymentCancelled? = optional {
+        } else {
+            Issue.record("the optional pattern does not match")
+        }
+        #expect(SKError(.unknown) != SKError(.clientInvalid))
+    }
+
+    @Test func `an error of a number that nobody documented keeps it`() {
+        let error = SKError(_nsError: NSError(domain: SKErrorDomain, code: 907))
+        #expect(error.code.rawValue == 907)
+        #expect(SKError.Code(rawValue: 907) != nil)
+    }
+
+    @Test func `a state of any number is a state`() {
+        let state = SKPaymentTransactionState(rawValue: 92_159_124)
+        #expect(state?.rawValue == 92_159_124)
+        #expect(SKPaymentTransactionState.deferred.rawValue == 4)
+    }
+
+    @Test func `a payment copies what it holds`() throws {
+        let product = NamedProduct("credits.5")
+        let payment = SKMutablePayment(product: product)
+        payment.quantity = 4
+
+        let copy = try #require(payment.copy() as? SKPayment)
+        let mutable = try #require(copy.mutableCopy() as? SKMutablePayment)
+        mutable.quantity = 2
+
+        #expect(SKPayment(product: product).quantity == 1)
+        #expect(copy.productIdentifier == "credits.5")
+        #expect(copy.quantity == 4)
+    }
+
+    @Test func `doubles of every class can be made`() {
+        final class Transaction: SKPaymentTransaction, @unchecked Sendable {
+            override var transactionState: SKPaymentTransactionState { .purchased }
+            override var transactionIdentifier: String? { "1" }
+        }
+        final class Queue: SKPaymentQueue, @unchecked Sendable {
+            var added: [SKPayment] = []
+            override func add(_ payment: SKPayment) { added.append(payment) }
+        }
+        let queue = Queue()
+        queue.add(SKPayment(product: NamedProduct("a")))
+        #expect(queue.added.count == 1)
+        #expect(Transaction().transactionIdentifier == "1")
+        #expect(SKProductsResponse().products.isEmpty)
+    }
+
+    @Test func `one weak delegate, seen as either kind`() {
+        let request = SKProductsRequest(productIdentifiers: ["a"])
+        let listener = CountingListener()
+        request.delegate = listener
+        let plain: SKRequest = request
+
+        #expect(plain.delegate === listener)
+        do {
+            let passing = CountingListener()
+            request.delegate = passing
+        }
+        #expect(plain.delegate == nil)
+    }
+
+    @Test func `an app's purchase code compiles with the required methods alone`() {
+        let observer = MinimalObserver()
+        let request = SKRequest()
+        let delegate = MinimalDelegate()
+        request.delegate = delegate
+        observer.paymentQueue(SKPaymentQueue(), removedTransactions: [])
+        delegate.requestDidFinish(request)
+        delegate.request(request, didFailWithError: SKError(.unknown))
+        #expect(observer.unlocked == [])
+    }
+}
+
+final class NamedProduct: SKProduct, @unchecked Sendable {
+    private let name: String
+
+    init(_ name: String) {
+        self.name = name
+        super.init()
+    }
+
+    override var productIdentifier: String { name }
+    override var price: NSDecimalNumber { 1.99 }
+    override var priceLocale: Locale { Locale(identifier: "en_US@currency=EUR") }
+}
+
+/// Written as apps write it.
+private final class MinimalObserver: NSObject, SKPaymentTransactionObserver {
+    var unlocked: [String] = []
+
+    func paymentQueue(
+        _ queue: SKPaymentQueue, updatedTransactions transactions: [SKPaymentTransaction]
+    ) {
+        for transaction in transactions {
+            switch transaction.transactionState {
+            case .purchasing, .deferred: break
+            case .purchased:
+                unlocked.append(transaction.payment.productIdentifier)
+                queue.finishTransaction(transaction)
+            case .restored:
+                unlocked.append(transaction.original?.payment.productIdentifier ?? "")
+                queue.finishTransaction(transaction)
+            case .failed:
+                if let error = transaction.error as? SKError, error.code != .paymentCancelled {
+                    print(error.localizedDescription)
+                }
+                queue.finishTransaction(transaction)
+            @unknown default: break
+            }
+        }
+    }
+}
+
+private final class MinimalDelegate: NSObject, SKProductsRequestDelegate {
+    func productsRequest(_ request: SKProductsRequest, didReceive response: SKProductsResponse) {}
+}
