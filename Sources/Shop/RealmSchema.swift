@@ -12,7 +12,7 @@ enum RealmSchema {
     private static let statements = [
         realm, apps, products, customers, signInNames, devices, sessions, appAccounts,
         purchases, purchasesUnsettled, transactions, transactionsByRevision, transactionsByID,
-        transactionsOwned, outbox, serverKeys,
+        transactionsOwned, transactionsInReceipt, outbox, serverKeys,
     ]
 
     private static let realm = """
@@ -177,7 +177,8 @@ enum RealmSchema {
         """
 
     private static let transactionsByRevision = """
-        CREATE INDEX transactions_by_revision ON transactions (customer_id, revision)
+        CREATE INDEX transactions_by_revision
+        ON transactions (customer_id, revision, transaction_id)
         """
 
     private static let transactionsByID = """
@@ -189,6 +190,13 @@ enum RealmSchema {
         CREATE UNIQUE INDEX transactions_owned
         ON transactions (customer_id, bundle_id, product_id)
         WHERE product_type = 'non-consumable' AND revoked_at IS NULL
+        """
+
+    /// What a receipt holds, so that finished consumables cost it nothing.
+    private static let transactionsInReceipt = """
+        CREATE INDEX transactions_in_receipt
+        ON transactions (customer_id, bundle_id, transaction_id)
+        WHERE finished_at IS NULL OR product_type <> 'consumable'
         """
 
     /// One row for each notification owed. A cause owes one notification.

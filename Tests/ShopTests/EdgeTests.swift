@@ -130,6 +130,31 @@ import Testing
         #expect(names.count > 40)
     }
 
+    @Test func `the way of a purchase finds every row by an index`() async throws {
+        let realm = try await SQLiteStorage.open(file: nil, migrations: RealmSchema.migrations)
+        let statements = [
+            Statement.Sessions.find, Statement.Customers.line, Statement.Customers.now,
+            Statement.Customers.revision, Statement.Customers.byName, Statement.Purchases.facts,
+            Statement.Purchases.settle, Statement.Purchases.unsettled,
+            Statement.Transactions.one, Statement.Transactions.byID,
+            Statement.Transactions.since, Statement.Transactions.finish,
+            Statement.Transactions.records, Statement.ServerKeys.byID,
+        ]
+
+        for statement in statements {
+            let plan = Statement(
+                statement.name, statement.parameters, "EXPLAIN QUERY PLAN " + statement.sql)
+            let nulls = statement.parameters.map { _ in SQLValue.null }
+            let steps = try await realm.read { reading in
+                try reading.query(plan, nulls).map { try $0.text("detail") }
+            }
+            // The realm's own row is the only one of its table.
+            let scans = steps.filter { $0.hasPrefix("SCAN") && $0 != "SCAN r" }
+            #expect(scans.isEmpty, "\(statement.name): \(steps)")
+            #expect(!steps.contains { $0.contains("TEMP B-TREE") }, "\(statement.name): \(steps)")
+        }
+    }
+
     @Test func `the customer's line is the first statement of every write`() async throws {
         let world = try await TestWorld.open()
         let token = try await world.signIn().token
