@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// A folder that is removed, with all that lies in it, with the last
+/// reference to it. A class for that reason.
+final class TemporaryFolder: Sendable {
+    let path: String
+
+    init() throws {
+        let base = FileManager.default.temporaryDirectory.path
+        let template = (base.hasSuffix("/") ? base : base + "/") + "shopkeeper-test.XXXXXX"
+        var bytes = Array(template.utf8CString)
+        guard mkdtemp(&bytes) != nil else {
+            throw CocoaError(.fileWriteUnknown, userInfo: [NSFilePathErrorKey: template])
+        }
+        path = String(decoding: bytes.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    func file(_ name: String) -> String { path + "/" + name }
+}

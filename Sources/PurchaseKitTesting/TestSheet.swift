@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import PurchaseKit
+import Synchronization
+
+/// A payment sheet that answers as a test says, and keeps what it showed. A
+/// class, because the test and the device share it.
+public final class TestSheet: PaymentSheet {
+    private struct State {
+        var answers: [SheetAnswer]
+        var shown: [SheetContents] = []
+        var notices: [String] = []
+    }
+
+    private let state: Mutex<State>
+    private let otherwise: SheetAnswer
+
+    /// Gives `answers` one after another, then `otherwise` for ever.
+    public init(_ answers: [SheetAnswer] = [], otherwise: SheetAnswer = .confirm) {
+        state = Mutex(State(answers: answers))
+        self.otherwise = otherwise
+    }
+
+    /// What it showed so far, oldest first.
+    public var shown: [SheetContents] { state.withLock { $0.shown } }
+    /// What the customer was told without being asked.
+    public var notices: [String] { state.withLock { $0.notices } }
+
+    /// Answers to give before any others that are left.
+    public func answer(next answers: SheetAnswer...) {
+        state.withLock { $0.answers.insert(contentsOf: answers, at: 0) }
+    }
+
+    public func present(_ contents: SheetContents) async -> SheetAnswer {
+        state.withLock { state in
+            state.shown.append(contents)
+            return state.answers.isEmpty ? otherwise : state.answers.removeFirst()
+        }
+    }
+
+    public func notify(_ sentence: String) async {
+        state.withLock { $0.notices.append(sentence) }
+    }
+}

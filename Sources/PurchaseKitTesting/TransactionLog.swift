@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+public import PurchaseKit
+
+/// An observer that keeps what it is told, and lets a test wait for more. A
+/// class with a lock: it is told on the callback queue and asked elsewhere.
+public final class TransactionLog: NSObject, SKPaymentTransactionObserver, @unchecked Sendable {
+    /// One call of an observer for one transaction.
+    public struct Entry: @unchecked Sendable {
+        public let transaction: SKPaymentTransaction
+        /// As it was when told; nil when it was removed.
+        public let state: SKPaymentTransactionState?
+    }
+
+    private struct Waiter {
+        let isEnough: ([Entry]) -> Bool
+        let continuation: CheckedContinuation<Void, any Error>
+    }
+
+    private let lock = NSLock()
+    private var told: [Entry] = []
+    private var waiters: [Int: Waiter] = [:]
+    private var waiterCount = 0
+    private var isListening = false
+
+    /// Everything told so far, oldest first.
+    public var entries: [Entry] { lock.withLock { told } }
+
+    /// The transactions that were told in a state, oldest first.
+    public func transactions(_ state: SKPaymentTransactionState) -> [SKPaymentTransaction] {
+        entries.filter { $0.state == state }.map(\.transaction)
+    }
+
+    /// The first transaction told in a state, when it is told. Throws
+    /// `CancellationError` where the task is cancelled first.
+    public func first(_ state: SKPaymentTransactionState) async throws -> SKPaymentTransaction {
+        try await all(state, count: 1)[0]
+    }
+
+    /// The first `count` transactions told in a state, when that many are.
+    public func all(
+        _ state: SKPaymentTransactionState, count: Int
+    ) async throws -> [SKPaymentTransaction] {
+        try await until { entries in entries.count { $0.state == state } >= count }
+        return Array(transactions(state).prefix(count))
+    }
+
+    /// Returns when so many transactions have left the queue.
+    public func removed(count: Int = 1) async throws {
+        try await until { entries in entries.count { $0.state == nil } >= count }
+    }
+
+    public func paymentQueue(
+        _ queue: SKPaymentQueue, updatedTransactions transactions: [SKPaymentTransaction]
+    ) {
+        note(transactions.map { Entry(transaction: $0, state: $0.transactionState) })
+    }
+
+    public func paymentQueue(
+        _ queue: SKPaymentQueue, removedTransactions transactions: [SKPaymentTransaction]
+    ) {
+        note(transactions.map { Entry(transaction: $0, state: nil) })
+    }
+
+    func listen(to queue: SKPaymentQueue) {
+        let isNew = lock.withLock {
+            defer { isListening = true }
+            return !isListening
+        }
+        if isNew { queue.add(self) }
+    }
+
+    private func note(_ entries: [Entry]) {
+        let woken = lock.withLock {
+            told += entries
+            let ready = waiters.filter { $0.value.isEnough(told) }
+            for number in ready.keys { waiters[number] = nil }
+            return ready.values.map(\.continuation)
+        }
+        for continuation in woken { continuation.resume() }
+    }
+
+    private func until(_ isEnough: @escaping ([Entry]) -> Bool) async throws {
+        let number = lock.withLock {
+            waiterCount += 1
+            return waiterCount
+        }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                wait(number, Waiter(isEnough: isEnough, continuation: continuation))
+            }
+        } onCancel: {
+            giveUp(number)
+        }
+    }
+
+    private func wait(_ number: Int, _ waiter: Waiter) {
+        let isOver = lock.withLock {
+            if waiter.isEnough(told) || Task.isCancelled { return true }
+            waiters[number] = waiter
+            return false
+        }
+        guard isOver else { return }
+        if Task.isCancelled {
+            waiter.continuation.resume(throwing: CancellationError())
+        } else {
+            waiter.continuation.resume()
+        }
+    }
+
+    private func giveUp(_ number: Int) {
+        let waiter = lock.withLock { waiters.removeValue(forKey: number) }
+        waiter?.continuation.resume(throwing: CancellationError())
+    }
+}
