@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+/// Never lost, never twice: every port call of a purchase, cut before and after.
+@Suite(.timeLimit(.minutes(3))) struct CutTests {
+    @Test(arguments: [false, true])
+    func `a purchase cut anywhere is paid once and delivered until finished`(
+        hasProcessor: Bool
+    ) async throws {
+        let uncut = CutRun("pro", cut: nil, hasProcessor: hasProcessor)
+        #expect(try await uncut.run() == [])
+        let calls = uncut.tape.calls
+        #expect(calls.contains("processor.authorise") == hasProcessor)
+        #expect(calls.contains("wire.purchase") && calls.contains("wire.finish"))
+        #expect(calls.contains("realm.write") && calls.contains("files.replace"))
+
+        var fired = 0
+        for cut in Cut.all(calls.count) {
+            let run = CutRun("pro", cut: cut, hasProcessor: hasProcessor)
+            let complaints = try await run.run()
+            #expect(complaints == [], "\(cut), \(calls[cut.index])")
+            fired += run.tape.hasFired ? 1 : 0
+        }
+        #expect(fired == 2 * calls.count)
+        print("cut \(calls.count) port calls on both sides: \(fired) cuts fired")
+    }
+
+    @Test(arguments: Flaw.allCases)
+    func `the auditor finds what is wrong with a world`(flaw: Flaw) async throws {
+        let uncut = CutRun("credits.5", cut: nil, hasProcessor: true)
+        #expect(try await uncut.run() == [])
+
+        var complaints: [String] = []
+        for cut in Cut.all(uncut.tape.calls.count) where complaints.isEmpty {
+            let run = CutRun("credits.5", cut: cut, hasProcessor: true, flaw: flaw)
+            complaints = try await run.run()
+        }
+        #expect(!complaints.isEmpty)
+        print("\(flaw): \(complaints)")
+    }
+}
+
+extension Cut {
+    /// Both sides of every call.
+    static func all(_ calls: Int) -> [Cut] {
+        (0..<calls).flatMap { index in
+            Cut.Side.allCases.map { Cut(index: index, side: $0) }
+        }
+    }
+}
