@@ -89,8 +89,7 @@ let package = Package(
         module(
             "Shop",
             [
-                "CatalogueFile", "Commerce", "SignedData", "Storage", "StoreWire", crypto,
-                cryptoExtras,
+                "Commerce", "SignedData", "Storage", "StoreWire", crypto, cryptoExtras,
             ]),
         module(
             "PurchaseKitTesting",
