@@ -117,6 +117,26 @@ struct LaunchTests {
         #expect(await rig.quietLaunch() == [])
     }
 
+    @Test func `what does not verify waits, and holds up nothing else`() async {
+        rig.store.sellElsewhere("credits.5")
+        rig.store.sellElsewhere("credits.10")
+        rig.store.state.withLock {
+            $0.forge = { payload in
+                if payload.productId == "credits.5" { payload.bundleId = "com.example.other" }
+            }
+        }
+        let first = rig.launch()
+        await first.observer.diary.wait(for: "purchased credits.10")
+        await first.device.close()
+        #expect(first.observer.diary.lines == ["purchased credits.10 2000000000000002"])
+        rig.store.state.withLock { $0.forge = nil }
+
+        let second = rig.launch()
+        await second.observer.diary.wait(for: "purchased credits.5")
+
+        #expect(second.observer.diary.lines.count == 2)
+    }
+
     @Test func `unfinished purchases are delivered while the store is away`() async {
         let first = rig.launch()
         first.add("credits.5")

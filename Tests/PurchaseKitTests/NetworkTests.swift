@@ -150,7 +150,7 @@ struct NetworkTests {
         let app = rig.launch()
         app.add("credits.5")
         await app.observer.diary.wait(for: "purchased")
-        rig.store.state.withLock { $0.validToken = "another" }
+        rig.store.state.withLock { $0.validTokens = [] }
 
         app.add("credits.10")
         await app.observer.diary.wait(for: "purchased", count: 2)

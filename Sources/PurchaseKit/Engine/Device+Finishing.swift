@@ -40,6 +40,9 @@ extension Device {
         guard finishers[key] == nil, !isClosed, let entry = entry(key),
             let transactionID = entry.sold?.transactionID
         else { return }
+        // The tombstone goes when the store has heard, and an answer that was
+        // under way before that must find the transaction hidden all the same.
+        finishedTransactions.insert(transactionID)
         finishers[key] = Task {
             var failures = 0
             while !Task.isCancelled, self.entry(key)?.state == .finished {

@@ -48,7 +48,7 @@ final class FakeStore: StoreTransport {
         var now = Timestamp(milliseconds: 1_700_000_000_000)
         var calls: [DeviceRoute] = []
         var sessions = 0
-        var validToken = ""
+        var validTokens: Set<String> = []
         var etagsAsked: [String?] = []
         var forge: ((inout JWSTransactionDecodedPayload) -> Void)?
     }
@@ -116,7 +116,7 @@ final class FakeStore: StoreTransport {
     private func answer(_ call: DeviceCall) -> DeviceReply {
         state.withLock { state in
             if case .signIn = call.route { return signIn(&state) }
-            guard call.token == state.validToken else {
+            guard state.validTokens.contains(call.token ?? "") else {
                 return refused(401, WireError(code: "unauthorised", message: "No session."))
             }
             switch call.route {
@@ -137,10 +137,11 @@ final class FakeStore: StoreTransport {
 
     private func signIn(_ state: inout State) -> DeviceReply {
         state.sessions += 1
-        state.validToken = "token-\(state.sessions)"
+        let token = "token-\(state.sessions)"
+        state.validTokens.insert(token)
         return reply(
             SignInResponse(
-                token: state.validToken,
+                token: token,
                 tokenExpires: Timestamp(milliseconds: 4_000_000_000_000),
                 customerId: state.customer, customerName: "blob", bundleId: "com.example.app",
                 appAppleId: nil,
