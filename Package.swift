@@ -155,6 +155,7 @@ let package = Package(
             [
                 "CSyncCounter", "Commerce", "Live", "PurchaseKit", "PurchaseKitTesting", "Shop",
                 "SignedData", "Storage", "StorageSQLite", "StoreKit", "StoreWire", "TestSupport",
+                "shopkeeper",
             ]),
         tests("CommandTests", ["Commerce", "Live", "StoreWire", "TestSupport", "shopkeeper"]),
         tests("TidyTests", ["TestSupport"]),

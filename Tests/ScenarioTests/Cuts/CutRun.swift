@@ -26,7 +26,7 @@ enum Flaw: Sendable, CaseIterable {
 /// ports, observers and the run share it.
 final class CutRun: @unchecked Sendable {
     let tape: Tape
-    let bell = Bell()
+    let bell: Bell
     let disk = Disk()
     let store: CutStore
     let processor: Processor?
@@ -39,6 +39,7 @@ final class CutRun: @unchecked Sendable {
 
     init(_ product: String, cut: Cut?, hasProcessor: Bool, flaw: Flaw? = nil) {
         tape = Tape(cut: cut)
+        bell = Bell(patience: .seconds(flaw == nil ? 20 : 2))
         processor = hasProcessor ? Processor(forgetsKeys: flaw == .chargeKeysForgotten) : nil
         store = CutStore(tape: tape, processor: processor)
         self.product = product

@@ -71,7 +71,13 @@ final class Life: Sendable {
 /// because ports ring it and the run waits for it.
 final class Bell: Sendable {
     struct NothingHappened: Error {}
+
+    private let patience: Duration
     private let state = Mutex<(rung: Int, waiting: [CheckedContinuation<Void, Never>])>((0, []))
+
+    init(patience: Duration) {
+        self.patience = patience
+    }
 
     var rung: Int { state.withLock { $0.rung } }
 
@@ -86,8 +92,9 @@ final class Bell: Sendable {
 
     /// Returns when it was rung since; throws when it stays silent for long.
     func next(since rung: Int) async throws {
+        let limit = patience
         let patience = Task {
-            try await Live.sleep(.seconds(10))
+            try await Live.sleep(limit)
             self.ring()
             return true
         }

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Foundation
+import Live
+import PurchaseKit
+import StoreWire
+import Synchronization
+
+/// What customers asked and heard while a store is killed again and again. A
+/// class, because customers and the one who kills share it.
+final class Siege: Sendable {
+    private struct State {
+        var isUp = false
+        var isOver = false
+        var sent = 0
+        var killAt = 0
+        var underWay: Set<String> = []
+        /// Sent to the life that was killed, and not answered by it.
+        var unanswered = 0
+        var answers: [String: Set<String>] = [:]
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+    private let moment: AsyncStream<Void>
+    private let strike: AsyncStream<Void>.Continuation
+
+    init() {
+        (moment, strike) = AsyncStream.makeStream(of: Void.self)
+    }
+
+    var isOver: Bool { state.withLock { $0.isOver } }
+    /// Transaction ids that were answered, by purchase id.
+    var answers: [String: Set<String>] { state.withLock { $0.answers } }
+    var underWay: Int { state.withLock { $0.underWay.count } }
+
+    /// The store listens; it shall be killed around its `killAt`-th purchase.
+    func open(killAt: Int) {
+        wake { state in
+            state.isUp = true
+            state.sent = 0
+            state.unanswered = 0
+            state.killAt = killAt
+        }
+    }
+
+    /// The store has been killed. Returns how many purchases it left
+    /// unanswered, when all that were under way have ended.
+    func close() async -> Int {
+        state.withLock { $0.isUp = false }
+        while underWay > 0 { await changed { $0.underWay.isEmpty } }
+        return state.withLock { $0.unanswered }
+    }
+
+    /// No more purchases are begun. What was begun is asked until it is answered.
+    func end() { wake { $0.isOver = true } }
+
+    /// Returns when the store listens.
+    func whenUp() async {
+        while !state.withLock({ $0.isUp }) { await changed { $0.isUp } }
+    }
+
+    /// Returns when it is time to kill.
+    func whenDue() async {
+        for await _ in moment { return }
+    }
+
+    func begin(_ id: String) {
+        let isDue = state.withLock { state in
+            state.underWay.insert(id)
+            state.sent += 1
+            return state.sent == state.killAt
+        }
+        if isDue { strike.yield() }
+    }
+
+    func answered(_ id: String, transaction: String) {
+        wake { state in
+            state.underWay.remove(id)
+            state.answers[id, default: []].insert(transaction)
+        }
+    }
+
+    /// `isSent`: whether the purchase had left the device.
+    func unanswered(_ id: String, isSent: Bool) {
+        wake { state in
+            state.underWay.remove(id)
+            if isSent { state.unanswered += 1 }
+        }
+    }
+
+    private func wake(_ change: (inout State) -> Void) {
+        let woken = state.withLock { state in
+            change(&state)
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in woken { continuation.resume() }
+    }
+
+    private func changed(_ isSo: (borrowing State) -> Bool) async {
+        await withCheckedContinuation { continuation in
+            let isOver = state.withLock { state in
+                if !isSo(state) { state.waiting.append(continuation) }
+                return isSo(state)
+            }
+            if isOver { continuation.resume() }
+        }
+    }
+}
+
+/// A customer's device that buys without pause, under purchase ids that it
+/// keeps until they are answered.
+struct Buyer: Sendable {
+    let number: Int
+    let transport: HTTPTransport
+    let token: String
+    let siege: Siege
+    let randomness: Randomness
+
+    func buy() async throws {
+        while !siege.isOver {
+            let id = randomness.uuid()
+            while try await !ask(id) {}
+        }
+    }
+
+    /// Whether there was an answer.
+    func ask(_ id: String) async throws -> Bool {
+        await siege.whenUp()
+        siege.begin(id)
+        do throws(TransportFailure) {
+            let reply = try await transport.send(try call(id))
+            guard reply.status == 200 else {
+                siege.unanswered(id, isSent: true)
+                return false
+            }
+            siege.answered(id, transaction: signed(reply))
+            return true
+        } catch .notSent {
+            siege.unanswered(id, isSent: false)
+            return false
+        } catch {
+            siege.unanswered(id, isSent: true)
+            return false
+        }
+    }
+
+    private func call(_ id: String) throws(TransportFailure) -> DeviceCall {
+        let request = PurchaseRequest(
+            productId: "com.example.monkeycredits.credits5", quantity: 1, unitPrice: 990,
+            currency: "USD")
+        guard let body = try? JSONEncoder().encode(request) else { throw .unknown(nil) }
+        return DeviceCall(
+            route: .purchase(id: id), body: Array(body), token: token,
+            requestID: "buyer-\(number)")
+    }
+
+    /// The id in a signed transaction; it is verified once all is over.
+    private func signed(_ reply: DeviceReply) -> String {
+        let response = try? JSONDecoder().decode(
+            PurchaseResponse.self, from: Data(reply.body))
+        return response?.signedTransaction.flatMap(Self.transactionID) ?? "none"
+    }
+
+    private static func transactionID(_ compact: String) -> String? {
+        struct Payload: Decodable { var transactionId: String }
+        let parts = compact.split(separator: ".")
+        guard parts.count == 3 else { return nil }
+        var base64 = parts[1].replacing("-", with: "+").replacing("_", with: "/")
+        while base64.count % 4 != 0 { base64 += "=" }
+        return Data(base64Encoded: String(base64)).flatMap {
+            try? JSONDecoder().decode(Payload.self, from: $0).transactionId
+        }
+    }
+}
