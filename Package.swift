@@ -148,16 +148,16 @@ let package = Package(
         tests(
             "PurchaseKitTests",
             [
-                "Commerce", "Live", "PurchaseKit", "SignedData", "StoreWire", "TestSupport",
+                "CStoreKit", "Commerce", "Live", "PurchaseKit", "SignedData", "StoreWire",
+                "TestSupport",
             ]),
         tests(
             "ScenarioTests",
             [
                 "CSyncCounter", "Commerce", "Live", "PurchaseKit", "PurchaseKitTesting", "Shop",
                 "SignedData", "Storage", "StorageSQLite", "StoreKit", "StoreWire", "TestSupport",
-                "shopkeeper",
             ]),
-        tests("CommandTests", ["Commerce", "Live", "StoreWire", "TestSupport", "shopkeeper"]),
+        tests("CommandTests", ["MonkeyCredits", "TestSupport", "shopkeeper"]),
         tests("TidyTests", ["TestSupport"]),
     ]
 )

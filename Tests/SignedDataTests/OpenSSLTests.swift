@@ -3,6 +3,7 @@
 import Commerce
 import Foundation
 import SignedData
+import TestSupport
 import Testing
 
 /// OpenSSL judges our receipts and certificates. Where it is missing these
@@ -55,7 +56,9 @@ import Testing
         #expect(outcome.output == "\(leaf): OK\n", "\(outcome.errors)")
     }
 
-    private func verify(_ receipt: [UInt8], root: CertificateAuthority) async throws -> Outcome {
+    private func verify(_ receipt: [UInt8], root: CertificateAuthority) async throws
+        -> ChildProcess.Outcome
+    {
         try await Command.inFolder { folder in
             try Data(receipt).write(to: folder.appendingPathComponent("receipt.der"))
             try Data(root.rootPEM.utf8).write(to: folder.appendingPathComponent("root.pem"))

@@ -4,6 +4,7 @@ import Commerce
 import Foundation
 import SignedData
 import StoreWire
+import TestSupport
 import Testing
 
 /// Apple's own library and an independent one judge what we sign, in Python.

@@ -8,8 +8,8 @@ import Testing
 @Suite struct ModuleTests {
     let tree = PackageTree()
 
-    @Test func `the table of modules agrees with the package`() throws {
-        let manifest = try tree.manifest(of: tree.root)
+    @Test func `the table of modules agrees with the package`() async throws {
+        let manifest = try await tree.manifest(of: tree.root)
         let table = try moduleTable()
 
         let shipped = manifest.targets.filter { $0.type != "test" && !isTestTool($0) }
@@ -21,8 +21,8 @@ import Testing
         }
     }
 
-    @Test func `a module imports what it declares, and declares what it imports`() throws {
-        let manifest = try tree.manifest(of: tree.root)
+    @Test func `a module imports what it declares, and declares what it imports`() async throws {
+        let manifest = try await tree.manifest(of: tree.root)
         let known = Set(manifest.targets.flatMap { $0.dependencies.map(\.name) })
 
         for target in manifest.targets {
@@ -37,10 +37,10 @@ import Testing
         }
     }
 
-    @Test func `StoreKit needs neither a server nor a database`() throws {
+    @Test func `StoreKit needs neither a server nor a database`() async throws {
         var closure = try Closure(tree: tree)
 
-        try closure.add(target: "StoreKit", of: tree.root)
+        try await closure.add(target: "StoreKit", of: tree.root)
 
         #expect(closure.targets.contains("PurchaseKit"))
         #expect(closure.targets.contains("CCryptoBoringSSL"))
@@ -51,10 +51,10 @@ import Testing
         #expect(unwanted.isEmpty)
     }
 
-    @Test func `the closure of the server does hold a server and no TLS library`() throws {
+    @Test func `the closure of the server does hold a server and no TLS library`() async throws {
         var closure = try Closure(tree: tree)
 
-        try closure.add(target: "shopkeeper", of: tree.root)
+        try await closure.add(target: "shopkeeper", of: tree.root)
 
         #expect(closure.targets.contains("NIOCore") && closure.targets.contains("GRDB"))
         let slow = closure.targets.filter { name in
@@ -103,31 +103,31 @@ private struct Closure {
         self.tree = tree
     }
 
-    mutating func add(target name: String, of package: URL) throws {
+    mutating func add(target name: String, of package: URL) async throws {
         guard targets.insert(name).inserted else { return }
-        let manifest = try manifest(of: package)
-        for dependency in manifest.target(name)?.dependencies ?? [] {
+        let manifest = try await manifest(of: package)
+        for dependency in manifest.target(name)?.dependencies ?? [] where !dependency.isTrait {
             if manifest.target(dependency.name) != nil {
-                try add(target: dependency.name, of: package)
+                try await add(target: dependency.name, of: package)
             } else {
-                try add(product: dependency)
+                try await add(product: dependency)
             }
         }
     }
 
-    private mutating func add(product: Manifest.Dependency) throws {
+    private mutating func add(product: Manifest.Dependency) async throws {
         let checkout = tree.root.appendingPathComponent(".build/checkouts")
             .appendingPathComponent(product.package ?? product.name)
-        let manifest = try manifest(of: checkout)
+        let manifest = try await manifest(of: checkout)
         let found = manifest.products.first { $0.name == product.name }
         for target in try #require(found, "product \(product.name)").targets {
-            try add(target: target, of: checkout)
+            try await add(target: target, of: checkout)
         }
     }
 
-    private mutating func manifest(of package: URL) throws -> Manifest {
+    private mutating func manifest(of package: URL) async throws -> Manifest {
         if let known = manifests[package.path] { return known }
-        let manifest = try tree.manifest(of: package)
+        let manifest = try await tree.manifest(of: package)
         manifests[package.path] = manifest
         return manifest
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import TestSupport
 
 /// The files of this package, as the tidy rules look at them.
 struct PackageTree {
@@ -36,22 +37,15 @@ struct PackageTree {
 
     /// A package's own description, by the package manager. A scratch folder of
     /// its own keeps it from waiting for the build that runs this test.
-    func manifest(of package: URL) throws -> Manifest {
+    func manifest(of package: URL) async throws -> Manifest {
         let scratch = FileManager.default.temporaryDirectory
             .appendingPathComponent("tidy-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: scratch) }
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = [
+        let outcome = try await ChildProcess.run([
             "swift", "package", "--package-path", package.path, "--scratch-path", scratch.path,
             "dump-package",
-        ]
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        let bytes = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
+        ])
+        let bytes = Data(outcome.output.utf8)
         return try JSONDecoder().decode(Manifest.self, from: bytes)
     }
 }
@@ -93,25 +87,33 @@ struct Manifest: Decodable {
         let targets: [String]
     }
 
-    /// `{"byName": [name, condition]}`, `{"target": …}` or `{"product": [name, package, …]}`.
+    /// `{"byName": [name, condition]}`, `{"target": …}` or `{"product": [name, package, …, condition]}`.
     struct Dependency: Decodable {
         let name: String
         let package: String?
+        /// Wanted only with a trait of the package, and nobody here asks for traits.
+        let isTrait: Bool
 
         init(from decoder: any Decoder) throws {
             let forms = try decoder.singleValueContainer().decode([String: [Part]].self)
             let parts = forms.values.first ?? []
             name = parts.first?.text ?? ""
             package = forms.keys.contains("product") && parts.count > 1 ? parts[1].text : nil
+            isTrait = parts.contains { !$0.traits.isEmpty }
         }
     }
 
-    /// An element of a dependency's list: text, or a condition that is not looked at.
+    /// An element of a dependency's list: text, or a condition.
     struct Part: Decodable {
+        private struct Condition: Decodable { let traits: [String]? }
+
         let text: String?
+        let traits: [String]
 
         init(from decoder: any Decoder) throws {
-            text = try? decoder.singleValueContainer().decode(String.self)
+            let container = try decoder.singleValueContainer()
+            text = try? container.decode(String.self)
+            traits = (try? container.decode(Condition.self))?.traits ?? []
         }
     }
 

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// A program that a test runs, reads and ends.
+///
+/// Foundation's `Process` learns of an end through a descriptor that children
+/// started at the same moment inherit, so that parallel tests may wait for
+/// each other's children for ever. This one is spawned by itself and waited for
+/// by a thread of its own.
+public final class ChildProcess: Sendable {
+    /// How a program ended, and what it said.
+    public struct Outcome: Sendable {
+        /// The exit code; 128 and the signal's number when one ended it.
+        public let status: Int32
+        public let output: String
+        public let errors: String
+    }
+
+    public let pid: pid_t
+    /// What it says on standard output, line by line.
+    public let lines: AsyncStream<String>
+    private let output: Drain
+    private let errors: Drain
+    private let ended: Task<Int32, Never>
+
+    /// Starts the program found through `PATH`. `environment` replaces the
+    /// test's own where given.
+    public init(
+        _ arguments: [String], environment: [String: String]? = nil, folder: URL? = nil
+    ) throws {
+        let place = folder.map { ["--chdir=\($0.path)"] } ?? []
+        let environment = environment ?? ProcessInfo.processInfo.environment
+        let words = CStrings(["/usr/bin/env"] + place + arguments)
+        let variables = CStrings(environment.map { "\($0.key)=\($0.value)" })
+        // One at a time, so that no child is born between making a pipe and
+        // marking it as this process's own.
+        let (result, pid, outputEnd, errorsEnd) = try Self.spawning.withLock { _ in
+            let (outputEnd, outputWrite) = try Self.pipe()
+            let (errorsEnd, errorsWrite) = try Self.pipe()
+            var actions = posix_spawn_file_actions_t()
+            posix_spawn_file_actions_init(&actions)
+            defer { posix_spawn_file_actions_destroy(&actions) }
+            posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+            posix_spawn_file_actions_adddup2(&actions, outputWrite, 1)
+            posix_spawn_file_actions_adddup2(&actions, errorsWrite, 2)
+            var pid: pid_t = 0
+            let result = posix_spawn(
+                &pid, "/usr/bin/env", &actions, nil, words.pointers, variables.pointers)
+            close(outputWrite)
+            close(errorsWrite)
+            return (result, pid, outputEnd, errorsEnd)
+        }
+        guard result == 0 else { throw POSIXError(POSIXErrorCode(rawValue: result) ?? .EIO) }
+        self.pid = pid
+        let (lines, continuation) = AsyncStream<String>.makeStream()
+        self.lines = lines
+        output = Drain(outputEnd, continuation)
+        errors = Drain(errorsEnd, nil)
+        ended = Self.wait(for: pid)
+    }
+
+    deinit { Glibc.kill(pid, SIGKILL) }
+
+    public func kill(_ signal: Int32) { Glibc.kill(pid, signal) }
+
+    /// Waits until it has ended and said everything.
+    public func outcome() async -> Outcome {
+        let status = await ended.value
+        return Outcome(
+            status: status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + (status & 0x7F),
+            output: await output.text(), errors: await errors.text())
+    }
+
+    /// The first line of output that holds `text`; nil when it ended without.
+    public func line(with text: String) async -> String? {
+        for await line in lines where line.contains(text) { return line }
+        return nil
+    }
+
+    /// Runs a program to its end.
+    public static func run(
+        _ arguments: [String], environment: [String: String]? = nil, folder: URL? = nil
+    ) async throws -> Outcome {
+        try await ChildProcess(arguments, environment: environment, folder: folder).outcome()
+    }
+
+    private static let spawning = Mutex(())
+
+    private static func pipe() throws -> (read: Int32, write: Int32) {
+        var ends: [Int32] = [0, 0]
+        guard Glibc.pipe(&ends) == 0 else {
+            throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+        }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        return (ends[0], ends[1])
+    }
+
+    private static func wait(for pid: pid_t) -> Task<Int32, Never> {
+        let (ends, continuation) = AsyncStream<Int32>.makeStream()
+        Thread.detachNewThread {
+            var status: Int32 = 0
+            while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+            continuation.yield(status)
+        }
+        return Task {
+            for await status in ends { return status }
+            return -1
+        }
+    }
+}
+
+/// Reads a descriptor to its end, on a thread of its own.
+private final class Drain: Sendable {
+    private let bytes = Mutex<[UInt8]>([])
+    private let ended: Task<Void, Never>
+
+    init(_ descriptor: Int32, _ lines: AsyncStream<String>.Continuation?) {
+        let (ends, continuation) = AsyncStream<Void>.makeStream()
+        ended = Task { for await _ in ends {} }
+        Thread.detachNewThread { [self] in
+            var rest: [UInt8] = []
+            var buffer = [UInt8](repeating: 0, count: 4096)
+            while true {
+                let count = read(descriptor, &buffer, buffer.count)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { break }
+                bytes.withLock { $0 += buffer[..<count] }
+                rest += buffer[..<count]
+                while let end = rest.firstIndex(of: 10) {
+                    lines?.yield(String(decoding: rest[..<end], as: UTF8.self))
+                    rest.removeFirst(end + 1)
+                }
+            }
+            close(descriptor)
+            lines?.finish()
+            continuation.finish()
+        }
+    }
+
+    func text() async -> String {
+        await ended.value
+        return String(decoding: bytes.withLock { $0 }, as: UTF8.self)
+    }
+}
+
+/// A null-terminated array of C strings.
+private final class CStrings {
+    let pointers: [UnsafeMutablePointer<CChar>?]
+
+    init(_ strings: [String]) {
+        pointers = strings.map { strdup($0) } + [nil]
+    }
+
+    deinit { pointers.forEach { free($0) } }
+}
