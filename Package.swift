@@ -156,6 +156,7 @@ let package = Package(
             [
                 "CSyncCounter", "Commerce", "Live", "PurchaseKit", "PurchaseKitTesting", "Shop",
                 "SignedData", "Storage", "StorageSQLite", "StoreKit", "StoreWire", "TestSupport",
+                "shopkeeper",
             ]),
         tests("CommandTests", ["MonkeyCredits", "TestSupport", "shopkeeper"]),
         tests("TidyTests", ["TestSupport"]),

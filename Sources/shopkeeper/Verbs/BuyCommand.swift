@@ -33,16 +33,22 @@ struct BuyCommand: AsyncParsableCommand {
         let device = try device(found)
         let buyer = Buyer(device: device, finishes: !unfinished)
         let sold = try await buyer.buy(payment, timeout: .seconds(timeout))
+        let record = try await record(of: sold, found)
         await device.close()
-        guard
-            let record = try await found.transactions().first(where: {
-                $0.payload.transactionId == sold
-            })
-        else { throw Failure(.bug, "bug", "The store does not know what it sold: \(sold).") }
-        try printing.show(
-            record,
-            "Bought \(quantity) × \(product), transaction \(sold)."
-        )
+        try printing.show(record, "Bought \(quantity) × \(product), transaction \(sold).")
+    }
+
+    /// What the store has written down, once it has heard of the finish too.
+    private func record(of sold: String, _ found: RunningStore) async throws -> TransactionRecord {
+        let end = Live.monotonic() + .seconds(timeout)
+        while true {
+            let records = try await found.transactions()
+            guard let record = records.first(where: { $0.payload.transactionId == sold }) else {
+                throw Failure(.bug, "bug", "The store does not know what it sold: \(sold).")
+            }
+            if record.isFinished || unfinished || Live.monotonic() > end { return record }
+            try await Live.sleep(.milliseconds(5))
+        }
     }
 
     private var payment: SKPayment {

@@ -12,13 +12,21 @@ struct ExecCommand: AsyncParsableCommand {
         abstract: "Run a command beside a store of its own, and pass its exit code on.",
         usage: "shopkeeper exec [FILE] [serve options] -- COMMAND [ARGUMENTS]")
 
+    @Argument(help: "A .storekit file; without one a built-in catalogue is served.")
+    var file: String?
+
     @OptionGroup var options: ServeOptions
 
-    @Argument(parsing: .captureForPassthrough, help: "[FILE] -- COMMAND [ARGUMENTS]")
-    var words: [String] = []
+    @Argument(parsing: .postTerminator, help: "The command, behind `--`, and its arguments.")
+    var command: [String] = []
 
     func run() async throws {
-        let (file, command) = try split()
+        guard !command.isEmpty else {
+            throw Failure(
+                .usage, "commandMissing", "There is no command to run.", field: "COMMAND",
+                rule: "exec [FILE] [options] -- COMMAND [ARGUMENTS]",
+                remedy: "put the command behind `--`")
+        }
         let app = try options.app(file: file)
         for warning in app.warnings { Output.complain("warning: \(warning)") }
         let data = try options.data ?? Self.temporaryFolder()
@@ -27,16 +35,6 @@ struct ExecCommand: AsyncParsableCommand {
         let status = try await run(command, beside: served)
         if options.data == nil { try? FileManager.default.removeItem(atPath: data) }
         throw ExitCode(status)
-    }
-
-    private func split() throws -> (file: String?, command: [String]) {
-        guard let mark = words.firstIndex(of: "--"), mark <= 1, mark + 1 < words.count else {
-            throw Failure(
-                .usage, "commandMissing", "There is no command to run.", field: "COMMAND",
-                rule: "exec [FILE] [options] -- COMMAND [ARGUMENTS]",
-                remedy: "put the command behind `--`")
-        }
-        return (mark == 1 ? words[0] : nil, Array(words[(mark + 1)...]))
     }
 
     private func run(_ command: [String], beside served: ServedStore) async throws -> Int32 {

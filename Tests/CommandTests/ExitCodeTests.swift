@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestSupport
+import Testing
+
+/// Exit codes mean something, and errors name field, rule and remedy.
+@Suite(.timeLimit(.minutes(2))) struct ExitCodeTests {
+    let rig: Rig
+
+    init() throws {
+        rig = try Rig()
+    }
+
+    private static let commandLines: [(words: String, code: Int32)] = [
+        ("frob", 64), ("serve --port many", 64), ("exec", 64), ("serve --host 0.0.0.0", 64),
+        ("serve broken.storekit", 65), ("serve missing.storekit", 65), ("status", 69),
+        ("buy coins", 69), ("transaction list", 69), ("wait --timeout 0", 69), ("--version", 0),
+    ]
+
+    @Test(arguments: commandLines)
+    func `a command line has its code`(_ words: String, _ code: Int32) async throws {
+        try Data("no JSON".utf8).write(
+            to: URL(fileURLWithPath: rig.path("broken.storekit")))
+
+        let outcome = try await ChildProcess.run(
+            ["shopkeeper"] + words.split(separator: " ").map(String.init),
+            environment: rig.environment,
+            folder: URL(fileURLWithPath: rig.folder.path))
+
+        #expect(outcome.status == code, "\(outcome.errors)")
+        #expect(outcome.status == 0 || !outcome.errors.isEmpty)
+    }
+
+    @Test func `with --json an error is an object on standard error`() async throws {
+        let outcome = try await rig.run("shopkeeper", "status", "--json")
+
+        let error = try JSONSerialization.jsonObject(with: Data(outcome.errors.utf8))
+        #expect(outcome.output.isEmpty)
+        #expect((error as? [String: Any])?["code"] as? String == "noStore")
+        #expect((error as? [String: Any])?["remedy"] is String)
+    }
+
+    @Test func `what the store refuses is a no, with the store's sentence`() async throws {
+        let store = try await rig.serve()
+        defer { store.kill(SIGTERM) }
+
+        let unknown = try await rig.run("shopkeeper", "buy", "com.example.nothing")
+        let many = try await rig.run(
+            "shopkeeper", "buy", "com.example.monkeycredits.credits5", "--quantity", "11")
+        let realm = try await rig.run("shopkeeper", "realm", "delete", "nowhere")
+
+        #expect(unknown.status == 1)
+        #expect(unknown.errors.contains("com.example.nothing"))
+        #expect(many.status == 1)
+        #expect(realm.status == 1)
+        #expect(realm.errors.contains("remedy:"))
+    }
+
+    @Test func `a wrong key is 77`() async throws {
+        let store = try await rig.serve()
+        defer { store.kill(SIGTERM) }
+        let file = rig.path(".shopkeeper/run.json")
+        var run = try #require(
+            try JSONSerialization.jsonObject(with: Data(contentsOf: URL(fileURLWithPath: file)))
+                as? [String: Any])
+        let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions]
+        run["operatorKey"] = "wrong"
+        try JSONSerialization.data(withJSONObject: run).write(to: URL(fileURLWithPath: file))
+
+        let outcome = try await rig.run("shopkeeper", "realm", "list", "--data", ".shopkeeper")
+
+        #expect(mode as? Int == 0o600)
+        #expect(outcome.status == 77)
+    }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestSupport
+import Testing
+
+/// The sample, as its user sees it.
+@Suite(.timeLimit(.minutes(2))) struct SampleTests {
+    let rig: Rig
+
+    init() throws {
+        rig = try Rig()
+    }
+
+    @Test func `3 × 5 credits are 15, also after a restart`() async throws {
+        let outcome = try await rig.run(
+            "shopkeeper", "exec", "--", "sh", "-c",
+            "monkey-credits buy 5 --quantity 3 && monkey-credits balance && monkey-credits spend 4")
+
+        #expect(outcome.output == "15\n15\n11\n")
+        #expect(outcome.status == 0)
+    }
+
+    @Test func `titles and prices come from the store`() async throws {
+        let outcome = try await rig.run("shopkeeper", "exec", "--", "monkey-credits", "products")
+
+        #expect(outcome.output.contains("5 Monkey Credits\t$0.99\tA handful of credits"))
+        #expect(outcome.output.contains("10 Monkey Credits\t$1.79\t"))
+    }
+
+    @Test func `the sample's own file is served without a warning`() async throws {
+        let file = try PackageRoot.path() + "/Samples/MonkeyCredits/MonkeyCredits.storekit"
+        let outcome = try await rig.run(
+            "shopkeeper", "exec", file, "--bundle-id", "com.example.monkeycredits", "--",
+            "monkey-credits", "buy", "10")
+
+        #expect(outcome.output == "10\n")
+        #expect(outcome.errors == "")
+    }
+
+    @Test func `a store that is away is the network's fault, until it comes back`() async throws {
+        let away = try await rig.run(
+            "monkey-credits", "buy", "5", with: ["SHOPKEEPER_URL": "http://127.0.0.1:1"])
+        let store = try await rig.serve()
+        let url = try #require(try await rig.object("status")["url"] as? String)
+        let back = try await rig.run("monkey-credits", "buy", "5", with: ["SHOPKEEPER_URL": url])
+        store.kill(SIGTERM)
+
+        #expect(away.status == 69)
+        #expect(away.errors == "Network down?\n")
+        #expect(back.output == "5\n")
+    }
+
+    @Test func `a restricted device has a disabled store`() async throws {
+        let outcome = try await rig.run(
+            "shopkeeper", "exec", "--", "env", "SHOPKEEPER_RESTRICTED=1", "monkey-credits", "buy",
+            "5")
+
+        #expect(outcome.status == 1)
+        #expect(outcome.errors == "Store disabled\n")
+    }
+
+    @Test func `who cancels hears nothing`() async throws {
+        let outcome = try await rig.run(
+            "shopkeeper", "exec", "--", "env", "SHOPKEEPER_SHEET=cancel", "monkey-credits", "buy",
+            "5")
+
+        #expect(outcome.status == 1)
+        #expect(outcome.output == "")
+        #expect(outcome.errors == "")
+    }
+
+    @Test func `what was bought while it did not run is credited, once`() async throws {
+        let outcome = try await rig.run(
+            "shopkeeper", "exec", "--", "sh", "-c",
+            """
+            shopkeeper buy com.example.monkeycredits.credits10 --unfinished >&2
+            monkey-credits balance; monkey-credits balance
+            """)
+
+        #expect(outcome.output == "10\n10\n")
+    }
+
+    @Test func `killed at any moment, it credits what was sold, once`() async throws {
+        let store = try await rig.serve()
+        defer { store.kill(SIGTERM) }
+        let url = try #require(try await rig.object("status")["url"] as? String)
+        var variables = rig.environment
+        variables["SHOPKEEPER_URL"] = url
+
+        for turns in 0..<12 {
+            let app = try ChildProcess(
+                ["monkey-credits", "buy", "5"], environment: variables,
+                folder: URL(fileURLWithPath: rig.folder.path))
+            // A little later each time, by doing something instead of sleeping.
+            for _ in 0..<turns { _ = try await rig.run("true") }
+            app.kill(SIGKILL)
+            _ = await app.outcome()
+        }
+        _ = try await rig.run("monkey-credits", "balance", with: ["SHOPKEEPER_URL": url])
+        _ = try await rig.run("monkey-credits", "buy", "5", with: ["SHOPKEEPER_URL": url])
+        let balance = try await rig.run("monkey-credits", "balance", with: ["SHOPKEEPER_URL": url])
+
+        let sold = try await rig.list("transaction", "list")
+        #expect(sold.count >= 1)
+        #expect(balance.output == "\(5 * sold.count)\n")
+        #expect(sold.allSatisfy { $0["isFinished"] as? Bool == true })
+    }
+
+    @Test(arguments: [["buy", "7"], ["buy", "5", "--quantity", "11"], ["spend", "0"], ["sing"]])
+    func `arguments that make no sense are told the usage`(_ arguments: [String]) async throws {
+        let outcome = try await ChildProcess.run(
+            ["monkey-credits"] + arguments, environment: rig.environment)
+
+        #expect(outcome.status == 64)
+        #expect(outcome.errors.contains("usage:"))
+    }
+}
