@@ -208,10 +208,10 @@ struct LaunchTests {
     }
 
     @Test func `a restored realm is read again from its beginning`() async {
+        rig.store.sellElsewhere("credits.5")
+        rig.store.sellElsewhere("credits.5")
         let first = rig.launch(observer: DiaryObserver(finishes: true))
-        rig.store.sellElsewhere("credits.5")
-        rig.store.sellElsewhere("credits.5")
-        await first.observer.diary.wait(for: "purchased")
+        await first.observer.diary.wait(for: "removed", count: 2)
         await rig.acknowledged()
         await first.device.close()
         rig.store.state.withLock {
