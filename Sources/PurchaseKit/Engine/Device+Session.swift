@@ -158,13 +158,14 @@ extension Device {
     /// store itself says no are refusals; all others leave open what happened.
     func refusal(_ reply: DeviceReply) -> DeviceFault {
         let refusals: Set<Int> = [400, 401, 403, 404, 409, 413, 422]
-        guard refusals.contains(reply.status),
+        guard refusals.contains(reply.status), JSONNesting.isWithin(reply.body),
             let error = try? JSONDecoder().decode(WireError.self, from: Data(reply.body))
         else { return .unknown(nil) }
         return .refused(status: reply.status, error)
     }
 
     func decode<Value: Decodable>(_ reply: DeviceReply) throws(DeviceFault) -> Value {
+        guard JSONNesting.isWithin(reply.body) else { throw .unknown(nil) }
         do {
             return try JSONDecoder().decode(Value.self, from: Data(reply.body))
         } catch {

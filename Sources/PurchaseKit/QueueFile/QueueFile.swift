@@ -53,7 +53,7 @@ struct QueueFile: Sendable {
         struct Versioned: Decodable { var version: Int }
         let data = Data(bytes)
         let decoder = JSONDecoder()
-        guard bytes.count <= Self.bytesMax,
+        guard bytes.count <= Self.bytesMax, JSONNesting.isWithin(bytes),
             let version = try? decoder.decode(Versioned.self, from: data).version
         else { throw QueueFileFault.unreadable("it is not a queue file") }
         guard version <= QueueRecord.versionMax else { throw QueueFileFault.newer(version) }
