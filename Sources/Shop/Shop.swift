@@ -24,6 +24,7 @@ public final class Store: Sendable {
     let authorities: Authorities
     private let doorKeys: [Door: String]
     private let opened = Mutex<[String: Task<Realm, any Error>]>([:])
+    private let named = Mutex<[String: Realm]>([:])
 
     private init(ports: StorePorts, registry: any Storage, doorKeys: [Door: String]) {
         self.ports = ports
@@ -54,10 +55,18 @@ public final class Store: Sendable {
         }
     }
 
-    /// The open realm of that name. Refusal: `realmNotFound`.
+    /// The open realm of that name. Refusal: `realmNotFound`. A name that this
+    /// process has found is known without asking the registry again, for a
+    /// request's realm is looked up at every request; one process has a
+    /// registry in SQLite, so none else can delete the realm meanwhile.
     public func realm(named name: String) async throws -> Realm {
+        if let known = named.withLock({ $0[name] }) { return known }
         guard let row = try await realmRow(named: name) else { throw Self.realmNotFound(name) }
-        return try await opened(row)
+        let realm = try await opened(row)
+        named.withLock { $0[name] = realm }
+        // Deleted while it was being opened: the deletion has forgotten the name before.
+        if try await realmRow(named: name)?.id != row.id { named.withLock { $0[name] = nil } }
+        return realm
     }
 
     /// The key of a door, for `run.json`.
@@ -129,6 +138,7 @@ public final class Store: Sendable {
 
     /// Takes a realm out of those that are open, and closes it.
     func closeRealm(id: String) async {
+        named.withLock { named in named = named.filter { $0.value.description.id != id } }
         guard let task = opened.withLock({ $0.removeValue(forKey: id) }) else { return }
         guard let realm = try? await task.value else { return }
         await realm.close()
