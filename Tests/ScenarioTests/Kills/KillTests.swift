@@ -38,7 +38,7 @@ import Testing
             store.kill9()
             let left = await siege.close()
             if left > 0 { unanswered.append(left) }
-            try await store.ended()
+            await store.ended()
             store = try await restart(data.path, port)
         }
         siege.end()
@@ -50,7 +50,7 @@ import Testing
         #expect(unanswered.count == Self.killsMin)
         try await compare(siege.answers, url, data.path, buyers[0].root)
         store.kill9()
-        try await store.ended()
+        await store.ended()
     }
 
     /// Every purchase has one transaction, the store has no other, and all verify.
