@@ -3,7 +3,9 @@
 import Storage
 
 /// A realm's own database. Keys of a customer's facts begin with the
-/// customer, so that the tables can be split by customer later.
+/// customer, so that the tables can be split by customer later. `WITHOUT
+/// ROWID` keeps a row in its primary key's own tree: one page of the log less
+/// for every row that a sale writes. PostgreSQL's dialect drops the words.
 enum RealmSchema {
     static let migrations = [
         Migration(1, "realm, catalogue, customers, purchases", statements)
@@ -53,7 +55,7 @@ enum RealmSchema {
             group_id TEXT,
             period TEXT,
             PRIMARY KEY (bundle_id, product_id)
-        ) STRICT
+        ) WITHOUT ROWID, STRICT
         """
 
     /// A customer without a storefront has that of the app they use.
@@ -86,7 +88,7 @@ enum RealmSchema {
             app_version TEXT NOT NULL,
             seen_at INTEGER NOT NULL,
             PRIMARY KEY (customer_id, bundle_id, device_uuid)
-        ) STRICT
+        ) WITHOUT ROWID, STRICT
         """
 
     /// `expires_at` is wall time: no jump of the realm's clock ends a session.
@@ -99,7 +101,7 @@ enum RealmSchema {
             app_version TEXT NOT NULL,
             expires_at INTEGER NOT NULL,
             PRIMARY KEY (customer_id, token_hash)
-        ) STRICT
+        ) WITHOUT ROWID, STRICT
         """
 
     private static let appAccounts = """
@@ -110,7 +112,7 @@ enum RealmSchema {
             original_purchased_at INTEGER NOT NULL,
             original_version TEXT NOT NULL,
             PRIMARY KEY (customer_id, bundle_id)
-        ) STRICT
+        ) WITHOUT ROWID, STRICT
         """
 
     /// `void_owed_at`: a refusal after the processor had approved; the sum is
@@ -137,7 +139,7 @@ enum RealmSchema {
             decided_at INTEGER,
             revision INTEGER NOT NULL,
             PRIMARY KEY (customer_id, bundle_id, purchase_id)
-        ) STRICT
+        ) WITHOUT ROWID, STRICT
         """
 
     private static let purchasesUnsettled = """
@@ -173,7 +175,7 @@ enum RealmSchema {
             changed_at INTEGER NOT NULL,
             record BLOB NOT NULL,
             PRIMARY KEY (customer_id, transaction_id)
-        ) STRICT
+        ) WITHOUT ROWID, STRICT
         """
 
     private static let transactionsByRevision = """
@@ -211,7 +213,7 @@ enum RealmSchema {
             revision INTEGER NOT NULL,
             created_at INTEGER NOT NULL,
             PRIMARY KEY (customer_id, cause)
-        ) STRICT
+        ) WITHOUT ROWID, STRICT
         """
 
     private static let serverKeys = """
