@@ -9,6 +9,8 @@ struct Pairs {
     /// What the median must at least be; nil where nothing is asked.
     let atLeast: Double?
     private(set) var ratios: [Double] = []
+    /// Seconds that ours took, each time.
+    private(set) var seconds: [Double] = []
 
     /// The spread past which a figure counts as not met, whatever its median.
     static let spreadMax = 1.5
@@ -22,6 +24,7 @@ struct Pairs {
     /// Adds a pair: how long the bare thing took, and ours.
     mutating func add(bare: Double, ours: Double) {
         ratios.append(bare / ours)
+        seconds.append(ours)
     }
 
     var median: Double { ratios.sorted()[ratios.count / 2] }

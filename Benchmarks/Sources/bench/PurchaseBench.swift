@@ -37,6 +37,7 @@ struct PurchaseBench {
             progress("purchases, \(connections) connection(s), pair \(number) of \(pairs)")
             let bare = try load(world.bare, connections)
             figure.add(bare: bare, ours: try load(world.store, connections))
+            progress(rates(bare, figure.seconds.last ?? 0))
         }
         return figure
     }
@@ -49,8 +50,15 @@ struct PurchaseBench {
             progress("purchases against one-row commits, pair \(number) of \(pairs)")
             let bare = try await seconds { try await rows.commit(requests) }
             figure.add(bare: bare, ours: try load(world.store, 1))
+            progress(rates(bare, figure.seconds.last ?? 0))
         }
         return figure
+    }
+
+    private func rates(_ bare: Double, _ ours: Double) -> String {
+        String(
+            format: "    %.0f a second bare, %.0f ours", Double(requests) / bare,
+            Double(requests) / ours)
     }
 
     private func load(_ end: BenchWorld.End, _ connections: Int) throws -> Double {
