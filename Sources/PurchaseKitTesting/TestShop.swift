@@ -16,7 +16,7 @@ import Synchronization
 /// may run in parallel; none sees another.
 ///
 /// ```swift
-/// let shop = try await TestShop(contentsOf: "Shop.storekit", bundleID: "com.example.app")
+/// let shop = try await TestShop(contentsOf: "Shop.storekit")
 /// let device = try await shop.device()
 /// let hero = MyObserver()               // the app's own code
 /// device.queue.add(hero)
@@ -58,7 +58,8 @@ public final class TestShop: Sendable {
     /// A store that sells what a `.storekit` file lists. Throws
     /// ``CatalogueFileFault`` where the file cannot be read.
     public convenience init(
-        contentsOf path: String, bundleID: BundleID, options: Options = Options()
+        contentsOf path: String, bundleID: BundleID = "com.example.app",
+        options: Options = Options()
     ) async throws {
         try await self.init(
             try CatalogueFile(contentsOf: path).catalogue, bundleID: bundleID, options: options)

@@ -5,6 +5,7 @@ import CatalogueFile
 import Commerce
 import Foundation
 import Logging
+import Shop
 
 /// How a store is served: shared by `serve` and `exec`.
 struct ServeOptions: ParsableArguments {
@@ -30,8 +31,21 @@ struct ServeOptions: ParsableArguments {
         name: .long, help: "Seed of the default realm when it is made: same commands, same ids.")
     var seed: Int64?
 
+    @Option(name: .long, help: "How dear a guess at a password is: scrypt's N, a power of two.")
+    var scryptRounds = PasswordCost.standard.rounds
+
     @Option(name: .long, help: "debug, info, notice, warning or error, on standard error.")
     var logLevel = "notice"
+
+    func passwordCost() throws -> PasswordCost {
+        guard (2...1_048_576).contains(scryptRounds), scryptRounds & (scryptRounds - 1) == 0 else {
+            throw Failure(
+                .usage, "scryptRoundsInvalid", "scrypt does not take \(scryptRounds) rounds.",
+                field: "--scrypt-rounds", rule: "a power of two from 2 to 1048576",
+                remedy: "leave it out for \(PasswordCost.standard.rounds)")
+        }
+        return PasswordCost(rounds: scryptRounds)
+    }
 
     func level() throws -> Logger.Level {
         guard let level = Logger.Level(rawValue: logLevel) else {

@@ -38,7 +38,7 @@ struct ServedStore {
         var configuration = try ShopServerConfiguration(host: options.host, port: port)
         configuration.stopsOnSignals = stopsOnSignals
         let store = try await Store.open(
-            folder.ports(inMemory: options.inMemory, seed: options.seed, logger: logger))
+            try folder.ports(options: options, logger: logger))
         let announced = try await announcement(store, configuration.host)
         let server = ShopServer(
             store: store, configuration: configuration,

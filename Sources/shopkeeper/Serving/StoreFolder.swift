@@ -26,12 +26,13 @@ final class StoreFolder: Sendable {
     func file(_ name: String) -> String { path + "/" + name }
 
     /// Everything a store needs, from this folder and this machine.
-    func ports(inMemory: Bool, seed: Int64?, logger: Logger) -> StorePorts {
+    func ports(options: ServeOptions, logger: Logger) throws -> StorePorts {
         StorePorts(
-            places: inMemory ? Self.memory : places,
+            places: options.inMemory ? Self.memory : places,
             keys: FileKeyStore(directory: file("keys"), randomness: Live.randomness),
-            wall: Live.wallClock, randomness: Live.randomness, log: Self.log(logger),
-            defaultRealmSeed: seed)
+            wall: Live.wallClock, randomness: Live.randomness,
+            passwordCost: try options.passwordCost(), log: Self.log(logger),
+            defaultRealmSeed: options.seed)
     }
 
     private var places: StoragePlaces {
