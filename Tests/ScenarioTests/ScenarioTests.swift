@@ -69,6 +69,24 @@ extension TestShop {
         #expect(device.sheet.shown.map(\.total.amount.milliunits) == [2970])
     }
 
+    @Test func `the first receipt is made for the device that keeps it`() async throws {
+        struct Queue: Decodable { var deviceUUID: String }
+        let shop = try await TestShop.monkeys()
+        let device = try await shop.device()
+
+        try await device.buy("pro")
+        _ = try await device.heard.first(.purchased)
+
+        let file = device.folder.appendingPathComponent("queue.json")
+        let queue = try JSONDecoder().decode(Queue.self, from: try Data(contentsOf: file))
+        let uuid = try #require(UUID(uuidString: queue.deviceUUID)).uuid
+        let receipt = try ReceiptVerifier(roots: [try await shop.root()])
+            .verify(
+                try #require(try device.receipt()), bundleID: Goods.bundleID,
+                device: withUnsafeBytes(of: uuid) { Array($0) })
+        #expect(receipt.purchases.map(\.productID) == ["pro"])
+    }
+
     @Test func `products are asked for, and unknown ones left out`() async throws {
         let shop = try await TestShop.monkeys()
         let device = try await shop.device()

@@ -13,7 +13,18 @@ struct QueueFile: Sendable {
     let files: any DeviceFiles
     let storeURL: String
     let bundleID: String?
-    let randomness: Randomness
+    /// The installation's name where this launch makes the file. Drawn once:
+    /// the file may be read, and signed in with, before it is written.
+    private let newDeviceUUID: String
+
+    init(
+        files: any DeviceFiles, storeURL: String, bundleID: String?, randomness: Randomness
+    ) {
+        self.files = files
+        self.storeURL = storeURL
+        self.bundleID = bundleID
+        newDeviceUUID = randomness.uuid()
+    }
 
     /// What a change left behind, and what is to be done now.
     struct Change: Sendable {
@@ -24,7 +35,7 @@ struct QueueFile: Sendable {
     func read() throws -> QueueRecord {
         guard let bytes = try files.read(Self.name) else {
             return QueueRecord(
-                storeURL: storeURL, bundleID: bundleID, deviceUUID: randomness.uuid())
+                storeURL: storeURL, bundleID: bundleID, deviceUUID: newDeviceUUID)
         }
         return try parse(bytes)
     }
