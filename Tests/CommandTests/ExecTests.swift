@@ -27,6 +27,15 @@ import Testing
         #expect(outcome.status == 128 + 9)
     }
 
+    @Test func `what the command leaves running is not waited for`() async throws {
+        let outcome = try await rig.run(
+            "shopkeeper", "exec", "--", "sh", "-c", "sleep 600 >/dev/null 2>&1 & echo $!; exit 4")
+
+        #expect(outcome.status == 4)
+        let left = try #require(pid_t(outcome.output.trimmingCharacters(in: .newlines)))
+        #expect(kill(left, SIGKILL) == 0)
+    }
+
     @Test func `a signal goes to the command, and the store is gone with it`() async throws {
         let job = try ChildProcess(
             [

@@ -144,4 +144,20 @@ import Testing
         #expect(try await rig.list("transaction", "list").isEmpty)
         #expect(try await rig.object("certificate", "root")["certificate"] as? String == root)
     }
+
+    @Test func `an earlier payment's outcome is not taken for this one's`() async throws {
+        let store = try await rig.serve()
+        defer { store.kill(SIGTERM) }
+
+        let refused = try await rig.run("shopkeeper", "buy", "com.example.nothing")
+        let left = try await rig.object(
+            "buy", "com.example.monkeycredits.credits10", "--unfinished")
+        let bought = try await rig.object("buy", "com.example.monkeycredits.credits5")
+
+        #expect(refused.status == 1)
+        #expect(left["productId"] as? String == "com.example.monkeycredits.credits10")
+        #expect(left["isFinished"] as? Bool == false)
+        #expect(bought["productId"] as? String == "com.example.monkeycredits.credits5")
+        #expect(bought["isFinished"] as? Bool == true)
+    }
 }

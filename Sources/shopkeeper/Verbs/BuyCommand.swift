@@ -32,7 +32,13 @@ struct BuyCommand: AsyncParsableCommand {
         let found = try store.store()
         let device = try device(found)
         let buyer = Buyer(device: device, finishes: !unfinished)
-        let sold = try await buyer.buy(payment, timeout: .seconds(timeout))
+        let sold: String
+        do {
+            sold = try await buyer.buy(payment, timeout: .seconds(timeout))
+        } catch {
+            await device.close()
+            throw error
+        }
         let record = try await record(of: sold, found)
         await device.close()
         try printing.show(record, "Bought \(quantity) × \(product), transaction \(sold).")
@@ -82,7 +88,10 @@ private final class Buyer: NSObject, SKPaymentTransactionObserver, @unchecked Se
     private let outcomes: AsyncStream<Result<String, Failure>>
     private let continuation: AsyncStream<Result<String, Failure>>.Continuation
     private let lock = NSLock()
-    private var finished: String?
+    /// The payment's own transaction, once it was heard of.
+    private var own: SKPaymentTransaction?
+    /// What is told once the transaction has left the queue.
+    private var outcome: Result<String, Failure>?
 
     init(device: Device, finishes: Bool) {
         queue = SKPaymentQueue(device: device)
@@ -91,7 +100,9 @@ private final class Buyer: NSObject, SKPaymentTransactionObserver, @unchecked Se
         super.init()
     }
 
-    /// The transaction's number.
+    /// The transaction's number. What an earlier payment left in the queue is
+    /// not this one's outcome: only the transaction first heard of as
+    /// `.purchasing`, after the payment was added, is.
     func buy(_ payment: SKPayment, timeout: Duration) async throws -> String {
         queue.add(self)
         queue.add(payment)
@@ -117,9 +128,15 @@ private final class Buyer: NSObject, SKPaymentTransactionObserver, @unchecked Se
         _ queue: SKPaymentQueue, updatedTransactions transactions: [SKPaymentTransaction]
     ) {
         for transaction in transactions {
+            if transaction.transactionState == .purchasing {
+                lock.withLock { if own == nil { own = transaction } }
+            }
+            let isOwn = lock.withLock { own === transaction }
             switch transaction.transactionState {
-            case .purchased: sold(transaction, queue)
-            case .failed: failed(transaction, queue)
+            case .purchased where isOwn: sold(transaction, queue)
+            case .failed where isOwn: failed(transaction, queue)
+            // A failure that an earlier run did not live to finish.
+            case .failed: queue.finishTransaction(transaction)
             default: break
             }
         }
@@ -128,10 +145,9 @@ private final class Buyer: NSObject, SKPaymentTransactionObserver, @unchecked Se
     func paymentQueue(
         _ queue: SKPaymentQueue, removedTransactions transactions: [SKPaymentTransaction]
     ) {
-        for transaction in transactions {
-            guard let id = lock.withLock({ finished }), transaction.transactionIdentifier == id
-            else { continue }
-            continuation.yield(.success(id))
+        for transaction in transactions where lock.withLock({ own === transaction }) {
+            guard let outcome = lock.withLock({ outcome }) else { continue }
+            continuation.yield(outcome)
         }
     }
 
@@ -141,18 +157,17 @@ private final class Buyer: NSObject, SKPaymentTransactionObserver, @unchecked Se
             continuation.yield(.success(id))
             return
         }
-        lock.withLock { finished = id }
+        lock.withLock { outcome = .success(id) }
         queue.finishTransaction(transaction)
     }
 
     private func failed(_ transaction: SKPaymentTransaction, _ queue: SKPaymentQueue) {
-        queue.finishTransaction(transaction)
         let error = transaction.error as? SKError
         let isNetwork = error?.userInfo[NSUnderlyingErrorKey] is URLError
-        continuation.yield(
-            .failure(
-                Failure(
-                    isNetwork ? .unavailable : .no, "purchaseFailed",
-                    transaction.error?.localizedDescription ?? "The purchase failed.")))
+        let failure = Failure(
+            isNetwork ? .unavailable : .no, "purchaseFailed",
+            transaction.error?.localizedDescription ?? "The purchase failed.")
+        lock.withLock { outcome = .failure(failure) }
+        queue.finishTransaction(transaction)
     }
 }

@@ -71,8 +71,13 @@ extension Result where Failure == any Error {
     }
 }
 
-/// The command that runs beside the store: its streams are ours, signals that
-/// would end us go to it.
+/// The command that runs beside the store: its streams, its terminal and its
+/// process group are ours, signals that would end us go to it, and its own
+/// end is waited for, not that of what it started.
+///
+/// Foundation's `Process` would give it a group of its own, which may not
+/// read from the terminal, and learns of its end only when all who inherited
+/// a descriptor from it have ended too.
 private struct Child {
     let command: [String]
     let variables: [String: String]
@@ -84,18 +89,44 @@ private struct Child {
 
     /// Its exit code; 128 and the signal's number when one ended it.
     func run() async throws -> Int32 {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = command
-        process.environment = environment
-        let forwarding = [SIGINT, SIGTERM, SIGHUP].map { Self.forward($0, to: process) }
+        let pid = try spawn()
+        let forwarding = [SIGINT, SIGTERM, SIGHUP].map { Self.forward($0, to: pid) }
         defer { forwarding.forEach { $0.cancel() } }
-        return try await withCheckedThrowingContinuation { continuation in
-            process.terminationHandler = { ended in
-                let isSignal = ended.terminationReason == .uncaughtSignal
-                continuation.resume(returning: ended.terminationStatus + (isSignal ? 128 : 0))
+        let status = await Self.status(of: pid)
+        return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + (status & 0x7F)
+    }
+
+    private func spawn() throws -> pid_t {
+        // Signals that this process ignores from now on are the child's to take.
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var defaults = sigset_t()
+        sigemptyset(&defaults)
+        for number in [SIGINT, SIGTERM, SIGHUP, SIGPIPE] { sigaddset(&defaults, number) }
+        posix_spawnattr_setsigdefault(&attributes, &defaults)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
+        var words = (["/usr/bin/env"] + command).map { strdup($0) } + [nil]
+        var settings = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
+        defer { (words + settings).forEach { free($0) } }
+        var pid: pid_t = 0
+        let result = posix_spawn(&pid, "/usr/bin/env", nil, &attributes, &words, &settings)
+        guard result == 0 else {
+            throw Failure(
+                .unavailable, "commandNotStarted",
+                "The command cannot be started: \(String(cString: strerror(result))).",
+                field: "COMMAND")
+        }
+        return pid
+    }
+
+    private static func status(of pid: pid_t) async -> Int32 {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                var status: Int32 = 0
+                while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+                continuation.resume(returning: status)
             }
-            do { try process.run() } catch { continuation.resume(throwing: error) }
         }
     }
 
@@ -110,12 +141,10 @@ private struct Child {
         return environment
     }
 
-    private static func forward(_ number: Int32, to process: Process) -> any DispatchSourceSignal {
+    private static func forward(_ number: Int32, to pid: pid_t) -> any DispatchSourceSignal {
         signal(number, SIG_IGN)
         let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-        source.setEventHandler { [process] in
-            if process.isRunning { kill(process.processIdentifier, number) }
-        }
+        source.setEventHandler { kill(pid, number) }
         source.resume()
         return source
     }
