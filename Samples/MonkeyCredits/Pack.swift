@@ -25,7 +25,8 @@ extension Notification.Name {
     static let requestFailed = Notification.Name("MonkeyCreditsRequestFailed")
     /// Credits were bought and put into the wallet; `object` is how many.
     static let purchaseSucceeded = Notification.Name("MonkeyCreditsPurchaseSucceeded")
-    /// A purchase was finished: it will not be told about again.
+    /// A purchase that began while the app runs was finished: it will not be
+    /// told about again.
     static let purchaseFinished = Notification.Name("MonkeyCreditsPurchaseFinished")
     /// A purchase failed; `object` is the error, nil when the user cancelled.
     static let purchaseFailed = Notification.Name("MonkeyCreditsPurchaseFailed")

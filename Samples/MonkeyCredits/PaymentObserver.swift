@@ -6,6 +6,8 @@ import StoreKit
 /// for, and of those that were completed while it did not run.
 final class PaymentObserver: NSObject, SKPaymentTransactionObserver {
     private let wallet: Wallet
+    /// Purchases that began while the app runs.
+    private var begun: Set<SKPaymentTransaction> = []
 
     init(wallet: Wallet) {
         self.wallet = wallet
@@ -18,7 +20,8 @@ final class PaymentObserver: NSObject, SKPaymentTransactionObserver {
             switch transaction.transactionState {
             case .purchased, .restored: complete(transaction, in: queue)
             case .failed: fail(transaction, in: queue)
-            case .purchasing, .deferred: break
+            case .purchasing: begun.insert(transaction)
+            case .deferred: break
             @unknown default: break
             }
         }
@@ -27,7 +30,8 @@ final class PaymentObserver: NSObject, SKPaymentTransactionObserver {
     func paymentQueue(
         _ queue: SKPaymentQueue, removedTransactions transactions: [SKPaymentTransaction]
     ) {
-        for transaction in transactions where transaction.transactionState != .failed {
+        for transaction in transactions where begun.remove(transaction) != nil {
+            guard transaction.transactionState != .failed else { continue }
             NotificationCenter.default.post(name: .purchaseFinished, object: nil)
         }
     }
@@ -52,6 +56,10 @@ final class PaymentObserver: NSObject, SKPaymentTransactionObserver {
     }
 
     private func fail(_ transaction: SKPaymentTransaction, in queue: SKPaymentQueue) {
+        guard begun.contains(transaction) else {
+            queue.finishTransaction(transaction)
+            return
+        }
         let isCancelled = (transaction.error as? SKError)?.code == .paymentCancelled
         queue.finishTransaction(transaction)
         NotificationCenter.default.post(

@@ -98,13 +98,7 @@ final class Script {
     private func buy(_ pack: Pack, _ quantity: Int) {
         guard SKPaymentQueue.canMakePayments() else { fail("Store disabled") }
         guard manager.product(for: pack) != nil else { fail("The store does not sell this.") }
-        let wanted = pack.credits * quantity
-        var isBought = false
-        listener.on(.purchaseSucceeded) { credits in
-            // An older purchase may be told about first.
-            if credits as? Int == wanted { isBought = true }
-        }
-        listener.on(.purchaseFinished) { _ in if isBought { self.showBalance() } }
+        listener.on(.purchaseFinished) { _ in self.showBalance() }
         listener.on(.purchaseFailed) { error in
             guard let error = error as? any Error else { exit(1) }
             self.fail(Sentences.failure(error))

@@ -81,6 +81,17 @@ import Testing
         #expect(outcome.output == "10\n10\n")
     }
 
+    @Test func `an owed purchase of the same size is not taken for the new one`() async throws {
+        let outcome = try await rig.run(
+            "shopkeeper", "exec", "--", "sh", "-c",
+            """
+            shopkeeper buy com.example.monkeycredits.credits5 --unfinished >&2
+            monkey-credits buy 5 >&2; monkey-credits balance
+            """)
+
+        #expect(outcome.output == "10\n")
+    }
+
     @Test func `killed at any moment, it credits what was sold, once`() async throws {
         let store = try await rig.serve()
         defer { store.kill(SIGTERM) }
