@@ -52,7 +52,7 @@ func seconds(_ body: () throws -> Void) rethrows -> Double {
     return (ContinuousClock.now - start).inSeconds
 }
 
-func seconds(_ body: () async throws -> Void) async rethrows -> Double {
+func secondsAwaited(_ body: () async throws -> Void) async rethrows -> Double {
     let start = ContinuousClock.now
     try await body()
     return (ContinuousClock.now - start).inSeconds

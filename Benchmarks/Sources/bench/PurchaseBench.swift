@@ -48,7 +48,7 @@ struct PurchaseBench {
             "purchase through HTTP / durable commit of one row, 1 connection", atLeast: 0.4)
         for number in 1...pairs {
             progress("purchases against one-row commits, pair \(number) of \(pairs)")
-            let bare = try await seconds { try await rows.commit(requests) }
+            let bare = try await secondsAwaited { try await rows.commit(requests) }
             figure.add(bare: bare, ours: try load(world.store, 1))
             progress(rates(bare, figure.seconds.last ?? 0))
         }
