@@ -87,6 +87,5 @@ import Testing
 
         #expect(try await waiting.transactions.isEmpty)
         try await server.running.value
-        #expect(throws: SocketError.self) { try RawConnection(port: server.port) }
     }
 }
