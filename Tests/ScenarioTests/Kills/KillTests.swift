@@ -31,10 +31,10 @@ import Testing
         let buying = Task { try await Self.buy(buyers) }
 
         var unanswered: [Int] = []
-        for _ in 0..<(2 * Self.killsMin) where unanswered.count < Self.killsMin {
+        for _ in 0..<(8 * Self.killsMin) where unanswered.count < Self.killsMin {
             siege.open(killAt: chance.integer(in: 1...12))
             await siege.whenDue()
-            for _ in 0..<chance.integer(in: 0...400) { await Task.yield() }
+            for _ in 0..<chance.integer(in: 0...100) { await Task.yield() }
             store.kill9()
             let left = await siege.close()
             if left > 0 { unanswered.append(left) }
