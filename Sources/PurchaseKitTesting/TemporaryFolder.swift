@@ -9,6 +9,7 @@ final class TemporaryFolder: Sendable {
 
     init() throws {
         let base = FileManager.default.temporaryDirectory.path
+        // mkdtemp puts a name of its own in place of the six letters.
         let template = (base.hasSuffix("/") ? base : base + "/") + "shopkeeper-test.XXXXXX"
         var bytes = Array(template.utf8CString)
         guard mkdtemp(&bytes) != nil else {
