@@ -24,7 +24,7 @@ build:
 	$(SWIFT) build --build-tests
 
 unit:
-	SHOPKEEPER_PYTHON="$(CURDIR)/$(VENV)/bin/python" $(SWIFT) test --skip-build
+	SHOPKEEPER_PYTHON="$(CURDIR)/$(VENV)/bin/python" SWIFT="$(SWIFT)" scripts/run-tests $(ARGS)
 
 lint:                ## the formatter's strict rules
 	$(SWIFT) format lint --strict --parallel --recursive $(wildcard $(SOURCES))
