@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Commerce
+public import StoreWire
+
+/// Verifies notifications to one app in one environment: the rules of
+/// ``JWSVerifier``, then that it speaks of an app at all (`malformed`), then
+/// the bundle id (`bundleID`), then the environment (`environment`). What is
+/// signed inside it, the transaction, is a signature of its own: see
+/// ``TransactionVerifier``.
+public struct NotificationVerifier: Sendable {
+    private let verifier: JWSVerifier
+    private let bundleID: BundleID
+    private let environment: String
+
+    /// `roots`: certificates in DER. `environment`: `Sandbox` or `Production`.
+    public init(roots: [[UInt8]], bundleID: BundleID, environment: String) {
+        self.init(
+            verifier: JWSVerifier(roots: roots), bundleID: bundleID, environment: environment)
+    }
+
+    /// Shares a verifier, and with it the chains that it has proven.
+    public init(verifier: JWSVerifier, bundleID: BundleID, environment: String) {
+        self.verifier = verifier
+        self.bundleID = bundleID
+        self.environment = environment
+    }
+
+    /// `compact` is the body's `signedPayload`; `now` the store's time, nil
+    /// where it is not known.
+    public func verify(
+        _ compact: String, now: Timestamp?
+    ) throws(VerificationFailure) -> Verified<ResponseBodyV2DecodedPayload> {
+        let verified = try verifier.verify(
+            compact, as: ResponseBodyV2DecodedPayload.self, signedDate: \.signedDate, now: now)
+        guard let data = verified.payload.data else {
+            throw VerificationFailure(.malformed, "the notification has no data")
+        }
+        guard data.bundleId == bundleID.value else {
+            throw VerificationFailure(
+                .bundleID, "data.bundleId is \(data.bundleId ?? "absent"), not \(bundleID)")
+        }
+        guard data.environment == environment else {
+            throw VerificationFailure(
+                .environment,
+                "data.environment is \(data.environment ?? "absent"), not \(environment)")
+        }
+        return verified
+    }
+}
