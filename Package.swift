@@ -84,6 +84,9 @@ let package = Package(
         module(
             "PurchaseKit", ["CStoreKit", "Commerce", "Live", "SignedData", "StoreWire"]),
         module("StoreKit", ["PurchaseKit"]),
+        // libcurl, which Foundation's own networking stands on too.
+        .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        module("Outbound", ["CCurl"]),
         module("Storage"),
         module("StorageSQLite", ["Storage", grdb]),
         module(
@@ -159,6 +162,7 @@ let package = Package(
                 "shopkeeper",
             ]),
         tests("CommandTests", ["MonkeyCredits", "TestSupport", "shopkeeper"]),
+        tests("OutboundTests", ["Outbound", "TestSupport"]),
         tests("TidyTests", ["TestSupport"]),
     ]
 )

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A call that got no whole answer.
+public struct OutboundFault: Error, Sendable, CustomStringConvertible {
+    /// Open, so that kinds may be added.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        public let description: String
+        public init(_ description: String) { self.description = description }
+
+        /// The URL is none, or one that the policy does not allow.
+        public static let urlRefused = Code("urlRefused")
+        /// The name stands for no address that the policy allows.
+        public static let addressRefused = Code("addressRefused")
+        public static let hostNotFound = Code("hostNotFound")
+        public static let notConnected = Code("notConnected")
+        /// No TLS, or a certificate that is not trusted.
+        public static let tls = Code("tls")
+        public static let timedOut = Code("timedOut")
+        /// The connection ended before a word of an answer.
+        public static let noAnswer = Code("noAnswer")
+        /// Sending or receiving failed.
+        public static let socket = Code("socket")
+        /// What came is not HTTP.
+        public static let invalidAnswer = Code("invalidAnswer")
+        /// The answer ended before its announced length.
+        public static let cutShort = Code("cutShort")
+        public static let answerTooLarge = Code("answerTooLarge")
+        public static let cancelled = Code("cancelled")
+        /// The client was closed.
+        public static let closed = Code("closed")
+        public static let other = Code("other")
+    }
+
+    public let code: Code
+    /// In plain words, without the URL.
+    public let reason: String
+    /// The answer's status, where one came before it went wrong.
+    public let status: Int?
+    /// Whether the server may have seen the request. Where false, asking
+    /// again repeats nothing.
+    public let mayHaveBeenSent: Bool
+
+    init(
+        _ code: Code, _ reason: String, status: Int? = nil, mayHaveBeenSent: Bool = false
+    ) {
+        self.code = code
+        self.reason = reason
+        self.status = status
+        self.mayHaveBeenSent = mayHaveBeenSent
+    }
+
+    public var description: String { "outbound \(code): \(reason)" }
+}
+
+extension OutboundFault: Equatable {
+    public static func == (left: Self, right: Self) -> Bool { left.code == right.code }
+}

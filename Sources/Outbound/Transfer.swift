@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CCurl
+import Foundation
+
+/// One call on its way.
+///
+/// `@unchecked`: it is made by the caller, handed to the loop once, and from
+/// then on touched by the loop's thread alone.
+final class Transfer: @unchecked Sendable {
+    typealias Outcome = Result<OutboundResponse, OutboundFault>
+
+    /// Bytes of an answer's head; more is a fault.
+    private static let headBytesMax = 64 * 1024
+
+    let number: UInt64
+    private let url: CheckedURL
+    private let request: OutboundRequest
+    private let policy: AddressPolicy
+    private let roots: [UInt8]?
+    private var continuation: CheckedContinuation<Outcome, Never>?
+
+    private var easy: UnsafeMutableRawPointer?
+    private var headers: UnsafeMutablePointer<curl_slist>?
+    private var sent: UnsafeMutablePointer<UInt8>?
+    private var head: [String: String] = [:]
+    private var headBytes = 0
+    private var body: [UInt8] = []
+    private var isTooLarge = false
+    private var metRefusedAddress = false
+
+    init(
+        number: UInt64, url: CheckedURL, _ request: OutboundRequest, _ policy: AddressPolicy,
+        roots: [UInt8]?, continuation: CheckedContinuation<Outcome, Never>
+    ) {
+        self.number = number
+        self.url = url
+        self.request = request
+        self.policy = policy
+        self.roots = roots
+        self.continuation = continuation
+    }
+
+    deinit {
+        if let easy { curl_easy_cleanup(easy) }
+        curl_slist_free_all(headers)
+        sent?.deallocate()
+    }
+
+    func has(_ handle: UnsafeMutableRawPointer) -> Bool { easy == handle }
+
+    /// The handle with every option set; nil where curl takes one of them not.
+    func prepare() -> UnsafeMutableRawPointer? {
+        guard let easy = curl_easy_init() else { return nil }
+        self.easy = easy
+        return set(easy) && setBody(easy) && setHeaders(easy) && setCallbacks(easy) ? easy : nil
+    }
+
+    private func set(_ easy: UnsafeMutableRawPointer) -> Bool {
+        let numbers: [(CURLoption, Int)] = [
+            (CURLOPT_NOSIGNAL, 1), (CURLOPT_FOLLOWLOCATION, 0),
+            (CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1)),
+            (CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)),
+            (CURLOPT_SSL_VERIFYPEER, 1), (CURLOPT_SSL_VERIFYHOST, 2),
+            (CURLOPT_CONNECTTIMEOUT_MS, max(request.connectTimeoutMilliseconds, 1)),
+            (CURLOPT_TIMEOUT_MS, max(request.timeoutMilliseconds, 1)),
+        ]
+        guard numbers.allSatisfy({ ccurl_set_long(easy, $0, $1) == CURLE_OK }) else {
+            return false
+        }
+        // An empty proxy is none, whatever the environment says.
+        guard ccurl_set_text(easy, CURLOPT_PROXY, "") == CURLE_OK,
+            ccurl_set_text(easy, CURLOPT_URL, url.text) == CURLE_OK,
+            ccurl_set_text(easy, CURLOPT_CUSTOMREQUEST, request.method) == CURLE_OK,
+            ccurl_set_web_only(easy) == CURLE_OK, ccurl_set_quick_exit(easy) == CURLE_OK
+        else { return false }
+        guard var roots else { return true }
+        return ccurl_set_roots(easy, &roots, roots.count) == CURLE_OK
+    }
+
+    /// curl reads the body where it lies, so it must lie still.
+    private func setBody(_ easy: UnsafeMutableRawPointer) -> Bool {
+        if request.method == "HEAD" { return ccurl_set_long(easy, CURLOPT_NOBODY, 1) == CURLE_OK }
+        guard !request.body.isEmpty || request.method != "GET" else { return true }
+        let bytes = UnsafeMutablePointer<UInt8>.allocate(capacity: max(request.body.count, 1))
+        bytes.initialize(from: request.body, count: request.body.count)
+        sent = bytes
+        return ccurl_set_long(easy, CURLOPT_POSTFIELDSIZE, request.body.count) == CURLE_OK
+            && ccurl_set_pointer(easy, CURLOPT_POSTFIELDS, bytes) == CURLE_OK
+    }
+
+    private func setHeaders(_ easy: UnsafeMutableRawPointer) -> Bool {
+        // Without `Expect`, a body need not wait for leave to be sent.
+        var lines = ["Expect:", "User-Agent: shopkeeper"]
+        lines += request.headers.map { "\($0.name): \($0.value)" }
+        for line in lines {
+            guard let longer = curl_slist_append(headers, line) else { return false }
+            headers = longer
+        }
+        return ccurl_set_headers(easy, headers) == CURLE_OK
+    }
+
+    private func setCallbacks(_ easy: UnsafeMutableRawPointer) -> Bool {
+        // The loop holds the transfer for as long as curl may call.
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        return ccurl_set_writer(easy, CURLOPT_WRITEFUNCTION, writeBody) == CURLE_OK
+            && ccurl_set_pointer(easy, CURLOPT_WRITEDATA, context) == CURLE_OK
+            && ccurl_set_writer(easy, CURLOPT_HEADERFUNCTION, writeHead) == CURLE_OK
+            && ccurl_set_pointer(easy, CURLOPT_HEADERDATA, context) == CURLE_OK
+            && ccurl_set_opener(easy, openSocket) == CURLE_OK
+            && ccurl_set_pointer(easy, CURLOPT_OPENSOCKETDATA, context) == CURLE_OK
+    }
+
+    /// Called by curl: false ends the transfer.
+    fileprivate func take(body bytes: UnsafeRawBufferPointer) -> Bool {
+        guard body.count + bytes.count <= request.bodyBytesMax else {
+            isTooLarge = true
+            return false
+        }
+        body.append(contentsOf: bytes)
+        return true
+    }
+
+    fileprivate func take(head bytes: UnsafeRawBufferPointer) -> Bool {
+        headBytes += bytes.count
+        guard headBytes <= Self.headBytesMax else {
+            isTooLarge = true
+            return false
+        }
+        let line = String(decoding: bytes, as: UTF8.self)
+        // A status line: of the answer, or of one that announces it.
+        if line.hasPrefix("HTTP/") { head = [:] }
+        guard let colon = line.firstIndex(of: ":") else { return true }
+        head[line[..<colon].lowercased()] = line[line.index(after: colon)...]
+            .trimmingCharacters(in: .whitespacesAndNewlines)
+        return true
+    }
+
+    /// The last word on where the call goes: curl connects to this address
+    /// and to no other.
+    fileprivate func open(_ address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
+        guard let ip = IPAddress(address), policy.allows(ip) else {
+            metRefusedAddress = true
+            return -1
+        }
+        let wanted = address.pointee
+        return socket(
+            wanted.family, wanted.socktype | Int32(SOCK_CLOEXEC.rawValue), wanted.protocol)
+    }
+
+    /// Ends it with what curl says.
+    func finish(_ code: CURLcode, leaving multi: UnsafeMutableRawPointer) {
+        guard code != CURLE_OK else {
+            let response = OutboundResponse(status: status, headers: head, body: body)
+            return end(.success(response), leaving: multi)
+        }
+        let reason = String(cString: curl_easy_strerror(code))
+        fail(fault(Self.meaning(code, metRefusedAddress, isTooLarge), reason), leaving: multi)
+    }
+
+    /// A fault, with how far the call had come.
+    func fault(_ code: OutboundFault.Code, _ reason: String) -> OutboundFault {
+        var sentBytes = 0
+        if let easy { ccurl_get_long(easy, CURLINFO_REQUEST_SIZE, &sentBytes) }
+        return OutboundFault(
+            code, reason, status: status == 0 ? nil : status, mayHaveBeenSent: sentBytes > 0)
+    }
+
+    func fail(_ fault: OutboundFault, leaving multi: UnsafeMutableRawPointer? = nil) {
+        end(.failure(fault), leaving: multi)
+    }
+
+    private var status: Int {
+        var status = 0
+        if let easy { ccurl_get_long(easy, CURLINFO_RESPONSE_CODE, &status) }
+        return status
+    }
+
+    private func end(_ outcome: Outcome, leaving multi: UnsafeMutableRawPointer?) {
+        if let multi, let easy { curl_multi_remove_handle(multi, easy) }
+        continuation?.resume(returning: outcome)
+        continuation = nil
+    }
+
+    private static func meaning(
+        _ code: CURLcode, _ metRefusedAddress: Bool, _ isTooLarge: Bool
+    ) -> OutboundFault.Code {
+        switch code {
+        case CURLE_COULDNT_RESOLVE_HOST: .hostNotFound
+        case CURLE_COULDNT_CONNECT: metRefusedAddress ? .addressRefused : .notConnected
+        case CURLE_OPERATION_TIMEDOUT: .timedOut
+        case CURLE_GOT_NOTHING: .noAnswer
+        case CURLE_SEND_ERROR, CURLE_RECV_ERROR: .socket
+        // The first is what curl says of bytes that begin no answer.
+        case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY: .invalidAnswer
+        case CURLE_PARTIAL_FILE: .cutShort
+        case CURLE_WRITE_ERROR where isTooLarge: .answerTooLarge
+        case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM,
+            CURLE_SSL_CIPHER, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR,
+            CURLE_SSL_ENGINE_INITFAILED, CURLE_SSL_INVALIDCERTSTATUS:
+            .tls
+        default: .other
+        }
+    }
+}
+
+extension IPAddress {
+    /// Nil when it is of no kind that has a policy. The bytes are read where
+    /// curl put them: an address of version 6 is longer than its C type says.
+    fileprivate init?(_ address: UnsafeMutablePointer<curl_sockaddr>) {
+        guard let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr) else { return nil }
+        let raw = UnsafeRawPointer(address) + offset
+        let size = Int(address.pointee.addrlen)
+        switch address.pointee.family {
+        case AF_INET where size >= MemoryLayout<sockaddr_in>.size:
+            let found = raw.loadUnaligned(as: sockaddr_in.self).sin_addr
+            self.init(v4: withUnsafeBytes(of: found) { Array($0) })
+        case AF_INET6 where size >= MemoryLayout<sockaddr_in6>.size:
+            let found = raw.loadUnaligned(as: sockaddr_in6.self).sin6_addr
+            self.init(v6: withUnsafeBytes(of: found) { Array($0) })
+        default: return nil
+        }
+    }
+}
+
+private func writeBody(
+    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
+    _ context: UnsafeMutableRawPointer?
+) -> Int {
+    guard let context else { return 0 }
+    let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+    let buffer = UnsafeRawBufferPointer(start: bytes, count: size * count)
+    // Fewer bytes than came tell curl to stop: one too few also where none came.
+    return transfer.take(body: buffer) ? buffer.count : buffer.count - 1
+}
+
+private func writeHead(
+    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
+    _ context: UnsafeMutableRawPointer?
+) -> Int {
+    guard let context else { return 0 }
+    let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+    let buffer = UnsafeRawBufferPointer(start: bytes, count: size * count)
+    return transfer.take(head: buffer) ? buffer.count : buffer.count - 1
+}
+
+private func openSocket(
+    _ context: UnsafeMutableRawPointer?, _ purpose: curlsocktype,
+    _ address: UnsafeMutablePointer<curl_sockaddr>?
+) -> curl_socket_t {
+    guard let context, let address else { return -1 }
+    return Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue().open(address)
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CCurl
+import Synchronization
+
+/// What the thread of a client does: starts, drives and ends transfers.
+///
+/// `@unchecked`: the handle of all transfers is used by the loop's thread
+/// alone, but for waking it, which curl allows from any thread and which
+/// happens under the lock, while the handle lives.
+final class TransferLoop: @unchecked Sendable {
+    private enum Order {
+        case start(Transfer)
+        case cancel(UInt64)
+    }
+
+    private struct Inbox {
+        var orders: [Order] = []
+        var isClosed = false
+        /// Whether the handle is gone.
+        var isOver = false
+    }
+
+    /// Longest sleep; the loop is woken before whenever there is something to do.
+    private static let sleepMilliseconds: Int32 = 60_000
+    /// Connections kept open for later calls.
+    private static let connectionsKept = 64
+
+    private static let isReady: Bool = ccurl_init() == CURLE_OK
+    private let multi: UnsafeMutableRawPointer?
+    private let inbox = Mutex(Inbox())
+    /// Touched by the loop's thread alone.
+    private var running: [UInt64: Transfer] = [:]
+
+    init() {
+        multi = Self.isReady ? curl_multi_init() : nil
+    }
+
+    func start(_ transfer: Transfer) {
+        let isTaken = inbox.withLock { inbox in
+            guard !inbox.isClosed else { return false }
+            inbox.orders.append(.start(transfer))
+            wake()
+            return true
+        }
+        if !isTaken { transfer.fail(OutboundFault(.closed, "the client is closed")) }
+    }
+
+    func cancel(_ number: UInt64) {
+        inbox.withLock { inbox in
+            guard !inbox.isClosed else { return }
+            inbox.orders.append(.cancel(number))
+            wake()
+        }
+    }
+
+    func close() {
+        inbox.withLock { inbox in
+            inbox.isClosed = true
+            if !inbox.isOver { wake() }
+        }
+    }
+
+    /// Called with the inbox's lock held.
+    private func wake() {
+        if let multi { curl_multi_wakeup(multi) }
+    }
+
+    /// The thread's whole life.
+    func run() {
+        guard let multi else { return end() }
+        ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, Self.connectionsKept)
+        while true {
+            let (orders, isClosed) = inbox.withLock { inbox in
+                defer { inbox.orders = [] }
+                return (inbox.orders, inbox.isClosed)
+            }
+            for order in orders { obey(order, multi) }
+            if isClosed { break }
+            var count: Int32 = 0
+            curl_multi_perform(multi, &count)
+            finishEnded(multi)
+            if curl_multi_poll(multi, nil, 0, Self.sleepMilliseconds, nil) != CURLM_OK { break }
+        }
+        end()
+    }
+
+    private func obey(_ order: Order, _ multi: UnsafeMutableRawPointer) {
+        switch order {
+        case .start(let transfer):
+            guard let easy = transfer.prepare(),
+                curl_multi_add_handle(multi, easy) == CURLM_OK
+            else { return transfer.fail(OutboundFault(.other, "the call cannot be started")) }
+            running[transfer.number] = transfer
+        case .cancel(let number):
+            guard let transfer = running.removeValue(forKey: number) else { return }
+            transfer.fail(transfer.fault(.cancelled, "the caller gave up"), leaving: multi)
+        }
+    }
+
+    private func finishEnded(_ multi: UnsafeMutableRawPointer) {
+        var left: Int32 = 0
+        while let message = curl_multi_info_read(multi, &left)?.pointee {
+            guard message.msg == CURLMSG_DONE, let easy = message.easy_handle,
+                let transfer = running.values.first(where: { $0.has(easy) })
+            else { continue }
+            running[transfer.number] = nil
+            transfer.finish(message.data.result, leaving: multi)
+        }
+    }
+
+    private func end() {
+        let left = inbox.withLock { inbox in
+            inbox.isClosed = true
+            inbox.isOver = true
+            defer { inbox.orders = [] }
+            return inbox.orders
+        }
+        let closed = OutboundFault(.closed, "the client is closed", mayHaveBeenSent: true)
+        for transfer in running.values { transfer.fail(closed, leaving: multi) }
+        running = [:]
+        for case .start(let transfer) in left {
+            transfer.fail(OutboundFault(.closed, "the client is closed"))
+        }
+        if let multi { curl_multi_cleanup(multi) }
+    }
+}

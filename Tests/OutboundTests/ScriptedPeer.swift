@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Synchronization
+import TestSupport
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// A server on loopback that treats every connection as it is told, on plain
+/// threads, one for each.
+final class ScriptedPeer: Sendable {
+    enum Manner: Sendable {
+        /// Reads the request and answers with these bytes.
+        case answer(String)
+        /// The same, and then reads the next request on the same connection.
+        case answerAgain(String)
+        /// Hangs up before reading.
+        case hangUp
+        /// Reads the request, then hangs up.
+        case readThenHangUp
+        /// Reads the request and says nothing until the client is gone.
+        case silence
+        /// Answers with these bytes and says no more until the client is gone.
+        case answerThenSilence(String)
+    }
+
+    let port: UInt16
+    private let listener: Int32
+    private let manner: Manner
+    private let heard = Mutex<(connections: Int, requests: [String])>((0, []))
+
+    var url: String { "http://127.0.0.1:\(port)/x" }
+    var requests: [String] { heard.withLock { $0.requests } }
+    var connections: Int { heard.withLock { $0.connections } }
+
+    init(_ manner: Manner) throws {
+        (listener, port) = try Self.listen()
+        self.manner = manner
+        let listener = listener
+        Thread.detachNewThread { [weak self] in
+            while true {
+                let connection = accept(listener, nil, nil)
+                guard connection >= 0 else { return }
+                guard let self else {
+                    close(connection)
+                    return
+                }
+                Thread.detachNewThread { self.serve(connection) }
+            }
+        }
+    }
+
+    deinit {
+        shutdown(listener, Int32(SHUT_RDWR))
+        close(listener)
+    }
+
+    /// A port that nobody listens on.
+    static func closedPort() throws -> UInt16 {
+        let (descriptor, port) = try listen()
+        close(descriptor)
+        return port
+    }
+
+    static func response(_ status: String, _ body: String = "", headers: String = "") -> String {
+        "HTTP/1.1 \(status)\r\nContent-Length: \(body.utf8.count)\r\n\(headers)\r\n\(body)"
+    }
+
+    private static func listen() throws -> (Int32, UInt16) {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isListening = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                bind(descriptor, address, length) == 0 && Glibc.listen(descriptor, 64) == 0
+                    && getsockname(descriptor, address, &length) == 0
+            }
+        }
+        guard isListening else { throw PlaceError("no socket on loopback") }
+        return (descriptor, UInt16(bigEndian: address.sin_port))
+    }
+
+    private func serve(_ connection: Int32) {
+        heard.withLock { $0.connections += 1 }
+        switch manner {
+        case .hangUp: break
+        case .readThenHangUp: _ = readRequest(connection)
+        case .silence: if readRequest(connection) { readToEnd(connection) }
+        case .answer(let text): if readRequest(connection) { say(text, connection) }
+        case .answerThenSilence(let text):
+            if readRequest(connection) { say(text, connection) }
+            readToEnd(connection)
+        case .answerAgain(let text): while readRequest(connection) { say(text, connection) }
+        }
+        close(connection)
+    }
+
+    private func say(_ text: String, _ connection: Int32) {
+        let bytes = Array(text.utf8)
+        _ = send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+    }
+
+    private func readToEnd(_ connection: Int32) {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while read(connection, &buffer, buffer.count) > 0 {}
+    }
+
+    /// A head, and as many bytes of body as it announces.
+    private func readRequest(_ connection: Int32) -> Bool {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while !isWhole(String(decoding: bytes, as: UTF8.self)) {
+            let count = read(connection, &buffer, buffer.count)
+            guard count > 0 else { return false }
+            bytes += buffer[..<count]
+        }
+        let text = String(decoding: bytes, as: UTF8.self)
+        heard.withLock { $0.requests.append(text) }
+        return true
+    }
+
+    private func isWhole(_ text: String) -> Bool {
+        guard let end = text.range(of: "\r\n\r\n") else { return false }
+        let line = text[..<end.lowerBound].split(separator: "\r\n")
+            .first { $0.lowercased().hasPrefix("content-length:") }
+        let announced = line?.split(separator: ":").last.flatMap {
+            Int($0.trimmingCharacters(in: .whitespaces))
+        }
+        return text[end.upperBound...].utf8.count >= announced ?? 0
+    }
+}
