@@ -78,7 +78,10 @@ let package = Package(
         module("Commerce"),
         module("Live", ["Commerce"]),
         module("CatalogueFile", ["Commerce"]),
-        module("SignedData", ["Commerce", "StoreWire", crypto, cryptoExtras, x509, asn1]),
+        module("StrictJSON", ["Commerce"]),
+        module(
+            "SignedData",
+            ["Commerce", "StoreWire", "StrictJSON", crypto, cryptoExtras, x509, asn1]),
         module("StoreWire", ["Commerce"]),
         .target(name: "CStoreKit"),
         module(
@@ -98,13 +101,13 @@ let package = Package(
             "PurchaseKitTesting",
             [
                 "CatalogueFile", "Commerce", "Live", "PurchaseKit", "Shop", "SignedData",
-                "Storage", "StorageSQLite", "StoreWire",
+                "Storage", "StorageSQLite", "StoreWire", "StrictJSON",
             ]),
         module(
             "ShopServer",
             [
-                "Commerce", "Shop", "SignedData", "Storage", "StoreWire", hummingbird, lifecycle,
-                logging, signals,
+                "Commerce", "Shop", "SignedData", "Storage", "StoreWire", "StrictJSON",
+                hummingbird, lifecycle, logging, signals,
             ]),
         .executableTarget(
             name: "shopkeeper",
@@ -126,6 +129,7 @@ let package = Package(
             linkerSettings: [.linkedLibrary("sqlite3")]),
         tests("CommerceTests", ["Commerce", "TestSupport"]),
         tests("CatalogueFileTests", ["CatalogueFile", "Commerce", "TestSupport"]),
+        tests("StrictJSONTests", ["Commerce", "StoreWire", "StrictJSON", "TestSupport"]),
         tests(
             "SignedDataTests",
             [

@@ -6,6 +6,7 @@ public import Shop
 import SignedData
 import Storage
 import StoreWire
+import StrictJSON
 
 /// A device's way to a realm in the same process: each call is a call of the
 /// use case that the server would call, with the answers a server would give.

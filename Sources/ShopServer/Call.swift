@@ -4,6 +4,7 @@ import Hummingbird
 import Shop
 import SignedData
 import StoreWire
+import StrictJSON
 
 /// One request on its way: what came, who is asked, and the id that goes
 /// through every log line.

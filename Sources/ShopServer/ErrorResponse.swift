@@ -5,6 +5,7 @@ import Shop
 import SignedData
 import Storage
 import StoreWire
+import StrictJSON
 
 /// The only place that turns refusals, faults and mistakes into statuses and
 /// bodies. Nothing of the inside is told: a fault's reason goes to the log.

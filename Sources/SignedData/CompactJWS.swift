@@ -2,6 +2,7 @@
 
 import Crypto
 import Foundation
+import StrictJSON
 
 /// A compact JWS (RFC 7515) signed with ES256, taken apart and not believed.
 struct CompactJWS: Sendable {

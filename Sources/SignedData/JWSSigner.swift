@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Crypto
+import StrictJSON
 
 /// Signs payloads as compact JWS: ES256, with the three certificates in the
 /// header's `x5c`, as the App Store does.

@@ -2,6 +2,7 @@
 
 public import Commerce
 import Crypto
+import StrictJSON
 import Synchronization
 import X509
 

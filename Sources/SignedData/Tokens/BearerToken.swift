@@ -3,6 +3,7 @@
 public import Commerce
 import Crypto
 import Foundation
+import StrictJSON
 
 /// A bearer token of the App Store Server API, taken apart but not believed
 /// until ``verify(publicKey:now:)``: ES256, with `kid`, `iss`, `bid`, `aud`

@@ -3,6 +3,7 @@
 public import Commerce
 import Crypto
 import Foundation
+import StrictJSON
 
 /// A merchant's key for the App Store Server API, as the store keeps it: the
 /// private half is handed out once and never stored.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// JSON for signed data. Written in one way only: keys sorted by their
+/// JSON for signed and foreign data. Written in one way only: keys sorted by their
 /// bytes, nothing absent as null, slashes as they are, no white space. Read
 /// strictly (RFC 8259): UTF-8, one value, no duplicate keys, since two
 /// readers may otherwise see different payloads under one signature. A page

@@ -3,9 +3,10 @@
 import Commerce
 import Foundation
 import StoreWire
+import TestSupport
 import Testing
 
-@testable import SignedData
+@testable import StrictJSON
 
 @Suite struct StrictJSONTests {
     @Test func `keys are sorted, slashes stay, absent values are left out`() throws {
