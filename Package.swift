@@ -95,7 +95,8 @@ let package = Package(
         module(
             "Shop",
             [
-                "Commerce", "SignedData", "Storage", "StoreWire", crypto, cryptoExtras,
+                "Commerce", "SignedData", "Storage", "StoreWire", "StrictJSON", crypto,
+                cryptoExtras,
             ]),
         module(
             "PurchaseKitTesting",

@@ -2,6 +2,7 @@
 
 import Commerce
 import Storage
+import StoreWire
 
 /// The commits of a purchase, as values: everything they need was drawn
 /// before, so that running one again does the same.
@@ -42,7 +43,7 @@ struct PurchaseCommit: Sendable {
             let sold = try transaction(selling: total, line, row, writing, revision, now)
             let outcome = try record(
                 .sold(sold.id), writing, revision, now, total: total, transaction: sold)
-            try write(sold, writing)
+            try write(sold, row, writing)
             return outcome
         }
     }
@@ -70,7 +71,7 @@ struct PurchaseCommit: Sendable {
             let outcome = try move(
                 to: .sold(sold.id), writing, revision, now, reference: reference,
                 transaction: sold)
-            try write(sold, writing)
+            try write(sold, row, writing)
             return outcome
         case .deliverOwned(let owned):
             let facts = try transaction(owned, writing)
@@ -164,16 +165,17 @@ extension PurchaseCommit {
     }
 
     /// The moment of sale: the transaction, and the notification it owes.
-    private func write(_ sold: TransactionFacts, _ writing: any Writing) throws {
+    private func write(
+        _ sold: TransactionFacts, _ row: Row, _ writing: any Writing
+    ) throws {
+        let hasURL = try shelf(row, writing).apps[sold.bundleID]?.notificationURL != nil
         try writing.execute(Statement.Transactions.insert, sold.values)
-        try writing.execute(
-            Statement.Purchases.insertOutbox,
-            [
-                .integer(sold.customer.value), .text("ONE_TIME_CHARGE/\(sold.id)"),
-                .text(notificationUUID), .text("ONE_TIME_CHARGE"), .text(sold.bundleID.value),
-                .integer(sold.id.value), .integer(sold.revision),
-                .integer(sold.purchasedAt.milliseconds),
-            ])
+        let owed = OwedNotification(
+            customer: sold.customer, cause: "\(NotificationKind.oneTimeCharge)/\(sold.id)",
+            uuid: notificationUUID, type: NotificationKind.oneTimeCharge,
+            bundleID: sold.bundleID, transaction: sold.id, revision: sold.revision,
+            owedAt: sold.purchasedAt)
+        try owed.write(writing, hasURL: hasURL)
     }
 
     private func transaction(

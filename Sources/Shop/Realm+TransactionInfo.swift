@@ -39,10 +39,7 @@ extension Realm {
     public func createServerKey(bundleID: String) async throws -> CreatedServerKey {
         try Edge.text(bundleID, "bundleId")
         guard try await loadShelf().apps[BundleID(bundleID)] != nil else {
-            throw Refusal(
-                .notFound, code: "bundleIdUnknown", "This realm has no app of that bundle id.",
-                field: "bundleId", rule: "one of the realm's apps",
-                remedy: "serve the app's catalogue first")
+            throw Self.unknownApp
         }
         let wall = ports.wall.now
         // One merchant a realm: all its keys have one issuer.
@@ -70,7 +67,7 @@ extension Realm {
 
     /// The app on whose behalf a merchant's server asks. The token is judged
     /// by wall time, so that no jump of the realm's clock breaks it.
-    private func merchantsApp(_ bearer: String?) async throws -> BundleID {
+    func merchantsApp(_ bearer: String?) async throws -> BundleID {
         guard let bearer, let token = try? BearerToken.parse(bearer) else {
             throw AppleRefusal.unauthorised
         }

@@ -8,7 +8,8 @@ import Storage
 /// for every row that a sale writes. PostgreSQL's dialect drops the words.
 enum RealmSchema {
     static let migrations = [
-        Migration(1, "realm, catalogue, customers, purchases", statements)
+        Migration(1, "realm, catalogue, customers, purchases", statements),
+        Migration(2, "notifications", notificationTables),
     ]
 
     private static let statements = [
@@ -201,7 +202,8 @@ enum RealmSchema {
         WHERE finished_at IS NULL OR product_type <> 'consumable'
         """
 
-    /// One row for each notification owed. A cause owes one notification.
+    /// One row for each notification owed. A cause owes one notification. What
+    /// is the realm's own and no customer's has the customer 0.
     private static let outbox = """
         CREATE TABLE outbox (
             customer_id INTEGER NOT NULL,
@@ -209,7 +211,7 @@ enum RealmSchema {
             notification_uuid TEXT NOT NULL,
             notification_type TEXT NOT NULL,
             bundle_id TEXT NOT NULL,
-            transaction_id INTEGER NOT NULL,
+            transaction_id INTEGER,
             revision INTEGER NOT NULL,
             created_at INTEGER NOT NULL,
             PRIMARY KEY (customer_id, cause)

@@ -13,6 +13,8 @@ struct Shelf: Sendable {
         let name: String
         let storefront: String
         let locale: String
+        /// Where its notifications go; nil: nowhere.
+        let notificationURL: String?
         let products: [Product]
         let byID: [ProductID: Product]
     }
@@ -37,7 +39,8 @@ struct Shelf: Sendable {
             apps[bundleID] = App(
                 bundleID: bundleID, appID: try row.optionalInteger("app_id"),
                 name: try row.text("name"), storefront: try row.text("storefront"),
-                locale: try row.text("locale"), products: sold,
+                locale: try row.text("locale"),
+                notificationURL: try row.optionalText("notification_url"), products: sold,
                 byID: Dictionary(sold.map { ($0.id, $0) }) { first, _ in first })
         }
         self.apps = apps

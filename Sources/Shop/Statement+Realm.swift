@@ -9,7 +9,7 @@ extension Statement {
         static let registry = Registry.all
         static let realm =
             Realms.all + Catalogues.all + Customers.all + Sessions.all + Purchases.all
-            + Transactions.all + ServerKeys.all
+            + Transactions.all + ServerKeys.all + Notifications.all
     }
 
     enum Realms {
@@ -81,7 +81,10 @@ extension Statement {
 
         static let apps = Statement(
             "catalogue.apps", [],
-            "SELECT bundle_id, app_id, name, storefront, locale FROM apps ORDER BY bundle_id")
+            """
+            SELECT bundle_id, app_id, name, storefront, locale, notification_url
+            FROM apps ORDER BY bundle_id
+            """)
 
         static let products = Statement(
             "catalogue.products", [],

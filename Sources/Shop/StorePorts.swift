@@ -60,6 +60,8 @@ public struct StorePorts: Sendable {
     /// The payment processor of a realm. Nil: a sandbox sells by rule, a
     /// production realm refuses to sell.
     public var authoriser: @Sendable (RealmDescription) -> (any Authoriser)?
+    /// Who carries notifications; nil: those owed wait for a process that has one.
+    public var courier: (any Courier)?
     public var passwordCost: PasswordCost
     public var log: ShopLog
     /// Seed of the realm `default` when this start makes it.
@@ -68,6 +70,7 @@ public struct StorePorts: Sendable {
     public init(
         places: StoragePlaces, keys: any KeyStore, wall: WallClock, randomness: Randomness,
         authoriser: @escaping @Sendable (RealmDescription) -> (any Authoriser)? = { _ in nil },
+        courier: (any Courier)? = nil,
         passwordCost: PasswordCost = .standard, log: ShopLog = .silent,
         defaultRealmSeed: Int64? = nil
     ) {
@@ -76,6 +79,7 @@ public struct StorePorts: Sendable {
         self.wall = wall
         self.randomness = randomness
         self.authoriser = authoriser
+        self.courier = courier
         self.passwordCost = passwordCost
         self.log = log
         self.defaultRealmSeed = defaultRealmSeed

@@ -37,7 +37,7 @@ struct Call: Sendable {
         try StrictJSON.decode(type, from: try await bodyBytes())
     }
 
-    private func bodyBytes() async throws -> [UInt8] {
+    func bodyBytes() async throws -> [UInt8] {
         let limit = configuration.bodyBytesMax
         let announced = request.headers[.contentLength].flatMap { Int($0) }
         if let announced, announced > limit { throw RequestMistake.bodyTooLarge(bytesMax: limit) }

@@ -53,6 +53,22 @@ struct OperatorDoor: Sendable {
             try await realm.createServerKey(bundleID: request.bundleId), status: 201)
     }
 
+    func apps(_ realm: Realm) async throws -> Response {
+        try .json(AppList(apps: try await realm.appSummaries()))
+    }
+
+    func setNotificationURL(_ bundleID: String, _ realm: Realm) async throws -> Response {
+        let request = try await call.body(SetNotificationURLRequest.self)
+        return try .json(
+            try await realm.setNotificationURL(
+                request.notificationUrl, bundleID: bundleID, call.context))
+    }
+
+    func sendNotification(_ realm: Realm) async throws -> Response {
+        let request = try await call.body(SendNotificationRequest.self)
+        return try .json(try await realm.sendNotification(request, call.context), status: 202)
+    }
+
     private func limit() throws -> Int {
         guard let text = call.query("limit") else { return Realm.operatorPageMax }
         guard let limit = Int(text), (1...Realm.operatorPageMax).contains(limit) else {

@@ -65,9 +65,9 @@ struct Responder: HTTPResponder {
         case .device(let route):
             return try await DeviceDoor(realm: try await realm(destination), call: call)
                 .answer(route)
-        case .transactionInfo(let id):
-            let info = try await realm(destination).transactionInfo(id, bearer: call.bearer)
-            return try .json(info)
+        case .transactionInfo, .requestTestNotification, .testNotification, .notificationHistory:
+            return try await AppleDoor(realm: try await realm(destination), call: call)
+                .answer(destination.route)
         case .readClock, .moveClock:
             try await admit(call, to: .control)
             let door = try ControlDoor(realm: try await realm(destination), call: call)
@@ -95,6 +95,10 @@ struct Responder: HTTPResponder {
         case .createCustomer: return try await door.createCustomer(realm)
         case .listServerKeys: return try await door.serverKeys(realm)
         case .createServerKey: return try await door.createServerKey(realm)
+        case .listApps: return try await door.apps(realm)
+        case .setNotificationURL(let bundleID):
+            return try await door.setNotificationURL(bundleID, realm)
+        case .sendNotification: return try await door.sendNotification(realm)
         default: throw RequestMistake.unknownPath
         }
     }

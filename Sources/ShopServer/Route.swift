@@ -7,6 +7,8 @@ enum Route: Hashable, Sendable {
     case health, ready, rootCertificate
     case device(DeviceRoute)
     case transactionInfo(id: String)
+    case requestTestNotification, testNotification(token: String), notificationHistory
+    case listApps, setNotificationURL(bundleID: String), sendNotification
     case listRealms, createRealm
     case deleteRealm(name: String)
     case listTransactions
@@ -102,6 +104,9 @@ struct Entry: Sendable {
         Entry("GET", "/ready", isStoreWide: true) { _ in .ready },
         Entry("GET", "/certificates/root", isStoreWide: true) { _ in .rootCertificate },
         Entry("GET", "/inApps/v1/transactions/{}") { .transactionInfo(id: $0[0]) },
+        Entry("POST", "/inApps/v1/notifications/test") { _ in .requestTestNotification },
+        Entry("GET", "/inApps/v1/notifications/test/{}") { .testNotification(token: $0[0]) },
+        Entry("POST", "/inApps/v1/notifications/history") { _ in .notificationHistory },
         Entry("GET", "/operator/v1/realms", isStoreWide: true) { _ in .listRealms },
         Entry("POST", "/operator/v1/realms", isStoreWide: true) { _ in .createRealm },
         Entry("DELETE", "/operator/v1/realms/{}", isStoreWide: true) {
@@ -112,6 +117,11 @@ struct Entry: Sendable {
         Entry("POST", "/operator/v1/customers") { _ in .createCustomer },
         Entry("GET", "/operator/v1/server-keys") { _ in .listServerKeys },
         Entry("POST", "/operator/v1/server-keys") { _ in .createServerKey },
+        Entry("GET", "/operator/v1/apps") { _ in .listApps },
+        Entry("PUT", "/operator/v1/apps/{}/notification-url") {
+            .setNotificationURL(bundleID: $0[0])
+        },
+        Entry("POST", "/operator/v1/notifications") { _ in .sendNotification },
         Entry("GET", "/control/v1/clock") { _ in .readClock },
         Entry("POST", "/control/v1/clock") { _ in .moveClock },
     ]

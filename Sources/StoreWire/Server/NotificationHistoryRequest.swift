@@ -8,7 +8,7 @@ public import Commerce
 public struct NotificationHistoryRequest: Hashable, Sendable, Codable {
     /// Commercial time, inclusive; at most 180 days ago.
     public var startDate: Timestamp?
-    /// Exclusive; later than now means now.
+    /// Inclusive; later than now means now.
     public var endDate: Timestamp?
     public var notificationType: String?
     /// Only together with its type.

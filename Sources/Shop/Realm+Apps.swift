@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Storage
+public import StoreWire
+
+extension Realm {
+    /// The realm's apps, by bundle id.
+    public func appSummaries() async throws -> [AppSummary] {
+        try await loadShelf().apps.values.sorted { $0.bundleID.value < $1.bundleID.value }
+            .map(\.summary)
+    }
+
+    /// Says where an app's notifications go from now on; nil: nowhere. What
+    /// is sold while there is no URL is owed to nobody, also when one is set
+    /// later; what was owed before and not delivered goes to the new one.
+    /// Refusals, in order: `textInvalid`, `textTooLong`,
+    /// `notificationUrlInvalid`, `bundleIdUnknown`.
+    @discardableResult
+    public func setNotificationURL(
+        _ url: String?, bundleID: String, _ context: RequestContext
+    ) async throws -> AppSummary {
+        try Edge.text(bundleID, "bundleId")
+        if let url { try NotificationURL.check(url, isProduction: isProduction) }
+        let values: [SQLValue] = [.text(bundleID), .optional(url)]
+        let isSet = try await storage.write { writing in
+            try writing.execute(Statement.Catalogues.bumpRevision, [])
+            return try writing.first(Statement.Notifications.setURL, values) != nil
+        }
+        guard isSet, let app = try await loadShelf().apps[BundleID(bundleID)] else {
+            throw Self.unknownApp
+        }
+        ports.log(
+            .info, url == nil ? "notifications go nowhere" : "notifications have an address",
+            context, ["app": bundleID])
+        return app.summary
+    }
+
+    static let unknownApp = Refusal(
+        .notFound, code: "bundleIdUnknown", "This realm has no app of that bundle id.",
+        field: "bundleId", rule: "one of the realm's apps",
+        remedy: "serve the app's catalogue first")
+}
+
+extension Shelf.App {
+    var summary: AppSummary {
+        AppSummary(
+            bundleId: bundleID.value, appAppleId: appID, name: name,
+            notificationUrl: notificationURL)
+    }
+}

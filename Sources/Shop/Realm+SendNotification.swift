@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import SignedData
+import Storage
+import StoreWire
+import StrictJSON
+
+/// A notification about to be sent: signed, kept, and addressed.
+struct ReadyNotification: Sendable {
+    let customer: CustomerID
+    let cause: String
+    let uuid: String
+    let url: String
+    let signedPayload: String
+    /// Attempts written down before this one.
+    let attemptsBefore: Int
+    /// Commercial time of this attempt.
+    let now: Timestamp
+
+    func body() throws -> [UInt8] {
+        try StrictJSON.encode(ResponseBodyV2(signedPayload: signedPayload))
+    }
+
+    /// Writes down how this attempt ended.
+    func record(_ delivery: Delivery, _ writing: any Writing) throws {
+        let key: [SQLValue] = [.integer(customer.value), .text(cause)]
+        try writing.execute(
+            Statement.Notifications.insertAttempt,
+            key + [
+                .integer(Int64(attemptsBefore + 1)), .integer(now.milliseconds),
+                .text(delivery.result.rawValue), .optional(delivery.status.map(Int64.init)),
+            ])
+        guard delivery.result == .success else { return }
+        try writing.execute(
+            Statement.Notifications.setDelivered, key + [.integer(now.milliseconds)])
+    }
+}
+
+/// What one attempt came to.
+struct NotificationAttempt: Sendable {
+    enum Outcome: Hashable, Sendable {
+        /// Delivered, or nobody wants it any more.
+        case done
+        case again(at: Timestamp)
+        /// The timetable is at its end.
+        case givenUp
+    }
+
+    let outcome: Outcome
+    /// Nil where nothing was sent.
+    var ready: ReadyNotification?
+    var delivery: Delivery?
+
+    /// Writes down how it ended.
+    func record(_ writing: any Writing) throws {
+        guard let ready, let delivery else { return }
+        try ready.record(delivery, writing)
+    }
+}
+
+extension Realm {
+    /// Sends a notification once. What it came to is still to be recorded, in
+    /// the commit that settles the work.
+    func attemptNotification(
+        _ cause: String, of customer: CustomerID, by courier: any Courier
+    ) async throws -> NotificationAttempt {
+        guard let ready = try await readyNotification(cause, of: customer) else {
+            return NotificationAttempt(outcome: .done)
+        }
+        let delivery = await courier.deliver(
+            Parcel(
+                url: ready.url, body: try ready.body(), id: ready.uuid,
+                isProduction: isProduction))
+        var facts = [
+            "notification": ready.uuid, "attempt": "\(ready.attemptsBefore + 1)",
+            "result": delivery.result.rawValue,
+        ]
+        if let status = delivery.status { facts["status"] = "\(status)" }
+        let isDelivered = delivery.result == .success
+        ports.log(isDelivered ? .info : .warning, "notification", nil, facts)
+        let next = notificationRetries.next(
+            afterAttempts: ready.attemptsBefore + 1, at: ready.now)
+        return NotificationAttempt(
+            outcome: isDelivered ? .done : next.map { .again(at: $0) } ?? .givenUp,
+            ready: ready, delivery: delivery)
+    }
+
+    /// When a notification of this realm that failed is tried again.
+    var notificationRetries: RetryTimetable {
+        isProduction ? .productionNotifications : .sandboxNotifications
+    }
+
+    /// Signs a notification at its first attempt and keeps what was signed;
+    /// gives the same bytes ever after. Nil where there is nothing to send:
+    /// it was delivered, or its app wants none any more.
+    func readyNotification(
+        _ cause: String, of customer: CustomerID
+    ) async throws -> ReadyNotification? {
+        let key: [SQLValue] = [.integer(customer.value), .text(cause)]
+        let row = try await storage.read { try $0.first(Statement.Notifications.facts, key) }
+        guard let row, let url = try row.optionalText("notification_url"),
+            try row.optionalInteger("delivered_at") == nil
+        else { return nil }
+        let now = try ClockRow(row).now(wall: ports.wall.now)
+        var signed = try row.optionalText("signed_payload")
+        if signed == nil { signed = try await signNotification(row, cause, customer, at: now) }
+        guard let signed else { return nil }
+        return ReadyNotification(
+            customer: customer, cause: cause, uuid: try row.text("notification_uuid"), url: url,
+            signedPayload: signed, attemptsBefore: Int(try row.integer("attempts")), now: now)
+    }
+
+    private func signNotification(
+        _ row: Row, _ cause: String, _ customer: CustomerID, at now: Timestamp
+    ) async throws -> String? {
+        var payload = ResponseBodyV2DecodedPayload()
+        payload.notificationType = try row.text("notification_type")
+        payload.notificationUUID = try row.text("notification_uuid")
+        payload.version = ResponseBodyV2DecodedPayload.currentVersion
+        payload.signedDate = now
+        payload.data = try await notificationData(row, customer, at: now)
+        let signed = try authority.transactions.sign(payload)
+        ports.log(.debug, "notification signed")
+        let values: [SQLValue] = [
+            .integer(customer.value), .text(cause), .text(try row.text("notification_uuid")),
+            .text(try row.text("notification_type")), .text(try row.text("bundle_id")),
+            .text(signed), .integer(now.milliseconds),
+        ]
+        let key: [SQLValue] = [.integer(customer.value), .text(cause)]
+        return try await storage.write { writing in
+            if try writing.first(Statement.Notifications.keep, values) != nil { return signed }
+            return try writing.first(Statement.Notifications.facts, key)?
+                .optionalText("signed_payload")
+        }
+    }
+
+    private func notificationData(
+        _ row: Row, _ customer: CustomerID, at now: Timestamp
+    ) async throws -> NotificationData {
+        var data = NotificationData()
+        data.bundleId = try row.text("bundle_id")
+        data.environment = description.environment
+        data.appAppleId = isProduction ? try row.optionalInteger("app_id") : nil
+        if let transaction = try row.optionalInteger("transaction_id") {
+            let key: [SQLValue] = [.integer(customer.value), .integer(transaction)]
+            let sold = try await storage.read { try $0.first(Statement.Transactions.one, key) }
+            guard let sold else {
+                throw StorageFault(.malformedRow, "a notification whose transaction is gone")
+            }
+            data.signedTransactionInfo = try sign(try TransactionFacts(row: sold), at: now)
+        }
+        return data
+    }
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Storage
+public import StoreWire
+
+extension Realm {
+    /// How long a test notification can be asked about: half a year.
+    static let testTokenMilliseconds: Int64 = 183 * 86_400_000
+
+    /// Owes the calling merchant's server a test notification:
+    /// `POST /inApps/v1/notifications/test`. Throws ``AppleRefusal``, in
+    /// order: 401 without a body, 4040007.
+    public func requestTestNotification(
+        bearer: String?, _ context: RequestContext
+    ) async throws -> SendTestNotificationResponse {
+        let bundleID = try await merchantsApp(bearer)
+        return try await oweTest(bundleID, context)
+    }
+
+    /// Owes an app a notification that an operator asks for. Refusals, in
+    /// order: `textInvalid`, `textTooLong`, `notificationTypeUnknown`,
+    /// `notificationTypeNotByHand`, `bundleIdUnknown`, `notificationUrlMissing`.
+    public func sendNotification(
+        _ request: SendNotificationRequest, _ context: RequestContext
+    ) async throws -> SendTestNotificationResponse {
+        try Edge.text(request.bundleId, "bundleId")
+        try Self.checkByHand(request.notificationType)
+        guard try await loadShelf().apps[BundleID(request.bundleId)] != nil else {
+            throw Self.unknownApp
+        }
+        do { return try await oweTest(BundleID(request.bundleId), context) } catch let refusal
+            as AppleRefusal where refusal.response == .serverNotificationURLNotFound
+        {
+            throw Refusal(
+                .conflict, code: "notificationUrlMissing",
+                "This app's notifications go nowhere.", field: "bundleId",
+                rule: "an app that has a notification URL",
+                remedy: "set one with `shopkeeper app notification-url URL`")
+        }
+    }
+
+    /// What became of a test notification:
+    /// `GET /inApps/v1/notifications/test/{testNotificationToken}`. Throws
+    /// ``AppleRefusal``, in order: 401 without a body, 4000020, 4040008 (also
+    /// before the first attempt has ended, and for another app's).
+    public func testNotification(
+        _ token: String, bearer: String?
+    ) async throws -> CheckTestNotificationResponse {
+        let bundleID = try await merchantsApp(bearer)
+        return try await testNotification(token, bundleID)
+    }
+
+    /// The same for operators, of any of the realm's apps. Throws
+    /// ``AppleRefusal`` as above.
+    public func testNotification(
+        _ token: String, ofApp bundleID: String
+    ) async throws -> CheckTestNotificationResponse {
+        try Edge.text(bundleID, "bundleId")
+        return try await testNotification(token, BundleID(bundleID))
+    }
+
+    private func testNotification(
+        _ token: String, _ bundleID: BundleID
+    ) async throws -> CheckTestNotificationResponse {
+        guard let asked = Self.askedDate(ofToken: token) else {
+            throw AppleRefusal(.invalidTestNotificationToken)
+        }
+        let values: [SQLValue] = [
+            .integer(OwedNotification.nobody.value), .text(Self.testCause(token)),
+            .text(bundleID.value),
+        ]
+        let (rows, clock) = try await storage.read { reading in
+            (
+                try reading.query(Statement.Notifications.one, values),
+                try reading.first(Statement.Realms.clock)
+            )
+        }
+        guard let clock else { throw StorageFault(.malformedRow, "the realm has no row") }
+        let now = try ClockRow(clock, hasLastEvent: false).now(wall: ports.wall.now)
+        guard let sent = try SentNotification.read(rows).first,
+            now.milliseconds(since: asked) <= Self.testTokenMilliseconds
+        else { throw AppleRefusal(.testNotificationNotFound) }
+        return CheckTestNotificationResponse(
+            signedPayload: sent.signedPayload, sendAttempts: sent.attempts)
+    }
+
+    private func oweTest(
+        _ bundleID: BundleID, _ context: RequestContext
+    ) async throws -> SendTestNotificationResponse {
+        let (name, wall) = (ports.randomness.uuid(), ports.wall.now)
+        let uuid = uuid(for: "notification/TEST/\(name)")
+        let token = try await storage.write { writing -> String? in
+            guard let clock = try writing.first(Statement.Realms.clock) else {
+                throw StorageFault(.malformedRow, "the realm has no row")
+            }
+            guard try Shelf(reading: writing).apps[bundleID]?.notificationURL != nil else {
+                return nil
+            }
+            let now = try ClockRow(clock, hasLastEvent: false).now(wall: wall)
+            let token = "\(name)_\(now.milliseconds)"
+            let owed = OwedNotification(
+                customer: OwedNotification.nobody, cause: Self.testCause(token), uuid: uuid,
+                type: NotificationKind.test, bundleID: bundleID, transaction: nil, revision: 0,
+                owedAt: now)
+            try owed.write(writing, hasURL: true)
+            return token
+        }
+        guard let token else { throw AppleRefusal(.serverNotificationURLNotFound) }
+        ports.log(.info, "test notification owed", context, ["app": bundleID.value])
+        return SendTestNotificationResponse(testNotificationToken: token)
+    }
+
+    private static func testCause(_ token: String) -> String {
+        "\(NotificationKind.test)/\(token)"
+    }
+
+    /// When a token was given out; nil when it is none.
+    private static func askedDate(ofToken token: String) -> Timestamp? {
+        let parts = token.split(separator: "_", omittingEmptySubsequences: false)
+        guard parts.count == 2, UUIDText(String(parts[0]))?.text == String(parts[0]),
+            let milliseconds = Edge.number(String(parts[1])),
+            milliseconds.magnitude <= Timestamp.magnitudeMax
+        else { return nil }
+        return Timestamp(milliseconds: milliseconds)
+    }
+
+    private static func checkByHand(_ type: String) throws {
+        if type == NotificationKind.test { return }
+        guard NotificationKind.isKnown(type, subtype: nil) else {
+            throw Refusal(
+                .badRequest, code: "notificationTypeUnknown",
+                "There is no such type of notification.", field: "notificationType",
+                rule: NotificationKind.types.joined(separator: ", "),
+                remedy: "send `\(NotificationKind.test)`")
+        }
+        throw Refusal(
+            .notImplemented, code: "notificationTypeNotByHand",
+            "A notification of this type is sent when what it tells of happens, not by hand.",
+            field: "notificationType", rule: "by hand, `\(NotificationKind.test)` alone",
+            remedy: type == NotificationKind.oneTimeCharge
+                ? "buy something: the sale owes it" : "send `\(NotificationKind.test)`")
+    }
+}
+
+/// A notification that was tried, and how.
+struct SentNotification: Sendable {
+    let uuid: String
+    let signedAt: Timestamp
+    let signedPayload: String
+    let attempts: [SendAttemptItem]
+
+    /// Rows of one attempt each, those of a notification together.
+    static func read(_ rows: [Row]) throws -> [SentNotification] {
+        var found: [SentNotification] = []
+        for row in rows {
+            let attempt = SendAttemptItem(
+                attemptDate: Timestamp(milliseconds: try row.integer("attempted_at")),
+                sendAttemptResult: SendAttemptResult(try row.text("result")))
+            let uuid = try row.text("notification_uuid")
+            let before = found.last?.uuid == uuid ? found.popLast()?.attempts ?? [] : []
+            found.append(
+                SentNotification(
+                    uuid: uuid, signedAt: Timestamp(milliseconds: try row.integer("signed_at")),
+                    signedPayload: try row.text("signed_payload"), attempts: before + [attempt]))
+        }
+        return found
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Storage
+
+extension Statement {
+    enum Notifications {
+        static let setURL = Statement(
+            "notifications.setURL", [.text, .text],
+            """
+            UPDATE apps SET notification_url = $2 WHERE bundle_id = $1 RETURNING bundle_id
+            """)
+
+        /// Everything that an attempt needs: what is owed, to where, what was
+        /// signed before and how often it was tried, and the clock.
+        static let facts = Statement(
+            "notifications.facts", [.integer, .text],
+            """
+            SELECT o.notification_uuid, o.notification_type, o.transaction_id, o.bundle_id,
+                a.notification_url, a.app_id, n.signed_payload, n.delivered_at,
+                (SELECT count(*) FROM notification_attempts t
+                    WHERE t.customer_id = $1 AND t.cause = $2) AS attempts,
+                r.clock_ahead, r.clock_stands_at, r.catalogue_revision,
+                (SELECT l.changed_at FROM transactions l WHERE l.customer_id = $1
+                    ORDER BY l.revision DESC LIMIT 1) AS last_event
+            FROM outbox o CROSS JOIN realm r
+            LEFT JOIN apps a ON a.bundle_id = o.bundle_id
+            LEFT JOIN notifications n ON n.customer_id = o.customer_id AND n.cause = o.cause
+            WHERE o.customer_id = $1 AND o.cause = $2
+            """)
+
+        /// Keeps what was signed; answers nothing where another was first.
+        static let keep = Statement(
+            "notifications.keep",
+            [.integer, .text, .text, .text, .text, .text, .integer],
+            """
+            INSERT INTO notifications (customer_id, cause, notification_uuid,
+                notification_type, bundle_id, signed_payload, signed_at)
+            VALUES ($1, $2, $3, $4, $5, $6, $7)
+            ON CONFLICT (customer_id, cause) DO NOTHING
+            RETURNING signed_at
+            """)
+
+        static let insertAttempt = Statement(
+            "notifications.insertAttempt",
+            [.integer, .text, .integer, .integer, .text, .integer],
+            """
+            INSERT INTO notification_attempts (customer_id, cause, attempt, attempted_at,
+                result, status)
+            VALUES ($1, $2, $3, $4, $5, $6)
+            ON CONFLICT (customer_id, cause, attempt) DO NOTHING
+            """)
+
+        static let setDelivered = Statement(
+            "notifications.setDelivered", [.integer, .text, .integer],
+            """
+            UPDATE notifications SET delivered_at = $3
+            WHERE customer_id = $1 AND cause = $2 AND delivered_at IS NULL
+            """)
+
+        /// One notification of an app that was tried, with its attempts.
+        static let one = Statement(
+            "notifications.one", [.integer, .text, .text],
+            """
+            SELECT n.notification_uuid, n.signed_at, n.signed_payload, n.customer_id, n.cause,
+                t.attempt, t.attempted_at, t.result
+            FROM notifications n JOIN notification_attempts t
+                ON t.customer_id = n.customer_id AND t.cause = n.cause
+            WHERE n.customer_id = $1 AND n.cause = $2 AND n.bundle_id = $3
+            ORDER BY t.attempt
+            """)
+
+        /// An app's notifications that were tried, oldest first, beyond a
+        /// cursor, with all their attempts: one row for each attempt.
+        static let history = Statement(
+            "notifications.history",
+            [
+                .text, .integer, .integer, .integer, .text, .text, .text, .integer, .boolean,
+                .integer,
+            ],
+            """
+            WITH page AS (
+                SELECT n.customer_id, n.cause, n.notification_uuid, n.signed_at,
+                    n.signed_payload
+                FROM notifications n
+                WHERE n.bundle_id = $1 AND n.signed_at >= $2 AND n.signed_at <= $3
+                    AND (n.signed_at, n.notification_uuid) > ($4, $5)
+                    AND (CAST($6 AS TEXT) IS NULL OR n.notification_type = $6)
+                    AND (CAST($7 AS TEXT) IS NULL OR n.subtype = $7)
+                    AND (CAST($8 AS BIGINT) IS NULL OR n.customer_id = $8)
+                    AND (n.delivered_at IS NULL OR NOT $9)
+                    AND EXISTS (SELECT 1 FROM notification_attempts e
+                        WHERE e.customer_id = n.customer_id AND e.cause = n.cause)
+                ORDER BY n.signed_at, n.notification_uuid LIMIT $10)
+            SELECT p.notification_uuid, p.signed_at, p.signed_payload, p.customer_id, p.cause,
+                t.attempt, t.attempted_at, t.result
+            FROM page p JOIN notification_attempts t
+                ON t.customer_id = p.customer_id AND t.cause = p.cause
+            ORDER BY p.signed_at, p.notification_uuid, t.attempt
+            """)
+
+        static let all = [
+            setURL, facts, keep, insertAttempt, setDelivered, one, history,
+        ]
+    }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The types of notifications and the subtypes that each may have.
+/// [Apple's page](https://developer.apple.com/documentation/appstoreservernotifications/notificationtype)
+public enum NotificationKind {
+    public static let test = "TEST"
+    public static let oneTimeCharge = "ONE_TIME_CHARGE"
+
+    /// Whether there is such a type and, where one is given, such a subtype of it.
+    public static func isKnown(_ type: String, subtype: String?) -> Bool {
+        guard let subtypes = subtypes[type] else { return false }
+        return subtype.map(subtypes.contains) ?? true
+    }
+
+    /// Every type, in the order of the alphabet.
+    public static let types = subtypes.keys.sorted()
+
+    private static let subtypes: [String: Set<String>] = [
+        "CONSUMPTION_REQUEST": [],
+        "DID_CHANGE_RENEWAL_PREF": ["DOWNGRADE", "UPGRADE"],
+        "DID_CHANGE_RENEWAL_STATUS": ["AUTO_RENEW_DISABLED", "AUTO_RENEW_ENABLED"],
+        "DID_FAIL_TO_RENEW": ["GRACE_PERIOD"],
+        "DID_RENEW": ["BILLING_RECOVERY"],
+        "EXPIRED": ["BILLING_RETRY", "PRICE_INCREASE", "PRODUCT_NOT_FOR_SALE", "VOLUNTARY"],
+        "EXTERNAL_PURCHASE_TOKEN": ["UNREPORTED"],
+        "GRACE_PERIOD_EXPIRED": [],
+        "METADATA_UPDATE": [],
+        "MIGRATION": [],
+        "OFFER_REDEEMED": ["DOWNGRADE", "INITIAL_BUY", "RESUBSCRIBE", "UPGRADE"],
+        "ONE_TIME_CHARGE": [],
+        "PRICE_CHANGE": [],
+        "PRICE_INCREASE": ["ACCEPTED", "PENDING"],
+        "REFUND": [],
+        "REFUND_DECLINED": [],
+        "REFUND_REVERSED": [],
+        "RENEWAL_EXTENDED": [],
+        "RENEWAL_EXTENSION": ["FAILURE", "SUMMARY"],
+        "RESCIND_CONSENT": [],
+        "REVOKE": [],
+        "SUBSCRIBED": ["INITIAL_BUY", "RESUBSCRIBE"],
+        "TEST": [],
+    ]
+}
