@@ -77,7 +77,7 @@ let package = Package(
     targets: [
         module("Commerce"),
         module("Live", ["Commerce"]),
-        module("CatalogueFile", ["Commerce"]),
+        module("CatalogueFile", ["Commerce", "StrictJSON"]),
         module("StrictJSON", ["Commerce"]),
         module(
             "SignedData",
@@ -129,7 +129,7 @@ let package = Package(
             name: "CSyncCounter", path: "Tests/CSyncCounter",
             linkerSettings: [.linkedLibrary("sqlite3")]),
         tests("CommerceTests", ["Commerce", "TestSupport"]),
-        tests("CatalogueFileTests", ["CatalogueFile", "Commerce", "TestSupport"]),
+        tests("CatalogueFileTests", ["CatalogueFile", "Commerce", "StrictJSON", "TestSupport"]),
         tests("StrictJSONTests", ["Commerce", "StoreWire", "StrictJSON", "TestSupport"]),
         tests(
             "SignedDataTests",

@@ -2,29 +2,67 @@
 
 public import Commerce
 import Foundation
+import StrictJSON
 
-/// What a StoreKit configuration file (`*.storekit`) says, as far as products,
-/// their words, the storefront and the locale.
+/// A StoreKit configuration file (`*.storekit`): what it says, and its very
+/// bytes, so that nothing is lost on the way back.
 ///
 /// Read by what is there, never by `version`: newer editors add keys and keep
-/// an older number. Suites, bundles and offers are not read yet.
+/// an older number. Suites and bundles are kept and not read.
 public struct CatalogueFile: Sendable {
-    /// The products in the file's order: `products`, non-renewing
-    /// subscriptions, then the groups' subscriptions.
-    public let catalogue: Catalogue
+    public let contents: CatalogueContents
     /// What was passed over or guessed, in the file's order.
     public let warnings: [CatalogueProblem]
+    /// The package's images: their ids, and where they lie.
+    public let images: [String: String]
+    /// What the file was called when it was read.
+    public let name: String
+    let tree: JSONTree
+    /// As read, or as Xcode would write what was changed.
+    public let bytes: [UInt8]
+
+    /// The products, in the file's order.
+    public var catalogue: Catalogue { contents.catalogue }
 
     /// The largest file that is read.
     public static let bytesMax = 16 * 1024 * 1024
+    private static let limits = JSONLimits(bytesMax: bytesMax, depthMax: JSONNesting.depthMax)
 
     /// Reads a file, or a package: a folder `NAME.storekit` that holds
-    /// `Configuration.storekit`.
+    /// `Configuration.storekit` and, in `Assets`, images.
     public init(contentsOf path: String) throws(CatalogueFileFault) {
+        let bytes = try Self.read(path)
+        try self.init(json: bytes, name: path, images: Self.images(in: path))
+    }
+
+    /// Reads the bytes of a file that problems shall call `name`.
+    public init(json: [UInt8], name: String) throws(CatalogueFileFault) {
+        try self.init(json: json, name: name, images: [:])
+    }
+
+    init(json: [UInt8], name: String, images: [String: String]) throws(CatalogueFileFault) {
+        try self.init(try Self.parse(json, name), bytes: json, name: name, images: images)
+    }
+
+    init(
+        _ tree: JSONTree, bytes: [UInt8], name: String, images: [String: String]
+    ) throws(CatalogueFileFault) {
+        var reader = CatalogueReader(file: name, images: Set(images.keys))
+        contents = reader.contents(Node(tree, ""))
+        guard reader.errors.isEmpty else { throw CatalogueFileFault(problems: reader.errors) }
+        warnings = reader.warnings
+        self.tree = tree
+        self.bytes = bytes
+        self.name = name
+        self.images = images
+    }
+
+    // MARK: Reading
+
+    private static func read(_ path: String) throws(CatalogueFileFault) -> [UInt8] {
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
-            throw CatalogueFileFault(
-                path, "", "there is no such file", "name a .storekit file")
+            throw CatalogueFileFault(path, "", "there is no such file", "name a .storekit file")
         }
         let file = isFolder.boolValue ? path + "/Configuration.storekit" : path
         guard let handle = FileHandle(forReadingAtPath: file) else {
@@ -36,31 +74,32 @@ public struct CatalogueFile: Sendable {
                 isFolder.boolValue ? "name a .storekit file or package" : "check its permissions")
         }
         defer { try? handle.close() }
-        let data: Data
         do {
-            data = try handle.read(upToCount: Self.bytesMax + 1) ?? Data()
+            return [UInt8](try handle.read(upToCount: bytesMax + 1) ?? Data())
         } catch {
             throw CatalogueFileFault(path, "", "the file cannot be read", "name a regular file")
         }
-        try self.init(json: [UInt8](data), name: path)
     }
 
-    /// Reads the bytes of a file that problems shall call `name`.
-    public init(json: [UInt8], name: String) throws(CatalogueFileFault) {
-        guard json.count <= Self.bytesMax else {
+    /// Images by id. Their extension's case means nothing.
+    private static func images(in path: String) -> [String: String] {
+        let folder = path + "/Assets"
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        var images: [String: String] = [:]
+        for name in names.sorted() where name.lowercased().hasSuffix(".png") {
+            images[String(name.dropLast(4))] = folder + "/" + name
+        }
+        return images
+    }
+
+    private static func parse(
+        _ json: [UInt8], _ name: String
+    ) throws(CatalogueFileFault) -> JSONTree {
+        guard json.count <= bytesMax else {
             throw CatalogueFileFault(
-                name, "", "the file has more than \(Self.bytesMax) bytes",
+                name, "", "the file has more than \(bytesMax) bytes",
                 "split the catalogue or shorten its words")
         }
-        let root = try Self.parse(json, name)
-        var reader = CatalogueReader(file: name)
-        let catalogue = reader.catalogue(root)
-        guard reader.errors.isEmpty else { throw CatalogueFileFault(problems: reader.errors) }
-        self.catalogue = catalogue
-        warnings = reader.warnings
-    }
-
-    private static func parse(_ json: [UInt8], _ name: String) throws(CatalogueFileFault) -> Node {
         let start = String(decoding: json.prefix(64), as: UTF8.self)
         if start.hasPrefix("<") || start.hasPrefix("bplist") {
             throw CatalogueFileFault(
@@ -68,18 +107,12 @@ public struct CatalogueFile: Sendable {
                 "the file is \(start.hasPrefix("<") ? "XML" : "a property list"), not JSON",
                 "make a StoreKit configuration file in Xcode, or by hand as JSON")
         }
-        guard JSONNesting.isWithin(json) else {
-            throw CatalogueFileFault(
-                name, "", "the file has more than \(JSONNesting.depthMax) values inside each other",
-                "remove what is nested")
-        }
-        do {
-            let value = try JSONDecoder().decode(JSONValue.self, from: Data(json))
-            return Node(value, "")
+        do throws(JSONFailure) {
+            return try JSONTree(json, limits: limits)
         } catch {
             throw CatalogueFileFault(
-                name, "", "the file is not JSON", "check it with a JSON linter and save it as UTF-8"
-            )
+                name, "", "the file is not JSON: \(error)",
+                "check it with a JSON linter and save it as UTF-8")
         }
     }
 }

@@ -22,11 +22,11 @@ final class JSONDocument: Sendable {
     let bytes: [UInt8]
     let nodes: [Node]
 
-    init(_ bytes: [UInt8]) throws(JSONFailure) {
-        guard bytes.count <= StrictJSON.bytesMax else {
-            throw JSONFailure(offset: 0, rule: "at most \(StrictJSON.bytesMax) bytes")
+    init(_ bytes: [UInt8], limits: JSONLimits = .signed) throws(JSONFailure) {
+        guard bytes.count <= limits.bytesMax else {
+            throw JSONFailure(offset: 0, rule: "at most \(limits.bytesMax) bytes")
         }
-        var parser = JSONParser(bytes)
+        var parser = JSONParser(bytes, depthMax: limits.depthMax)
         try parser.parse()
         self.bytes = bytes
         nodes = parser.nodes

@@ -5,12 +5,14 @@ struct JSONParser {
     typealias Node = JSONDocument.Node
 
     private let bytes: [UInt8]
+    private let depthMax: Int
     private var position = 0
     private var hasForeignBytes = false
     private(set) var nodes: [Node] = []
 
-    init(_ bytes: [UInt8]) {
+    init(_ bytes: [UInt8], depthMax: Int) {
         self.bytes = bytes
+        self.depthMax = depthMax
         nodes.reserveCapacity(64)
     }
 
@@ -25,8 +27,8 @@ struct JSONParser {
     }
 
     private mutating func value(depth: Int) throws(JSONFailure) {
-        guard depth < StrictJSON.depthMax else {
-            throw failure("at most \(StrictJSON.depthMax) values inside each other")
+        guard depth < depthMax else {
+            throw failure("at most \(depthMax) values inside each other")
         }
         skipSpace()
         switch peek {

@@ -40,7 +40,7 @@ enum JSONValue {
         bytes.append(UInt8(ascii: "}"))
     }
 
-    private static func write(_ text: String, to bytes: inout [UInt8]) {
+    static func write(_ text: String, to bytes: inout [UInt8]) {
         var text = text
         bytes.append(UInt8(ascii: "\""))
         text.withUTF8 { text in

@@ -7,15 +7,20 @@
 /// of our own because decoding would cost as much as the signature's check.
 package enum StrictJSON {
     /// Values inside values.
-    package static let depthMax = 32
-    /// Bytes of one text, above what any envelope of this module may hold.
-    package static let bytesMax = 4 * 1024 * 1024
+    package static let depthMax = JSONLimits.signed.depthMax
+    /// Bytes of one text, above what any signed envelope may hold.
+    package static let bytesMax = JSONLimits.signed.bytesMax
 
     package static func decode<Value: Decodable>(
         _ type: Value.Type, from bytes: [UInt8]
     ) throws -> Value {
         let document = try JSONDocument(bytes)
         return try JSONNodeDecoder(document: document, index: 0, codingPath: []).value(type)
+    }
+
+    /// Writes a text in quotes: non-ASCII characters and slashes as they are.
+    package static func write(_ text: String, to bytes: inout [UInt8]) {
+        JSONValue.write(text, to: &bytes)
     }
 
     package static func encode(_ value: some Encodable) throws -> [UInt8] {
@@ -26,6 +31,20 @@ package enum StrictJSON {
         slot.value.write(to: &bytes)
         return bytes
     }
+}
+
+/// How much of a text is read before it is refused.
+package struct JSONLimits: Sendable {
+    package let bytesMax: Int
+    /// Values inside values.
+    package let depthMax: Int
+
+    package init(bytesMax: Int, depthMax: Int) {
+        self.bytesMax = bytesMax
+        self.depthMax = depthMax
+    }
+
+    package static let signed = JSONLimits(bytesMax: 4 * 1024 * 1024, depthMax: 32)
 }
 
 /// Why a text is not the JSON that it should be.

@@ -19,7 +19,8 @@ struct Shopkeeper: AsyncParsableCommand {
         version: version,
         subcommands: [
             ServeCommand.self, ExecCommand.self, EnvCommand.self, WaitCommand.self,
-            StatusCommand.self, StopCommand.self, BuyCommand.self, RealmCommand.self,
+            StatusCommand.self, StopCommand.self, BuyCommand.self, CatalogueCommand.self,
+            RealmCommand.self,
             TransactionCommand.self, CustomerCommand.self, KeyCommand.self,
             CertificateCommand.self,
         ])

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CatalogueFile
 import Commerce
 import Foundation
 import TestSupport
 import Testing
+
+@testable import CatalogueFile
 
 private func read(_ json: String) throws -> CatalogueFile {
     try CatalogueFile(json: Array(json.utf8), name: "zoo.storekit")
@@ -91,7 +92,13 @@ private func read(_ json: String) throws -> CatalogueFile {
 @Suite struct CatalogueProblemTests {
     /// The file's text, and each problem without the file's name; `!` marks an error.
     private static let table: [(String, [String])] = [
-        ("", ["! the file is not JSON: check it with a JSON linter and save it as UTF-8"]),
+        (
+            "",
+            [
+                "! the file is not JSON: at byte 0: a value or a digit is expected: check it "
+                    + "with a JSON linter and save it as UTF-8"
+            ]
+        ),
         (
             "<?xml version=\"1.0\"?><plist/>",
             [
@@ -128,7 +135,7 @@ private func read(_ json: String) throws -> CatalogueFile {
         (
             Fixtures.product().replacingOccurrences(of: "\"1\"", with: "1.10"),
             [
-                "? products[0].displayPrice: a price is written in quotes: write \"1.1\", "
+                "? products[0].displayPrice: a price is written in quotes: write \"1.10\", "
                     + "as which it is read"
             ]
         ),
@@ -158,13 +165,6 @@ private func read(_ json: String) throws -> CatalogueFile {
                     + "letters such as USA, which is taken",
                 "? settings._applicationInternalID: an app's number is decimal digits: write the "
                     + "app's Apple ID; it is taken as unknown",
-            ]
-        ),
-        (
-            "{\"settings\": {\"_askToBuyEnabled\": true, \"_failTransactionsEnabled\": false}}",
-            [
-                "? settings._askToBuyEnabled: this switch is not obeyed yet: purchases go on as "
-                    + "if it were off"
             ]
         ),
         (
@@ -217,6 +217,8 @@ private func read(_ json: String) throws -> CatalogueFile {
         let product = try #require(file.catalogue.products.first)
         #expect(product.groupID == "G")
         #expect(product.period == nil)
+        #expect(file.contents.groups.map(\.products) == [["a"]])
+        #expect(file.contents.terms.isEmpty)
         #expect(file.warnings.count == 2)
     }
 }
@@ -283,7 +285,9 @@ private func read(_ json: String) throws -> CatalogueFile {
         var refused = 0
         for path in paths {
             do {
-                products += try CatalogueFile(contentsOf: path).catalogue.products.count
+                let file = try CatalogueFile(contentsOf: path)
+                products += file.catalogue.products.count
+                #expect(file.rewritten == file.bytes, "\(path) changes when it is written")
             } catch {
                 refused += 1
                 print("refused:", error)

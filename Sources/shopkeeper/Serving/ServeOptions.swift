@@ -66,7 +66,8 @@ struct ServeOptions: ParsableArguments {
         let read = try CatalogueFile(contentsOf: file)
         return ServedApp(
             bundleID: bundleId ?? "com.example.app", appID: appId ?? read.catalogue.appID,
-            catalogue: read.catalogue, warnings: read.warnings.map(\.description))
+            catalogue: read.catalogue,
+            warnings: (read.warnings + read.unobeyed).map(\.description))
     }
 }
 

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Commerce
+import StrictJSON
+
+extension CatalogueFile {
+    /// The same file selling what `catalogue` says: where a product's price,
+    /// words or label are others they are replaced, new products are added
+    /// and those that are gone are left out. Everything else stays as it was
+    /// written; a file in which nothing changed keeps its very bytes.
+    ///
+    /// A subscription that is new is added where its group is; one of an
+    /// unknown group is refused, since a catalogue does not name its level.
+    public func selling(_ catalogue: Catalogue) throws(CatalogueFileFault) -> CatalogueFile {
+        guard catalogue != self.catalogue else { return self }
+        var changes = Changes(
+            before: Dictionary(uniqueKeysWithValues: self.catalogue.products.map { ($0.id, $0) }),
+            after: catalogue, file: name)
+        var tree = tree
+        changes.apply(to: &tree)
+        guard changes.problems.isEmpty else {
+            throw CatalogueFileFault(problems: changes.problems)
+        }
+        changes.applySettings(from: self.catalogue, to: &tree)
+        let text = FileText(tree, endsWithLineFeed: bytes.last == 0x0A)
+        return try CatalogueFile(tree, bytes: text.bytes, name: name, images: images)
+    }
+
+    /// A new file in Xcode's order of keys. Subscriptions need a file with
+    /// their groups to be added to.
+    public static func new(
+        selling catalogue: Catalogue, name: String
+    ) throws(CatalogueFileFault) -> CatalogueFile {
+        let text = """
+            {"nonRenewingSubscriptions": [], "products": [], "settings": {},
+             "subscriptionGroups": [], "version": {"major": 4, "minor": 0}}
+            """
+        return try CatalogueFile(json: Array(text.utf8), name: name).selling(catalogue)
+    }
+}
+
+/// From one catalogue to another, on the file's own tree.
+private struct Changes {
+    let before: [ProductID: Product]
+    let after: Catalogue
+    let file: String
+    private(set) var problems: [CatalogueProblem] = []
+    private var placed: Set<ProductID> = []
+
+    init(before: [ProductID: Product], after: Catalogue, file: String) {
+        self.before = before
+        self.after = after
+        self.file = file
+    }
+
+    mutating func apply(to tree: inout JSONTree) {
+        let products = Dictionary(after.products.map { ($0.id, $0) }) { first, _ in first }
+        for key in ["products", "nonRenewingSubscriptions"] {
+            guard case .array(let items)? = tree[key] else { continue }
+            tree[key] = .array(kept(items, products))
+        }
+        if case .array(let groups)? = tree["subscriptionGroups"] {
+            tree["subscriptionGroups"] = .array(groups.map { kept($0, products) })
+        }
+        for product in after.products where !placed.contains(product.id) {
+            add(product, to: &tree)
+        }
+    }
+
+    func applySettings(from old: Catalogue, to tree: inout JSONTree) {
+        var settings = tree["settings"] ?? .object([])
+        if old.storefront != after.storefront {
+            settings["_storefront"] = .string(after.storefront)
+        }
+        if old.locale != after.locale { settings["_locale"] = .string(after.locale) }
+        if tree["settings"] != settings { tree["settings"] = FileText.sorted(settings) }
+    }
+
+    private mutating func kept(_ group: JSONTree, _ products: [ProductID: Product]) -> JSONTree {
+        guard case .array(let items)? = group["subscriptions"] else { return group }
+        var group = group
+        group["subscriptions"] = .array(kept(items, products))
+        return group
+    }
+
+    /// The items that are still sold, each changed in what is new.
+    private mutating func kept(
+        _ items: [JSONTree], _ products: [ProductID: Product]
+    ) -> [JSONTree] {
+        items.compactMap { item in
+            guard case .string(let text)? = item["productID"], !text.isEmpty,
+                let old = before[ProductID(text)]
+            else { return item }
+            guard let new = products[old.id] else { return nil }
+            // A doubled id: the first was read, the others stay as they are.
+            guard placed.insert(new.id).inserted else { return item }
+            return changed(item, old, new)
+        }
+    }
+
+    private mutating func changed(_ item: JSONTree, _ old: Product, _ new: Product) -> JSONTree {
+        guard old != new else { return item }
+        if old.type != new.type || old.groupID != new.groupID || old.period != new.period {
+            problems.append(
+                CatalogueProblem(
+                    file: file, keyPath: new.id.value,
+                    rule: "a product keeps its type, its group and its period",
+                    remedy: "give the changed one a new id"))
+        }
+        var item = item
+        if old.price != new.price { item["displayPrice"] = .string(new.price.fileText) }
+        if old.referenceName != new.referenceName {
+            item["referenceName"] = .string(new.referenceName)
+        }
+        if old.isFamilyShareable != new.isFamilyShareable {
+            item["familyShareable"] = .boolean(new.isFamilyShareable)
+            item["familySharable"] = nil
+        }
+        if old.localizations != new.localizations {
+            item["localizations"] = .array(new.localizations.map(Self.tree))
+        }
+        return item
+    }
+
+    private mutating func add(_ product: Product, to tree: inout JSONTree) {
+        if product.type == .autoRenewable { return addSubscription(product, to: &tree) }
+        let key = product.type == .nonRenewing ? "nonRenewingSubscriptions" : "products"
+        append(Self.tree(product), under: key, to: &tree)
+    }
+
+    private mutating func addSubscription(_ product: Product, to tree: inout JSONTree) {
+        guard case .array(var groups)? = tree["subscriptionGroups"],
+            let index = groups.firstIndex(where: { group in
+                product.groupID != nil && group["id"] == product.groupID.map(JSONTree.string)
+            })
+        else {
+            problems.append(
+                CatalogueProblem(
+                    file: file, keyPath: product.id.value,
+                    rule: "a subscription is added to a group that the file has",
+                    remedy: "make its group in the file first"))
+            return
+        }
+        append(Self.tree(product), under: "subscriptions", to: &groups[index])
+        tree["subscriptionGroups"] = .array(groups)
+    }
+
+    private func append(_ item: JSONTree, under key: String, to tree: inout JSONTree) {
+        var items: [JSONTree] = []
+        if case .array(let present)? = tree[key] { items = present }
+        let isNew = tree[key] == nil
+        tree[key] = .array(items + [item])
+        guard isNew, case .object(let members) = tree else { return }
+        tree = .object(members.sorted { FileText.precedes($0.key, $1.key) })
+    }
+
+    private static func tree(_ product: Product) -> JSONTree {
+        var members: [JSONTree.Member] = [
+            .init("displayPrice", .string(product.price.fileText)),
+            .init("familyShareable", .boolean(product.isFamilyShareable)),
+            .init("internalID", .string(internalID(of: product.id))),
+            .init("localizations", .array(product.localizations.map(tree))),
+            .init("productID", .string(product.id.value)),
+            .init("referenceName", .string(product.referenceName)),
+            .init("type", .string(typeName(product.type))),
+        ]
+        if product.type == .autoRenewable {
+            members += [
+                .init("adHocOffers", .array([])), .init("codeOffers", .array([])),
+                .init("groupNumber", .number("1")),
+                .init("recurringSubscriptionPeriod", .string(product.period ?? "P1M")),
+                .init("subscriptionGroupID", .string(product.groupID ?? "")),
+            ]
+        }
+        return FileText.sorted(.object(members))
+    }
+
+    private static func tree(_ localization: Localization) -> JSONTree {
+        .object([
+            .init("description", .string(localization.details)),
+            .init("displayName", .string(localization.displayName)),
+            .init("locale", .string(localization.locale)),
+        ])
+    }
+
+    private static func typeName(_ type: ProductType) -> String {
+        switch type {
+        case .consumable: "Consumable"
+        case .nonConsumable: "NonConsumable"
+        case .nonRenewing: "NonRenewingSubscription"
+        case .autoRenewable: "RecurringSubscription"
+        }
+    }
+
+    /// Eight upper-case hexadecimal digits, as editors make them, always the
+    /// same for the same product: FNV-1a of its id.
+    private static func internalID(of id: ProductID) -> String {
+        var hash: UInt32 = 2_166_136_261
+        for byte in id.value.utf8 { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
+        let digits = String(hash, radix: 16, uppercase: true)
+        return String(repeating: "0", count: 8 - digits.count) + digits
+    }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A length of calendar time in one unit, as subscriptions are sold by.
+public struct Period: Hashable, Sendable, CustomStringConvertible {
+    public enum Unit: Character, Sendable, CaseIterable {
+        case day = "D"
+        case week = "W"
+        case month = "M"
+        case year = "Y"
+    }
+
+    /// From 1.
+    public let count: Int
+    public let unit: Unit
+
+    public init(_ count: Int, _ unit: Unit) {
+        precondition(count >= 1, "a period is one unit or more")
+        self.count = count
+        self.unit = unit
+    }
+
+    /// An ISO 8601 duration of one unit: `P3D`, `P1W`, `P6M`, `P1Y`. Nil for
+    /// anything else, and for more than 999 of a unit.
+    public init?(iso8601 text: some StringProtocol) {
+        guard text.first == "P", let last = text.last, let unit = Unit(rawValue: last) else {
+            return nil
+        }
+        let digits = text.dropFirst().dropLast()
+        guard (1...3).contains(digits.utf8.count),
+            digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            let count = Int(digits), count >= 1
+        else { return nil }
+        self.init(count, unit)
+    }
+
+    /// As ISO 8601 writes it.
+    public var description: String { "P\(count)\(unit.rawValue)" }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How a test's world behaves: the switches of a catalogue file.
+public struct SandboxSettings: Hashable, Sendable {
+    /// How fast subscriptions renew: Apple's number of the rate.
+    public var timeRate: TimeRate
+    /// Every purchase waits for approval.
+    public var asksToBuy: Bool
+    /// Purchases are interrupted until the customer has dealt with something.
+    public var interruptsPurchases: Bool
+    /// Renewals fail and are tried again.
+    public var failsRenewals: Bool
+    /// Customers keep what they had while a renewal is tried again.
+    public var hasGracePeriod: Bool
+    /// No payment sheet is shown.
+    public var disablesDialogs: Bool
+    /// Calls that fail, and how.
+    public var errors: [SimulatedError]
+
+    public init(
+        timeRate: TimeRate = .real, asksToBuy: Bool = false, interruptsPurchases: Bool = false,
+        failsRenewals: Bool = false, hasGracePeriod: Bool = false, disablesDialogs: Bool = false,
+        errors: [SimulatedError] = []
+    ) {
+        self.timeRate = timeRate
+        self.asksToBuy = asksToBuy
+        self.interruptsPurchases = interruptsPurchases
+        self.failsRenewals = failsRenewals
+        self.hasGracePeriod = hasGracePeriod
+        self.disablesDialogs = disablesDialogs
+        self.errors = errors
+    }
+}
+
+/// How fast subscriptions renew. Raw values are those of the test session's
+/// public time rates.
+public enum TimeRate: Int, Sendable, CaseIterable {
+    case real = 0
+    case hourIsDay = 1
+    case thirtyMinutesAreDay = 2
+    case fiveMinutesAreDay = 3
+    case minuteIsDay = 4
+    case thirtySecondsAreDay = 5
+    case secondIsDay = 6
+    case monthIsHour = 10
+    case monthIsThirtyMinutes = 11
+    case monthIsFifteenMinutes = 12
+    case monthIsFiveMinutes = 13
+    case monthIsThirtySeconds = 15
+    case everyFifteenMinutes = 1000
+    case everyFiveMinutes = 1001
+    case everyMinute = 1002
+    case everyThirtySeconds = 1003
+    case everyTenSeconds = 1004
+    case everyTwoSeconds = 1005
+}
+
+/// A call that fails in a test's world.
+public struct SimulatedError: Hashable, Sendable {
+    /// Raw values are those of catalogue files.
+    public enum Call: String, Sendable, CaseIterable {
+        case loadProducts = "Load Products"
+        case purchase = "Purchase"
+        case verification = "Verification"
+        case sync = "App Store Sync"
+        case subscriptionStatus = "Subscription Status"
+        case appTransaction = "App Transaction"
+        case manageSubscriptions = "Manage Subscriptions Sheet"
+        case refundRequest = "Refund Request Sheet"
+        case offerCodeRedeem = "Offer Code Redeem Sheet"
+    }
+
+    /// Which list of errors a number is of. Raw values are those of catalogue files.
+    public enum Kind: String, Sendable, CaseIterable {
+        case generic, purchase, verification
+        case refundRequest = "refund request"
+
+        /// How many errors the list holds.
+        public var count: Int {
+            switch self {
+            case .generic: 7
+            case .purchase: 8
+            case .verification: 6
+            case .refundRequest: 2
+            }
+        }
+    }
+
+    public let call: Call
+    public let kind: Kind
+    /// The error's place in its list, from 0.
+    public let index: Int
+
+    public init(call: Call, kind: Kind, index: Int) {
+        self.call = call
+        self.kind = kind
+        self.index = index
+    }
+
+    /// Which lists a call's error may be of.
+    public static func kinds(of call: Call) -> [Kind] {
+        switch call {
+        case .purchase: [.purchase, .generic]
+        case .refundRequest: [.refundRequest, .generic]
+        case .verification: [.verification]
+        default: [.generic]
+        }
+    }
+}

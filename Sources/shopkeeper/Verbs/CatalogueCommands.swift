@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import CatalogueFile
+import Commerce
+
+struct CatalogueCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "catalogue", abstract: "What .storekit files say.",
+        subcommands: [Check.self, Diff.self])
+
+    struct Check: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Tell what files hold and what is wrong in them.",
+            discussion: "Problems are told as FILE: KEY PATH: RULE: REMEDY. Exit code 65 on errors."
+        )
+
+        @Argument(help: "Files or packages, .storekit.") var files: [String]
+        @OptionGroup var printing: PrintOptions
+
+        func run() throws {
+            let answers = files.map(CheckedFile.init(path:))
+            try printing.show(answers, answers.map(\.words).joined(separator: "\n"))
+            if answers.contains(where: { !$0.errors.isEmpty }) {
+                throw ExitCode(ExitStatus.input.rawValue)
+            }
+        }
+    }
+
+    struct Diff: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Tell what one file sells otherwise than another.",
+            discussion: "Exit code 0 where they say the same, 1 where not.")
+
+        @Argument(help: "The file as it was.") var before: String
+        @Argument(help: "The file as it is.") var after: String
+        @OptionGroup var printing: PrintOptions
+
+        func run() throws {
+            let lines = try CatalogueFile(contentsOf: before).contents
+                .differences(to: CatalogueFile(contentsOf: after).contents)
+            try printing.show(
+                lines.map(DifferenceLine.init), lines.map(\.description).joined(separator: "\n"))
+            if !lines.isEmpty { throw ExitCode(ExitStatus.no.rawValue) }
+        }
+    }
+}
+
+/// What was found in one file.
+private struct CheckedFile: Encodable {
+    struct Problem: Encodable {
+        let file: String
+        let keyPath: String
+        let rule: String
+        let remedy: String
+
+        init(_ problem: CatalogueProblem) {
+            (file, keyPath) = (problem.file, problem.keyPath)
+            (rule, remedy) = (problem.rule, problem.remedy)
+        }
+
+        var line: String {
+            [file, keyPath, rule, remedy].filter { !$0.isEmpty }.joined(separator: ": ")
+        }
+    }
+
+    let file: String
+    var products: [String: Int] = [:]
+    var groups = 0
+    var offers = 0
+    var storefront: String?
+    var errors: [Problem] = []
+    var warnings: [Problem] = []
+
+    init(path: String) {
+        file = path
+        do throws(CatalogueFileFault) {
+            let read = try CatalogueFile(contentsOf: path)
+            for product in read.catalogue.products {
+                products[product.type.rawValue, default: 0] += 1
+            }
+            groups = read.contents.groups.count
+            offers = read.contents.terms.values.map(Self.offers).reduce(0, +)
+            storefront = read.catalogue.storefront
+            warnings = (read.warnings + read.unobeyed).map(Problem.init)
+        } catch {
+            errors = error.problems.map(Problem.init)
+        }
+    }
+
+    private static func offers(_ terms: SubscriptionTerms) -> Int {
+        terms.introductoryOffers.count + terms.promotionalOffers.count + terms.codeOffers.count
+            + terms.winBackOffers.count
+    }
+
+    /// A line of counts, then the problems.
+    var words: String {
+        let problems =
+            errors.map { "error: \($0.line)" } + warnings.map { "warning: \($0.line)" }
+        guard errors.isEmpty else { return problems.joined(separator: "\n") }
+        let counts = ProductType.allCases.compactMap { type in
+            products[type.rawValue].map { "\($0) \(type.rawValue)" }
+        }
+        let sold = counts.isEmpty ? "nothing" : counts.joined(separator: ", ")
+        let rest = groups == 0 ? "" : "; \(groups) groups, \(offers) offers"
+        return (["\(file): \(sold)\(rest); storefront \(storefront ?? "")"] + problems)
+            .joined(separator: "\n")
+    }
+}
+
+private struct DifferenceLine: Encodable {
+    let kind: String
+    let productId: String?
+    let field: String?
+    let before: String?
+    let after: String?
+
+    init(_ difference: CatalogueDifference) {
+        (kind, productId) = (difference.kind.rawValue, difference.product?.value)
+        (field, before, after) = (difference.field, difference.before, difference.after)
+    }
+}

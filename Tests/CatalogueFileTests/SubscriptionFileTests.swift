@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CatalogueFile
+import Commerce
+import TestSupport
+import Testing
+
+/// Offers, plans, settings, policies and keys of a file.
+@Suite struct SubscriptionFileTests {
+    private func offers(_ key: String, _ offers: String, period: String = "P1M") throws
+        -> (terms: SubscriptionTerms, warnings: [String])
+    {
+        let file = try file(
+            """
+            {"subscriptionGroups": [{"id": "G", "name": "Gold", "localizations": [], "subscriptions": [
+              {"productID": "s", "type": "RecurringSubscription", "displayPrice": "9.99",
+               "groupNumber": 2, "recurringSubscriptionPeriod": "\(period)", "\(key)": \(offers)}]}]}
+            """)
+        return (try #require(file.contents.terms["s"]), file.warnings.map(\.keyPath))
+    }
+
+    private func file(_ json: String) throws -> CatalogueFile {
+        try CatalogueFile(json: Array(json.utf8), name: "x")
+    }
+
+    @Test func `a group, its level and its words`() throws {
+        let (terms, warnings) = try offers("adHocOffers", "[]")
+
+        #expect(terms == SubscriptionTerms(groupID: "G", level: 2, period: Period(1, .month)))
+        #expect(warnings.isEmpty)
+    }
+
+    @Test func `both spellings of an introductory offer`() throws {
+        let offer = #"{"paymentMode": "free", "subscriptionPeriod": "P1W", "displayPrice": "3"}"#
+        let expected = [
+            Offer(mode: .free, period: Period(1, .week), price: Amount(milliunits: 0))
+        ]
+
+        #expect(try offers("introductoryOffer", offer).terms.introductoryOffers == expected)
+        #expect(try offers("introductoryOffers", "[\(offer)]").terms.introductoryOffers == expected)
+        #expect(try offers("introductoryOffer", "null").terms.introductoryOffers.isEmpty)
+    }
+
+    @Test func `where both spellings are there the list is taken`() throws {
+        let list = #"[{"paymentMode": "free", "subscriptionPeriod": "P3D"}], "introductoryOffer": "#
+        let single = #"{"paymentMode": "free", "subscriptionPeriod": "P1W"}"#
+
+        let (terms, _) = try offers("introductoryOffers", list + single)
+
+        #expect(terms.introductoryOffers.map(\.period) == [Period(3, .day)])
+    }
+
+    @Test func `an offer paid as you go counts the subscription's own periods`() throws {
+        let (terms, warnings) = try offers(
+            "adHocOffers",
+            """
+            [{"offerID": "spring", "referenceName": "Spring", "paymentMode": "payAsYouGo",
+              "subscriptionPeriod": "P1M", "numberOfPeriods": 3, "displayPrice": "4.99"},
+             {"offerID": "odd", "paymentMode": "payAsYouGo", "subscriptionPeriod": "P1Y",
+              "displayPrice": "4.99"}]
+            """)
+
+        #expect(
+            terms.promotionalOffers == [
+                Offer(
+                    id: "spring", referenceName: "Spring", mode: .payAsYouGo,
+                    period: Period(1, .month), periodCount: 3, price: Amount(milliunits: 4990)),
+                Offer(
+                    id: "odd", mode: .payAsYouGo, period: Period(1, .month),
+                    price: Amount(milliunits: 4990)),
+            ])
+        #expect(
+            warnings == ["subscriptionGroups[0].subscriptions[0].adHocOffers[1].subscriptionPeriod"]
+        )
+    }
+
+    @Test func `codes and win-back offers say whom they are for`() throws {
+        let (codes, _) = try offers(
+            "codeOffers",
+            """
+            [{"referenceName": "Fair", "paymentMode": "payUpFront", "subscriptionPeriod": "P6M",
+              "displayPrice": "9", "eligibility": ["expired", "new"], "isStackable": true}]
+            """)
+        let (back, _) = try offers(
+            "winbackOffers",
+            """
+            [{"offerID": "back", "paymentMode": "free", "subscriptionPeriod": "P1M",
+              "isEligible": true}]
+            """)
+
+        #expect(codes.codeOffers.first?.eligibility == [.new, .expired])
+        #expect(codes.codeOffers.first?.isStackable == true)
+        #expect(codes.codeOffers.first?.price == Amount(milliunits: 9000))
+        #expect(back.winBackOffers.first?.isEligible == true)
+    }
+
+    @Test(arguments: [
+        (#"{"paymentMode": "none", "displayPrice": "1"}"#, "paymentMode"),
+        (#"{"offerMode": "free", "duration": 1, "durationUnit": "week"}"#, "offerMode"),
+        (#"{"paymentMode": "free"}"#, "subscriptionPeriod"),
+        (#"{"paymentMode": "free", "subscriptionPeriod": "P0D"}"#, "subscriptionPeriod"),
+        (#"{"paymentMode": "free", "subscriptionPeriod": "P1Y2M"}"#, "subscriptionPeriod"),
+    ])
+    func `half an offer is no offer`(offer: String, key: String) throws {
+        let (terms, warnings) = try offers("introductoryOffer", offer)
+
+        #expect(terms.introductoryOffers.isEmpty)
+        #expect(
+            warnings == ["subscriptionGroups[0].subscriptions[0].introductoryOffer.\(key)"])
+    }
+
+    @Test func `a year may be paid by the month`() throws {
+        let (terms, warnings) = try offers(
+            "billingPlans",
+            """
+            [{"billingPlanType": "BILLED_UPFRONT", "displayPrice": "50",
+              "commitmentDisplayPrice": "50", "isEnabled": true},
+             {"billingPlanType": "MONTHLY", "displayPrice": "0.5",
+              "commitmentDisplayPrice": "6.00", "isEnabled": false},
+             {"billingPlanType": "WEEKLY", "displayPrice": "1"}]
+            """, period: "P1Y")
+
+        #expect(terms.billingPlans.map(\.kind) == [.upfront, .monthly])
+        #expect(terms.billingPlans.map(\.commitmentPrice.milliunits) == [50_000, 6000])
+        #expect(terms.billingPlans.map(\.isEnabled) == [true, false])
+        #expect(warnings.count == 2)
+    }
+
+    @Test func `settings are the world's switches`() throws {
+        let file = try file(
+            """
+            {"settings": {"_timeRate": 15, "_askToBuyEnabled": true, "_billingIssuesEnabled": true,
+              "_renewalBillingIssuesEnabled": true, "_billingGracePeriodEnabled": true,
+              "_disableDialogs": true, "_storeKitErrors": [
+                {"name": "Load Products", "enabled": true, "current": {"index": 2, "type": "generic"}},
+                {"name": "Purchase", "enabled": false, "current": {"index": 1, "type": "purchase"}},
+                {"name": "Verification", "enabled": true, "current": null},
+                {"name": "App Store Sync", "enabled": true, "current": {"index": 0, "type": "purchase"}},
+                {"name": "Weather", "enabled": false}]}}
+            """)
+
+        #expect(
+            file.contents.settings
+                == SandboxSettings(
+                    timeRate: .monthIsThirtySeconds, asksToBuy: true, interruptsPurchases: true,
+                    failsRenewals: true, hasGracePeriod: true, disablesDialogs: true,
+                    errors: [SimulatedError(call: .loadProducts, kind: .generic, index: 2)]))
+        #expect(
+            file.warnings.map(\.keyPath) == [
+                "settings._storeKitErrors[2].current", "settings._storeKitErrors[3].current",
+                "settings._storeKitErrors[4].name",
+            ])
+        #expect(!file.unobeyed.isEmpty)
+    }
+
+    @Test func `an unknown time rate is real time`() throws {
+        let file = try file(#"{"settings": {"_timeRate": 7}}"#)
+
+        #expect(file.contents.settings.timeRate == .real)
+        #expect(file.warnings.map(\.keyPath) == ["settings._timeRate"])
+    }
+
+    @Test func `policies and the offers' key`() throws {
+        let key = String(repeating: "QUJD", count: 50)
+        let file = try file(
+            """
+            {"appPolicies": {"eula": "Be kind.", "policies": [
+               {"locale": "en_US", "policyText": "", "policyURL": "https://example.com/privacy"}]},
+             "subscriptionOffersKeyPair": {"id": "1A2B3C4D", "privateKey": "\(key)"}}
+            """)
+
+        #expect(file.contents.policies.licence == "Be kind.")
+        #expect(file.contents.policies.policies.map(\.url) == ["https://example.com/privacy"])
+        #expect(file.contents.offersKey?.id == "1A2B3C4D")
+        #expect(file.contents.offersKey?.privateKey.count == 150)
+    }
+
+    @Test func `a key that cannot be used fails nothing`() throws {
+        let file = try file(
+            #"{"subscriptionOffersKeyPair": {"id": "1A2B3C4D", "privateKey": "REMOVED"}}"#)
+
+        #expect(file.contents.offersKey == nil)
+        #expect(file.warnings.map(\.keyPath) == ["subscriptionOffersKeyPair"])
+    }
+}
+
+@Suite struct PeriodTests {
+    @Test(arguments: ["P3D", "P1W", "P12M", "P999Y"])
+    func `a period is written as it was read`(text: String) throws {
+        #expect(try #require(Period(iso8601: text)).description == text)
+    }
+
+    @Test(arguments: [
+        "", "P", "P1", "1M", "PM", "P0M", "P-1M", "P1H", "PT1M", "P1000D", "p1m", "P１M",
+    ])
+    func `what is no period is none`(text: String) {
+        #expect(Period(iso8601: text) == nil)
+    }
+}
