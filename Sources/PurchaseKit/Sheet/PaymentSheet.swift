@@ -49,12 +49,21 @@ public struct SheetContents: Hashable, Sendable {
     /// The unit price times the quantity.
     public var total: Money { Money(unitPrice.amount * quantity, unitPrice.currency) }
 
-    /// An amount as the storefront writes it: `$1.99`.
+    /// An amount as the storefront writes it: `$1.99`. Never rounded: some
+    /// currencies are written without decimals (the Colombian peso) that a
+    /// price may have all the same, and what is shown is what is charged.
     public func formatted(_ money: Money) -> String {
         let formatter = NumberFormatter()
         formatter.numberStyle = .currency
         formatter.locale = Locale(identifier: priceLocale)
         formatter.currencyCode = money.currency.code
+        if money.amount.milliunits % 1000 != 0 {
+            let decimals =
+                money.amount.decimal(decimals: money.currency.minorUnits)
+                .split(separator: ".").last?.count ?? 0
+            formatter.minimumFractionDigits = decimals
+            formatter.maximumFractionDigits = decimals
+        }
         let number = NSDecimalNumber(
             mantissa: money.amount.milliunits.magnitude, exponent: -3,
             isNegative: money.amount.milliunits < 0)
