@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import PurchaseKit
 import StoreWire
 import TestSupport
 import Testing
+
+@testable import PurchaseKit
 
 /// What a broken connection is taken for: the platform's URLSession decides
 /// by its own numbers, so it is asked.
@@ -108,5 +109,51 @@ struct HTTPTransportTests {
             DeviceCall(route: .receipt, token: "t", requestID: "r", ifNoneMatch: "\"1\""))
 
         #expect(reply.status == 304)
+    }
+
+    /// A server that takes the request and never says a word more.
+    @Test func `a call ends at its deadline, and the next one has a session of its own`()
+        async throws
+    {
+        let silent = try RawServer(.staySilent)
+        let (deadlines, deadline) = AsyncStream<Void>.makeStream()
+        let transport = HTTPTransport(
+            storeURL: try #require(URL(string: silent.url)),
+            sleep: { _ in for await _ in deadlines { return } })
+        let before = transport.currentSession
+        async let outcome = transport.outcome(of: call)
+        await silent.done.wait(for: "heard")
+
+        deadline.yield()
+
+        guard case .failure(.unknown(let error)) = await outcome else {
+            Issue.record("a call that was never answered ended well")
+            return
+        }
+        #expect(error?.code == .timedOut)
+        #expect(transport.currentSession != before)
+    }
+
+    @Test func `a cancelled call ends at once, though nobody answers`() async throws {
+        let silent = try RawServer(.staySilent)
+        let transport = HTTPTransport(storeURL: try #require(URL(string: silent.url)))
+        let calling = Task { await transport.outcome(of: call) }
+        await silent.done.wait(for: "heard")
+
+        calling.cancel()
+
+        guard case .failure(.unknown(let error)) = await calling.value else {
+            Issue.record("a cancelled call ended well")
+            return
+        }
+        #expect(error?.code == .cancelled)
+    }
+}
+
+extension HTTPTransport {
+    fileprivate func outcome(of call: DeviceCall) async -> Result<DeviceReply, TransportFailure> {
+        do throws(TransportFailure) { return .success(try await send(call)) } catch {
+            return .failure(error)
+        }
     }
 }

@@ -1,29 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Foundation
+import Live
 import StoreWire
+import Synchronization
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
 #endif
 
 /// The device protocol over HTTP, through URLSession. No cookies, no cache.
-public struct HTTPTransport: StoreTransport {
+///
+/// A class, because its calls share connections, and because a session that
+/// does not keep its own time-out is replaced by a new one: a call ends when
+/// it is due to end, whatever becomes of the platform's.
+public final class HTTPTransport: StoreTransport {
     /// How long a call that the store answers at once may stay silent.
     static let silenceMaxSeconds = 30.0
+    /// How much longer the whole call may take than it may stay silent.
+    static let wholeSeconds = 30.0
 
     private let storeURL: URL
-    private let session: URLSession
+    private let sleep: @Sendable (Duration) async throws -> Void
+    private let session: Mutex<URLSession>
 
     /// `storeURL`: the store's, with the realm's prefix where it has one.
-    public init(storeURL: URL) {
+    public convenience init(storeURL: URL) {
+        self.init(storeURL: storeURL, sleep: Live.sleep)
+    }
+
+    init(storeURL: URL, sleep: @escaping @Sendable (Duration) async throws -> Void) {
         self.storeURL = storeURL
+        self.sleep = sleep
+        session = Mutex(Self.makeSession())
+    }
+
+    deinit {
+        session.withLock { $0.finishTasksAndInvalidate() }
+    }
+
+    /// Which session the next call goes through.
+    var currentSession: ObjectIdentifier { session.withLock { ObjectIdentifier($0) } }
+
+    private static func makeSession() -> URLSession {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
         configuration.urlCache = nil
         configuration.httpCookieStorage = nil
         configuration.httpShouldSetCookies = false
-        session = URLSession(configuration: configuration)
+        return URLSession(configuration: configuration)
     }
 
     public func send(_ call: DeviceCall) async throws(TransportFailure) -> DeviceReply {
@@ -68,21 +93,37 @@ public struct HTTPTransport: StoreTransport {
 
     private func load(_ request: URLRequest) async -> Result<(Data, HTTPURLResponse), any Error> {
         let flight = Flight()
+        let session = session.withLock { $0 }
+        let deadline = Task { [sleep] in
+            try await sleep(.seconds(request.timeoutInterval + Self.wholeSeconds))
+            if flight.end(.failure(URLError(.timedOut))) { replace(session) }
+        }
+        defer { deadline.cancel() }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
+                flight.begin(continuation)
                 let task = session.dataTask(with: request) { data, response, error in
                     if let response = response as? HTTPURLResponse, error == nil {
-                        continuation.resume(returning: .success((data ?? Data(), response)))
+                        flight.end(.success((data ?? Data(), response)))
                     } else {
-                        continuation.resume(
-                            returning: .failure(error ?? URLError(.badServerResponse)))
+                        flight.end(.failure(error ?? URLError(.badServerResponse)))
                     }
                 }
-                flight.begin(task)
+                flight.fly(task)
             }
         } onCancel: {
-            flight.cancel()
+            flight.end(.failure(URLError(.cancelled)))
         }
+    }
+
+    /// Lets go of a session in which a call outstayed its time.
+    private func replace(_ stuck: URLSession) {
+        let isCurrent = session.withLock { session in
+            guard session === stuck else { return false }
+            session = Self.makeSession()
+            return true
+        }
+        if isCurrent { stuck.invalidateAndCancel() }
     }
 
     /// Only what is certain not to have been sent is called so. Linux has
@@ -104,21 +145,46 @@ public struct HTTPTransport: StoreTransport {
     ]
 }
 
-/// One task that may be cancelled before it has begun. A class with a lock:
-/// the cancellation comes from any thread.
-private final class Flight: @unchecked Sendable {
-    private let lock = NSLock()
-    private var task: URLSessionDataTask?
-    private var isCancelled = false
+/// One call: it ends once, by its answer, its deadline or its cancellation,
+/// whichever is first. A class with a lock: they come from any thread.
+private final class Flight: Sendable {
+    typealias Outcome = Result<(Data, HTTPURLResponse), any Error>
 
-    func begin(_ task: URLSessionDataTask) {
-        lock.withLock { self.task = task }
-        task.resume()
-        if lock.withLock({ isCancelled }) { task.cancel() }
+    private struct State {
+        var continuation: CheckedContinuation<Outcome, Never>?
+        var task: URLSessionDataTask?
+        var outcome: Outcome?
     }
 
-    func cancel() {
-        lock.withLock { isCancelled = true }
-        lock.withLock { task }?.cancel()
+    private let state = Mutex(State())
+
+    func begin(_ continuation: CheckedContinuation<Outcome, Never>) {
+        let outcome = state.withLock { state in
+            if state.outcome == nil { state.continuation = continuation }
+            return state.outcome
+        }
+        if let outcome { continuation.resume(returning: outcome) }
+    }
+
+    func fly(_ task: URLSessionDataTask) {
+        let isOver = state.withLock { state in
+            state.task = task
+            return state.outcome != nil
+        }
+        if isOver { task.cancel() } else { task.resume() }
+    }
+
+    /// Whether this was what ended it.
+    @discardableResult
+    func end(_ outcome: Outcome) -> Bool {
+        let (isFirst, continuation, task) = state.withLock { state in
+            let isFirst = state.outcome == nil
+            if isFirst { state.outcome = outcome }
+            defer { (state.continuation, state.task) = (nil, nil) }
+            return (isFirst, state.continuation, state.task)
+        }
+        continuation?.resume(returning: outcome)
+        if case .failure = outcome { task?.cancel() }
+        return isFirst
     }
 }

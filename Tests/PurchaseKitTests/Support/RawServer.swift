@@ -23,6 +23,8 @@ final class RawServer: Sendable {
         case resetAfterReading
         /// Says these bytes before it has read anything.
         case speakFirst(String)
+        /// Reads the request, and says nothing until the connection is closed.
+        case staySilent
         /// Reads the request and answers with these bytes.
         case answer(String)
     }
@@ -79,6 +81,11 @@ final class RawServer: Sendable {
         case .speakFirst(let text):
             say(text, connection)
             readRequest(connection)
+        case .staySilent:
+            readRequest(connection)
+            done.write("heard")
+            var byte: UInt8 = 0
+            while read(connection, &byte, 1) > 0 {}
         case .answer(let text):
             readRequest(connection)
             say(text, connection)
