@@ -28,5 +28,9 @@ struct OwedNotification: Sendable {
                 .text(bundleID.value), .optional(transaction?.value), .integer(revision),
                 .integer(owedAt.milliseconds),
             ])
+        guard hasURL else { return }
+        try Errands.add(
+            kind: NotificationErrands.kind, subject: cause, lane: bundleID.value, dueAt: owedAt,
+            customer: customer, writing)
     }
 }

@@ -41,9 +41,9 @@ struct PurchaseCommit: Sendable {
             return try record(.authorising, writing, revision, now, total: total)
         case .sell(let total):
             let sold = try transaction(selling: total, line, row, writing, revision, now)
-            let outcome = try record(
+            var outcome = try record(
                 .sold(sold.id), writing, revision, now, total: total, transaction: sold)
-            try write(sold, row, writing)
+            outcome.owesWork = try write(sold, row, writing)
             return outcome
         }
     }
@@ -68,10 +68,10 @@ struct PurchaseCommit: Sendable {
         switch PurchaseDecision.decide(payment, try facts(line, row, writing)) {
         case .authorise(let total) where total.amount == before.total:
             let sold = try transaction(selling: total, line, row, writing, revision, now)
-            let outcome = try move(
+            var outcome = try move(
                 to: .sold(sold.id), writing, revision, now, reference: reference,
                 transaction: sold)
-            try write(sold, row, writing)
+            outcome.owesWork = try write(sold, row, writing)
             return outcome
         case .deliverOwned(let owned):
             let facts = try transaction(owned, writing)
@@ -165,9 +165,10 @@ extension PurchaseCommit {
     }
 
     /// The moment of sale: the transaction, and the notification it owes.
+    /// Tells whether there is somebody to send it to.
     private func write(
         _ sold: TransactionFacts, _ row: Row, _ writing: any Writing
-    ) throws {
+    ) throws -> Bool {
         let hasURL = try shelf(row, writing).apps[sold.bundleID]?.notificationURL != nil
         try writing.execute(Statement.Transactions.insert, sold.values)
         let owed = OwedNotification(
@@ -176,6 +177,7 @@ extension PurchaseCommit {
             bundleID: sold.bundleID, transaction: sold.id, revision: sold.revision,
             owedAt: sold.purchasedAt)
         try owed.write(writing, hasURL: hasURL)
+        return hasURL
     }
 
     private func transaction(

@@ -95,6 +95,8 @@ struct PurchaseOutcome: Sendable {
     let now: Timestamp
     /// Whether this call is the one that wrote it.
     var isNew = false
+    /// Whether the commit left work to do.
+    var owesWork = false
 }
 
 /// Thrown to leave a write without committing: the purchase was asked for

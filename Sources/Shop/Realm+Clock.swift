@@ -38,6 +38,7 @@ extension Realm {
             try writing.execute(Statement.Realms.setClock, Self.values(moved))
             return moved
         }
+        bell.ring()
         let described = described(moved)
         ports.log(.info, "clock moved", context, ["now": described.now.description])
         return described

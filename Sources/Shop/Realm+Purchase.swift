@@ -73,6 +73,7 @@ extension Realm {
     /// Tells those who wait, after a commit holds.
     func committed(_ outcome: PurchaseOutcome, _ key: PurchaseKey, _ context: RequestContext) {
         hub.wake(key.customer, revision: outcome.revision)
+        if outcome.owesWork { bell.ring() }
         var facts = [
             "customer": key.customer.description, "purchase": key.purchaseID.description,
             "state": outcome.state.word,

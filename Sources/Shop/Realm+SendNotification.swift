@@ -39,15 +39,7 @@ struct ReadyNotification: Sendable {
 
 /// What one attempt came to.
 struct NotificationAttempt: Sendable {
-    enum Outcome: Hashable, Sendable {
-        /// Delivered, or nobody wants it any more.
-        case done
-        case again(at: Timestamp)
-        /// The timetable is at its end.
-        case givenUp
-    }
-
-    let outcome: Outcome
+    let outcome: ErrandReport.Outcome
     /// Nil where nothing was sent.
     var ready: ReadyNotification?
     var delivery: Delivery?
@@ -78,6 +70,8 @@ extension Realm {
         ]
         if let status = delivery.status { facts["status"] = "\(status)" }
         let isDelivered = delivery.result == .success
+        // Ended by our own end: no attempt of the merchant's server to answer.
+        if !isDelivered { try Task.checkCancellation() }
         ports.log(isDelivered ? .info : .warning, "notification", nil, facts)
         let next = notificationRetries.next(
             afterAttempts: ready.attemptsBefore + 1, at: ready.now)

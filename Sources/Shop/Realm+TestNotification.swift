@@ -107,6 +107,7 @@ extension Realm {
             return token
         }
         guard let token else { throw AppleRefusal(.serverNotificationURLNotFound) }
+        bell.ring()
         ports.log(.info, "test notification owed", context, ["app": bundleID.value])
         return SendTestNotificationResponse(testNotificationToken: token)
     }

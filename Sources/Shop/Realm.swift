@@ -29,6 +29,10 @@ public final class Realm: Sendable {
     let authority: CertificateAuthority
     let processor: (any Authoriser)?
     let hub = ChangesHub()
+    /// Rung after every commit that owes outer work.
+    let bell = WorkBell()
+    /// Who does which kind of outer work.
+    let handlers: [String: any ErrandHandler]
     let passwords: Passwords
     /// Charge keys that a call of this process is asking a processor about.
     let charging = Mutex<Set<String>>([])
@@ -45,6 +49,9 @@ public final class Realm: Sendable {
         ports = store.ports
         passwords = Passwords(cost: store.ports.passwordCost, randomness: store.ports.randomness)
         processor = store.ports.authoriser(opening.description)
+        let handlers: [any ErrandHandler] =
+            store.ports.courier.map { [NotificationErrands(courier: $0)] } ?? []
+        self.handlers = Dictionary(uniqueKeysWithValues: handlers.map { ($0.kind, $0) })
         authority = try await store.authorities.authority(
             opening.description.environment == Self.production ? .production : .sandbox)
         self.storage = storage
@@ -86,6 +93,7 @@ public final class Realm: Sendable {
     /// Closes the realm's database.
     func close() async {
         hub.finish()
+        bell.close()
         do { try await storage.close() } catch {
             ports.log(.error, "a realm did not close", nil, ["realm": description.id])
         }

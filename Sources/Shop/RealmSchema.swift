@@ -10,6 +10,7 @@ enum RealmSchema {
     static let migrations = [
         Migration(1, "realm, catalogue, customers, purchases", statements),
         Migration(2, "notifications", notificationTables),
+        Migration(3, "errands", workTables),
     ]
 
     private static let statements = [

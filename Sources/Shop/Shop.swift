@@ -22,6 +22,7 @@ public final class Store: Sendable {
     let registry: any Storage
     let numbers: NumberBlocks
     let authorities: Authorities
+    let open = OpenRealms()
     private let doorKeys: [Door: String]
     private let opened = Mutex<[String: Task<Realm, any Error>]>([:])
     private let named = Mutex<[String: Realm]>([:])
@@ -130,7 +131,10 @@ public final class Store: Sendable {
     /// made is deleted again.
     private func openLive(_ row: RealmRow) async throws -> Realm {
         let realm = try await Realm.open(row, in: self)
-        if try await realmRow(named: row.name)?.id == row.id { return realm }
+        if try await realmRow(named: row.name)?.id == row.id {
+            open.add(realm)
+            return realm
+        }
         await realm.close()
         try await ports.places.deleteRealm(row.id)
         throw Self.realmNotFound(row.name)
@@ -139,6 +143,7 @@ public final class Store: Sendable {
     /// Takes a realm out of those that are open, and closes it.
     func closeRealm(id: String) async {
         named.withLock { named in named = named.filter { $0.value.description.id != id } }
+        open.remove(id)
         guard let task = opened.withLock({ $0.removeValue(forKey: id) }) else { return }
         guard let realm = try? await task.value else { return }
         await realm.close()

@@ -9,7 +9,7 @@ extension Statement {
         static let registry = Registry.all
         static let realm =
             Realms.all + Catalogues.all + Customers.all + Sessions.all + Purchases.all
-            + Transactions.all + ServerKeys.all + Notifications.all
+            + Transactions.all + ServerKeys.all + Notifications.all + Errands.all
     }
 
     enum Realms {

@@ -109,7 +109,9 @@ extension Store {
             let realm = try await opened(row)
             try await realm.settleAll(RequestContext(requestID: "start"))
             // Files stay open only for realms that somebody uses.
-            if realm.processor == nil, row.name != Self.defaultRealm {
+            var isUsed = realm.processor != nil || row.name == Self.defaultRealm
+            if !isUsed { isUsed = try await realm.owesWork() }
+            if !isUsed {
                 await closeRealm(id: row.id)
             }
         }

@@ -64,6 +64,8 @@ public struct StorePorts: Sendable {
     public var courier: (any Courier)?
     public var passwordCost: PasswordCost
     public var log: ShopLog
+    /// Waits for a due date to come; ends early when its task is cancelled.
+    public var sleep: @Sendable (Duration) async throws -> Void
     /// Seed of the realm `default` when this start makes it.
     public var defaultRealmSeed: Int64?
 
@@ -72,6 +74,7 @@ public struct StorePorts: Sendable {
         authoriser: @escaping @Sendable (RealmDescription) -> (any Authoriser)? = { _ in nil },
         courier: (any Courier)? = nil,
         passwordCost: PasswordCost = .standard, log: ShopLog = .silent,
+        sleep: @escaping @Sendable (Duration) async throws -> Void = Self.sleepForEver,
         defaultRealmSeed: Int64? = nil
     ) {
         self.places = places
@@ -82,6 +85,15 @@ public struct StorePorts: Sendable {
         self.courier = courier
         self.passwordCost = passwordCost
         self.log = log
+        self.sleep = sleep
         self.defaultRealmSeed = defaultRealmSeed
+    }
+
+    /// Waits until its task is cancelled: where no time passes by itself,
+    /// only commits and moved clocks wake who works.
+    public static let sleepForEver: @Sendable (Duration) async throws -> Void = { _ in
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+        for await _ in stream {}
+        withExtendedLifetime(continuation) {}
     }
 }

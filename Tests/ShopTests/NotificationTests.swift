@@ -101,7 +101,7 @@ import Testing
         let start = world.wall.clock.now
 
         var hours: [Int64] = []
-        var last: [NotificationAttempt.Outcome] = []
+        var last: [ErrandReport.Outcome] = []
         for _ in 0..<6 {
             last = try await world.attempt(courier)
             guard case .again(let date)? = last.first else { break }

@@ -42,8 +42,8 @@ extension TestWorld {
 
     /// Tries everything in the outbox once, and records how it ended.
     @discardableResult
-    func attempt(_ courier: ScriptedCourier) async throws -> [NotificationAttempt.Outcome] {
-        var outcomes: [NotificationAttempt.Outcome] = []
+    func attempt(_ courier: ScriptedCourier) async throws -> [ErrandReport.Outcome] {
+        var outcomes: [ErrandReport.Outcome] = []
         for (customer, cause) in try await causes() {
             let attempt = try await realm.attemptNotification(cause, of: customer, by: courier)
             try await realm.storage.write { try attempt.record($0) }

@@ -129,14 +129,15 @@ struct TestWorld: Sendable {
     static func open(
         places: TestPlaces = TestPlaces(), wall: TestWall = TestWall(), seed: Int64? = nil,
         randomness: UInt64 = 1, processor: ScriptedProcessor? = nil, realm: String? = nil,
-        environment: String = Realm.sandbox
+        environment: String = Realm.sandbox, courier: (any Courier)? = nil
     ) async throws -> TestWorld {
         let logged = Logged()
         let store = try await Store.open(
             StorePorts(
                 places: places.places, keys: try await keys.value, wall: wall.clock,
                 randomness: .seeded(randomness), authoriser: { _ in processor },
-                passwordCost: PasswordCost(rounds: 2), log: logged.log, defaultRealmSeed: seed))
+                courier: courier, passwordCost: PasswordCost(rounds: 2), log: logged.log,
+                defaultRealmSeed: seed))
         if let realm, try await store.realms().allSatisfy({ $0.name != realm }) {
             _ = try await store.createRealm(
                 CreateRealmRequest(name: realm, environment: environment, seed: nil))
@@ -151,12 +152,13 @@ struct TestWorld: Sendable {
 
     /// A new process on the same databases.
     func restarted(
-        processor: ScriptedProcessor? = nil, randomness: UInt64 = 99
+        processor: ScriptedProcessor? = nil, randomness: UInt64 = 99,
+        courier: (any Courier)? = nil
     ) async throws -> TestWorld {
         await store.close()
         return try await Self.open(
             places: places, wall: wall, randomness: randomness, processor: processor,
-            realm: realm.description.name)
+            realm: realm.description.name, courier: courier)
     }
 
     static func catalogue(price: Int64 = 990, storefront: String = "USA") -> Catalogue {

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Storage
+
+/// Sends what the outbox owes: the errands of kind `notification`. An app's
+/// endpoint is a lane of its own.
+struct NotificationErrands: ErrandHandler {
+    static let kind = "notification"
+
+    let courier: any Courier
+
+    var kind: String { Self.kind }
+
+    func perform(_ errand: Errand, in realm: Realm) async throws -> ErrandReport {
+        let attempt = try await realm.attemptNotification(
+            errand.subject, of: errand.customer, by: courier)
+        return ErrandReport(attempt.outcome) { try attempt.record($0) }
+    }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Storage
+
+/// The rows of outer work.
+enum Errands {
+    /// How long a runner may take; handlers have time-outs far below.
+    static let leaseMilliseconds: Int64 = 60_000
+    /// Errands of one lane that one process runs at once.
+    static let laneMax = 8
+    /// Errands that one process runs at once in a realm.
+    static let runningMax = 64
+
+    /// Owes an errand, in the commit that causes it; owed already, it stays
+    /// as it is.
+    static func add(
+        kind: String, subject: String, lane: String, dueAt: Timestamp, customer: CustomerID,
+        _ writing: any Writing
+    ) throws {
+        try writing.execute(
+            Statement.Errands.insert,
+            [
+                .integer(customer.value), .text(kind), .text(subject), .text(lane),
+                .integer(dueAt.milliseconds),
+            ])
+    }
+
+    /// The lanes of a kind that have something to do now or later, with the
+    /// date of the first thing that nobody holds.
+    static func lanes(
+        _ kind: String, at lease: Timestamp, _ reading: any Reading
+    ) throws -> [(lane: String, dueAt: Timestamp)] {
+        try reading.query(Statement.Errands.lanes, [.text(kind), .integer(lease.milliseconds)])
+            .compactMap { row in
+                guard let due = try row.optionalInteger("due_at") else { return nil }
+                return (try row.text("lane"), Timestamp(milliseconds: due))
+            }
+    }
+
+    /// Takes up to `limit` errands of a lane that are due and that nobody
+    /// holds.
+    static func claim(
+        _ kind: String, lane: String, limit: Int, now: Timestamp, lease: Timestamp,
+        _ writing: any Writing
+    ) throws -> [Errand] {
+        let rows = try writing.query(
+            Statement.Errands.due,
+            [
+                .text(kind), .text(lane), .integer(now.milliseconds),
+                .integer(lease.milliseconds), .integer(Int64(limit)),
+            ])
+        let until = lease.adding(milliseconds: leaseMilliseconds)
+        return try rows.compactMap { row in
+            let key: [SQLValue] = [
+                .integer(try row.integer("customer_id")), .text(kind),
+                .text(try row.text("subject")),
+            ]
+            let held = try writing.first(
+                Statement.Errands.hold,
+                key + [.integer(try row.integer("fence")), .integer(until.milliseconds)])
+            guard let held else { return nil }
+            return Errand(
+                customer: CustomerID(try row.integer("customer_id")), kind: kind,
+                subject: try row.text("subject"), lane: lane,
+                attempt: Int(try held.integer("attempt")), fence: try held.integer("fence"))
+        }
+    }
+
+    /// Settles an errand and writes what came of it; throws ``LeaseLost``,
+    /// with nothing written, where its fence does not stand any more.
+    static func settle(
+        _ errand: Errand, _ report: ErrandReport, _ writing: any Writing
+    ) throws {
+        let key = errand.key + [.integer(errand.fence)]
+        let settled: Row?
+        switch report.outcome {
+        case .done, .givenUp: settled = try writing.first(Statement.Errands.remove, key)
+        case .again(let date):
+            settled = try writing.first(
+                Statement.Errands.postpone, key + [.integer(date.milliseconds)])
+        }
+        guard settled != nil else { throw LeaseLost() }
+        try report.write(writing)
+    }
+
+    /// Another has taken the errand over meanwhile.
+    struct LeaseLost: Error {}
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Storage
+import Synchronization
+
+extension Realm {
+    /// How long a worker sleeps at most: another process may have left
+    /// something, and did not live to ring here.
+    static let workSleepMax = Duration.seconds(10)
+
+    /// Runs outer work until it is cancelled or the realm closes. One caller
+    /// a realm and process: see ``Store/work()``.
+    func work() async {
+        let lanes = RunningLanes()
+        await withDiscardingTaskGroup { group in
+            while !Task.isCancelled, !bell.isClosed {
+                var pause: Duration? = Self.workSleepMax
+                do {
+                    let (errands, next) = try await claim(lanes)
+                    for errand in errands {
+                        group.addTask {
+                            await self.run(errand)
+                            lanes.leave(errand)
+                            self.bell.ring()
+                        }
+                    }
+                    if let next { pause = min(next, Self.workSleepMax) }
+                } catch {
+                    if !bell.isClosed {
+                        ports.log(.error, "work could not be claimed", nil, ["fault": "\(error)"])
+                    }
+                }
+                if let pause, pause > .zero { await rest(pause) }
+            }
+            group.cancelAll()
+        }
+    }
+
+    /// Does everything that is due now, and what that makes due, and returns
+    /// how much it was: for tests, and for jumps of a clock. Waits for no date.
+    @discardableResult
+    func workOnce() async throws -> Int {
+        var count = 0
+        while true {
+            let (errands, _) = try await claim(RunningLanes())
+            if errands.isEmpty { return count }
+            count += errands.count
+            await withDiscardingTaskGroup { group in
+                for errand in errands { group.addTask { await self.run(errand) } }
+            }
+        }
+    }
+
+    /// Whether anything is left to do, now or later.
+    func owesWork() async throws -> Bool {
+        try await storage.read { try $0.first(Statement.Errands.any) != nil }
+    }
+
+    /// Takes what is due and has room, and tells how long until more is; nil
+    /// where nothing is known of.
+    func claim(
+        _ running: RunningLanes
+    ) async throws -> (errands: [Errand], next: Duration?) {
+        let (kinds, wall) = (handlers.keys.sorted(), ports.wall.now)
+        // Looking costs no commit; only where something is due is one made.
+        let (open, now) = try await storage.read { reading in
+            let now = try Self.now(reading, wall: wall)
+            let lanes = try kinds.flatMap { kind in
+                try Errands.lanes(kind, at: Self.leaseTime(wall, reading), reading)
+                    .map { (kind: kind, lane: $0.lane, dueAt: $0.dueAt) }
+            }
+            return (lanes.sorted { $0.dueAt < $1.dueAt }, now)
+        }
+        let room = open.map { ($0, running.enter($0.kind, $0.lane, isDue: $0.dueAt <= now)) }
+        let wanted = room.filter { $0.1 > 0 }
+        let later = open.filter { $0.dueAt > now }.map(\.dueAt).min()
+        let pause = later.map { Duration.milliseconds($0.milliseconds(since: now)) }
+        if wanted.isEmpty { return ([], pause) }
+        let claimed: [Errand]
+        do {
+            claimed = try await storage.write { writing in
+                let now = try Self.now(writing, wall: wall)
+                return try wanted.flatMap { lane, limit in
+                    try Errands.claim(
+                        lane.kind, lane: lane.lane, limit: limit, now: now,
+                        lease: Self.leaseTime(wall, writing), writing)
+                }
+            }
+        } catch {
+            for (lane, limit) in wanted { running.give(back: limit, lane.kind, lane.lane) }
+            throw error
+        }
+        for (lane, limit) in wanted {
+            let taken = claimed.count { $0.kind == lane.kind && $0.lane == lane.lane }
+            running.give(back: limit - taken, lane.kind, lane.lane)
+        }
+        // A lane that gave all it was asked for may have more.
+        return (claimed, claimed.isEmpty ? pause : .zero)
+    }
+
+    /// The time in which leases are reckoned.
+    static func leaseTime(_ wall: Timestamp, _ reading: any Reading) -> Timestamp { wall }
+
+    private static func now(_ reading: any Reading, wall: Timestamp) throws -> Timestamp {
+        guard let row = try reading.first(Statement.Realms.clock) else {
+            throw StorageFault(.malformedRow, "the realm has no row")
+        }
+        return try ClockRow(row, hasLastEvent: false).now(wall: wall)
+    }
+
+    /// Runs one errand and settles it. What goes wrong is logged: the lease
+    /// ends, and the errand is run again.
+    func run(_ errand: Errand) async {
+        guard let handler = handlers[errand.kind] else { return }
+        do {
+            let report = try await handler.perform(errand, in: self)
+            try await settle(errand, report)
+        } catch is CancellationError {
+            await release(errand)
+        } catch is Errands.LeaseLost {
+            ports.log(.warning, "an errand took longer than its lease", nil, facts(errand))
+        } catch {
+            ports.log(
+                .error, "an errand failed", nil,
+                facts(errand).merging(["fault": "\(error)"]) { $1 })
+        }
+    }
+
+    /// What was done is written down also where the worker is about to end:
+    /// in a task of its own, which nobody cancels.
+    private func settle(_ errand: Errand, _ report: ErrandReport) async throws {
+        let storage = storage
+        try await Task {
+            try await storage.write { try Errands.settle(errand, report, $0) }
+        }.value
+    }
+
+    private func release(_ errand: Errand) async {
+        let storage = storage
+        let key = errand.key + [.integer(errand.fence)]
+        _ = await Task {
+            try await storage.write { try $0.execute(Statement.Errands.release, key) }
+        }.result
+    }
+
+    private func facts(_ errand: Errand) -> [String: String] {
+        ["kind": errand.kind, "attempt": "\(errand.attempt)"]
+    }
+
+    /// Sleeps until the bell rings, and no longer than `pause`.
+    private func rest(_ pause: Duration) async {
+        let (bell, sleep) = (bell, ports.sleep)
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await bell.wait() }
+            group.addTask { try? await sleep(pause) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+}
+
+/// How many errands of each lane this process runs. A class, because they
+/// leave from tasks of their own.
+final class RunningLanes: Sendable {
+    private let counts = Mutex<[String: Int]>([:])
+
+    /// Takes as much room as a lane has; none where nothing is due.
+    func enter(_ kind: String, _ lane: String, isDue: Bool) -> Int {
+        guard isDue else { return 0 }
+        return counts.withLock { counts in
+            let all = counts.values.reduce(0, +)
+            let key = "\(kind)/\(lane)"
+            let room = min(
+                Errands.laneMax - counts[key, default: 0], max(Errands.runningMax - all, 0))
+            counts[key, default: 0] += room
+            return room
+        }
+    }
+
+    func give(back room: Int, _ kind: String, _ lane: String) {
+        counts.withLock { counts in
+            let key = "\(kind)/\(lane)"
+            let left = counts[key, default: 0] - room
+            counts[key] = left > 0 ? left : nil
+        }
+    }
+
+    func leave(_ errand: Errand) { give(back: 1, errand.kind, errand.lane) }
+}

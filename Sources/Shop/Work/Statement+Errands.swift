@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Storage
+
+extension Statement {
+    enum Errands {
+        static let insert = Statement(
+            "errands.insert", [.integer, .text, .text, .text, .integer],
+            """
+            INSERT INTO errands (customer_id, kind, subject, lane, due_at, attempt, fence)
+            VALUES ($1, $2, $3, $4, $5, 0, 0)
+            ON CONFLICT (customer_id, kind, subject) DO NOTHING
+            """)
+
+        /// Hops from lane to lane along the index, however many rows each has.
+        static let lanes = Statement(
+            "errands.lanes", [.text, .integer],
+            """
+            WITH RECURSIVE lanes (lane) AS (
+                SELECT min(e.lane) FROM errands e WHERE e.kind = $1
+                UNION ALL
+                SELECT (SELECT min(e.lane) FROM errands e
+                    WHERE e.kind = $1 AND e.lane > l.lane)
+                FROM lanes l WHERE l.lane IS NOT NULL)
+            SELECT l.lane,
+                (SELECT e.due_at FROM errands e WHERE e.kind = $1 AND e.lane = l.lane
+                        AND (e.lease_until IS NULL OR e.lease_until <= $2)
+                    ORDER BY e.due_at LIMIT 1) AS due_at
+            FROM lanes l WHERE l.lane IS NOT NULL
+            """)
+
+        static let due = Statement(
+            "errands.due", [.text, .text, .integer, .integer, .integer],
+            """
+            SELECT customer_id, subject, fence FROM errands
+            WHERE kind = $1 AND lane = $2 AND due_at <= $3
+                AND (lease_until IS NULL OR lease_until <= $4)
+            ORDER BY due_at, customer_id, subject LIMIT $5
+            """)
+
+        static let hold = Statement(
+            "errands.hold", [.integer, .text, .text, .integer, .integer],
+            """
+            UPDATE errands SET fence = fence + 1, attempt = attempt + 1, lease_until = $5
+            WHERE customer_id = $1 AND kind = $2 AND subject = $3 AND fence = $4
+            RETURNING fence, attempt
+            """)
+
+        static let remove = Statement(
+            "errands.remove", [.integer, .text, .text, .integer],
+            """
+            DELETE FROM errands
+            WHERE customer_id = $1 AND kind = $2 AND subject = $3 AND fence = $4
+            RETURNING fence
+            """)
+
+        static let postpone = Statement(
+            "errands.postpone", [.integer, .text, .text, .integer, .integer],
+            """
+            UPDATE errands SET due_at = $5, lease_until = NULL
+            WHERE customer_id = $1 AND kind = $2 AND subject = $3 AND fence = $4
+            RETURNING fence
+            """)
+
+        /// Lets go of an errand that was not tried after all.
+        static let release = Statement(
+            "errands.release", [.integer, .text, .text, .integer],
+            """
+            UPDATE errands SET lease_until = NULL, attempt = attempt - 1
+            WHERE customer_id = $1 AND kind = $2 AND subject = $3 AND fence = $4
+            """)
+
+        static let any = Statement(
+            "errands.any", [], "SELECT e.kind FROM errands e LIMIT 1")
+
+        static let all = [insert, lanes, due, hold, remove, postpone, release, any]
+    }
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Storage
+import StoreWire
+import Synchronization
+import Testing
+
+@testable import Shop
+
+/// Outer work: leases, fences, lanes.
+@Suite(.timeLimit(.minutes(1)))
+struct ErrandTests {
+    private let lanes = RunningLanes()
+
+    private func world(_ courier: (any Courier)?) async throws -> TestWorld {
+        let world = try await TestWorld.open(courier: courier)
+        try await world.realm.setNotificationURL(
+            TestWorld.url, bundleID: TestWorld.bundleID.value, TestWorld.context)
+        return world
+    }
+
+    private func rows(_ world: TestWorld) async throws -> [Row] {
+        let all = Statement(
+            "test.errands", [], "SELECT * FROM errands ORDER BY customer_id, subject")
+        return try await world.realm.storage.read { try $0.query(all, []) }
+    }
+
+    @Test func `a sale's errand is done once and gone`() async throws {
+        let courier = ScriptedCourier()
+        let world = try await world(courier)
+        try await world.buy(purchaseID(1))
+        try await world.buy(purchaseID(1))
+
+        #expect(try await world.realm.workOnce() == 1)
+        #expect(try await world.realm.workOnce() == 0)
+
+        #expect(courier.parcels.count == 1)
+        #expect(try await rows(world).isEmpty)
+        #expect(try await !world.realm.owesWork())
+    }
+
+    @Test func `nobody is owed an errand where there is no URL`() async throws {
+        let world = try await TestWorld.open(courier: ScriptedCourier())
+        try await world.buy(purchaseID(1))
+
+        #expect(try await rows(world).isEmpty)
+    }
+
+    @Test func `without a courier errands wait for a process that has one`() async throws {
+        let world = try await world(nil)
+        try await world.buy(purchaseID(1))
+        #expect(try await world.realm.workOnce() == 0)
+        let courier = ScriptedCourier()
+
+        let next = try await world.restarted(courier: courier)
+
+        #expect(try await next.realm.workOnce() == 1)
+        #expect(courier.parcels.count == 1)
+    }
+
+    @Test func `what one holds no other takes until the lease is over`() async throws {
+        let world = try await world(ScriptedCourier())
+        try await world.buy(purchaseID(1))
+
+        let first = try await world.realm.claim(RunningLanes()).errands
+        let second = try await world.realm.claim(RunningLanes()).errands
+        world.wall.advance(seconds: Errands.leaseMilliseconds / 1000)
+        let third = try await world.realm.claim(RunningLanes()).errands
+
+        #expect(first.map(\.attempt) == [1] && second.isEmpty && third.map(\.attempt) == [2])
+        #expect(first.map(\.fence) == [1] && third.map(\.fence) == [2])
+    }
+
+    /// A worker killed in the middle leaves its lease; the next does the work.
+    @Test func `a dead worker's errand is done by another`() async throws {
+        let courier = ScriptedCourier()
+        let world = try await world(courier)
+        try await world.buy(purchaseID(1))
+        _ = try await world.realm.claim(lanes)
+
+        let next = try await world.restarted(courier: courier)
+        #expect(try await next.realm.workOnce() == 0)
+        world.wall.advance(seconds: Errands.leaseMilliseconds / 1000)
+
+        #expect(try await next.realm.workOnce() == 1)
+        #expect(courier.parcels.count == 1)
+    }
+
+    @Test func `one that wakes after its lease ended changes nothing`() async throws {
+        let world = try await world(ScriptedCourier(Delivery(status: 500)))
+        try await world.buy(purchaseID(1))
+        let late = try #require(try await world.realm.claim(lanes).errands.first)
+        world.wall.advance(seconds: Errands.leaseMilliseconds / 1000)
+        let holder = try #require(try await world.realm.claim(RunningLanes()).errands.first)
+        let before = try await rows(world)
+
+        // Fails to deliver, and would give the notification up.
+        await world.realm.run(late)
+
+        #expect(try await rows(world) == before)
+        #expect(world.logged.count("an errand took longer than its lease") == 1)
+        #expect(try await world.attemptCount() == 0)
+        await world.realm.run(holder)
+        #expect(try await rows(world).isEmpty)
+        #expect(try await world.attemptCount() == 1)
+    }
+
+    @Test func `a handler that throws leaves its errand to be run again`() async throws {
+        let world = try await world(ScriptedCourier())
+        try await world.buy(purchaseID(1))
+        let errand = try #require(try await world.realm.claim(lanes).errands.first)
+        let gone = Statement("test.clear", [], "DELETE FROM transactions")
+        try await world.realm.storage.write { try $0.execute(gone, []) }
+
+        await world.realm.run(errand)
+
+        #expect(world.logged.count("an errand failed") == 1)
+        #expect(try await rows(world).count == 1)
+    }
+
+    @Test func `one lane takes no more than its share`() async throws {
+        let world = try await world(ScriptedCourier())
+        for number in 1...20 { try await world.buy(purchaseID(number)) }
+        for number in 1...3 {
+            try await world.realm.storage.write { writing in
+                try Errands.add(
+                    kind: NotificationErrands.kind, subject: "s\(number)", lane: "other",
+                    dueAt: TestWall.start.adding(seconds: 1), customer: CustomerID(1), writing)
+            }
+        }
+        world.wall.advance(seconds: 1)
+
+        let errands = try await world.realm.claim(lanes).errands
+        let more = try await world.realm.claim(lanes).errands
+
+        #expect(errands.count { $0.lane == TestWorld.bundleID.value } == Errands.laneMax)
+        #expect(errands.count { $0.lane == "other" } == 3)
+        #expect(more.isEmpty)
+        lanes.leave(errands[0])
+        #expect(try await world.realm.claim(lanes).errands.count == 1)
+    }
+
+    @Test func `looking for work writes nothing`() async throws {
+        let world = try await world(ScriptedCourier())
+        world.places.counter.reset()
+
+        let (errands, next) = try await world.realm.claim(lanes)
+
+        #expect(errands.isEmpty && next == nil)
+        #expect(world.places.counter.commits == 0)
+    }
+
+    @Test func `the next due date is told`() async throws {
+        let world = try await world(ScriptedCourier())
+        try await world.realm.storage.write { writing in
+            try Errands.add(
+                kind: NotificationErrands.kind, subject: "s", lane: "l",
+                dueAt: TestWall.start.adding(seconds: 90), customer: CustomerID(1), writing)
+        }
+
+        #expect(try await world.realm.claim(lanes).next == .seconds(90))
+    }
+
+    @Test func `a worker hears of sales and of clocks that are moved`() async throws {
+        let courier = WaitingCourier()
+        let world = try await world(courier)
+        let working = Task { await world.store.work() }
+
+        try await world.buy(purchaseID(1))
+        await courier.heard(1)
+        try await world.realm.storage.write { writing in
+            try Errands.add(
+                kind: NotificationErrands.kind, subject: try #require(try world.cause(writing)),
+                lane: "l", dueAt: TestWall.start.adding(seconds: 3600),
+                customer: try #require(try world.buyer(writing)), writing)
+        }
+        // The worker may still be settling the first: only the second is in lane `l`.
+        _ = try await world.realm.moveClock(
+            MoveClockRequest(advanceMilliseconds: 3_600_000), TestWorld.context)
+        await world.settled()
+
+        working.cancel()
+        await working.value
+        #expect(try await rows(world).isEmpty)
+    }
+
+    @Test func `a worker that is stopped lets go of what it had begun`() async throws {
+        let courier = WaitingCourier(holds: true)
+        let world = try await world(courier)
+        let working = Task { await world.store.work() }
+        try await world.buy(purchaseID(1))
+        await courier.heard(1)
+
+        working.cancel()
+        await working.value
+
+        let row = try #require(try await rows(world).first)
+        #expect(try row.optionalInteger("lease_until") == nil)
+        #expect(try row.integer("attempt") == 0)
+        #expect(try await world.attemptCount() == 0)
+    }
+}
+
+/// A courier whose parcels can be waited for, and that may hold them until
+/// the task ends.
+private final class WaitingCourier: Courier {
+    private let holds: Bool
+    private let told: AsyncStream<Void>
+    private let tell: AsyncStream<Void>.Continuation
+
+    init(holds: Bool = false) {
+        self.holds = holds
+        (told, tell) = AsyncStream.makeStream(of: Void.self)
+    }
+
+    func heard(_ count: Int) async {
+        var left = count
+        for await _ in told {
+            left -= 1
+            if left == 0 { return }
+        }
+    }
+
+    func deliver(_ parcel: Parcel) async -> Delivery {
+        tell.yield()
+        guard holds else { return Delivery(status: 200) }
+        try? await StorePorts.sleepForEver(.zero)
+        return Delivery(.other)
+    }
+}
+
+extension TestWorld {
+    func attemptCount() async throws -> Int64 {
+        let count = Statement(
+            "test.attempts", [], "SELECT count(*) AS n FROM notification_attempts")
+        return try await realm.storage.read { try $0.first(count)?.integer("n") } ?? -1
+    }
+
+    fileprivate func cause(_ reading: any Reading) throws -> String? {
+        try reading.first(Statement("test.cause", [], "SELECT cause FROM outbox"))?.text("cause")
+    }
+
+    fileprivate func buyer(_ reading: any Reading) throws -> CustomerID? {
+        try reading.first(Statement("test.buyer", [], "SELECT customer_id FROM outbox"))
+            .map { CustomerID(try $0.integer("customer_id")) }
+    }
+
+    /// Returns when nothing is owed any more.
+    fileprivate func settled() async {
+        while (try? await realm.owesWork()) == true { await Task.yield() }
+    }
+}
