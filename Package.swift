@@ -113,9 +113,9 @@ let package = Package(
         .executableTarget(
             name: "shopkeeper",
             dependencies: [
-                "CatalogueFile", "Commerce", "Live", "PurchaseKit", "Shop", "ShopServer",
-                "SignedData", "Storage", "StorageSQLite", "StoreWire", argumentParser, crypto,
-                logging,
+                "CatalogueFile", "Commerce", "Live", "Outbound", "PurchaseKit", "Shop",
+                "ShopServer", "SignedData", "Storage", "StorageSQLite", "StoreWire",
+                "StrictJSON", argumentParser, crypto, hummingbird, logging,
             ],
             swiftSettings: strict),
         .executableTarget(

@@ -40,18 +40,23 @@ public final class TestShop: Sendable {
         /// A payment processor; without one the sandbox sells by rule.
         public var processor: (any Authoriser)?
         public var log = ShopLog.silent
+        /// Whether the app has a merchant's server that is told of sales:
+        /// ``TestShop/notifications``.
+        public var notifies = true
 
         public init() {}
     }
 
     public let bundleID: BundleID
     public let wall: TestWallClock
+    /// What the app's merchant was told, and how it answers.
+    public let notifications = NotificationLog()
     let folder: TemporaryFolder
     let options: Options
     /// What devices check signatures against, in DER.
     let root: [UInt8]
     private let randomness: Randomness
-    private let opened: Mutex<(store: Store, realm: Realm)>
+    private let opened: Mutex<(store: Store, realm: Realm, working: Task<Void, Never>)>
     private let devices = Mutex<(all: [TestDevice], made: UInt64)>(([], 0))
     private let reach = Mutex(true)
 
@@ -74,18 +79,26 @@ public final class TestShop: Sendable {
         wall = options.wall
         folder = try TemporaryFolder()
         randomness = options.seed.map { .seeded(UInt64($0)) } ?? Live.randomness
-        let store = try await Store.open(try await Self.ports(folder, randomness, options))
+        let store = try await Store.open(
+            try await Self.ports(folder, randomness, options, notifications))
         let realm = try await store.realm(named: Store.defaultRealm)
         try await realm.putCatalogue(catalogue, app: AppDescription(bundleID: bundleID))
         root = try await store.rootCertificate(.sandbox).der
-        opened = Mutex((store, realm))
+        notifications.trust(root: root)
+        if options.notifies {
+            try await realm.setNotificationURL(
+                Self.notificationURL, bundleID: bundleID.value, RequestContext(requestID: "test"))
+        }
+        opened = Mutex((store, realm, Task { await store.work() }))
     }
 
     deinit {
-        let (store, folder) = (store, folder)
+        let (store, working, folder) = (store, opened.withLock { $0.working }, folder)
         let devices = devices.withLock { $0.all }
         Task {
             for device in devices { await device.close() }
+            working.cancel()
+            await working.value
             await store.close()
             withExtendedLifetime(folder) {}
         }
@@ -136,26 +149,38 @@ public final class TestShop: Sendable {
     /// Stops the store and starts another on the same databases, as after a
     /// crash or an update. Sessions go on.
     public func restart() async throws {
-        await store.close()
-        let store = try await Store.open(try await Self.ports(folder, randomness, options))
+        await stop()
+        let store = try await Store.open(
+            try await Self.ports(folder, randomness, options, notifications))
         let realm = try await store.realm(named: Store.defaultRealm)
-        opened.withLock { $0 = (store, realm) }
+        opened.withLock { $0 = (store, realm, Task { await store.work() }) }
     }
 
     /// Ends every device and the store. Later calls throw.
     public func close() async {
         for device in devices.withLock({ $0.all }) { await device.close() }
+        await stop()
+    }
+
+    private func stop() async {
+        let (store, working) = opened.withLock { ($0.store, $0.working) }
+        working.cancel()
+        await working.value
         await store.close()
     }
 
+    /// Nobody is there: the log stands in for the network.
+    private static let notificationURL = "http://merchant.invalid/notifications"
+
     private static func ports(
-        _ folder: TemporaryFolder, _ randomness: Randomness, _ options: Options
+        _ folder: TemporaryFolder, _ randomness: Randomness, _ options: Options,
+        _ notifications: NotificationLog
     ) async throws -> StorePorts {
         StorePorts(
             places: .files(in: folder, options.databases),
             keys: try await TestAuthority.keys.value, wall: options.wall.clock,
             randomness: randomness, authoriser: { _ in options.processor },
-            passwordCost: PasswordCost(rounds: 2), log: options.log,
+            courier: notifications, passwordCost: PasswordCost(rounds: 2), log: options.log,
             defaultRealmSeed: options.seed.map(Int64.init))
     }
 }

@@ -51,13 +51,32 @@ extension Realm {
         return try await testNotification(token, bundleID)
     }
 
-    /// The same for operators, of any of the realm's apps. Throws
-    /// ``AppleRefusal`` as above.
-    public func testNotification(
-        _ token: String, ofApp bundleID: String
-    ) async throws -> CheckTestNotificationResponse {
+    /// The same for operators, of any of the realm's apps; a test that was
+    /// not tried yet is one without attempts. Refusals, in order:
+    /// `textInvalid`, `textTooLong`, `notificationUnknown`.
+    public func notificationStatus(
+        _ token: String, bundleID: String
+    ) async throws -> NotificationStatus {
+        try Edge.text(token, "token")
         try Edge.text(bundleID, "bundleId")
-        return try await testNotification(token, BundleID(bundleID))
+        let key: [SQLValue] = [
+            .integer(OwedNotification.nobody.value), .text(Self.testCause(token)),
+        ]
+        let (owed, rows) = try await storage.read { reading in
+            (
+                try reading.first(Statement.Notifications.facts, key),
+                try reading.query(Statement.Notifications.one, key + [.text(bundleID)])
+            )
+        }
+        guard let owed, try owed.text("bundle_id") == bundleID else {
+            throw Refusal(
+                .notFound, code: "notificationUnknown", "No such notification was asked for.",
+                field: "token", rule: "the token that asking for it answered, and its app",
+                remedy: "ask for another")
+        }
+        let sent = try SentNotification.read(rows).first
+        return NotificationStatus(
+            signedPayload: sent?.signedPayload, sendAttempts: sent?.attempts ?? [])
     }
 
     private func testNotification(

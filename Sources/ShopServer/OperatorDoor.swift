@@ -69,6 +69,11 @@ struct OperatorDoor: Sendable {
         return try .json(try await realm.sendNotification(request, call.context), status: 202)
     }
 
+    func notificationStatus(_ token: String, _ realm: Realm) async throws -> Response {
+        try .json(
+            try await realm.notificationStatus(token, bundleID: call.query("bundleId") ?? ""))
+    }
+
     private func limit() throws -> Int {
         guard let text = call.query("limit") else { return Realm.operatorPageMax }
         guard let limit = Int(text), (1...Realm.operatorPageMax).contains(limit) else {

@@ -99,6 +99,8 @@ struct Responder: HTTPResponder {
         case .setNotificationURL(let bundleID):
             return try await door.setNotificationURL(bundleID, realm)
         case .sendNotification: return try await door.sendNotification(realm)
+        case .notificationStatus(let token):
+            return try await door.notificationStatus(token, realm)
         default: throw RequestMistake.unknownPath
         }
     }

@@ -9,6 +9,7 @@ enum Route: Hashable, Sendable {
     case transactionInfo(id: String)
     case requestTestNotification, testNotification(token: String), notificationHistory
     case listApps, setNotificationURL(bundleID: String), sendNotification
+    case notificationStatus(token: String)
     case listRealms, createRealm
     case deleteRealm(name: String)
     case listTransactions
@@ -122,6 +123,7 @@ struct Entry: Sendable {
             .setNotificationURL(bundleID: $0[0])
         },
         Entry("POST", "/operator/v1/notifications") { _ in .sendNotification },
+        Entry("GET", "/operator/v1/notifications/{}") { .notificationStatus(token: $0[0]) },
         Entry("GET", "/control/v1/clock") { _ in .readClock },
         Entry("POST", "/control/v1/clock") { _ in .moveClock },
     ]

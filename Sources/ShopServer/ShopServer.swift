@@ -34,7 +34,7 @@ public struct ShopServer: Sendable {
         self.logger = logger
     }
 
-    /// Serves until SIGTERM or SIGINT arrives or the calling task is
+    /// Serves, and does what falls due, until SIGTERM or SIGINT arrives or the calling task is
     /// cancelled. Then it takes no more connections, answers those who wait
     /// for changes, lets requests under way end within the configured time,
     /// closes the store and returns.
@@ -53,6 +53,8 @@ public struct ShopServer: Sendable {
             logger: quiet)
         group.maximumGracefulShutdownDuration = configuration.shutdownTimeout
         let services = ServiceGroup(configuration: group)
+        let store = store
+        let working = Task { await store.work() }
         // A task of its own: cancelling the caller asks it to stop, gently.
         let serving = Task { try await services.run() }
         let outcome = await withTaskCancellationHandler {
@@ -60,6 +62,8 @@ public struct ShopServer: Sendable {
         } onCancel: {
             Task { await services.triggerGracefulShutdown() }
         }
+        working.cancel()
+        await working.value
         await store.close()
         logger.info("stopped")
         guard case .failure(let error) = outcome, !(error is CancellationError) else { return }

@@ -22,7 +22,7 @@ struct Shopkeeper: AsyncParsableCommand {
             StatusCommand.self, StopCommand.self, BuyCommand.self, CatalogueCommand.self,
             RealmCommand.self,
             TransactionCommand.self, CustomerCommand.self, KeyCommand.self,
-            CertificateCommand.self,
+            CertificateCommand.self, AppCommand.self, NotifyCommand.self, ListenCommand.self,
         ])
 
     /// Runs the verb and turns whatever it throws into a sentence and a code.

@@ -19,6 +19,7 @@ import Testing
         let tally = Tally()
         let shop = try await TestShop.monkeys {
             $0.databases = SQLiteOptions(observer: tally, vfs: String(cString: sync_counter_name))
+            $0.notifies = false
             $0.log = ShopLog { _, message, _ in tally.note(message) }
         }
         var options = TestDevice.Options()

@@ -83,11 +83,18 @@ import Testing
 
         let sent = try await world.realm.sendNotification(
             SendNotificationRequest(bundleId: mine, notificationType: "TEST"), TestWorld.context)
+        let early = try await world.realm.notificationStatus(
+            sent.testNotificationToken, bundleID: mine)
         try await world.attempt(ScriptedCourier())
-        let told = try await world.realm.testNotification(
-            sent.testNotificationToken, ofApp: mine)
+        let told = try await world.realm.notificationStatus(
+            sent.testNotificationToken, bundleID: mine)
+        let unknown = try await refusal {
+            try await world.realm.notificationStatus("x", bundleID: mine)
+        }
 
-        #expect(told.firstSendAttemptResult == .success)
+        #expect(early.sendAttempts.isEmpty && early.signedPayload == nil)
+        #expect(told.sendAttempts.map(\.sendAttemptResult) == [.success])
+        #expect(unknown.error.code == "notificationUnknown")
         #expect(try await code("REFUND", mine) == "notificationTypeNotByHand")
         #expect(try await code("ONE_TIME_CHARGE", mine) == "notificationTypeNotByHand")
         #expect(try await code("REFUNDED", mine) == "notificationTypeUnknown")

@@ -47,3 +47,16 @@ public struct SendNotificationRequest: Hashable, Sendable, Codable {
         self.notificationType = notificationType
     }
 }
+
+/// What became of a notification that an operator sent.
+public struct NotificationStatus: Hashable, Sendable, Codable {
+    /// As it was sent; missing before the first attempt.
+    public var signedPayload: String?
+    /// Oldest first; none before the first attempt has ended.
+    public var sendAttempts: [SendAttemptItem]
+
+    public init(signedPayload: String?, sendAttempts: [SendAttemptItem]) {
+        self.signedPayload = signedPayload
+        self.sendAttempts = sendAttempts
+    }
+}

@@ -34,6 +34,9 @@ struct ServeOptions: ParsableArguments {
     @Option(name: .long, help: "How dear a guess at a password is: scrypt's N, a power of two.")
     var scryptRounds = PasswordCost.standard.rounds
 
+    @Option(name: .long, help: "Where the app's notifications go from now on.")
+    var notify: String?
+
     @Option(name: .long, help: "debug, info, notice, warning or error, on standard error.")
     var logLevel = "notice"
 

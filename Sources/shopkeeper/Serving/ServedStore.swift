@@ -64,6 +64,10 @@ struct ServedStore {
         try await realm.putCatalogue(
             app.catalogue,
             app: AppDescription(bundleID: BundleID(app.bundleID), appID: app.appID))
+        if let url = options.notify {
+            try await realm.setNotificationURL(
+                url, bundleID: app.bundleID, RequestContext(requestID: "start"))
+        }
         let root = folder.file("root.pem")
         let certificate = try await store.rootCertificate(.sandbox)
         try Data(certificate.pem.utf8).write(to: URL(fileURLWithPath: root), options: .atomic)

@@ -31,7 +31,8 @@ final class StoreFolder: Sendable {
             places: options.inMemory ? Self.memory : places,
             keys: FileKeyStore(directory: file("keys"), randomness: Live.randomness),
             wall: Live.wallClock, randomness: Live.randomness,
-            passwordCost: try options.passwordCost(), log: Self.log(logger),
+            courier: LiveCourier(), passwordCost: try options.passwordCost(),
+            log: Self.log(logger), sleep: { try await Live.sleep($0) },
             defaultRealmSeed: options.seed)
     }
 

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import SignedData
+import Synchronization
+
+/// What a listener checks signatures against: the files it was given, else
+/// the roots of the store that runs, once there is one.
+final class Verifying: Sendable {
+    private let store: StoreOptions
+    private let files: [String]
+    private let found = Mutex<JWSVerifier?>(nil)
+
+    /// Throws where a file cannot be read as a certificate.
+    init(files: [String], store: StoreOptions) throws {
+        self.files = files
+        self.store = store
+        if !files.isEmpty {
+            let roots = try files.map(Self.root)
+            found.withLock { $0 = JWSVerifier(roots: roots) }
+        }
+    }
+
+    /// Nil while no root is known.
+    var verifier: JWSVerifier? { found.withLock { $0 } }
+
+    /// Looks for the running store's roots where none are known yet.
+    func look() async {
+        guard verifier == nil, let door = try? store.store().publicDoor else { return }
+        var roots: [[UInt8]] = []
+        for kind in ["sandbox", "production"] {
+            guard let root = try? await door.bytes("/certificates/root?kind=\(kind)") else {
+                continue
+            }
+            roots.append([UInt8](root))
+        }
+        guard !roots.isEmpty else { return }
+        found.withLock { $0 = JWSVerifier(roots: roots) }
+    }
+
+    private static func root(_ path: String) throws -> [UInt8] {
+        guard let bytes = FileManager.default.contents(atPath: path) else {
+            throw Failure(
+                .input, "rootUnreadable", "\(path) cannot be read.", field: "--root",
+                remedy: "name a file with one certificate")
+        }
+        do { return try RootCertificate.der(ofFile: [UInt8](bytes)) } catch {
+            throw Failure(
+                .input, "rootInvalid", "\(path) is no root certificate.", field: "--root",
+                rule: error.message,
+                remedy: "write one with `shopkeeper certificate root --output root.pem`")
+        }
+    }
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Foundation
+import Live
+import StoreWire
+
+struct AppCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "app", abstract: "The apps of a realm.",
+        subcommands: [List.self, NotificationURL.self])
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "List the apps.")
+
+        @OptionGroup var store: StoreOptions
+        @OptionGroup var printing: PrintOptions
+
+        func run() async throws {
+            let apps = try await store.store().operatorDoor.get("/apps", as: AppList.self).apps
+            try printing.show(
+                apps,
+                Output.table(
+                    apps.map {
+                        [$0.bundleId, $0.name, $0.notificationUrl ?? "no notifications"]
+                    }))
+        }
+    }
+
+    struct NotificationURL: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "notification-url",
+            abstract: "Say where an app's notifications go, or ask.")
+
+        @Argument(help: "The URL; without one, the present one is told.") var url: String?
+        @Flag(name: .long, help: "Send them nowhere.") var none = false
+        @Option(name: .long, help: "The app; else the served one.") var bundleId: String?
+        @OptionGroup var store: StoreOptions
+        @OptionGroup var printing: PrintOptions
+
+        func run() async throws {
+            guard url == nil || !none else {
+                throw Failure(
+                    .usage, "urlUnclear", "Both a URL and --none were given.", field: "--none",
+                    rule: "one of them")
+            }
+            let found = try store.store()
+            let bundleID = bundleId ?? found.run.bundleId
+            let app = try await app(bundleID, found)
+            try printing.show(app, app.notificationUrl ?? "\(app.bundleId): no notifications")
+        }
+
+        private func app(_ bundleID: String, _ found: RunningStore) async throws -> AppSummary {
+            if url != nil || none {
+                return try await found.operatorDoor.put(
+                    "/apps/\(bundleID)/notification-url",
+                    SetNotificationURLRequest(notificationUrl: url), as: AppSummary.self)
+            }
+            let apps = try await found.operatorDoor.get("/apps", as: AppList.self).apps
+            guard let app = apps.first(where: { $0.bundleId == bundleID }) else {
+                throw Failure(
+                    .no, "bundleIdUnknown", "The realm has no app \(bundleID).",
+                    field: "--bundle-id", remedy: "list them with `shopkeeper app list`")
+            }
+            return app
+        }
+    }
+}
+
+struct NotifyCommand: AsyncParsableCommand {
+    private struct Answer: Encodable {
+        let testNotificationToken: String
+        var sendAttemptResult: String?
+    }
+
+    static let configuration = CommandConfiguration(
+        commandName: "notify",
+        abstract: "Send a notification by hand, and tell how it ended.",
+        discussion: """
+            By hand there is TEST alone; every other type is sent when what it tells of happens: \
+            `shopkeeper buy` sends a ONE_TIME_CHARGE.
+            """)
+
+    @Argument(help: "TEST.") var type: String
+    @Option(name: .long, help: "The app; else the served one.") var bundleId: String?
+    @Flag(name: .long, help: "Do not wait for the first attempt's end.") var noWait = false
+    @Option(name: .long, help: "Seconds to wait at most.") var timeout = 30.0
+    @OptionGroup var store: StoreOptions
+    @OptionGroup var printing: PrintOptions
+
+    func run() async throws {
+        let found = try store.store()
+        let bundleID = bundleId ?? found.run.bundleId
+        let token = try await found.operatorDoor.post(
+            "/notifications",
+            SendNotificationRequest(bundleId: bundleID, notificationType: type),
+            as: SendTestNotificationResponse.self
+        ).testNotificationToken
+        if noWait {
+            return try printing.show(
+                Answer(testNotificationToken: token), "The store sends it: \(token)")
+        }
+        let result = try await result(of: token, bundleID, found)
+        try printing.show(
+            Answer(testNotificationToken: token, sendAttemptResult: result.rawValue),
+            result == .success ? "Delivered." : "Not delivered: \(result).")
+        if result != .success { throw ExitCode(ExitStatus.no.rawValue) }
+    }
+
+    private func result(
+        of token: String, _ bundleID: String, _ found: RunningStore
+    ) async throws -> SendAttemptResult {
+        let end = Live.monotonic() + .seconds(timeout)
+        while Live.monotonic() < end {
+            let told = try await found.operatorDoor.get(
+                "/notifications/\(token)?bundleId=\(bundleID)", as: NotificationStatus.self)
+            if let last = told.sendAttempts.last?.sendAttemptResult { return last }
+            try await Live.sleep(.milliseconds(50))
+        }
+        throw Failure(
+            .no, "notTriedYet", "The store has not tried to send it in \(timeout) seconds.",
+            remedy: "look into the store's log, or wait longer with --timeout")
+    }
+}
+
+struct ListenCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "listen",
+        abstract: "Print the notifications that come, each checked, and pass them on.",
+        discussion: """
+            Start it, then point a store to it: `shopkeeper app notification-url \
+            http://127.0.0.1:4790/` or `shopkeeper serve --notify http://127.0.0.1:4790/`.
+            """)
+
+    @Option(name: .long, help: "Where to listen, on loopback; 0 is any free port.")
+    var port = 4790
+    @Option(name: .long, help: "A URL that gets every body too; its status is the answer.")
+    var forwardTo: String?
+    @Option(name: .long, help: "A root certificate to check against; else the running store's.")
+    var root: [String] = []
+    @OptionGroup var store: StoreOptions
+    @OptionGroup var printing: PrintOptions
+
+    func run() async throws {
+        guard (0...65_535).contains(port) else {
+            throw Failure(
+                .usage, "portInvalid", "There is no port \(port).", field: "--port",
+                rule: "0 (any free one) to 65535")
+        }
+        let verifying = try Verifying(files: root, store: store)
+        let json = printing.json
+        let listener = Listener(
+            port: port, forwardTo: forwardTo,
+            verifying: {
+                await verifying.look()
+                return verifying
+            },
+            heard: { heard in
+                Output.answer(json ? (try? heard.line()) ?? "{}" : heard.words)
+            })
+        try await listener.run { port in
+            let url = "http://127.0.0.1:\(port)/"
+            Output.answer(json ? "{\"url\":\"\(url)\"}" : "Listening at \(url)")
+        }
+    }
+}
