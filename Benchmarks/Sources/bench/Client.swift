@@ -44,7 +44,7 @@ struct Client {
         }
     }
 
-    private static func connect(_ port: UInt16) throws -> Int32 {
+    static func connect(_ port: UInt16) throws -> Int32 {
         let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -62,7 +62,7 @@ struct Client {
         return socket
     }
 
-    private static func send(_ socket: Int32, _ bytes: [UInt8]) throws {
+    static func send(_ socket: Int32, _ bytes: [UInt8]) throws {
         var sent = 0
         while sent < bytes.count {
             let count = bytes[sent...].withUnsafeBytes {
@@ -87,7 +87,7 @@ private final class Failures: @unchecked Sendable {
 }
 
 /// Reads answers with a `Content-Length` off a connection.
-private struct AnswerReader {
+struct AnswerReader {
     let socket: Int32
     private var buffer: [UInt8] = []
 
@@ -95,7 +95,9 @@ private struct AnswerReader {
         self.socket = socket
     }
 
-    mutating func expectSuccess() throws {
+    mutating func expectSuccess() throws { _ = try successBody() }
+
+    mutating func successBody() throws -> [UInt8] {
         let head = try readHead()
         let text = String(decoding: head, as: UTF8.self).lowercased()
         guard let field = text.range(of: "content-length: "),
@@ -108,6 +110,7 @@ private struct AnswerReader {
             throw ClientFailure(
                 "\(text.prefix(40)) \(String(decoding: body, as: UTF8.self).prefix(300))")
         }
+        return Array(body)
     }
 
     private mutating func readHead() throws -> [UInt8] {

@@ -11,6 +11,8 @@ struct Pairs {
     private(set) var ratios: [Double] = []
     /// Seconds that ours took, each time.
     private(set) var seconds: [Double] = []
+    /// How many operations one of ours did, for telling how long one takes.
+    var perOperation: Int?
 
     /// The spread past which a figure counts as not met, whatever its median.
     static let spreadMax = 1.5
@@ -41,7 +43,13 @@ struct Pairs {
         let verdict = atLeast == nil ? "" : isMet ? "met" : "NOT MET"
         return String(format: "%7.3f  spread %.2f  n %d  ", median, spread, ratios.count)
             + asked.padding(toLength: 16, withPad: " ", startingAt: 0)
-            + verdict.padding(toLength: 9, withPad: " ", startingAt: 0) + name
+            + verdict.padding(toLength: 9, withPad: " ", startingAt: 0) + name + each
+    }
+
+    private var each: String {
+        guard let perOperation else { return "" }
+        let median = seconds.sorted()[seconds.count / 2] / Double(perOperation)
+        return String(format: " (%.0f µs each)", median * 1e6)
     }
 }
 

@@ -2,22 +2,41 @@
 
 import Foundation
 
-/// `bench [--python PATH --script PATH] [signatures|purchases]`; `bench client …` is the load's own process.
-let arguments = Array(CommandLine.arguments.dropFirst())
-if arguments.first == "client" {
-    try LoadProcess(arguments: Array(arguments.dropFirst())).start()
-    exit(0)
-}
-let figures = try await Bench(arguments: arguments).run()
-print("  ratio (median of interleaved pairs; a spread over \(Pairs.spreadMax) counts as not met)")
-for figure in figures { print(figure.line) }
-exit(figures.allSatisfy(\.isMet) ? 0 : 1)
+/// `bench [--python PATH --script PATH] [SUBJECT…]`; `bench client …` and `bench serve …` are
+/// the processes of a load and of a store.
+exit(try await Bench.main(Array(CommandLine.arguments.dropFirst())))
 
 /// What was asked for on the command line.
 struct Bench {
+    /// Every subject, in the order in which all of them are measured.
+    private static let subjects = [
+        "signatures", "purchases", "receipts", "history", "footprint", "latency",
+    ]
+
+    /// The exit code: 0 when every figure that was asked for is met.
+    static func main(_ arguments: [String]) async throws -> Int32 {
+        if arguments.first == "client" {
+            try LoadProcess(arguments: Array(arguments.dropFirst())).start()
+            return 0
+        }
+        if arguments.first == "serve", arguments.count == 2 {
+            try await BenchStore.serve(arguments[1])
+            return 0
+        }
+        let outcome = try await Bench(arguments: arguments).run()
+        for note in outcome.notes { print("  " + note) }
+        if !outcome.figures.isEmpty {
+            print(
+                "  ratio (median of interleaved pairs; a spread over \(Pairs.spreadMax) counts "
+                    + "as not met)")
+        }
+        for figure in outcome.figures { print(figure.line) }
+        return outcome.figures.allSatisfy(\.isMet) ? 0 : 1
+    }
+
     private var python = ""
     private var script = ""
-    private var chosen: String?
+    private var chosen: [String] = []
 
     init(arguments: [String]) throws {
         var rest = arguments[...]
@@ -25,17 +44,32 @@ struct Bench {
             switch word {
             case "--python": python = rest.popFirst() ?? ""
             case "--script": script = rest.popFirst() ?? ""
-            case "signatures", "purchases": chosen = word
-            default: throw ClientFailure("bench [signatures|purchases]: what is \(word)?")
+            case _ where Self.subjects.contains(word): chosen.append(word)
+            default:
+                let subjects = Self.subjects.joined(separator: "|")
+                throw ClientFailure("bench [\(subjects)]…: what is \(word)?")
             }
         }
     }
 
-    func run() async throws -> [Pairs] {
+    func run() async throws -> (figures: [Pairs], notes: [String]) {
         var figures: [Pairs] = []
-        if chosen != "purchases" { figures += try signatures() }
-        if chosen != "signatures" { figures += try await PurchaseBench().run() }
-        return figures
+        var notes: [String] = []
+        for subject in chosen.isEmpty ? Self.subjects : chosen {
+            switch subject {
+            case "signatures": figures += try signatures()
+            case "purchases": figures += try await PurchaseBench().run()
+            case "receipts":
+                let receipts = try ReceiptBench().run()
+                figures += receipts.figures
+                notes += receipts.notes
+            case "history": figures += try await HistoryBench().run()
+            case "footprint":
+                notes += try FootprintBench(purchases: 100_000, waiting: 10_000).run()
+            default: notes += try LatencyBench().run()
+            }
+        }
+        return (figures, notes)
     }
 
     private func signatures() throws -> [Pairs] {

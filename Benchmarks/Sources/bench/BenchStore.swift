@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Foundation
+import Live
+import Logging
+import Shop
+import ShopServer
+import StorageSQLite
+import StoreWire
+
+/// A store on files in a folder, as the command opens one.
+enum BenchStore {
+    static func open(in folder: URL) async throws -> Store {
+        let ports = StorePorts(
+            places: StoragePlaces(
+                registry: { migrations in
+                    try await SQLiteStorage.open(
+                        file: folder.appendingPathComponent("store.sqlite").path,
+                        migrations: migrations)
+                },
+                realm: { id, migrations in
+                    try await SQLiteStorage.open(
+                        file: folder.appendingPathComponent("\(id).sqlite").path,
+                        migrations: migrations)
+                },
+                deleteRealm: { _ in }),
+            keys: FileKeyStore(
+                directory: folder.appendingPathComponent("keys").path, randomness: Live.randomness),
+            wall: Live.wallClock, randomness: Live.randomness)
+        return try await Store.open(ports)
+    }
+
+    /// The default realm, selling coins.
+    static func realm(of store: Store) async throws -> Realm {
+        let realm = try await store.realm(named: Store.defaultRealm)
+        try await realm.putCatalogue(catalogue, app: AppDescription(bundleID: "com.example.app"))
+        return realm
+    }
+
+    static let catalogue = Catalogue(
+        products: [
+            Product(
+                id: "com.example.coins", type: .consumable, referenceName: "Coins",
+                price: Amount(milliunits: 990),
+                localizations: [
+                    Localization(locale: "en_US", displayName: "Coins", details: "A coin.")
+                ])
+        ], storefront: "USA", locale: "en_US")
+
+    /// Serves a folder's store until it is killed; prints the port when it listens.
+    static func serve(_ folder: String) async throws {
+        let store = try await open(in: URL(fileURLWithPath: folder))
+        _ = try await realm(of: store)
+        var logger = Logger(label: "bench")
+        logger.logLevel = .error
+        let server = ShopServer(
+            store: store, configuration: try ShopServerConfiguration(port: 0),
+            ports: ShopServerPorts(
+                sleep: { try await Live.sleep($0) }, monotonic: { Live.monotonic() },
+                randomness: Live.randomness), logger: logger)
+        try await server.run { port in
+            FileHandle.standardOutput.write(Data("\(port)\n".utf8))
+        }
+    }
+}
+
+/// A store served by a process of its own, to be measured from outside and killed.
+final class ServedProcess {
+    let port: UInt16
+    private let process: Process
+
+    /// Returns when it listens.
+    init(folder: URL) throws {
+        process = Process()
+        process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+        process.arguments = ["serve", folder.path]
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        let line = output.fileHandleForReading.availableData
+        let text = String(decoding: line, as: UTF8.self)
+        guard let port = UInt16(text.trimmingCharacters(in: .whitespacesAndNewlines)) else {
+            throw ClientFailure("the served store did not tell its port")
+        }
+        self.port = port
+    }
+
+    /// Bytes that the process holds in memory.
+    var residentBytes: Int {
+        let path = "/proc/\(process.processIdentifier)/status"
+        let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+        let line = text.split(separator: "\n").first { $0.hasPrefix("VmRSS:") } ?? ""
+        return (Int(line.filter(\.isNumber)) ?? 0) * 1024
+    }
+
+    func kill() {
+        Glibc.kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+
+    deinit { kill() }
+}

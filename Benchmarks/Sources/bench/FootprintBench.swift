@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// What a served store needs of a machine: time to start, memory, disk, and
+/// what a waiting device costs. Absolute numbers of this machine.
+struct FootprintBench {
+    let purchases: Int
+    let waiting: Int
+
+    func run() throws -> [String] {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("bench-footprint-\(getpid())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        var notes: [String] = []
+        notes.append(try start("first start, keys and databases made", folder).note)
+        notes.append(try start("cold start", folder).note)
+        let (server, _) = try started(folder)
+        notes.append("resident memory, idle: \(Self.mebibytes(server.residentBytes))")
+        let before = Self.size(of: folder)
+        notes.append(try load(server))
+        let disk = Self.size(of: folder) - before
+        notes.append("disk: \(disk / purchases) bytes a purchase, log included")
+        notes.append(try wait(server))
+        server.kill()
+        notes.append(try start("restart after kill -9", folder).note)
+        return notes
+    }
+
+    /// From the start of the process to the first answered product list.
+    private func start(_ name: String, _ folder: URL) throws -> (note: String, Double) {
+        let (server, time) = try started(folder)
+        server.kill()
+        return (String(format: "%@ to first product list: %.3f s", name, time), time)
+    }
+
+    private func started(_ folder: URL) throws -> (ServedProcess, Double) {
+        var server: ServedProcess?
+        let time = try seconds {
+            let process = try ServedProcess(folder: folder)
+            let connection = try Connection(port: process.port)
+            let token = try connection.signIn()
+            _ = try connection.ask(
+                "POST", "/device/v1/products", token: token, body: #"{"ids":["com.example.coins"]}"#
+            )
+            server = process
+        }
+        guard let server else { throw ClientFailure("no server") }
+        return (server, time)
+    }
+
+    private func load(_ server: ServedProcess) throws -> String {
+        progress("\(purchases) purchases")
+        let token = try Connection(port: server.port).signIn()
+        _ = try LoadProcess.run(
+            port: Int(server.port), connections: 64, requests: purchases, token: token,
+            path: "/device/v1/purchases/", run: UInt32.random(in: .min ... .max))
+        return "resident memory after \(purchases) purchases: "
+            + Self.mebibytes(server.residentBytes)
+    }
+
+    private func wait(_ server: ServedProcess) throws -> String {
+        progress("\(waiting) devices that wait")
+        let first = try Connection(port: server.port)
+        let token = try first.signIn()
+        let revision = try first.revision(token)
+        let before = server.residentBytes
+        var connections: [Connection] = []
+        for _ in 0..<waiting {
+            let connection = try Connection(port: server.port)
+            try connection.send(
+                "GET", "/device/v1/transactions?since=\(revision)&wait=50", token: token)
+            connections.append(connection)
+        }
+        // Whoever comes after them is answered, so they are all being waited for.
+        _ = try first.revision(token)
+        Thread.sleep(forTimeInterval: 2)
+        let bytes = (server.residentBytes - before) / waiting
+        return "a waiting device (\(waiting) connected): \(bytes) bytes of memory"
+    }
+
+    private static func size(of folder: URL) -> Int {
+        let keys: [URLResourceKey] = [.fileSizeKey]
+        let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: keys)
+        var size = 0
+        while let file = files?.nextObject() as? URL {
+            size += (try? file.resourceValues(forKeys: Set(keys)).fileSize) ?? 0
+        }
+        return size
+    }
+
+    private static func mebibytes(_ bytes: Int) -> String {
+        String(format: "%.1f MiB", Double(bytes) / 1_048_576)
+    }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Synchronization
+
+/// Purchases that arrive at their own pace, whether or not the store keeps
+/// up: what a customer waits at 30 % and 70 % of what it can do. A request's
+/// time counts from when it was due, so that a stall is not left out.
+struct LatencyBench {
+    let connections = 64
+    let requests = 6400
+
+    func run() throws -> [String] {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("bench-latency-\(getpid())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let server = try ServedProcess(folder: folder)
+        let token = try Connection(port: server.port).signIn()
+        let capacity = try capacity(server, token)
+        var notes = [
+            String(
+                format: "capacity at %d connections: %.0f purchases a second", connections, capacity
+            )
+        ]
+        for share in [0.3, 0.7] {
+            let latencies = try openLoop(server, token, rate: capacity * share)
+            notes.append(
+                String(format: "open loop at %.0f %% of capacity: ", share * 100) + latencies.line)
+        }
+        notes.append("commit to device update, same process: " + (try updates(server)).line)
+        return notes
+    }
+
+    private func capacity(_ server: ServedProcess, _ token: String) throws -> Double {
+        progress("capacity")
+        let times = try (0..<5).map { _ in
+            try LoadProcess.run(
+                port: Int(server.port), connections: connections, requests: requests,
+                token: token, path: "/device/v1/purchases/",
+                run: UInt32.random(in: .min ... .max))
+        }
+        return Double(requests) / times.sorted()[2]
+    }
+
+    /// Connections take turns; each sends when its next request is due.
+    private func openLoop(
+        _ server: ServedProcess, _ token: String, rate: Double
+    ) throws -> Latencies {
+        progress(String(format: "open loop at %.0f a second", rate))
+        let count = max(1, Int(rate * 20) / connections)
+        let all = Mutex(Latencies())
+        let failure = Mutex<(any Error)?>(nil)
+        let group = DispatchGroup()
+        let start = ContinuousClock.now + .milliseconds(200)
+        let gap = Double(connections) / rate
+        for index in 0..<connections {
+            group.enter()
+            let connection = try Connection(port: server.port)
+            let turn = Turn(
+                connection: connection, token: token, count: count, gap: gap,
+                first: start + .seconds(gap * Double(index) / Double(connections)))
+            Thread.detachNewThread {
+                do {
+                    let times = try turn.run()
+                    all.withLock { $0.add(times) }
+                } catch { failure.withLock { $0 = error } }
+                group.leave()
+            }
+        }
+        group.wait()
+        if let failure = failure.withLock({ $0 }) { throw failure }
+        return all.withLock { $0 }
+    }
+
+    /// From a purchase's answer at one device to the news at another's poll.
+    private func updates(_ server: ServedProcess) throws -> Latencies {
+        progress("commit to device update")
+        let (buyer, waiter) = (
+            try Connection(port: server.port), try Connection(port: server.port)
+        )
+        let (buying, waiting) = (try buyer.signIn(), try waiter.signIn())
+        var latencies = Latencies()
+        for _ in 0..<500 {
+            let revision = try waiter.revision(waiting)
+            try waiter.send(
+                "GET", "/device/v1/transactions?since=\(revision)&wait=50", token: waiting)
+            try buyer.buy(buying)
+            let bought = ContinuousClock.now
+            _ = try waiter.answer()
+            latencies.add([max(0, (ContinuousClock.now - bought).inSeconds)])
+        }
+        return latencies
+    }
+}
+
+/// One connection's part of an open loop. `@unchecked`: its own thread's alone.
+private final class Turn: @unchecked Sendable {
+    private let connection: Connection
+    private let token: String
+    private let count: Int
+    private let gap: Double
+    private let first: ContinuousClock.Instant
+
+    init(
+        connection: Connection, token: String, count: Int, gap: Double,
+        first: ContinuousClock.Instant
+    ) {
+        self.connection = connection
+        self.token = token
+        self.count = count
+        self.gap = gap
+        self.first = first
+    }
+
+    func run() throws -> [Double] {
+        try (0..<count).map { number in
+            let due = first + .seconds(gap * Double(number))
+            let early = (due - ContinuousClock.now).inSeconds
+            if early > 0 { Thread.sleep(forTimeInterval: early) }
+            try connection.buy(token)
+            return (ContinuousClock.now - due).inSeconds
+        }
+    }
+}
