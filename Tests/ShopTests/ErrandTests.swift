@@ -11,7 +11,7 @@ import Testing
 /// Outer work: leases, fences, lanes.
 @Suite(.timeLimit(.minutes(1)))
 struct ErrandTests {
-    private let lanes = RunningLanes()
+    private let lanes = RunningLanes(start: Errands.laneMax)
 
     private func world(_ courier: (any Courier)?) async throws -> TestWorld {
         let world = try await TestWorld.open(courier: courier)
@@ -137,8 +137,51 @@ struct ErrandTests {
         #expect(errands.count { $0.lane == TestWorld.bundleID.value } == Errands.laneMax)
         #expect(errands.count { $0.lane == "other" } == 3)
         #expect(more.isEmpty)
-        lanes.leave(errands[0])
+        lanes.leave(errands[0], wentWell: true)
         #expect(try await world.realm.claim(lanes).errands.count == 1)
+    }
+
+    @Test func `a lane's share grows while it goes well and falls when it does not`() throws {
+        let lanes = RunningLanes()
+        let errand = Errand(
+            customer: CustomerID(1), kind: "k", subject: "s", lane: "l", attempt: 1, fence: 1)
+        var shares: [Int] = []
+        for wentWell in [true, true, true, true, false, true] {
+            let room = lanes.enter("k", "l", isDue: true)
+            shares.append(room)
+            lanes.give(back: room - 1, "k", "l")
+            lanes.leave(errand, wentWell: wentWell)
+        }
+
+        #expect(shares == [1, 2, 4, 8, 8, 1])
+        #expect(lanes.enter("k", "l", isDue: false) == 0)
+        #expect(lanes.enter("k", "l", isDue: true) == 2)
+        #expect(lanes.enter("k", "l", isDue: true) == 0)
+    }
+
+    @Test func `dead endpoints hold up nobody else`() async throws {
+        let courier = HangingCourier(deadHost: "dead.example.com")
+        let world = try await TestWorld.open(courier: courier)
+        for number in 0..<40 {
+            let app = number == 0 ? TestWorld.bundleID.value : "com.example.app\(number)"
+            let host = number < 30 ? "dead.example.com" : "lively.example.com"
+            try await world.realm.putCatalogue(
+                TestWorld.catalogue(), app: AppDescription(bundleID: BundleID(app)))
+            try await world.realm.setNotificationURL(
+                "http://\(host)/\(number)", bundleID: app, TestWorld.context)
+            for _ in 0..<10 {
+                _ = try await world.realm.sendNotification(
+                    SendNotificationRequest(bundleId: app, notificationType: "TEST"),
+                    TestWorld.context)
+            }
+        }
+        let working = Task { await world.store.work() }
+
+        await courier.delivered(100)
+
+        working.cancel()
+        await working.value
+        #expect(courier.hanging <= 30)
     }
 
     @Test func `looking for work writes nothing`() async throws {
@@ -227,6 +270,39 @@ private final class WaitingCourier: Courier {
         guard holds else { return Delivery(status: 200) }
         try? await StorePorts.sleepForEver(.zero)
         return Delivery(.other)
+    }
+}
+
+/// Delivers to every host but one, which takes parcels and never answers.
+private final class HangingCourier: Courier {
+    private let deadHost: String
+    private let hung = Mutex(0)
+    private let told: AsyncStream<Void>
+    private let tell: AsyncStream<Void>.Continuation
+
+    init(deadHost: String) {
+        self.deadHost = deadHost
+        (told, tell) = AsyncStream.makeStream(of: Void.self)
+    }
+
+    var hanging: Int { hung.withLock { $0 } }
+
+    func delivered(_ count: Int) async {
+        var left = count
+        for await _ in told {
+            left -= 1
+            if left == 0 { return }
+        }
+    }
+
+    func deliver(_ parcel: Parcel) async -> Delivery {
+        guard parcel.url.contains(deadHost) else {
+            tell.yield()
+            return Delivery(status: 200)
+        }
+        hung.withLock { $0 += 1 }
+        try? await StorePorts.sleepForEver(.zero)
+        return Delivery(.timedOut)
     }
 }
 

@@ -6,11 +6,11 @@ import Storage
 /// The rows of outer work.
 enum Errands {
     /// How long a runner may take; handlers have time-outs far below.
-    static let leaseMilliseconds: Int64 = 60_000
+    static let leaseMilliseconds: Int64 = 30_000
     /// Errands of one lane that one process runs at once.
     static let laneMax = 8
     /// Errands that one process runs at once in a realm.
-    static let runningMax = 64
+    static let runningMax = 128
 
     /// Owes an errand, in the commit that causes it; owed already, it stays
     /// as it is.

@@ -2,7 +2,6 @@
 
 import Commerce
 import Storage
-import Synchronization
 
 extension Realm {
     /// How long a worker sleeps at most: another process may have left
@@ -20,8 +19,7 @@ extension Realm {
                     let (errands, next) = try await claim(lanes)
                     for errand in errands {
                         group.addTask {
-                            await self.run(errand)
-                            lanes.leave(errand)
+                            lanes.leave(errand, wentWell: await self.run(errand))
                             self.bell.ring()
                         }
                     }
@@ -43,11 +41,11 @@ extension Realm {
     func workOnce() async throws -> Int {
         var count = 0
         while true {
-            let (errands, _) = try await claim(RunningLanes())
+            let (errands, _) = try await claim(RunningLanes(start: Errands.laneMax))
             if errands.isEmpty { return count }
             count += errands.count
             await withDiscardingTaskGroup { group in
-                for errand in errands { group.addTask { await self.run(errand) } }
+                for errand in errands { group.addTask { _ = await self.run(errand) } }
             }
         }
     }
@@ -109,13 +107,15 @@ extension Realm {
         return try ClockRow(row, hasLastEvent: false).now(wall: wall)
     }
 
-    /// Runs one errand and settles it. What goes wrong is logged: the lease
-    /// ends, and the errand is run again.
-    func run(_ errand: Errand) async {
-        guard let handler = handlers[errand.kind] else { return }
+    /// Runs one errand and settles it, and tells whether it is done. What goes
+    /// wrong is logged: the lease ends, and the errand is run again.
+    @discardableResult
+    func run(_ errand: Errand) async -> Bool {
+        guard let handler = handlers[errand.kind] else { return false }
         do {
             let report = try await handler.perform(errand, in: self)
             try await settle(errand, report)
+            return report.outcome == .done
         } catch is CancellationError {
             await release(errand)
         } catch is Errands.LeaseLost {
@@ -125,6 +125,7 @@ extension Realm {
                 .error, "an errand failed", nil,
                 facts(errand).merging(["fault": "\(error)"]) { $1 })
         }
+        return false
     }
 
     /// What was done is written down also where the worker is about to end:
@@ -158,33 +159,4 @@ extension Realm {
             group.cancelAll()
         }
     }
-}
-
-/// How many errands of each lane this process runs. A class, because they
-/// leave from tasks of their own.
-final class RunningLanes: Sendable {
-    private let counts = Mutex<[String: Int]>([:])
-
-    /// Takes as much room as a lane has; none where nothing is due.
-    func enter(_ kind: String, _ lane: String, isDue: Bool) -> Int {
-        guard isDue else { return 0 }
-        return counts.withLock { counts in
-            let all = counts.values.reduce(0, +)
-            let key = "\(kind)/\(lane)"
-            let room = min(
-                Errands.laneMax - counts[key, default: 0], max(Errands.runningMax - all, 0))
-            counts[key, default: 0] += room
-            return room
-        }
-    }
-
-    func give(back room: Int, _ kind: String, _ lane: String) {
-        counts.withLock { counts in
-            let key = "\(kind)/\(lane)"
-            let left = counts[key, default: 0] - room
-            counts[key] = left > 0 ? left : nil
-        }
-    }
-
-    func leave(_ errand: Errand) { give(back: 1, errand.kind, errand.lane) }
 }

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+/// How many errands of each lane this process runs, and may run. A lane
+/// begins with one at a time; each that goes well doubles its share, up to
+/// ``Errands/laneMax``, and one that does not takes it back to one. So any
+/// number of dead endpoints hold little room, however long their time-outs.
+///
+/// A class, because errands leave from tasks of their own.
+final class RunningLanes: Sendable {
+    private struct Lane {
+        var running = 0
+        var share: Int
+    }
+
+    private let start: Int
+    private let lanes = Mutex<[String: Lane]>([:])
+
+    init(start: Int = 1) {
+        self.start = start
+    }
+
+    /// Takes as much room as a lane has; none where nothing is due.
+    func enter(_ kind: String, _ lane: String, isDue: Bool) -> Int {
+        guard isDue else { return 0 }
+        return lanes.withLock { lanes in
+            let all = lanes.values.reduce(0) { $0 + $1.running }
+            var found = lanes[Self.key(kind, lane)] ?? Lane(share: start)
+            let room = max(
+                min(found.share - found.running, Errands.runningMax - all), 0)
+            found.running += room
+            lanes[Self.key(kind, lane)] = found
+            return room
+        }
+    }
+
+    /// Gives back room that was taken and not needed.
+    func give(back room: Int, _ kind: String, _ lane: String) {
+        leave(Self.key(kind, lane), room: room) { $0 }
+    }
+
+    func leave(_ errand: Errand, wentWell: Bool) {
+        leave(Self.key(errand.kind, errand.lane), room: 1) { share in
+            wentWell ? min(share * 2, Errands.laneMax) : 1
+        }
+    }
+
+    private func leave(_ key: String, room: Int, _ change: (Int) -> Int) {
+        lanes.withLock { lanes in
+            guard var lane = lanes[key] else { return }
+            lane.running -= room
+            lane.share = change(lane.share)
+            // What is as at the start need not be remembered.
+            lanes[key] = lane.running == 0 && lane.share == start ? nil : lane
+        }
+    }
+
+    private static func key(_ kind: String, _ lane: String) -> String { "\(kind)/\(lane)" }
+}
