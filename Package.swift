@@ -105,10 +105,15 @@ let package = Package(
                 "Storage", "StorageSQLite", "StoreWire", "StrictJSON",
             ]),
         module(
+            "HTTPShell",
+            [
+                "Commerce", "Storage", "StoreWire", "StrictJSON", hummingbird, lifecycle, logging,
+                signals,
+            ]),
+        module(
             "ShopServer",
             [
-                "Commerce", "Shop", "SignedData", "Storage", "StoreWire", "StrictJSON",
-                hummingbird, lifecycle, logging, signals,
+                "HTTPShell", "Shop", "SignedData", "StoreWire", hummingbird, lifecycle, logging,
             ]),
         .executableTarget(
             name: "shopkeeper",

@@ -1,60 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Commerce
+import HTTPShell
 import Hummingbird
-import Logging
 import Shop
 import StoreWire
 
-/// Turns one request into one answer and one log line.
-struct Responder: HTTPResponder {
-    typealias Context = BasicRequestContext
-
-    static let requestIDName = "X-Request-Id"
-    private static let requestIDBytesMax = 128
-
+/// Finds the door that a request knocks at, and lets in who may enter.
+struct Responder: RequestHandler {
     let store: Store
-    let configuration: ShopServerConfiguration
-    let ports: ShopServerPorts
-    let logger: Logger
 
-    func respond(to request: Request, context: Context) async throws -> Response {
-        let started = ports.monotonic()
-        let id = requestID(request)
-        let call = Call(
-            request: request, context: Shop.RequestContext(requestID: id),
-            configuration: configuration, ports: ports)
-        var line = RequestLine(method: request.method.rawValue, requestID: id)
-        var response: Response
-        do {
-            let destination = try Destination(
-                method: request.method.rawValue, path: request.uri.path,
-                query: request.uri.query)
-            line.pattern = destination.pattern
-            line.realm = destination.realm
-            response = try await answer(destination, call)
-        } catch {
-            let answer = ErrorResponse(error)
-            line.fault = answer.fault
-            line.code = answer.code
-            response = answer.response
-        }
-        if let name = HTTPFields.Element.Name(Self.requestIDName) { response.headers[name] = id }
-        line.status = response.status.code
-        line.duration = ports.monotonic() - started
-        line.write(to: logger)
-        return response
+    func match(_ call: Call) throws -> MatchedRequest {
+        let destination = try Destination(
+            method: call.request.method.rawValue, path: call.request.uri.path,
+            query: call.request.uri.query)
+        var waitsByItself = false
+        if case .device(.transactions) = destination.route { waitsByItself = true }
+        return MatchedRequest(
+            pattern: destination.pattern, facts: ["realm": destination.shownRealm],
+            waitsByItself: waitsByItself
+        ) { try await dispatch(destination, call) }
     }
 
-    private func answer(_ destination: Destination, _ call: Call) async throws -> Response {
-        if case .device(.transactions) = destination.route {
-            // Waits by itself, as long as it was asked to.
-            return try await dispatch(destination, call)
-        }
-        return try await ports.deadline(configuration.requestTimeout, or: .timedOut) {
-            try await dispatch(destination, call)
-        }
-    }
+    func explain(_ error: any Error) -> ErrorAnswer { ErrorResponse.answer(error) }
 
     private func dispatch(_ destination: Destination, _ call: Call) async throws -> Response {
         switch destination.route {
@@ -120,64 +87,17 @@ struct Responder: HTTPResponder {
         }
         throw RequestMistake.keyWrong(door)
     }
-
-    /// The id that came, where it is one; else a new one.
-    private func requestID(_ request: Request) -> String {
-        if let name = HTTPFields.Element.Name(Self.requestIDName),
-            let id = request.headers[name], Self.isRequestID(id)
-        {
-            return id
-        }
-        return ports.randomness.uuid()
-    }
-
-    static func isRequestID(_ text: String) -> Bool {
-        (1...requestIDBytesMax).contains(text.utf8.count)
-            && text.utf8.allSatisfy {
-                (48...57).contains($0) || (65...90).contains($0) || (97...122).contains($0)
-                    || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
-                    || $0 == UInt8(ascii: ".")
-            }
-    }
 }
 
-/// What one request leaves in the log: never a token, a password, a name or
-/// a raw address.
-struct RequestLine {
-    let method: String
-    let requestID: String
-    /// Missing where the address is none of ours.
-    var pattern: String?
-    var realm: String?
-    var status = 0
-    var duration = Duration.zero
-    /// The code of a refusal.
-    var code: String?
-    /// What went wrong on our side.
-    var fault: String?
+extension Call {
+    /// What goes with the call into the store.
+    var context: Shop.RequestContext { Shop.RequestContext(requestID: requestID) }
+}
 
-    init(method: String, requestID: String) {
-        self.method = method
-        self.requestID = requestID
-    }
-
-    func write(to logger: Logger) {
-        let (seconds, attoseconds) = duration.components
-        let milliseconds = seconds * 1000 + attoseconds / 1_000_000_000_000_000
-        var metadata: Logger.Metadata = [
-            "method": .string(Self.knownMethods.contains(method) ? method : "other"),
-            "route": .string(pattern ?? "unknown"), "status": .stringConvertible(status),
-            "milliseconds": .stringConvertible(milliseconds), "requestId": .string(requestID),
-        ]
-        if pattern != nil { metadata["realm"] = .string(shownRealm) }
-        if let code { metadata["code"] = .string(code) }
-        if let fault { metadata["fault"] = .string(fault) }
-        logger.log(level: fault == nil ? .info : .error, "request", metadata: metadata)
-    }
-
+extension Destination {
     /// The realm's name, where what stands in its place can be one: anything
     /// else may be a secret that slipped into an address.
-    private var shownRealm: String {
+    fileprivate var shownRealm: String {
         guard let realm else { return Store.defaultRealm }
         let isName =
             realm.utf8.count <= 40
@@ -186,8 +106,4 @@ struct RequestLine {
             }
         return isName ? realm : "unknown"
     }
-
-    private static let knownMethods: Set = [
-        "GET", "POST", "PUT", "DELETE", "HEAD", "PATCH", "OPTIONS",
-    ]
 }

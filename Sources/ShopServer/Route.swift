@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import HTTPShell
 import StoreWire
 
 /// What a request asks for, read from its method and path alone.

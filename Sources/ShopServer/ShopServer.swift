@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Hummingbird
+public import HTTPShell
 public import Logging
-import ServiceLifecycle
 public import Shop
-import StoreWire
-import Synchronization
-import UnixSignals
+
+/// Where a store's server listens, and its limits.
+public typealias ShopServerConfiguration = ShellConfiguration
+/// What a store's server needs from outside.
+public typealias ShopServerPorts = ShellPorts
 
 /// A store behind HTTP: the device protocol, Apple's server protocol, and the
 /// operator and control doors. A shell: it parses, authenticates, calls a
@@ -20,18 +21,16 @@ import UnixSignals
 /// ```
 public struct ShopServer: Sendable {
     private let store: Store
-    private let configuration: ShopServerConfiguration
-    private let ports: ShopServerPorts
-    private let logger: Logger
+    private let shell: HTTPShell
 
     public init(
         store: Store, configuration: ShopServerConfiguration, ports: ShopServerPorts,
         logger: Logger
     ) {
         self.store = store
-        self.configuration = configuration
-        self.ports = ports
-        self.logger = logger
+        shell = HTTPShell(
+            handler: Responder(store: store), configuration: configuration, ports: ports,
+            logger: logger)
     }
 
     /// Serves, and does what falls due, until SIGTERM or SIGINT arrives or the calling task is
@@ -42,82 +41,12 @@ public struct ShopServer: Sendable {
     /// `onReady` is told the port once the server listens on it. Throws
     /// ``WireError`` `cannotListen` where it cannot, with the store closed too.
     public func run(onReady: @escaping @Sendable (_ port: Int) async -> Void) async throws {
-        let listens = Flag()
-        let application = application { port in
-            listens.raise()
-            await onReady(port)
-        }
-        var group = ServiceGroupConfiguration(
-            services: [application],
-            gracefulShutdownSignals: configuration.stopsOnSignals ? [.sigterm, .sigint] : [],
-            logger: quiet)
-        group.maximumGracefulShutdownDuration = configuration.shutdownTimeout
-        let services = ServiceGroup(configuration: group)
         let store = store
         let working = Task { await store.work() }
-        // A task of its own: cancelling the caller asks it to stop, gently.
-        let serving = Task { try await services.run() }
-        let outcome = await withTaskCancellationHandler {
-            await serving.result
-        } onCancel: {
-            Task { await services.triggerGracefulShutdown() }
+        try await shell.run(onReady: onReady) {
+            working.cancel()
+            await working.value
+            await store.close()
         }
-        working.cancel()
-        await working.value
-        await store.close()
-        logger.info("stopped")
-        guard case .failure(let error) = outcome, !(error is CancellationError) else { return }
-        throw listens.isRaised ? error : cannotListen
-    }
-
-    private func application(
-        onReady: @escaping @Sendable (Int) async -> Void
-    ) -> some Service {
-        let (logger, port) = (logger, configuration.port)
-        return Application(
-            responder: Responder(
-                store: store, configuration: configuration, ports: ports, logger: logger),
-            server: .http1(
-                configuration: .init(
-                    idleTimeout: .nanoseconds(configuration.idleTimeout.nanoseconds))),
-            configuration: .init(
-                address: .hostname(configuration.host, port: port), serverName: "shopkeeper"),
-            onServerRunning: { channel in
-                let bound = channel.localAddress?.port ?? port
-                logger.info("listening", metadata: ["port": .stringConvertible(bound)])
-                await onReady(bound)
-            },
-            logger: quiet)
-    }
-
-    /// For the libraries below: their own words only where something is wrong.
-    private var quiet: Logger {
-        var quiet = logger
-        quiet.logLevel = max(logger.logLevel, .warning)
-        return quiet
-    }
-
-    private var cannotListen: WireError {
-        WireError(
-            code: "cannotListen",
-            message: "The server cannot listen on \(configuration.host), port "
-                + "\(configuration.port).",
-            field: "port", rule: "a port that no other program listens on",
-            remedy: "choose another port, 0 for any free one, or stop the other program")
-    }
-}
-
-/// Something that happened, told across tasks.
-private final class Flag: Sendable {
-    private let state = Mutex(false)
-
-    func raise() { state.withLock { $0 = true } }
-
-    var isRaised: Bool { state.withLock { $0 } }
-}
-
-extension Duration {
-    fileprivate var nanoseconds: Int64 {
-        components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000
     }
 }

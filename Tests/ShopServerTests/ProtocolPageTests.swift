@@ -57,8 +57,10 @@ import Testing
     @Test func `every code of the shell is on the page`() throws {
         let root = try PackageRoot.path()
         let page = try String(contentsOfFile: root + "/docs/PROTOCOL.md", encoding: .utf8)
-        let source = try String(
-            contentsOfFile: root + "/Sources/ShopServer/ErrorResponse.swift", encoding: .utf8)
+        let files = ["ShopServer/ErrorResponse.swift", "HTTPShell/ErrorWords.swift"]
+        let source = try files.map {
+            try String(contentsOfFile: root + "/Sources/" + $0, encoding: .utf8)
+        }.joined()
         let codes = source.components(separatedBy: "code: \"").dropFirst()
             .compactMap { $0.components(separatedBy: "\"").first }
         #expect(codes.count > 15)

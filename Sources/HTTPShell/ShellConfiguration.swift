@@ -4,7 +4,7 @@ public import Commerce
 public import StoreWire
 
 /// Where a server listens, and its limits.
-public struct ShopServerConfiguration: Sendable {
+public struct ShellConfiguration: Sendable {
     /// A loopback address or `localhost`.
     public let host: String
     /// 0: any free one.
@@ -27,11 +27,11 @@ public struct ShopServerConfiguration: Sendable {
     public var stopsOnSignals = true
 
     /// Throws ``WireError`` `hostNotLoopback` or `portInvalid`.
-    public init(host: String = "127.0.0.1", port: Int = 4780) throws(WireError) {
+    public init(host: String = "127.0.0.1", port: Int = 0) throws(WireError) {
         guard Self.isLoopback(host) else {
             throw WireError(
                 code: "hostNotLoopback",
-                message: "The store listens on this machine only, and `\(host)` is not "
+                message: "The server listens on this machine only, and `\(host)` is not "
                     + "one of its loopback addresses.",
                 field: "host", rule: "127.0.0.0/8, ::1 or localhost",
                 remedy: "leave the host out, and put a proxy with TLS in front of it for others")
@@ -60,7 +60,7 @@ public struct ShopServerConfiguration: Sendable {
 
 /// What a server needs from outside: time to wait by, never to date by, and
 /// randomness for the ids of requests that bring none.
-public struct ShopServerPorts: Sendable {
+public struct ShellPorts: Sendable {
     /// Waits; ends early with an error when its task is cancelled.
     public var sleep: @Sendable (Duration) async throws -> Void
     /// Time since some instant, that never goes back.
@@ -77,7 +77,7 @@ public struct ShopServerPorts: Sendable {
     }
 
     /// Runs `body`, but no longer than `limit`: it is cancelled then.
-    func deadline<Answer: Sendable>(
+    package func deadline<Answer: Sendable>(
         _ limit: Duration, or late: RequestMistake,
         _ body: @escaping @Sendable () async throws -> Answer
     ) async throws -> Answer {

@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Hummingbird
-import Shop
-import SignedData
-import StoreWire
+package import Hummingbird
 import StrictJSON
 
 /// One request on its way: what came, who is asked, and the id that goes
 /// through every log line.
-struct Call: Sendable {
-    let request: Request
-    let context: Shop.RequestContext
-    let configuration: ShopServerConfiguration
-    let ports: ShopServerPorts
+package struct Call: Sendable {
+    package let request: Request
+    package let requestID: String
+    package let configuration: ShellConfiguration
+    package let ports: ShellPorts
 
     /// What stands behind `Bearer ` in the `Authorization` header.
-    var bearer: String? {
+    package var bearer: String? {
         guard let header = request.headers[.authorization] else { return nil }
         let parts = header.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
@@ -23,21 +20,21 @@ struct Call: Sendable {
         return token.isEmpty ? nil : String(token)
     }
 
-    func header(_ name: String) -> String? {
+    package func header(_ name: String) -> String? {
         HTTPFields.Element.Name(name).flatMap { request.headers[$0] }
     }
 
     /// The last value of a name in the query, percent-decoded.
-    func query(_ name: String) -> String? {
+    package func query(_ name: String) -> String? {
         request.uri.queryParameters[Substring(name)].map(String.init)
     }
 
     /// The body, as JSON of a known shape.
-    func body<Value: Decodable>(_ type: Value.Type) async throws -> Value {
+    package func body<Value: Decodable>(_ type: Value.Type) async throws -> Value {
         try StrictJSON.decode(type, from: try await bodyBytes())
     }
 
-    func bodyBytes() async throws -> [UInt8] {
+    package func bodyBytes() async throws -> [UInt8] {
         let limit = configuration.bodyBytesMax
         let announced = request.headers[.contentLength].flatMap { Int($0) }
         if let announced, announced > limit { throw RequestMistake.bodyTooLarge(bytesMax: limit) }
@@ -68,11 +65,11 @@ struct Call: Sendable {
 extension Response {
     /// JSON with sorted keys and without nulls. The type is exactly
     /// `application/json`: Apple's Python library reads no other.
-    static func json(_ value: some Encodable, status: Int = 200) throws -> Response {
+    package static func json(_ value: some Encodable, status: Int = 200) throws -> Response {
         bytes(try StrictJSON.encode(value), type: "application/json", status: status)
     }
 
-    static func bytes(_ bytes: [UInt8], type: String, status: Int = 200) -> Response {
+    package static func bytes(_ bytes: [UInt8], type: String, status: Int = 200) -> Response {
         var headers = HTTPFields()
         headers[.contentType] = type
         return Response(
@@ -80,7 +77,7 @@ extension Response {
             body: .init(byteBuffer: ByteBuffer(bytes: bytes)))
     }
 
-    static func empty(status: Int) -> Response {
+    package static func empty(status: Int) -> Response {
         Response(status: .init(code: status))
     }
 }

@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Shop
+package import StoreWire
 
-/// What the shell itself finds wrong with a request, before any use case.
-enum RequestMistake: Error, Hashable {
+/// What a shell itself finds wrong with a request, before any use case.
+package enum RequestMistake: Error, Hashable {
     case unknownPath
     case wrongMethod(allowed: [String])
     case queryInvalid(field: String, rule: String, remedy: String)
-    case keyMissing(Door)
-    case keyWrong(Door)
-    /// The key opens another door.
-    case keyOfAnotherDoor(Door)
-    case tokenMissing
-    /// The control door of a production realm.
-    case sandboxOnly
     case bodyTooLarge(bytesMax: Int)
     case bodyTimedOut
     case bodyCutShort
@@ -22,4 +15,6 @@ enum RequestMistake: Error, Hashable {
     case notReady(reason: String)
     /// Whoever asked has gone: nobody hears the answer.
     case clientGone
+    /// What a server's own doors turn away, with its status.
+    case turnedAway(status: Int, WireError)
 }

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import StoreWire
+import StrictJSON
+
+/// How one server words what every server may have to say.
+package struct ErrorWords: Sendable {
+    /// What answers: `store`, `ledger`.
+    let subject: String
+    /// Which addresses there are.
+    let addresses: String
+    /// What to do where a request's outcome is not known.
+    let remedy: String
+
+    package init(subject: String, addresses: String, askAgain: String) {
+        self.subject = subject
+        self.addresses = addresses
+        self.remedy = askAgain
+    }
+
+    var stopping: WireError {
+        WireError(
+            code: "stopping", message: "The server is stopping.",
+            rule: "what was written before stays written", remedy: remedy)
+    }
+
+    var busy: WireError {
+        WireError(
+            code: "busy", message: "The \(subject) is busy; nothing was done.",
+            remedy: "ask again in a moment")
+    }
+
+    var storageUnavailable: WireError {
+        WireError(
+            code: "storageUnavailable",
+            message: "The \(subject)'s storage does not answer as it should.",
+            remedy: "ask again later; the operator finds the reason in the server's log")
+    }
+
+    var outcomeUnknown: WireError {
+        WireError(
+            code: "outcomeUnknown", message: "Whether this was done is not known.",
+            rule: "the same request again is done at most once", remedy: remedy)
+    }
+
+    var bug: WireError {
+        WireError(
+            code: "internal", message: "The \(subject) failed to answer this.",
+            remedy: "ask again; the operator finds the reason in the server's log under the "
+                + "request id")
+    }
+
+    func described(_ mistake: RequestMistake) -> WireError {
+        switch mistake {
+        case .unknownPath:
+            WireError(
+                code: "unknownPath", message: "There is nothing at this address.", field: "path",
+                rule: addresses, remedy: "check the \(subject)'s URL")
+        case .wrongMethod(let allowed):
+            WireError(
+                code: "wrongMethod", message: "This address takes another method.",
+                field: "method", rule: allowed.joined(separator: " or "),
+                remedy: "use one of them")
+        case .queryInvalid(let field, let rule, let remedy):
+            WireError(
+                code: "queryInvalid", message: "A part of the query is not as it should be.",
+                field: field, rule: rule, remedy: remedy)
+        case .bodyTooLarge, .bodyTimedOut, .bodyCutShort: Self.ofBody(mistake)
+        case .timedOut:
+            WireError(
+                code: "timedOut", message: "The answer took too long and was given up.",
+                rule: "what was written before stays written", remedy: remedy)
+        case .notReady(let reason):
+            WireError(code: "notReady", message: reason, remedy: "ask again in a moment")
+        case .clientGone:
+            WireError(code: "clientGone", message: "Whoever asked has gone.")
+        case .turnedAway(_, let error): error
+        }
+    }
+
+    private static func ofBody(_ mistake: RequestMistake) -> WireError {
+        switch mistake {
+        case .bodyTooLarge(let bytesMax):
+            WireError(
+                code: "bodyTooLarge", message: "The body is too large.", field: "body",
+                rule: "at most \(bytesMax) bytes", remedy: "ask in several requests")
+        case .bodyTimedOut:
+            WireError(
+                code: "bodyTimedOut", message: "The body did not arrive in time.",
+                field: "body", rule: "the whole body follows its head at once",
+                remedy: "send the request again")
+        default:
+            WireError(
+                code: "bodyCutShort", message: "The body ended early or is no HTTP.",
+                field: "body", rule: "as many bytes as Content-Length tells",
+                remedy: "send the request again")
+        }
+    }
+}
+
+extension ErrorWords {
+    static func notJSON(_ failure: JSONFailure) -> WireError {
+        WireError(
+            code: "notJSON", message: "The body is not JSON as this protocol takes it.",
+            field: "body", rule: failure.description,
+            remedy: "send one JSON object in UTF-8, without duplicate keys")
+    }
+
+    static func wrongShape(_ failure: DecodingError) -> WireError {
+        switch failure {
+        case .keyNotFound(let key, let context):
+            let field = path(context.codingPath + [key])
+            return WireError(
+                code: "fieldMissing", message: "A field is missing.", field: field,
+                rule: "`\(field)` is required", remedy: "send it")
+        case .typeMismatch(_, let context), .valueNotFound(_, let context),
+            .dataCorrupted(let context):
+            return fieldInvalid(context)
+        @unknown default:
+            return WireError(
+                code: "fieldInvalid", message: "A field is not as it should be.", field: "body")
+        }
+    }
+
+    private static func fieldInvalid(_ context: DecodingError.Context) -> WireError {
+        WireError(
+            code: "fieldInvalid", message: "A field is not as it should be.",
+            field: context.codingPath.isEmpty ? "body" : path(context.codingPath),
+            rule: context.debugDescription, remedy: "send it as the protocol describes it")
+    }
+
+    /// `ids[3]`, `customer.name`.
+    private static func path(_ keys: [any CodingKey]) -> String {
+        keys.reduce(into: "") { path, key in
+            if let index = key.intValue {
+                path += "[\(index)]"
+            } else {
+                path += path.isEmpty ? key.stringValue : "." + key.stringValue
+            }
+        }
+    }
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+package import Hummingbird
+import Logging
+
+/// What a server answers: it finds what a request asks for, and words what
+/// is thrown on the way.
+package protocol RequestHandler: Sendable {
+    /// Reads method, path and query alone. Throws ``RequestMistake``.
+    func match(_ call: Call) throws -> MatchedRequest
+
+    /// The status and body for what was thrown.
+    func explain(_ error: any Error) -> ErrorAnswer
+}
+
+/// A request whose address is known.
+package struct MatchedRequest: Sendable {
+    /// The address with its changing parts left open, for the log.
+    let pattern: String
+    /// More that the log should tell: never a secret or a name.
+    let facts: [String: String]
+    /// Whether the answer takes the time it was asked to take.
+    let waitsByItself: Bool
+    let answer: @Sendable () async throws -> Response
+
+    package init(
+        pattern: String, facts: [String: String] = [:], waitsByItself: Bool = false,
+        answer: @escaping @Sendable () async throws -> Response
+    ) {
+        self.pattern = pattern
+        self.facts = facts
+        self.waitsByItself = waitsByItself
+        self.answer = answer
+    }
+}
+
+/// Turns one request into one answer and one log line.
+struct ShellResponder: HTTPResponder {
+    typealias Context = BasicRequestContext
+
+    static let requestIDName = "X-Request-Id"
+    private static let requestIDBytesMax = 128
+
+    let handler: any RequestHandler
+    let configuration: ShellConfiguration
+    let ports: ShellPorts
+    let logger: Logger
+
+    func respond(to request: Request, context: Context) async throws -> Response {
+        let started = ports.monotonic()
+        let id = requestID(request)
+        let call = Call(
+            request: request, requestID: id, configuration: configuration, ports: ports)
+        var line = RequestLine(method: request.method.rawValue, requestID: id)
+        var response: Response
+        do {
+            let matched = try handler.match(call)
+            line.pattern = matched.pattern
+            line.facts = matched.facts
+            response = try await answer(matched)
+        } catch {
+            let answer = handler.explain(error)
+            line.fault = answer.fault
+            line.code = answer.code
+            response = answer.response
+        }
+        if let name = HTTPFields.Element.Name(Self.requestIDName) { response.headers[name] = id }
+        line.status = response.status.code
+        line.duration = ports.monotonic() - started
+        line.write(to: logger)
+        return response
+    }
+
+    private func answer(_ matched: MatchedRequest) async throws -> Response {
+        if matched.waitsByItself { return try await matched.answer() }
+        return try await ports.deadline(configuration.requestTimeout, or: .timedOut) {
+            try await matched.answer()
+        }
+    }
+
+    /// The id that came, where it is one; else a new one.
+    private func requestID(_ request: Request) -> String {
+        if let name = HTTPFields.Element.Name(Self.requestIDName),
+            let id = request.headers[name], Self.isRequestID(id)
+        {
+            return id
+        }
+        return ports.randomness.uuid()
+    }
+
+    static func isRequestID(_ text: String) -> Bool {
+        (1...requestIDBytesMax).contains(text.utf8.count)
+            && text.utf8.allSatisfy {
+                (48...57).contains($0) || (65...90).contains($0) || (97...122).contains($0)
+                    || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
+                    || $0 == UInt8(ascii: ".")
+            }
+    }
+}
+
+/// What one request leaves in the log: never a token, a password, a name or
+/// a raw address.
+struct RequestLine {
+    let method: String
+    let requestID: String
+    /// Missing where the address is none of ours.
+    var pattern: String?
+    var facts: [String: String] = [:]
+    var status = 0
+    var duration = Duration.zero
+    /// The code of a refusal.
+    var code: String?
+    /// What went wrong on our side.
+    var fault: String?
+
+    init(method: String, requestID: String) {
+        self.method = method
+        self.requestID = requestID
+    }
+
+    func write(to logger: Logger) {
+        let (seconds, attoseconds) = duration.components
+        let milliseconds = seconds * 1000 + attoseconds / 1_000_000_000_000_000
+        var metadata: Logger.Metadata = [
+            "method": .string(Self.knownMethods.contains(method) ? method : "other"),
+            "route": .string(pattern ?? "unknown"), "status": .stringConvertible(status),
+            "milliseconds": .stringConvertible(milliseconds), "requestId": .string(requestID),
+        ]
+        for (key, value) in facts { metadata[key] = .string(value) }
+        if let code { metadata["code"] = .string(code) }
+        if let fault { metadata["fault"] = .string(fault) }
+        logger.log(level: fault == nil ? .info : .error, "request", metadata: metadata)
+    }
+
+    private static let knownMethods: Set = [
+        "GET", "POST", "PUT", "DELETE", "HEAD", "PATCH", "OPTIONS",
+    ]
+}
