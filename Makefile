@@ -7,7 +7,7 @@ VENV := .venv
 SOURCES := Package.swift Sources Samples Tests Benchmarks
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-stranger lint format build unit peers packages bench times clean
+.PHONY: help run test test-stranger lint format build unit peers packages bench soak times clean
 
 help:                ## what there is to do
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1|/p' Makefile | awk -F'|' '{printf "%-22s %s\n", $$1, $$2}'
@@ -48,6 +48,9 @@ $(VENV)/.installed: Tests/Peers/requirements.txt
 
 bench: packages peers  ## the figures, as ratios measured in one run
 	SHOPKEEPER_PYTHON="$(CURDIR)/$(VENV)/bin/python" scripts/bench $(ARGS)
+
+soak: packages peers  ## the proof that nothing is lost or doubled, for MINUTES=20 an engine
+	SHOPKEEPER_PYTHON="$(CURDIR)/$(VENV)/bin/python" scripts/soak $(or $(MINUTES),20) $(ARGS)
 
 times: packages      ## cold and incremental build times, for docs/HACKING.md
 	scripts/build-times

@@ -171,6 +171,7 @@ let package = Package(
                 "SignedData", "Storage", "StorageSQLite", "StoreKit", "StoreWire", "TestSupport",
                 "shopkeeper",
             ]),
+        tests("ProofTests", ["TestSupport", "shopkeeper"]),
         tests("CommandTests", ["MonkeyCredits", "TestSupport", "shopkeeper"]),
         tests("OutboundTests", ["Outbound", "TestSupport"]),
         tests("TidyTests", ["TestSupport"]),

@@ -6,6 +6,7 @@ import Commerce
 import Foundation
 import Logging
 import Shop
+import StoreWire
 
 /// How a store is served: shared by `serve` and `exec`.
 struct ServeOptions: ParsableArguments {
@@ -37,6 +38,13 @@ struct ServeOptions: ParsableArguments {
     @Option(name: .long, help: "Where the app's notifications go from now on.")
     var notify: String?
 
+    @Option(name: .long, help: "A payment processor; production realms sell through it.")
+    var processor: String?
+
+    @Option(
+        name: .long, help: "A realm that sells through the processor, a sandbox too; repeatable.")
+    var processorRealm: [String] = []
+
     @Option(name: .long, help: "debug, info, notice, warning or error, on standard error.")
     var logLevel = "notice"
 
@@ -57,6 +65,24 @@ struct ServeOptions: ParsableArguments {
                 field: "--log-level", rule: "debug, info, notice, warning or error")
         }
         return level
+    }
+
+    /// Who charges for which realm: nobody without `--processor`.
+    func authoriser() throws -> @Sendable (RealmDescription) -> (any Authoriser)? {
+        guard let processor else {
+            guard processorRealm.isEmpty else {
+                throw Failure(
+                    .usage, "processorMissing", "There is no processor to sell through.",
+                    field: "--processor-realm", rule: "--processor names it",
+                    remedy: "add --processor URL, or leave --processor-realm out")
+            }
+            return { _ in nil }
+        }
+        let live = try LiveProcessor(url: processor)
+        let named = Set(processorRealm)
+        return { realm in
+            realm.environment == Realm.production || named.contains(realm.name) ? live : nil
+        }
     }
 
     /// The app and what it sells: the file's, or the built-in catalogue.

@@ -31,9 +31,9 @@ final class StoreFolder: Sendable {
             places: options.inMemory ? Self.memory : places,
             keys: FileKeyStore(directory: file("keys"), randomness: Live.randomness),
             wall: Live.wallClock, randomness: Live.randomness,
-            courier: LiveCourier(), passwordCost: try options.passwordCost(),
-            log: Self.log(logger), sleep: { try await Live.sleep($0) },
-            defaultRealmSeed: options.seed)
+            authoriser: try options.authoriser(), courier: LiveCourier(),
+            passwordCost: try options.passwordCost(), log: Self.log(logger),
+            sleep: { try await Live.sleep($0) }, defaultRealmSeed: options.seed)
     }
 
     private var places: StoragePlaces {

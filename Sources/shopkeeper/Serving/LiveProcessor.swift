@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Foundation
+import Outbound
+import Shop
+
+/// A payment processor that is a program of its own, spoken to over HTTP:
+///
+/// | call | answers |
+/// | --- | --- |
+/// | `POST URL/charges/KEY` `{"total":…,"currency":…,…}` | `{"key":KEY,"state":"approved","reference":…}` or `{"key":KEY,"state":"declined"}` |
+/// | `GET URL/charges/KEY` | the same, or 404: never heard of |
+/// | `POST URL/charges/KEY/void` | `{"key":KEY}` |
+///
+/// Anything else, or no answer, is an unknown outcome: nothing is concluded
+/// from it. An answer says which key it is about, so that one which comes
+/// twice, or late on a connection that is used again, is never taken for
+/// another charge's.
+struct LiveProcessor: Authoriser {
+    /// Where `KEY` comes behind; without a slash at its end.
+    private let charges: String
+    private let client: OutboundClient
+
+    private static let timeoutMilliseconds = 5_000
+
+    /// What the processor answered is not what it may answer.
+    struct Unclear: Error {
+        let status: Int
+    }
+
+    private struct Order: Encodable {
+        let total: Int64
+        let currency: String
+        let customer: String
+        let bundleId: String
+        let productId: String
+    }
+
+    private struct Done: Decodable {
+        let key: String
+    }
+
+    private struct Answer: Decodable {
+        let key: String
+        let state: String
+        let reference: String?
+    }
+
+    /// Throws ``Failure`` where the address is not one that money may go over:
+    /// HTTPS, or plain HTTP on this machine.
+    init(url: String) throws {
+        let parts = URLComponents(string: url)
+        let host = parts?.host?.trimmingCharacters(in: ["[", "]"]) ?? ""
+        let isHere = ["127.0.0.1", "::1", "localhost"].contains(host)
+        let isPlain = parts?.scheme == "http"
+        guard !host.isEmpty, parts?.scheme == "https" || isPlain && isHere, parts?.user == nil,
+            parts?.query == nil, parts?.fragment == nil
+        else {
+            throw Failure(
+                .usage, "processorInvalid", "The payment processor cannot be at \(url).",
+                field: "--processor",
+                rule: "an https address; plain http on a loopback address only",
+                remedy: "name the address under which the processor answers /charges/KEY")
+        }
+        charges = (url.hasSuffix("/") ? String(url.dropLast()) : url) + "/charges/"
+        client = OutboundClient(policy: .open)
+    }
+
+    func authorise(_ charge: Charge) async throws -> ChargeOutcome {
+        let order = Order(
+            total: charge.total.amount.milliunits, currency: charge.total.currency.code,
+            customer: charge.customer.description, bundleId: charge.bundleID.description,
+            productId: charge.productID.description)
+        let answer = try await send("POST", charge.key, body: try JSONEncoder().encode(order))
+        return try Self.outcome(answer, charge.key)
+    }
+
+    func outcome(of key: String) async throws -> ChargeOutcome? {
+        let answer = try await send("GET", key)
+        return answer.status == 404 ? nil : try Self.outcome(answer, key)
+    }
+
+    func void(_ key: String) async throws {
+        let answer = try await send("POST", key, verb: "/void")
+        guard answer.status == 200,
+            let done = try? JSONDecoder().decode(Done.self, from: Data(answer.body)),
+            done.key == key
+        else { throw Unclear(status: answer.status) }
+    }
+
+    private func send(
+        _ method: String, _ key: String, verb: String = "", body: Data = Data()
+    ) async throws -> OutboundResponse {
+        let plain = CharacterSet.alphanumerics.union(CharacterSet(charactersIn: "-._"))
+        guard let name = key.addingPercentEncoding(withAllowedCharacters: plain) else {
+            throw Unclear(status: 0)
+        }
+        var request = OutboundRequest(method, charges + name + verb, body: Array(body))
+        if !body.isEmpty { request.headers = [.init("Content-Type", "application/json")] }
+        request.timeoutMilliseconds = Self.timeoutMilliseconds
+        return try await client.send(request)
+    }
+
+    private static func outcome(
+        _ response: OutboundResponse, _ key: String
+    ) throws -> ChargeOutcome {
+        guard response.status == 200,
+            let answer = try? JSONDecoder().decode(Answer.self, from: Data(response.body)),
+            answer.key == key
+        else { throw Unclear(status: response.status) }
+        switch (answer.state, answer.reference) {
+        case ("approved", let reference?): return .approved(reference: reference)
+        case ("declined", _): return .declined
+        default: throw Unclear(status: response.status)
+        }
+    }
+}

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rounds of the proof:
+
+    python -m proof --command build/shopkeeper --seconds 10
+    python -m proof --command build/shopkeeper --minutes 20 --engine postgres
+
+Prints its seed, what it did, and what it found: an object on the last line of
+standard output with `--json`. Exit code 0: nothing lost, nothing doubled.
+"""
+
+import argparse
+import json
+import os
+import secrets
+import shutil
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass
+
+from . import rules
+from .disk import may_mount
+from .programs import Trouble
+from .stage import Stage
+
+ROUND_SECONDS = 120
+
+
+@dataclass
+class Plan:
+    command: list
+    engine: str
+    servers: int
+    seed: int
+    processor: bool
+    devices: int
+    customers: int
+    purchases_max: int
+    disk_megabytes: int = 256
+
+
+def parse():
+    parser = argparse.ArgumentParser(prog="python -m proof")
+    parser.add_argument("--command", required=True, help="the built shopkeeper")
+    parser.add_argument("--engine", choices=["sqlite", "postgres"], default="sqlite")
+    parser.add_argument("--seed", type=int, help="of the first round; drawn where missing")
+    length = parser.add_mutually_exclusive_group(required=True)
+    length.add_argument("--seconds", type=float, help="one round of so many")
+    length.add_argument("--minutes", type=float, help="rounds until so many are over")
+    parser.add_argument("--servers", type=int, help="1 on SQLite, 2 on PostgreSQL")
+    parser.add_argument("--devices", type=int, default=12)
+    parser.add_argument("--purchases-max", type=int, default=100_000, help="of one device")
+    parser.add_argument("--without-processor", action="store_true")
+    parser.add_argument("--folder", help="kept; else one that is removed when all is well")
+    parser.add_argument("--json", action="store_true")
+    return parser.parse_args()
+
+
+def plan(arguments, seed):
+    is_sqlite = arguments.engine == "sqlite"
+    return Plan(
+        command=[os.path.abspath(arguments.command), "serve"], engine=arguments.engine,
+        servers=arguments.servers or (1 if is_sqlite else 2), seed=seed,
+        processor=not arguments.without_processor, devices=arguments.devices,
+        customers=max(1, arguments.devices // 2), purchases_max=arguments.purchases_max,
+    )
+
+
+def play(arguments, seed, seconds, folder):
+    """A round; its breaches and its counts."""
+    say(f"seed {seed}: {arguments.engine}, {seconds:.0f} s, histories in {folder}")
+    stage = Stage(plan(arguments, seed), folder)
+    try:
+        complaints = stage.play(seconds)
+        gathered = stage.evidence()
+        counts = stage.tally(gathered)
+        breaches = rules.judge(gathered)
+        if complaints:
+            breaches["devices_came_to_rest"] = complaints
+        if breaches:
+            stage.keep()
+    finally:
+        stage.close()
+    for name, value in counts.items():
+        say(f"  {name}: {value}")
+    for name, found in breaches.items():
+        say(f"  BROKEN {name}: {len(found)}, such as: {found[0]}")
+    return breaches, counts
+
+
+def main():
+    arguments = parse()
+    # Mounts of our own, which nobody else sees and which end with us.
+    if may_mount() and "PROOF_MOUNTS" not in os.environ:
+        os.environ["PROOF_MOUNTS"] = "own"
+        os.execvp("unshare", ["unshare", "-m", sys.executable, "-m", "proof", *sys.argv[1:]])
+    seed = arguments.seed if arguments.seed is not None else secrets.randbits(31)
+    base = arguments.folder or tempfile.mkdtemp(prefix="proof.")
+    start, total, found, rounds = time.monotonic(), Counter(), {}, 0
+    limit = arguments.seconds or arguments.minutes * 60
+    while not rounds or time.monotonic() - start < limit - 5:
+        left = limit - (time.monotonic() - start)
+        folder = os.path.join(base, f"round-{rounds + 1}")
+        try:
+            breaches, counts = play(
+                arguments, seed + rounds, min(left, ROUND_SECONDS) if rounds or arguments.minutes
+                else limit, folder)
+        except Trouble as trouble:
+            breaches, counts = {"the_round_could_be_played": [str(trouble)]}, {}
+        rounds += 1
+        add(total, counts)
+        if breaches:
+            found[seed + rounds - 1] = breaches
+            break
+        shutil.rmtree(folder, ignore_errors=True)
+        if arguments.seconds:
+            break
+    if not found and not arguments.folder:
+        shutil.rmtree(base, ignore_errors=True)
+    report(arguments, seed, rounds, total, found, base)
+
+
+def add(total, counts, prefix=""):
+    for name, value in counts.items():
+        if isinstance(value, dict):
+            add(total, value, f"{prefix}{name}: ")
+        else:
+            total[prefix + name] += sum(value) if isinstance(value, list) else value
+
+
+def report(arguments, seed, rounds, total, found, base):
+    say(f"{rounds} rounds from seed {seed} on {arguments.engine}: " + (
+        f"BROKEN, histories and databases in {base}" if found else "nothing lost, nothing doubled"
+    ))
+    for name, value in total.items():
+        say(f"  {name}: {value}")
+    if arguments.json:
+        print(json.dumps({"seed": seed, "counts": total, "breaches": found}))
+    sys.exit(1 if found else 0)
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()

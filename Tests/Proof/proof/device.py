@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A customer's device: buys, asks again, finishes, follows, redeems. It writes
+what it asks before it asks and what it hears before it acts on it."""
+
+import http.client
+import itertools
+import json
+import threading
+import uuid
+
+from .evidence import payload
+from .rules import SETTLED
+
+TIMEOUT_SECONDS = 8
+
+
+class Device:
+    def __init__(self, name, random, fronts, products, log, ledger=None):
+        self.name = name
+        self._random = random
+        self._fronts = fronts
+        self._products = products
+        self._log = log
+        self._ledger = ledger
+        self._calls = itertools.count(1)
+        self._lock = threading.Lock()
+        self.heard = 0
+        self.uuid = self._uuid()
+        self.token = None
+        self.customer = None
+        self.revision = 0
+        self.bodies = {}
+        self.unsettled = []
+        self.settled = []
+        self.unfinished = []
+        self.unspent = []
+
+    def _uuid(self):
+        return str(uuid.UUID(int=self._random.getrandbits(128), version=4))
+
+    # One call
+
+    def call(self, method, path, body=None, front=None, **noted):
+        """An answer's status and body, or nothing where none came."""
+        number = next(self._calls)
+        noted |= {"asked": body, "customer": self.customer, "device": self.name}
+        self._log.write(act="ask", call=number, **noted)
+        if front is None:
+            front = self._fronts[self._random.randrange(len(self._fronts))]
+        connection = http.client.HTTPConnection("127.0.0.1", front, timeout=TIMEOUT_SECONDS)
+        headers = {"Connection": "close"}
+        if self.token:
+            headers["Authorization"] = f"Bearer {self.token}"
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+        try:
+            text = None if body is None else json.dumps(body)
+            connection.request(method, path, text, headers)
+            response = connection.getresponse()
+            answer = response.read().decode()
+        except (OSError, http.client.HTTPException) as problem:
+            self._log.write(act="lost", call=number, why=type(problem).__name__)
+            return None
+        finally:
+            connection.close()
+        # An answer is one only where all of it came.
+        if response.status >= 500 or response.status == 408:
+            self._log.write(act="put off", call=number, status=response.status, answer=answer)
+            return None
+        self._log.write(act="heard", call=number, status=response.status, answer=answer)
+        with self._lock:
+            self.heard += 1
+        return response.status, json.loads(answer) if answer else {}
+
+    # What a device does
+
+    def sign_in(self, customer):
+        """Once for a device: tries until it is answered."""
+        body = {"deviceUUID": self.uuid, "customer": customer}
+        answer = self.call("POST", "/device/v1/sessions", body, verb="sign in")
+        if answer is None or answer[0] != 200:
+            return False
+        self.token = answer[1]["token"]
+        self.customer = int(answer[1]["customerId"])
+        return True
+
+    def step(self):
+        """One thing, as the lot falls."""
+        drawn = self._random.randrange(100)
+        if self.unsettled and drawn < 45:
+            self.ask_again(self.unsettled[self._random.randrange(len(self.unsettled))])
+        elif drawn < 65 or not self.settled:
+            self.buy()
+        elif drawn < 72:
+            self.ask_again(self.settled[self._random.randrange(len(self.settled))])
+        elif drawn < 75:
+            self.other_contents()
+        elif drawn < 88 and self.unfinished:
+            self.finish(self.unfinished[self._random.randrange(len(self.unfinished))])
+        elif drawn < 94 and self._ledger and self.unspent:
+            self._ledger.redeem(self, self.unspent[0])
+        else:
+            self.follow()
+
+    def buy(self):
+        purchase = self._uuid()
+        product = self._products[self._random.randrange(len(self._products))]
+        quantity = 1 if product["isOnce"] else self._random.randint(1, 3)
+        price = product["price"]
+        if self._random.randrange(25) == 0:
+            price += 10  # An old price list: the store refuses, and the refusal stays.
+        self.bodies[purchase] = {
+            "productId": product["id"], "quantity": quantity, "unitPrice": price,
+            "currency": "USD",
+        }
+        self.unsettled.append(purchase)
+        if self._random.randrange(6) == 0:
+            self.ask_at_once(purchase)
+        else:
+            self.ask_again(purchase)
+
+    def ask_again(self, purchase):
+        self.settle(purchase, self.put(purchase, self.bodies[purchase]))
+
+    def ask_at_once(self, purchase):
+        """An impatient device: the same purchase twice at the same moment."""
+        fronts = [self._random.choice(self._fronts) for _ in range(2)]
+        answers = [None, None]
+
+        def ask(place):
+            answers[place] = self.put(purchase, self.bodies[purchase], fronts[place])
+
+        threads = [threading.Thread(target=ask, args=(place,)) for place in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for answer in answers:
+            self.settle(purchase, answer)
+
+    def put(self, purchase, body, front=None, verb="purchase"):
+        return self.call(
+            "PUT", f"/device/v1/purchases/{purchase}", body, front, verb=verb, purchase=purchase
+        )
+
+    def settle(self, purchase, answer):
+        if answer is None or answer[0] != 200 or answer[1]["state"] not in SETTLED:
+            return
+        if purchase in self.unsettled:
+            self.unsettled.remove(purchase)
+            self.settled.append(purchase)
+        if answer[1]["state"] == "sold":
+            signed = answer[1]["signedTransaction"]
+            facts = payload(signed)
+            if facts["transactionId"] not in self.known():
+                self.unfinished.append(facts["transactionId"])
+                if facts["type"] == "Consumable" and self._ledger:
+                    self.unspent.append((facts["transactionId"], signed, self._uuid()))
+                self._known.add(facts["transactionId"])
+
+    def known(self):
+        if not hasattr(self, "_known"):
+            self._known = set()
+        return self._known
+
+    def other_contents(self):
+        """The id of a settled purchase, for something else: must be refused."""
+        purchase = self.settled[self._random.randrange(len(self.settled))]
+        body = dict(self.bodies[purchase])
+        body["quantity"] = body["quantity"] % 9 + 1
+        self.put(purchase, body, verb="other contents")
+
+    def finish(self, number):
+        answer = self.call(
+            "POST", f"/device/v1/transactions/{number}/finish", verb="finish", transaction=number
+        )
+        if answer is not None and answer[0] == 200:
+            self.unfinished.remove(number)
+
+    def follow(self):
+        """Reads on from the last revision; true when there was nothing more."""
+        path = f"/device/v1/transactions?since={self.revision}&wait=0"
+        answer = self.call("GET", path, verb="transactions", since=self.revision)
+        if answer is None or answer[0] != 200:
+            return False
+        self.revision = answer[1]["revision"]
+        return not answer[1]["hasMore"]
+
+    def wind_up(self, tries):
+        """In the calm: settles, finishes half, redeems and reads to the end.
+        True when nothing is left to be told."""
+        for _ in range(tries):
+            for purchase in list(self.unsettled):
+                self.ask_again(purchase)
+            for purchase in self.settled[-3:]:
+                self.ask_again(purchase)
+            for number in self.unfinished[::2]:
+                self.finish(number)
+            if self._ledger:
+                for unspent in list(self.unspent):
+                    self._ledger.redeem(self, unspent)
+            if not self.unsettled and not self.unspent:
+                return True
+        return False
+
+    def read_on(self, tries):
+        """After everybody has wound up: nothing new comes any more."""
+        return any(self.follow() for _ in range(tries))

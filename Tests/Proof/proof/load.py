@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Many devices against a store, as a process of its own:
+
+    python -m proof.load FOLDER < orders
+
+The first line on standard input is a JSON object that says whom to load how;
+then `calm` ends the shopping and `end` the program. It says on standard output
+how many answers were heard.
+"""
+
+import json
+import random
+import sys
+import threading
+
+from .device import Device
+from .journal import Journal
+
+WIND_UP_TRIES = 40
+
+
+class Load:
+    def __init__(self, folder, orders):
+        self.orders = orders
+        self.calm = threading.Event()
+        self.speech = threading.Lock()
+        seeds = random.Random(orders["seed"])
+        self.wound_up = threading.Barrier(orders["devices"])
+        self.devices = [self.device(folder, number, seeds) for number in range(orders["devices"])]
+        self.complaints = []
+
+    def device(self, folder, number, seeds):
+        ledger = None
+        if self.orders.get("ledger"):
+            from .ledger import Merchant
+
+            ledger = Merchant(self.orders["ledger"])
+        return Device(
+            f"d{number}", random.Random(seeds.getrandbits(64)), self.orders["fronts"],
+            self.orders["products"], Journal(f"{folder}/device-{number}.log"), ledger,
+        )
+
+    def run(self):
+        threads = [
+            threading.Thread(target=self.shop, args=(number, device))
+            for number, device in enumerate(self.devices)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.say("done", complaints=self.complaints)
+
+    def shop(self, number, device):
+        names = self.orders["customers"]
+        pause = threading.Event()
+        while not device.sign_in(names[number % len(names)]):
+            pause.wait(0.05)
+        told = 0
+        while not self.calm.is_set() and len(device.bodies) < self.orders["purchasesMax"]:
+            heard = device.heard
+            device.step()
+            if device.heard == heard:
+                # Nobody there: do not turn in a tight circle.
+                pause.wait(0.02)
+            elif device.heard - told >= 10:
+                told = device.heard
+                self.say("heard", count=sum(device.heard for device in self.devices))
+        self.calm.wait()
+        if not device.wind_up(WIND_UP_TRIES):
+            self.complaints.append(f"{device.name} could not wind up")
+        # Devices of one customer read to the end only when both have finished.
+        self.wound_up.wait()
+        if not device.read_on(WIND_UP_TRIES):
+            self.complaints.append(f"{device.name} could not read to the end")
+
+    def say(self, word, **facts):
+        with self.speech:
+            print(json.dumps({"word": word, **facts}), flush=True)
+
+
+def main():
+    orders = json.loads(sys.stdin.readline())
+    load = Load(sys.argv[1], orders)
+    running = threading.Thread(target=load.run)
+    running.start()
+    for line in sys.stdin:
+        if line.strip() == "calm":
+            load.calm.set()
+    load.calm.set()
+    running.join()
+
+
+if __name__ == "__main__":
+    main()

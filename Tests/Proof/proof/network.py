@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A TCP proxy that is an unreliable network: it refuses, drops connections,
+swallows requests and loses answers, as its seed says."""
+
+import random
+import socket
+import threading
+
+# What may happen to a connection, and how often in a thousand.
+MISCHIEF = [("drop", 15), ("lose request", 15), ("lose answer", 60), ("cut answer", 25)]
+
+
+class Proxy:
+    """Listens on a port of its own for as long as the round lasts; where it
+    leads to may change, as servers come and go."""
+
+    def __init__(self, seed):
+        self._random = random.Random(seed)
+        self._lock = threading.Lock()
+        self._open = set()
+        self.target = None
+        self.is_calm = False
+        self.counts = {name: 0 for name, _ in MISCHIEF}
+        self._listener = socket.create_server(("127.0.0.1", 0), backlog=256)
+        self.port = self._listener.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def drop_all(self):
+        """Breaks every connection that is open now."""
+        with self._lock:
+            victims = list(self._open)
+        for connection in victims:
+            hang_up(connection)
+        return len(victims)
+
+    def close(self):
+        self._listener.close()
+        self.drop_all()
+
+    def _accept(self):
+        while True:
+            try:
+                client, _ = self._listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._serve, args=(client,), daemon=True).start()
+
+    def _draw(self):
+        with self._lock:
+            drawn = self._random.randrange(1000)
+            if self.is_calm:
+                return None
+            for name, share in MISCHIEF:
+                if drawn < share:
+                    self.counts[name] += 1
+                    return name
+                drawn -= share
+        return None
+
+    def _serve(self, client):
+        mischief, target = self._draw(), self.target
+        server = None
+        try:
+            if mischief == "drop" or target is None:
+                return
+            server = socket.create_connection(("127.0.0.1", target), timeout=10)
+            server.settimeout(None)
+            with self._lock:
+                self._open |= {client, server}
+            if mischief == "lose request":
+                client.recv(65536)
+                return
+            forth = threading.Thread(target=pump, args=(client, server), daemon=True)
+            forth.start()
+            carry(server, client, mischief)
+        except OSError:
+            pass
+        finally:
+            with self._lock:
+                self._open -= {client, server}
+            for connection in (client, server):
+                if connection is not None:
+                    hang_up(connection)
+
+
+def pump(source, sink):
+    """Carries bytes one way until one end is gone."""
+    try:
+        while data := source.recv(65536):
+            sink.sendall(data)
+    except OSError:
+        pass
+
+
+def carry(server, client, mischief):
+    """Carries the answer; with mischief it is lost, or cut in the middle."""
+    while data := server.recv(65536):
+        if mischief == "lose answer":
+            return
+        if mischief == "cut answer":
+            client.sendall(data[: len(data) // 2])
+            return
+        client.sendall(data)
+
+
+def hang_up(connection):
+    try:
+        connection.shutdown(socket.SHUT_RDWR)
+    except OSError:
+        pass
+    try:
+        connection.close()
+    except OSError:
+        pass

@@ -1,0 +1,365 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What must be true of a store whatever happened to it, one function a rule.
+
+Each takes the evidence and yields a sentence for every breach. They look at
+clients' histories, the processor's log and the databases' rows as plain
+dictionaries; none of the store's code is used.
+"""
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+
+SETTLED = ("sold", "refused")
+
+
+@dataclass
+class Evidence:
+    realm: str = ""
+    #: Answers with a status below 400 or a lasting refusal, in no order: verb,
+    #: customer, device, purchase or transaction, asked (the body), status,
+    #: answer (the body), signed (the decoded transaction), asked_at, at.
+    heard: list = field(default_factory=list)
+    #: Purchases and finishes that were asked for: verb, customer, purchase or transaction.
+    asked: list = field(default_factory=list)
+    customers: list = field(default_factory=list)
+    purchases: list = field(default_factory=list)
+    transactions: list = field(default_factory=list)
+    outbox: list = field(default_factory=list)
+    #: The processor's log; None where there was no processor.
+    processor: list | None = None
+    #: The ledger's rows; None where there was no ledger.
+    ledger_purchases: list | None = None
+    ledger_redemptions: list | None = None
+
+    def of(self, *verbs):
+        return [entry for entry in self.heard if entry["verb"] in verbs]
+
+    def sold(self):
+        """Acknowledged sales: what a client was told it has."""
+        return [
+            entry
+            for entry in self.of("purchase")
+            if entry["status"] == 200 and entry["answer"].get("state") == "sold"
+        ]
+
+
+def grouped(rows, *names):
+    groups = defaultdict(list)
+    for row in rows:
+        groups[tuple(row[name] for name in names)].append(row)
+    return groups
+
+
+def repeated(rows, *names):
+    return {key: group for key, group in grouped(rows, *names).items() if len(group) > 1}
+
+
+def purchases_exist_once(evidence):
+    """A purchase id has one row, and a transaction one number and one purchase."""
+    for key, rows in repeated(
+        evidence.purchases, "customer_id", "bundle_id", "purchase_id"
+    ).items():
+        yield f"purchase {key} has {len(rows)} rows"
+    for key, rows in repeated(evidence.transactions, "transaction_id").items():
+        yield f"transaction {key[0]} has {len(rows)} rows"
+    bought = [row for row in evidence.transactions if row["purchase_id"] is not None]
+    for key, rows in repeated(bought, "customer_id", "bundle_id", "purchase_id").items():
+        yield f"purchase {key} has {len(rows)} transactions"
+    known = {
+        (row["customer_id"], row["purchase_id"], row["transaction_id"])
+        for row in evidence.purchases
+    }
+    for row in bought:
+        key = (row["customer_id"], row["purchase_id"], row["transaction_id"])
+        if key not in known:
+            yield f"transaction {row['transaction_id']} belongs to no purchase"
+
+
+def acknowledged_purchases_are_there(evidence):
+    """What a client was told of a purchase is what the database holds."""
+    purchases = grouped(evidence.purchases, "customer_id", "purchase_id")
+    transactions = grouped(evidence.transactions, "transaction_id")
+    for entry in evidence.of("purchase"):
+        state = entry["answer"].get("state")
+        if entry["status"] != 200 or state not in SETTLED:
+            continue
+        name = f"purchase {entry['purchase']} of {entry['customer']}"
+        rows = purchases.get((entry["customer"], entry["purchase"]), [])
+        if not rows:
+            yield f"{name} was answered {state} and is lost"
+        elif all(row["state"] != state for row in rows):
+            yield f"{name} was answered {state} and is {rows[0]['state']}"
+        elif state == "sold":
+            yield from told_as_recorded(name, entry, rows, transactions)
+        elif all(row["refusal"] != entry["answer"]["refusal"]["code"] for row in rows):
+            yield f"{name} was refused for another reason than is recorded"
+
+
+def told_as_recorded(name, entry, rows, transactions):
+    """A signed transaction says what its row says."""
+    signed = entry["signed"]
+    number = int(signed["transactionId"])
+    if all(row["transaction_id"] != number for row in rows):
+        yield f"{name} was answered {number} and is recorded as {rows[0]['transaction_id']}"
+    recorded = transactions.get((number,), [])
+    if not recorded:
+        yield f"{name} was answered {number}, which is lost"
+        return
+    row = recorded[0]
+    pairs = [
+        (signed["productId"], row["product_id"]),
+        (signed["quantity"], row["quantity"]),
+        (signed["purchaseDate"], row["purchased_at"]),
+        (entry["customer"], row["customer_id"]),
+    ]
+    for told, kept in pairs:
+        if told != kept:
+            yield f"{name} was told {told!r} where {kept!r} is recorded"
+
+
+def nothing_is_sold_unasked(evidence):
+    """A transaction comes from a purchase that a client asked for, as it asked."""
+    asked = defaultdict(list)
+    for entry in evidence.asked:
+        if entry["verb"] == "purchase":
+            asked[entry["customer"], entry["purchase"]].append(entry["asked"])
+    for row in evidence.transactions:
+        bodies = asked.get((row["customer_id"], row["purchase_id"]), [])
+        if not any(
+            body["productId"] == row["product_id"] and body["quantity"] == row["quantity"]
+            for body in bodies
+        ):
+            yield f"transaction {row['transaction_id']} was sold and never asked for"
+
+
+def purchase_ids_are_answered_one_way(evidence):
+    """All settled answers to one purchase id agree, and none takes one back."""
+    answers = grouped(evidence.of("purchase"), "customer", "purchase")
+    for (customer, purchase), entries in answers.items():
+        good = [entry for entry in entries if entry["status"] == 200]
+        settled = [entry for entry in good if entry["answer"].get("state") in SETTLED]
+        ways = {told(entry) for entry in settled}
+        if len(ways) > 1:
+            yield f"purchase {purchase} of {customer} was answered {sorted(ways)}"
+        if not settled:
+            continue
+        first = min(entry["at"] for entry in settled)
+        for entry in good:
+            if entry["asked_at"] > first and entry["answer"].get("state") not in SETTLED:
+                yield f"purchase {purchase} of {customer} was settled and then was not"
+
+
+def told(entry):
+    answer, signed = entry["answer"], entry["signed"] or {}
+    refusal = answer.get("refusal", {}).get("code", "")
+    return (
+        answer["state"],
+        refusal,
+        signed.get("transactionId", ""),
+        signed.get("purchaseDate", 0),
+        signed.get("price", 0),
+    )
+
+
+def charges_and_transactions_pair(evidence):
+    """Every charge has one transaction or was given back; every transaction one charge."""
+    if evidence.processor is None:
+        return
+    charges = grouped([e for e in evidence.processor if e["act"] == "charge"], "key")
+    voided = {entry["key"] for entry in evidence.processor if entry["act"] == "void"}
+    paid = {
+        key(evidence, row): row
+        for row in evidence.transactions
+        if row["purchase_id"] is not None
+    }
+    for (charge,), entries in charges.items():
+        approved = [entry for entry in entries if entry["state"] == "approved"]
+        if len(approved) > 1:
+            yield f"{charge} was charged {len(approved)} times"
+        if not approved:
+            continue
+        if charge in voided and charge in paid:
+            yield f"{charge} was sold and given back"
+        elif charge not in voided and charge not in paid:
+            yield f"{charge} was charged and bought nothing"
+    for charge, row in paid.items():
+        approved = [
+            entry for entry in charges.get((charge,), []) if entry["state"] == "approved"
+        ]
+        if not approved:
+            yield f"transaction {row['transaction_id']} was never paid"
+        elif approved[0]["order"]["total"] != row["total_price"]:
+            yield f"transaction {row['transaction_id']} was paid with another sum"
+
+
+def key(evidence, row):
+    parts = (evidence.realm, row["customer_id"], row["bundle_id"], row["purchase_id"])
+    return "/".join(str(part) for part in parts)
+
+
+def finishes_stay(evidence):
+    """What a client was told is finished never comes back as unfinished."""
+    finished = {}
+    for entry in evidence.of("finish"):
+        if entry["status"] == 200:
+            number = int(entry["transaction"])
+            finished[number] = min(finished.get(number, entry["at"]), entry["at"])
+    rows = {row["transaction_id"]: row for row in evidence.transactions}
+    for number in finished:
+        if number not in rows:
+            yield f"transaction {number} was finished and is lost"
+        elif rows[number]["finished_at"] is None:
+            yield f"transaction {number} was finished and is unfinished again"
+    for entry in evidence.of("transactions"):
+        for item in entry["items"]:
+            at = finished.get(int(item["signed"]["transactionId"]))
+            if at is not None and entry["asked_at"] > at and not item["isFinished"]:
+                yield f"transaction {item['signed']['transactionId']} came back unfinished"
+
+
+def notifications_are_owed_once(evidence):
+    """Each sale owes one notification, and nothing else owes one of its kind."""
+    owed = [row for row in evidence.outbox if row["notification_type"] == "ONE_TIME_CHARGE"]
+    rows = grouped(owed, "transaction_id")
+    for row in evidence.transactions:
+        count = len(rows.get((row["transaction_id"],), []))
+        if count != 1:
+            yield f"transaction {row['transaction_id']} owes {count} notifications"
+    known = {row["transaction_id"] for row in evidence.transactions}
+    for row in owed:
+        if row["transaction_id"] not in known:
+            yield f"a notification is owed for {row['transaction_id']}, which is not there"
+    for name, group in repeated(evidence.outbox, "notification_uuid").items():
+        yield f"notification {name[0]} is owed {len(group)} times"
+
+
+def commits_have_their_own_revision(evidence):
+    """A customer's commits stand in one line: no two share a place in it."""
+    ends = {row["customer_id"]: row["revision"] for row in evidence.customers}
+    for name, rows in (("purchases", evidence.purchases), ("transactions", evidence.transactions)):
+        for (customer, revision), group in repeated(rows, "customer_id", "revision").items():
+            yield f"{len(group)} {name} of {customer} share revision {revision}"
+        for row in rows:
+            if row["revision"] > ends.get(row["customer_id"], 0):
+                yield f"revision {row['revision']} of {row['customer_id']} is past the line's end"
+
+
+def followers_miss_nothing(evidence):
+    """A device that read on from its last revision has heard of every transaction,
+    as it is now."""
+    owned = grouped(evidence.transactions, "customer_id")
+    for (customer, device), entries in grouped(
+        evidence.of("transactions"), "customer", "device"
+    ).items():
+        heard = {}
+        for entry in entries:
+            for item in entry["items"]:
+                number = int(item["signed"]["transactionId"])
+                heard[number] = max(heard.get(number, 0), item["revision"])
+        for row in owned.get((customer,), []):
+            number = row["transaction_id"]
+            if heard.get(number, 0) < row["revision"]:
+                yield f"device {device} was never told of {number} at {row['revision']}"
+
+
+def everything_asked_was_answered(evidence):
+    """Once all is calm, nobody is left without an answer, and nothing half done."""
+    answered = {
+        (entry["customer"], entry["purchase"])
+        for entry in evidence.of("purchase")
+        if entry["status"] == 200 and entry["answer"].get("state") in SETTLED
+    }
+    for entry in evidence.asked:
+        if entry["verb"] == "purchase" and (entry["customer"], entry["purchase"]) not in answered:
+            yield f"purchase {entry['purchase']} of {entry['customer']} was never settled"
+    for row in evidence.purchases:
+        if row["state"] not in SETTLED:
+            yield f"purchase {row['purchase_id']} is still {row['state']}"
+        if row.get("void_owed_at") is not None:
+            yield f"purchase {row['purchase_id']} still owes a sum"
+
+
+def other_contents_are_refused(evidence):
+    """A purchase id that comes with other contents is a conflict, always."""
+    for entry in evidence.of("other contents"):
+        if entry["status"] != 409 or entry["answer"].get("code") != "purchaseIdReused":
+            yield f"purchase {entry['purchase']} took other contents: {entry['status']}"
+
+
+def purchases_are_redeemed_once(evidence):
+    """Every acknowledged consumable was spent once, and only once."""
+    if evidence.ledger_purchases is None:
+        return
+    for number, rows in repeated(evidence.ledger_purchases, "transaction_id").items():
+        yield f"transaction {number[0]} stands {len(rows)} times in the ledger"
+    for number, rows in repeated(evidence.ledger_redemptions, "transaction_id").items():
+        yield f"transaction {number[0]} was redeemed {len(rows)} times"
+    for name, rows in repeated(evidence.ledger_redemptions, "idempotency_key").items():
+        yield f"redemption {name[0]} was done {len(rows)} times"
+    spent = {str(row["transaction_id"]) for row in evidence.ledger_redemptions}
+    for entry in evidence.sold():
+        number = entry["signed"]["transactionId"]
+        if entry["signed"]["type"] == "Consumable" and number not in spent:
+            yield f"transaction {number} was sold and could not be redeemed"
+    yield from redemptions_answered_one_way(evidence)
+
+
+def redemptions_answered_one_way(evidence):
+    """One idempotency key spends one transaction; a transaction is spent by one key."""
+    done = [entry for entry in evidence.of("redeem") if entry["status"] in (200, 201)]
+    for (name,), entries in grouped(done, "idempotency_key").items():
+        numbers = {str(entry["transaction"]) for entry in entries}
+        if len(numbers) > 1:
+            yield f"redemption {name} was answered with {sorted(numbers)}"
+    for (number,), entries in grouped(done, "transaction").items():
+        keys = {entry["idempotency_key"] for entry in entries}
+        if len(keys) > 1:
+            yield f"transaction {number} was redeemed under {sorted(keys)}"
+
+
+RULES = [
+    purchases_exist_once,
+    acknowledged_purchases_are_there,
+    nothing_is_sold_unasked,
+    purchase_ids_are_answered_one_way,
+    charges_and_transactions_pair,
+    finishes_stay,
+    notifications_are_owed_once,
+    commits_have_their_own_revision,
+    followers_miss_nothing,
+    everything_asked_was_answered,
+    other_contents_are_refused,
+    purchases_are_redeemed_once,
+]
+
+
+def judge(evidence):
+    """Breaches by the name of the rule; empty where all hold."""
+    counts = {rule.__name__: list(rule(evidence)) for rule in RULES}
+    return {name: breaches for name, breaches in counts.items() if breaches}
+
+
+def tally(evidence):
+    """What there was to judge, for people."""
+    states = Counter(row["state"] for row in evidence.purchases)
+    counts = {
+        "purchases asked": len(
+            {(e["customer"], e["purchase"]) for e in evidence.asked if e["verb"] == "purchase"}
+        ),
+        "acknowledged sales": len({e["purchase"] for e in evidence.sold()}),
+        "answers to purchases": len(evidence.of("purchase")),
+        "finishes acknowledged": len(
+            {e["transaction"] for e in evidence.of("finish") if e["status"] == 200}
+        ),
+        "rows: purchases": dict(states),
+        "rows: transactions": len(evidence.transactions),
+        "rows: outbox": len(evidence.outbox),
+    }
+    if evidence.processor is not None:
+        counts["charges"] = sum(
+            e["act"] == "charge" and e["state"] == "approved" for e in evidence.processor
+        )
+        counts["voids"] = len({e["key"] for e in evidence.processor if e["act"] == "void"})
+    if evidence.ledger_redemptions is not None:
+        counts["redemptions"] = len(evidence.ledger_redemptions)
+    return counts

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Everything that takes part in a round, started and ended together."""
+
+import glob
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import time
+
+from . import evidence, rules
+from .disk import SmallDisk
+from .network import Proxy
+from .programs import Processor, Program, StoreProcess, Trouble, python_environment
+from .supervisor import Supervisor
+
+PACKAGE = os.path.dirname(os.path.abspath(__file__))
+CATALOGUE = os.path.join(os.path.dirname(PACKAGE), "proof.storekit")
+PRODUCTS = [
+    *[{"id": "coins.100", "price": 990, "isOnce": False}] * 5,
+    *[{"id": "coins.500", "price": 3990, "isOnce": False}] * 5,
+    {"id": "no.ads", "price": 2490, "isOnce": True},
+    {"id": "level.2", "price": 1490, "isOnce": True},
+]
+BUNDLE_ID = "com.example.proof"
+CALM_SECONDS = 180
+
+
+class Stage:
+    """A store of `plan.servers` processes, unreliable networks before them,
+    a processor behind them, and a load."""
+
+    def __init__(self, plan, folder):
+        self.plan, self.folder = plan, folder
+        os.makedirs(folder, exist_ok=True)
+        seeds = random.Random(plan.seed)
+        self.errors = open(os.path.join(folder, "errors.txt"), "ab")
+        self.cluster = None
+        self.disk = self.processor = self.load = None
+        self.servers, self.proxies = [], []
+        try:
+            self._start(seeds)
+        except BaseException:
+            self.close()
+            raise
+
+    def _start(self, seeds):
+        options = [CATALOGUE, "--bundle-id", BUNDLE_ID]
+        if self.plan.processor:
+            self.processor = Processor(self.folder, seeds.getrandbits(32), self.errors)
+            options += ["--processor", self.processor.url, "--processor-realm", "default"]
+        data = os.path.join(self.folder, "data")
+        if self.plan.engine == "postgres":
+            from .cluster import Cluster
+
+            self.cluster = Cluster(self.folder, self.plan, seeds.getrandbits(32), self.errors)
+            options += ["--database", self.cluster.url]
+        else:
+            self.disk = SmallDisk(data, self.plan.disk_megabytes)
+        for number in range(self.plan.servers):
+            place = data if self.plan.engine == "sqlite" else f"{data}-{number}"
+            os.makedirs(place, mode=0o700, exist_ok=True)
+            server = StoreProcess(self.plan.command, options, place, self.errors)
+            self.servers.append(server)
+            server.start()
+            proxy = Proxy(seeds.getrandbits(32))
+            proxy.target = server.port
+            self.proxies.append(proxy)
+        names = [f"customer-{number}" for number in range(self.plan.customers)]
+        for name in names:
+            self.servers[0].operate("/operator/v1/customers", {"name": name})
+        self.load = Program(
+            [sys.executable, "-m", "proof.load", self.folder], self.errors,
+            stdin=subprocess.PIPE, environment=python_environment(),
+        )
+        self.order(json.dumps(self._orders(names, seeds.getrandbits(32))))
+        self.supervisor = Supervisor(self, seeds.getrandbits(32))
+
+    def _orders(self, names, seed):
+        return {
+            "seed": seed, "devices": self.plan.devices, "customers": names,
+            "fronts": [proxy.port for proxy in self.proxies], "products": PRODUCTS,
+            "purchasesMax": self.plan.purchases_max,
+        }
+
+    def order(self, line):
+        self.load.child.stdin.write(line + "\n")
+        self.load.child.stdin.flush()
+
+    def logs(self):
+        """The files that a commit is appended to."""
+        return glob.glob(os.path.join(self.folder, "data", "realms", "*-wal"))
+
+    def play(self, seconds):
+        """Disturbs for so long, then lets everything come to rest."""
+        start = time.monotonic()
+        while time.monotonic() - start < seconds and self.load.is_alive:
+            self.supervisor.disturb()
+        for proxy in self.proxies:
+            proxy.is_calm = True
+        if self.processor:
+            self.processor.calm()
+        # A start in the calm settles what earlier lives left.
+        for place, server in enumerate(self.servers):
+            server.stop()
+            self.supervisor.start(place)
+        self.order("calm")
+        done = self.load.wait_until(finished, CALM_SECONDS)
+        if done is None:
+            raise Trouble("the devices did not come to rest")
+        for server in self.servers:
+            if server.stop() != 0:
+                raise Trouble("a server that was told to stop did not end well")
+        return done["complaints"]
+
+    def evidence(self):
+        if self.cluster:
+            database = self.cluster.reader()
+        else:
+            (path,) = glob.glob(os.path.join(self.folder, "data", "realms", "*.sqlite"))
+            database = evidence.sqlite_reader(path)
+        return evidence.gather(self.folder, database, self.processor is not None)
+
+    def keep(self):
+        """Copies the databases beside the histories, for people to look at."""
+        if self.disk:
+            copy = os.path.join(self.folder, "databases")
+            shutil.copytree(os.path.join(self.folder, "data", "realms"), copy)
+
+    def close(self):
+        if self.load:
+            self.load.kill()
+        for server in self.servers:
+            if server.program:
+                server.kill()
+        if self.processor:
+            self.processor.close()
+        for proxy in self.proxies:
+            proxy.close()
+        if self.cluster:
+            self.cluster.close()
+        if self.disk:
+            self.disk.close()
+        self.errors.close()
+
+    def tally(self, gathered):
+        mischief = {}
+        for proxy in self.proxies:
+            for name, count in proxy.counts.items():
+                mischief[name] = mischief.get(name, 0) + count
+        lives = {"servers": [server.lives for server in self.servers]}
+        if self.processor:
+            lives["processor"] = self.processor.lives
+        return {
+            **rules.tally(gathered), "disturbances": dict(self.supervisor.done),
+            "network": mischief, "lives": lives,
+        }
+
+
+def finished(lines):
+    for line in reversed(lines):
+        fact = json.loads(line)
+        if fact["word"] == "done":
+            return fact
+    return None

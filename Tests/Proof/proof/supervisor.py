@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who disturbs: kills servers, breaks connections, fills disks, as a seed says."""
+
+import json
+import os
+import random
+from collections import Counter
+
+from .disk import Quota
+from .programs import Trouble
+
+START_TRIES = 5
+
+
+class Supervisor:
+    """`stage` has `servers`, `proxies`, `processor`, `load`, `disk` and `cluster`."""
+
+    def __init__(self, stage, seed):
+        self.stage = stage
+        self.random = random.Random(seed)
+        self.done = Counter()
+        self.acts = [(self.kill_server, 8), (self.stop_server, 1), (self.break_connections, 3)]
+        if stage.processor:
+            self.acts.append((self.kill_processor, 2))
+        if stage.disk and stage.disk.is_mounted:
+            self.acts.append((self.fill_disk, 2))
+        if stage.disk:
+            self.acts.append((self.bound_files, 2))
+        if stage.cluster:
+            self.acts += stage.cluster.acts(self)
+
+    def disturb(self):
+        """One disturbance, once the devices have heard some more."""
+        self.let_be(self.random.randint(5, 60), 1.5)
+        (act,) = self.random.choices(
+            [act for act, _ in self.acts], [weight for _, weight in self.acts]
+        )
+        act()
+        self.done[act.__name__.replace("_", " ")] += 1
+
+    def let_be(self, answers, seconds):
+        """Waits until so many more answers were heard, for so long at most."""
+        target = heard(self.stage.load.lines) + answers
+        self.stage.load.wait_until(lambda lines: heard(lines) >= target, seconds)
+
+    def one(self):
+        return self.random.randrange(len(self.stage.servers))
+
+    def kill_server(self):
+        place = self.one()
+        self.stage.servers[place].kill()
+        self.start(place)
+
+    def stop_server(self):
+        place = self.one()
+        self.stage.servers[place].stop()
+        self.start(place)
+
+    def start(self, place):
+        """Starts it again; a database that is away for a moment is tried again."""
+        server = self.stage.servers[place]
+        for attempt in range(START_TRIES):
+            try:
+                server.start()
+                break
+            except Trouble:
+                if attempt == START_TRIES - 1:
+                    raise
+        self.stage.proxies[place].target = server.port
+
+    def break_connections(self):
+        self.stage.proxies[self.one()].drop_all()
+
+    def kill_processor(self):
+        self.stage.processor.kill()
+
+    def fill_disk(self):
+        """The disk is full for a while; sometimes the server is killed meanwhile."""
+        dies = self.random.randrange(3) == 0
+        self.stage.disk.fill()
+        self.let_be(10, 0.7)
+        place = self.one()
+        if dies:
+            self.stage.servers[place].kill()
+        self.stage.disk.free()
+        if dies:
+            self.start(place)
+
+    def bound_files(self):
+        """No file of a server may grow, for a while."""
+        place = self.one()
+        server = self.stage.servers[place]
+        log = max(
+            (os.path.getsize(path) for path in self.stage.logs()), default=0
+        )
+        quota = Quota(server.program.child.pid)
+        quota.bound(self.random.choice([1, log, log + 4096]))
+        try:
+            self.let_be(10, 0.7)
+        finally:
+            quota.lift()
+
+
+def heard(lines):
+    """How many answers the load has told of."""
+    for line in reversed(lines):
+        fact = json.loads(line)
+        if fact["word"] == "heard":
+            return fact["count"]
+    return 0

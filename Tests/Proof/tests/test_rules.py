@@ -1,0 +1,349 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each rule passes over a store that is sound and finds what was spoilt by hand."""
+
+import copy
+import unittest
+
+from proof import rules
+from proof.rules import Evidence
+
+CUSTOMER, BUNDLE = 7, "com.example.proof"
+
+
+def purchase_row(purchase="p1", transaction=100, revision=3, **other):
+    return {
+        "customer_id": CUSTOMER, "bundle_id": BUNDLE, "purchase_id": purchase, "state": "sold",
+        "refusal": None, "transaction_id": transaction, "revision": revision,
+        "void_owed_at": None,
+    } | other
+
+
+def transaction_row(transaction=100, purchase="p1", revision=3, **other):
+    return {
+        "customer_id": CUSTOMER, "bundle_id": BUNDLE, "transaction_id": transaction,
+        "purchase_id": purchase, "product_id": "coins", "quantity": 2, "purchased_at": 50,
+        "total_price": 1980, "finished_at": None, "revision": revision,
+    } | other
+
+
+def signed(transaction=100, **other):
+    return {
+        "transactionId": str(transaction), "productId": "coins", "quantity": 2,
+        "purchaseDate": 50, "price": 1980, "type": "Consumable",
+    } | other
+
+
+def bought(at, purchase="p1", facts=None, state="sold", **other):
+    answer = {"state": state}
+    if state == "refused":
+        answer["refusal"] = {"code": "declined"}
+    return {
+        "verb": "purchase", "customer": CUSTOMER, "device": "d1", "purchase": purchase,
+        "asked": {"productId": "coins", "quantity": 2}, "asked_at": at - 1, "at": at,
+        "status": 200, "answer": answer, "signed": facts if state != "sold" else facts or signed(),
+        "items": [],
+    } | other
+
+
+def heard(verb, at, **other):
+    return {
+        "verb": verb, "customer": CUSTOMER, "device": "d1", "asked_at": at - 1, "at": at,
+        "status": 200, "answer": {}, "signed": None, "items": [],
+    } | other
+
+
+def owed(transaction=100, uuid="n1", **other):
+    return {
+        "notification_type": "ONE_TIME_CHARGE", "transaction_id": transaction,
+        "notification_uuid": uuid,
+    } | other
+
+
+def charged(purchase="p1", act="charge", **other):
+    return {
+        "act": act, "key": f"realm/{CUSTOMER}/{BUNDLE}/{purchase}", "state": "approved",
+        "order": {"total": 1980},
+    } | other
+
+
+def sound():
+    """One purchase, finished, followed and redeemed."""
+    return Evidence(
+        realm="realm",
+        asked=[{"verb": "purchase", "customer": CUSTOMER, "purchase": "p1",
+                "asked": {"productId": "coins", "quantity": 2}}],
+        heard=[
+            bought(10),
+            heard("finish", 20, transaction="100"),
+            heard("transactions", 30, items=[
+                {"isFinished": True, "revision": 4, "signed": signed()}]),
+            heard("redeem", 40, transaction="100", idempotency_key="k1"),
+        ],
+        customers=[{"customer_id": CUSTOMER, "revision": 4}],
+        purchases=[purchase_row()],
+        transactions=[transaction_row(finished_at=60, revision=4)],
+        outbox=[owed()],
+        processor=[charged()],
+        ledger_purchases=[{"transaction_id": "100"}],
+        ledger_redemptions=[{"transaction_id": "100", "idempotency_key": "k1"}],
+    )
+
+
+class RuleTests(unittest.TestCase):
+    def setUp(self):
+        self.evidence = sound()
+
+    def broken(self, *names):
+        """The rules that now find something are these, and these alone."""
+        self.assertEqual(sorted(rules.judge(self.evidence)), sorted(names))
+
+    def finds(self, rule):
+        self.assertTrue(list(rule(self.evidence)), rule.__name__)
+
+    def test_a_sound_store_breaks_no_rule(self):
+        self.broken()
+
+    def test_nothing_at_all_breaks_no_rule(self):
+        self.assertEqual(rules.judge(Evidence()), {})
+
+    # purchases_exist_once
+
+    def test_a_purchase_of_two_rows(self):
+        self.evidence.purchases.append(purchase_row(transaction=101, revision=4))
+        self.finds(rules.purchases_exist_once)
+
+    def test_a_transaction_of_two_rows(self):
+        self.evidence.transactions *= 2
+        self.finds(rules.purchases_exist_once)
+
+    def test_a_purchase_of_two_transactions(self):
+        self.evidence.transactions.append(transaction_row(101))
+        self.finds(rules.purchases_exist_once)
+
+    def test_a_transaction_of_no_purchase(self):
+        self.evidence.purchases.clear()
+        self.finds(rules.purchases_exist_once)
+
+    # acknowledged_purchases_are_there
+
+    def test_a_sale_that_is_lost(self):
+        self.evidence.purchases.clear()
+        self.evidence.transactions.clear()
+        self.finds(rules.acknowledged_purchases_are_there)
+
+    def test_a_transaction_that_is_lost(self):
+        self.evidence.transactions.clear()
+        self.finds(rules.acknowledged_purchases_are_there)
+
+    def test_a_sale_that_became_a_refusal(self):
+        self.evidence.purchases[0]["state"] = "refused"
+        self.finds(rules.acknowledged_purchases_are_there)
+
+    def test_a_refusal_for_another_reason(self):
+        self.evidence.heard = [bought(10, state="refused")]
+        self.evidence.purchases = [purchase_row(state="refused", refusal="noProcessor")]
+        self.finds(rules.acknowledged_purchases_are_there)
+
+    def test_a_sale_under_another_number(self):
+        self.evidence.heard[0]["signed"]["transactionId"] = "101"
+        self.finds(rules.acknowledged_purchases_are_there)
+
+    def test_a_sale_of_something_else(self):
+        for name, value in (("productId", "gold"), ("quantity", 3), ("purchaseDate", 51)):
+            self.evidence = sound()
+            self.evidence.heard[0]["signed"][name] = value
+            self.broken("acknowledged_purchases_are_there")
+
+    # nothing_is_sold_unasked
+
+    def test_a_sale_that_nobody_asked_for(self):
+        self.evidence.asked.clear()
+        self.broken("nothing_is_sold_unasked")
+
+    def test_a_sale_of_more_than_was_asked_for(self):
+        self.evidence.asked[0]["asked"]["quantity"] = 1
+        self.broken("nothing_is_sold_unasked")
+
+    # purchase_ids_are_answered_one_way
+
+    def test_a_purchase_id_answered_with_two_transactions(self):
+        self.evidence.heard.append(bought(50, facts=signed(101)))
+        self.finds(rules.purchase_ids_are_answered_one_way)
+
+    def test_a_purchase_id_answered_with_two_dates(self):
+        self.evidence.heard.append(bought(50, facts=signed(purchaseDate=51)))
+        self.finds(rules.purchase_ids_are_answered_one_way)
+
+    def test_a_purchase_id_sold_and_refused(self):
+        self.evidence.heard.append(bought(50, state="refused"))
+        self.finds(rules.purchase_ids_are_answered_one_way)
+
+    def test_a_sale_that_is_open_again(self):
+        self.evidence.heard.append(bought(50, state="authorising"))
+        self.broken("purchase_ids_are_answered_one_way")
+
+    def test_an_open_answer_that_was_asked_for_before_the_sale_is_none(self):
+        self.evidence.heard.append(bought(50, state="authorising", asked_at=5))
+        self.broken()
+
+    # charges_and_transactions_pair
+
+    def test_a_charge_that_bought_nothing(self):
+        self.evidence.processor.append(charged("p2"))
+        self.broken("charges_and_transactions_pair")
+
+    def test_a_charge_given_back_needs_no_transaction(self):
+        self.evidence.processor += [charged("p2"), charged("p2", "void")]
+        self.broken()
+
+    def test_a_sale_given_back(self):
+        self.evidence.processor.append(charged("p1", "void"))
+        self.broken("charges_and_transactions_pair")
+
+    def test_a_purchase_charged_twice(self):
+        self.evidence.processor *= 2
+        self.broken("charges_and_transactions_pair")
+
+    def test_a_sale_that_was_never_paid(self):
+        self.evidence.processor.clear()
+        self.broken("charges_and_transactions_pair")
+
+    def test_a_sale_that_was_declined(self):
+        self.evidence.processor[0]["state"] = "declined"
+        self.broken("charges_and_transactions_pair")
+
+    def test_another_sum(self):
+        self.evidence.processor[0]["order"]["total"] = 990
+        self.broken("charges_and_transactions_pair")
+
+    def test_without_a_processor_nothing_is_charged(self):
+        self.evidence.processor = None
+        self.broken()
+
+    # finishes_stay
+
+    def test_a_finish_that_was_forgotten(self):
+        self.evidence.transactions[0]["finished_at"] = None
+        self.broken("finishes_stay")
+
+    def test_a_finished_transaction_that_came_back(self):
+        self.evidence.heard[2]["items"][0]["isFinished"] = False
+        self.broken("finishes_stay")
+
+    def test_a_list_asked_for_before_the_finish_may_show_it_unfinished(self):
+        self.evidence.heard[2]["items"][0]["isFinished"] = False
+        self.evidence.heard[2]["asked_at"] = 15
+        self.broken()
+
+    # notifications_are_owed_once
+
+    def test_a_sale_that_owes_nothing(self):
+        self.evidence.outbox.clear()
+        self.broken("notifications_are_owed_once")
+
+    def test_a_sale_that_owes_two(self):
+        self.evidence.outbox.append(owed(uuid="n2"))
+        self.broken("notifications_are_owed_once")
+
+    def test_a_notification_for_nothing(self):
+        self.evidence.outbox.append(owed(999, uuid="n2"))
+        self.broken("notifications_are_owed_once")
+
+    def test_two_notifications_of_one_name(self):
+        self.evidence.outbox.append(owed(None, notification_type="TEST"))
+        self.broken("notifications_are_owed_once")
+
+    # commits_have_their_own_revision
+
+    def test_two_commits_in_one_place(self):
+        other = purchase_row("p2", None, 3, state="refused", refusal="declined")
+        self.evidence.purchases.append(other)
+        self.broken("commits_have_their_own_revision")
+
+    def test_a_commit_past_the_end_of_its_line(self):
+        self.evidence.customers[0]["revision"] = 3
+        self.broken("commits_have_their_own_revision")
+
+    # followers_miss_nothing
+
+    def test_a_follower_who_missed_the_last_change(self):
+        self.evidence.heard[2]["items"][0]["revision"] = 3
+        self.broken("followers_miss_nothing")
+
+    def test_a_follower_who_never_heard(self):
+        self.evidence.heard[2]["items"].clear()
+        self.broken("followers_miss_nothing")
+
+    # everything_asked_was_answered
+
+    def test_a_purchase_without_an_answer(self):
+        self.evidence.asked.append(dict(self.evidence.asked[0], purchase="p2"))
+        self.broken("everything_asked_was_answered")
+
+    def test_a_purchase_left_half_done(self):
+        half = purchase_row("p2", None, 2, state="authorising")
+        self.evidence.purchases.append(half)
+        self.broken("everything_asked_was_answered")
+
+    def test_a_sum_still_owed(self):
+        self.evidence.purchases[0]["void_owed_at"] = 1
+        self.broken("everything_asked_was_answered")
+
+    # other_contents_are_refused
+
+    def test_other_contents_that_were_taken(self):
+        self.evidence.heard.append(heard("other contents", 50, purchase="p1"))
+        self.broken("other_contents_are_refused")
+
+    def test_other_contents_that_were_refused(self):
+        answer = {"code": "purchaseIdReused"}
+        self.evidence.heard.append(
+            heard("other contents", 50, purchase="p1", status=409, answer=answer))
+        self.broken()
+
+    # purchases_are_redeemed_once
+
+    def test_a_sale_that_cannot_be_redeemed(self):
+        self.evidence.ledger_redemptions.clear()
+        self.broken("purchases_are_redeemed_once")
+
+    def test_a_sale_redeemed_twice(self):
+        self.evidence.ledger_redemptions.append(
+            {"transaction_id": "100", "idempotency_key": "k2"})
+        self.broken("purchases_are_redeemed_once")
+
+    def test_a_redemption_done_twice(self):
+        self.evidence.ledger_redemptions.append(
+            {"transaction_id": "101", "idempotency_key": "k1"})
+        self.broken("purchases_are_redeemed_once")
+
+    def test_a_transaction_that_stands_twice_in_the_ledger(self):
+        self.evidence.ledger_purchases *= 2
+        self.broken("purchases_are_redeemed_once")
+
+    def test_a_redemption_told_two_ways(self):
+        self.evidence.heard.append(
+            heard("redeem", 50, transaction="101", idempotency_key="k1"))
+        self.broken("purchases_are_redeemed_once")
+
+    def test_a_transaction_told_redeemed_under_two_keys(self):
+        self.evidence.heard.append(
+            heard("redeem", 50, transaction="100", idempotency_key="k2"))
+        self.broken("purchases_are_redeemed_once")
+
+    # All of them
+
+    def test_every_rule_has_tests_here(self):
+        with open(__file__, encoding="utf-8") as file:
+            text = file.read()
+        for rule in rules.RULES:
+            self.assertIn(f"# {rule.__name__}\n", text)
+
+    def test_judging_changes_nothing(self):
+        before = copy.deepcopy(self.evidence)
+        rules.judge(self.evidence)
+        self.assertEqual(self.evidence, before)
+
+
+if __name__ == "__main__":
+    unittest.main()
