@@ -46,6 +46,7 @@ let package = Package(
         .library(name: "PurchaseKitTesting", targets: ["PurchaseKitTesting"]),
         // For programs that hold a store themselves, the benchmarks among them.
         .library(name: "ShopServer", targets: ["ShopServer"]),
+        .library(name: "Outbound", targets: ["Outbound"]),
         .library(name: "Shop", targets: ["Shop"]),
         .library(name: "StorageSQLite", targets: ["StorageSQLite"]),
         .library(name: "Storage", targets: ["Storage"]),

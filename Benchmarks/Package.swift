@@ -25,6 +25,7 @@ let package = Package(
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Live", package: "shopkeeper"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "Outbound", package: "shopkeeper"),
                 .product(name: "Shop", package: "shopkeeper"),
                 .product(name: "ShopServer", package: "shopkeeper"),
                 .product(name: "SignedData", package: "shopkeeper"),

@@ -11,7 +11,9 @@ import StoreWire
 
 /// A store on files in a folder, as the command opens one.
 enum BenchStore {
-    static func open(in folder: URL) async throws -> Store {
+    static func open(
+        in folder: URL, courier: (any Courier)? = nil
+    ) async throws -> Store {
         let ports = StorePorts(
             places: StoragePlaces(
                 registry: { migrations in
@@ -27,7 +29,7 @@ enum BenchStore {
                 deleteRealm: { _ in }),
             keys: FileKeyStore(
                 directory: folder.appendingPathComponent("keys").path, randomness: Live.randomness),
-            wall: Live.wallClock, randomness: Live.randomness)
+            wall: Live.wallClock, randomness: Live.randomness, courier: courier)
         return try await Store.open(ports)
     }
 

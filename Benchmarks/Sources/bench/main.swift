@@ -11,6 +11,7 @@ struct Bench {
     /// Every subject, in the order in which all of them are measured.
     private static let subjects = [
         "signatures", "purchases", "receipts", "history", "footprint", "latency",
+        "notifications",
     ]
 
     /// The exit code: 0 when every figure that was asked for is met.
@@ -66,6 +67,7 @@ struct Bench {
             case "history": figures += try await HistoryBench().run()
             case "footprint":
                 notes += try FootprintBench(purchases: 100_000, waiting: 10_000).run()
+            case "notifications": notes += try await NotificationBench().run()
             default: notes += try LatencyBench().run()
             }
         }
