@@ -14,6 +14,13 @@ enum AuthorityFile: String {
     case transactionsKey = "transactions.key.pem"
     case receipts = "receipts.pem"
     case receiptsKey = "receipts.key.pem"
+    case responder = "responder.pem"
+    case responderKey = "responder.key.pem"
+
+    /// The certificates: root, intermediate, leaf for JWS, leaf for receipts, responder.
+    static let certificates: [AuthorityFile] = [
+        .root, .intermediate, .transactions, .receipts, .responder,
+    ]
 
     /// Reads this file out of `files`.
     func read<Value>(
@@ -34,25 +41,42 @@ enum AuthorityFile: String {
     }
 }
 
-/// The four private keys of an authority.
+/// The private keys of an authority.
 struct AuthorityKeys {
-    let root: P384.Signing.PrivateKey
+    /// Nil while it lies in a safe: it is needed to rotate the intermediate alone.
+    let root: P384.Signing.PrivateKey?
     let intermediate: P384.Signing.PrivateKey
     let transactions: P256.Signing.PrivateKey
     let receipts: _RSA.Signing.PrivateKey
+    /// Answers for the root whether the intermediate holds.
+    let responder: P256.Signing.PrivateKey
 
     /// New keys.
     init() throws {
-        root = P384.Signing.PrivateKey()
-        intermediate = P384.Signing.PrivateKey()
+        try self.init(
+            root: P384.Signing.PrivateKey(), intermediate: P384.Signing.PrivateKey(),
+            responder: P256.Signing.PrivateKey())
+    }
+
+    /// New keys for the leaves under those that are given.
+    init(
+        root: P384.Signing.PrivateKey?, intermediate: P384.Signing.PrivateKey,
+        responder: P256.Signing.PrivateKey
+    ) throws {
+        self.root = root
+        self.intermediate = intermediate
+        self.responder = responder
         transactions = P256.Signing.PrivateKey()
         receipts = try _RSA.Signing.PrivateKey(keySize: .bits2048)
     }
 
     init(files: [String: [UInt8]]) throws(AuthorityFault) {
-        root = try AuthorityFile.rootKey.read(from: files) {
-            try P384.Signing.PrivateKey(pemRepresentation: $0)
-        }
+        root =
+            files[AuthorityFile.rootKey.rawValue] == nil
+            ? nil
+            : try AuthorityFile.rootKey.read(from: files) {
+                try P384.Signing.PrivateKey(pemRepresentation: $0)
+            }
         intermediate = try AuthorityFile.intermediateKey.read(from: files) {
             try P384.Signing.PrivateKey(pemRepresentation: $0)
         }
@@ -62,26 +86,35 @@ struct AuthorityKeys {
         receipts = try AuthorityFile.receiptsKey.read(from: files) {
             try _RSA.Signing.PrivateKey(pemRepresentation: $0)
         }
+        responder = try AuthorityFile.responderKey.read(from: files) {
+            try P256.Signing.PrivateKey(pemRepresentation: $0)
+        }
     }
 
     /// The keys as PKCS#8 PEM, by file name.
     func files() throws -> [String: [UInt8]] {
-        [
-            AuthorityFile.rootKey.rawValue: Array(root.pemRepresentation.utf8),
+        var files: [String: [UInt8]] = [
             AuthorityFile.intermediateKey.rawValue: Array(intermediate.pemRepresentation.utf8),
             AuthorityFile.transactionsKey.rawValue: Array(transactions.pemRepresentation.utf8),
             AuthorityFile.receiptsKey.rawValue: Array(receipts.pkcs8PEMRepresentation.utf8),
+            AuthorityFile.responderKey.rawValue: Array(responder.pemRepresentation.utf8),
         ]
+        files[AuthorityFile.rootKey.rawValue] = root.map { Array($0.pemRepresentation.utf8) }
+        return files
     }
 
     /// Refuses keys that are not those of the certificates: root,
-    /// intermediate, leaf for JWS, leaf for receipts.
+    /// intermediate, leaf for JWS, leaf for receipts, responder.
     func match(_ certificates: [Certificate]) throws(AuthorityFault) {
         let pairs: [(AuthorityFile, Certificate.PublicKey)] = [
-            (.rootKey, Certificate.PublicKey(root.publicKey)),
+            (
+                .rootKey,
+                root.map { Certificate.PublicKey($0.publicKey) } ?? certificates[0].publicKey
+            ),
             (.intermediateKey, Certificate.PublicKey(intermediate.publicKey)),
             (.transactionsKey, Certificate.PublicKey(transactions.publicKey)),
             (.receiptsKey, Certificate.PublicKey(receipts.publicKey)),
+            (.responderKey, Certificate.PublicKey(responder.publicKey)),
         ]
         for ((file, key), certificate) in zip(pairs, certificates)
         where key != certificate.publicKey {

@@ -22,6 +22,8 @@ enum MarkerExtension {
 /// strict mode, swift-certificates and Java's path validator all accept.
 struct CertificateIssuer {
     let kind: AuthorityKind
+    /// Where it is told whether a certificate still holds; nil for nowhere.
+    let statusURL: String?
 
     /// 2000-01-01T00:00:00Z and 2099-12-31T23:59:59Z.
     private static let notValidBefore = Date(timeIntervalSince1970: 946_684_800)
@@ -50,7 +52,27 @@ struct CertificateIssuer {
                 Critical(KeyUsage(keyCertSign: true, cRLSign: true))
                 SubjectKeyIdentifier(hash: publicKey)
                 Self.identifier(of: root)
+                if let statusAccess { statusAccess }
                 MarkerExtension.make(MarkerExtension.intermediate)
+            })
+    }
+
+    /// Answers status requests in the root's name; of itself nobody asks.
+    func responder(
+        _ publicKey: Certificate.PublicKey, from root: Certificate,
+        _ rootKey: P384.Signing.PrivateKey
+    ) throws -> Certificate {
+        try issue(
+            publicKey, subject: name("Status Responder"), issuer: root.subject,
+            issuerKey: rootKey,
+            extensions: Certificate.Extensions {
+                Critical(BasicConstraints.notCertificateAuthority)
+                Critical(KeyUsage(digitalSignature: true))
+                try ExtendedKeyUsage([.ocspSigning])
+                SubjectKeyIdentifier(hash: publicKey)
+                Self.identifier(of: root)
+                Certificate.Extension(
+                    oid: [1, 3, 6, 1, 5, 5, 7, 48, 1, 5], critical: false, value: [0x05, 0x00])
             })
     }
 
@@ -66,8 +88,17 @@ struct CertificateIssuer {
                 Critical(KeyUsage(digitalSignature: true))
                 SubjectKeyIdentifier(hash: publicKey)
                 Self.identifier(of: intermediate)
+                if let statusAccess { statusAccess }
                 MarkerExtension.make(MarkerExtension.leaf)
             })
+    }
+
+    private var statusAccess: AuthorityInformationAccess? {
+        statusURL.map { url in
+            AuthorityInformationAccess([
+                .init(method: .ocspServer, location: .uniformResourceIdentifier(url))
+            ])
+        }
     }
 
     private static func identifier(of issuer: Certificate) -> AuthorityKeyIdentifier {

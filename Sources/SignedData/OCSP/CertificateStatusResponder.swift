@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Commerce
+import Crypto
+import Foundation
+import SwiftASN1
+import X509
+
+/// Tells whether certificates of one authority still hold (OCSP, RFC 6960),
+/// for libraries that check that online.
+///
+/// What the intermediate issued is answered for with the intermediate's key.
+/// For the intermediate itself the root answers, through a responder that it
+/// named once, so that the root's own key may lie in a safe.
+public struct CertificateStatusResponder: Sendable {
+    /// How long an answer may be kept.
+    public static let holdsMinutes: Int64 = 60
+
+    private let root: Certificate
+    private let intermediate: Certificate
+    private let responder: Certificate
+    private let intermediateKey: P384.Signing.PrivateKey
+    private let responderKey: P256.Signing.PrivateKey
+    /// Serial numbers of what each has issued.
+    private let issuedByRoot: Set<[UInt8]>
+    private let issuedByIntermediate: Set<[UInt8]>
+
+    init(
+        root: Certificate, intermediate: Certificate, leaves: [Certificate],
+        responder: Certificate, keys: AuthorityKeys
+    ) {
+        self.root = root
+        self.intermediate = intermediate
+        self.responder = responder
+        intermediateKey = keys.intermediate
+        responderKey = keys.responder
+        issuedByRoot = Set([intermediate, responder].map(Self.serial))
+        issuedByIntermediate = Set(leaves.map(Self.serial))
+    }
+
+    static func serial(_ certificate: Certificate) -> [UInt8] {
+        CertificateID.serial(certificate.serialNumber.bytes)
+    }
+
+    /// The answer to a request, both in DER. A request that is none gets an
+    /// answer that says so.
+    ///
+    /// - Parameters:
+    ///   - wall: The machine's time: whoever checks online lives in it.
+    ///   - revoked: When each serial number was revoked, big-endian octets.
+    ///   - formerly: Serial numbers of leaves that were issued earlier.
+    public func answer(
+        _ request: [UInt8], wall: Timestamp, revoked: [[UInt8]: Timestamp] = [:],
+        formerly: Set<[UInt8]> = []
+    ) throws -> [UInt8] {
+        let asked: CertificateStatusRequest
+        do { asked = try CertificateStatusRequest(request) } catch {
+            return try CertificateStatusAnswer.error(.malformedRequest)
+        }
+        let isOfRoot = try asked.certificates.allSatisfy { try $0.names(root) }
+        let isOfIntermediate = try asked.certificates.allSatisfy { try $0.names(intermediate) }
+        guard isOfRoot || isOfIntermediate else {
+            return try CertificateStatusAnswer.error(.unauthorized)
+        }
+        let issued = isOfRoot ? issuedByRoot : issuedByIntermediate.union(formerly)
+        let answer = CertificateStatusAnswer(
+            statuses: asked.certificates.map { id in
+                let date = revoked[id.serial]
+                let status: CertificateStatusAnswer.Status =
+                    date.map { .revoked($0) } ?? (issued.contains(id.serial) ? .good : .unknown)
+                return (id, status)
+            }, nonce: asked.nonce, producedAt: wall,
+            validUntil: wall.adding(milliseconds: Self.holdsMinutes * 60_000))
+        return isOfRoot
+            ? try answer.signed(.sha256(responderKey), by: responder, sending: [responder])
+            : try answer.signed(.sha384(intermediateKey), by: intermediate, sending: [])
+    }
+}
