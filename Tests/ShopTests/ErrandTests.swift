@@ -40,6 +40,43 @@ struct ErrandTests {
         #expect(try await !world.realm.owesWork())
     }
 
+    @Test func `production's retries come due by its clock, and end`() async throws {
+        let courier = ScriptedCourier(
+            Delivery(status: 500), Delivery(.timedOut), Delivery(status: 500))
+        let world = try await TestWorld.open(
+            realm: "live", environment: Realm.production, courier: courier)
+        try await world.realm.setNotificationURL(
+            "https://example.com/", bundleID: TestWorld.bundleID.value, TestWorld.context)
+        _ = try await world.realm.sendNotification(
+            SendNotificationRequest(
+                bundleId: TestWorld.bundleID.value, notificationType: "TEST"), TestWorld.context)
+
+        var tried: [Int] = []
+        for hour in 0...40 {
+            if try await world.realm.workOnce() > 0 { tried.append(hour) }
+            world.wall.advance(seconds: 3600)
+        }
+
+        #expect(tried == [0, 1, 13, 37])
+        #expect(courier.parcels.count == 4)
+        #expect(try await !world.realm.owesWork())
+    }
+
+    @Test func `a charge that a processor approves owes its errand too`() async throws {
+        let courier = ScriptedCourier()
+        let world = try await TestWorld.open(
+            processor: ScriptedProcessor([.approve, .decline]), courier: courier)
+        try await world.realm.setNotificationURL(
+            TestWorld.url, bundleID: TestWorld.bundleID.value, TestWorld.context)
+
+        let sold = try await world.buy(purchaseID(1))
+        let declined = try await world.buy(purchaseID(2))
+
+        #expect(sold.state == "sold" && declined.state == "refused")
+        #expect(try await world.realm.workOnce() == 1)
+        #expect(courier.parcels.count == 1)
+    }
+
     @Test func `nobody is owed an errand where there is no URL`() async throws {
         let world = try await TestWorld.open(courier: ScriptedCourier())
         try await world.buy(purchaseID(1))
