@@ -205,6 +205,6 @@ extension StoragePlaces {
                     guard FileManager.default.fileExists(atPath: path) else { continue }
                     try FileManager.default.removeItem(atPath: path)
                 }
-            })
+            }, isOneProcess: true)
     }
 }

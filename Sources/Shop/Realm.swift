@@ -79,6 +79,7 @@ public final class Realm: Sendable {
             guard opening.description.id == row.id else {
                 throw StorageFault(.unreadable, "this database belongs to another realm")
             }
+            if store.ports.places.isOneProcess { try await releaseLeft(in: storage) }
             let realm = try await Realm(opening, storage: storage, in: store)
             if !opening.hasDefaultCustomer, !realm.isProduction {
                 try await realm.makeDefaultCustomer()

@@ -12,12 +12,17 @@ public struct StoragePlaces: Sendable {
     public var realm: @Sendable (_ id: String, [Migration]) async throws -> any Storage
     /// Deletes the closed database of a realm; deleting again changes nothing.
     public var deleteRealm: @Sendable (_ id: String) async throws -> Void
+    /// Whether no other process can have these databases open: then work
+    /// that an earlier one had begun is free at once, and no lease is waited for.
+    public var isOneProcess: Bool
 
     public init(
         registry: @escaping @Sendable ([Migration]) async throws -> any Storage,
         realm: @escaping @Sendable (_ id: String, [Migration]) async throws -> any Storage,
-        deleteRealm: @escaping @Sendable (_ id: String) async throws -> Void
+        deleteRealm: @escaping @Sendable (_ id: String) async throws -> Void,
+        isOneProcess: Bool = false
     ) {
+        self.isOneProcess = isOneProcess
         self.registry = registry
         self.realm = realm
         self.deleteRealm = deleteRealm

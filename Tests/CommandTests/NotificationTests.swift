@@ -120,6 +120,27 @@ import Testing
         #expect(dead.status == 1 && dead.output.contains("NO_RESPONSE"))
     }
 
+    @Test func `a store killed while it sends sends the same again`() async throws {
+        let peer = try ScriptedPeer(.silence, .answer(ScriptedPeer.response("200 OK")))
+        var heard = peer.heardRequests.makeAsyncIterator()
+        let store = try await rig.serve("--notify", peer.url)
+        _ = try await rig.object("buy", "com.example.monkeycredits.credits5")
+        let first = try #require(await heard.next())
+
+        store.kill(SIGKILL)
+        _ = await store.outcome()
+        let again = try await rig.serve()
+        defer { again.kill(SIGTERM) }
+        let second = try #require(await heard.next())
+
+        #expect(Self.body(of: first) == Self.body(of: second))
+        #expect(Self.body(of: first).contains("signedPayload"))
+    }
+
+    private static func body(of request: String) -> String {
+        request.components(separatedBy: "\r\n\r\n").dropFirst().joined()
+    }
+
     @Test func `Apple's library asks for notifications and reads them`() async throws {
         let outcome = try await rig.run(
             "shopkeeper", "exec", "--", try Rig.python(),

@@ -124,6 +124,20 @@ struct ErrandTests {
         #expect(courier.parcels.count == 1)
     }
 
+    @Test func `the only process there can be takes over at once`() async throws {
+        let courier = ScriptedCourier()
+        let world = try await world(courier)
+        try await world.buy(purchaseID(1))
+        let left = try #require(try await world.realm.claim(lanes).errands.first)
+
+        try await Realm.releaseLeft(in: world.realm.storage)
+
+        #expect(try await world.realm.workOnce() == 1)
+        #expect(courier.parcels.count == 1)
+        await world.realm.run(left)
+        #expect(try await world.attemptCount() == 1)
+    }
+
     @Test func `one that wakes after its lease ended changes nothing`() async throws {
         let world = try await world(ScriptedCourier(Delivery(status: 500)))
         try await world.buy(purchaseID(1))

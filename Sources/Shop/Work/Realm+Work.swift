@@ -50,6 +50,14 @@ extension Realm {
         }
     }
 
+    /// Frees what an earlier process held, where none but this one has the
+    /// database. The fences stay where they are.
+    static func releaseLeft(in storage: any Storage) async throws {
+        let isHeld = try await storage.read { try $0.first(Statement.Errands.anyHeld) != nil }
+        guard isHeld else { return }
+        try await storage.write { try $0.execute(Statement.Errands.releaseAll, []) }
+    }
+
     /// Whether anything is left to do, now or later.
     func owesWork() async throws -> Bool {
         try await storage.read { try $0.first(Statement.Errands.any) != nil }

@@ -73,6 +73,16 @@ extension Statement {
         static let any = Statement(
             "errands.any", [], "SELECT e.kind FROM errands e LIMIT 1")
 
-        static let all = [insert, lanes, due, hold, remove, postpone, release, any]
+        static let anyHeld = Statement(
+            "errands.anyHeld", [],
+            "SELECT e.kind FROM errands e WHERE e.lease_until IS NOT NULL LIMIT 1")
+
+        static let releaseAll = Statement(
+            "errands.releaseAll", [],
+            "UPDATE errands SET lease_until = NULL WHERE lease_until IS NOT NULL")
+
+        static let all = [
+            insert, lanes, due, hold, remove, postpone, release, any, anyHeld, releaseAll,
+        ]
     }
 }

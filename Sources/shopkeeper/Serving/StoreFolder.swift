@@ -51,7 +51,7 @@ final class StoreFolder: Sendable {
                     try? FileManager.default.removeItem(
                         atPath: "\(path)/realms/\(id).sqlite\(suffix)")
                 }
-            })
+            }, isOneProcess: true)
     }
 
     private static let memory = StoragePlaces(

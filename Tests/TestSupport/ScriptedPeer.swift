@@ -2,7 +2,6 @@
 
 import Foundation
 import Synchronization
-import TestSupport
 
 #if canImport(Glibc)
     import Glibc
@@ -10,10 +9,10 @@ import TestSupport
     import Darwin
 #endif
 
-/// A server on loopback that treats every connection as it is told, on plain
-/// threads, one for each.
-final class ScriptedPeer: Sendable {
-    enum Manner: Sendable {
+/// An HTTP server on loopback that treats every connection as it is told, on
+/// plain threads, one for each.
+public final class ScriptedPeer: Sendable {
+    public enum Manner: Sendable {
         /// Reads the request and answers with these bytes.
         case answer(String)
         /// The same, and then reads the next request on the same connection.
@@ -28,18 +27,24 @@ final class ScriptedPeer: Sendable {
         case answerThenSilence(String)
     }
 
-    let port: UInt16
+    public let port: UInt16
+    /// Each request, head and body, when it has been read.
+    public let heardRequests: AsyncStream<String>
+    private let tell: AsyncStream<String>.Continuation
     private let listener: Int32
-    private let manner: Manner
+    private let manners: [Manner]
     private let heard = Mutex<(connections: Int, requests: [String])>((0, []))
 
-    var url: String { "http://127.0.0.1:\(port)/x" }
-    var requests: [String] { heard.withLock { $0.requests } }
-    var connections: Int { heard.withLock { $0.connections } }
+    public var url: String { "http://127.0.0.1:\(port)/x" }
+    public var requests: [String] { heard.withLock { $0.requests } }
+    public var connections: Int { heard.withLock { $0.connections } }
 
-    init(_ manner: Manner) throws {
+    /// One manner for each connection, in turn; the last for all that come after.
+    public init(_ manners: Manner...) throws {
+        precondition(!manners.isEmpty, "a peer has manners")
         (listener, port) = try Self.listen()
-        self.manner = manner
+        (heardRequests, tell) = AsyncStream.makeStream(of: String.self)
+        self.manners = manners
         let listener = listener
         Thread.detachNewThread { [weak self] in
             while true {
@@ -55,18 +60,21 @@ final class ScriptedPeer: Sendable {
     }
 
     deinit {
+        tell.finish()
         shutdown(listener, Int32(SHUT_RDWR))
         close(listener)
     }
 
     /// A port that nobody listens on.
-    static func closedPort() throws -> UInt16 {
+    public static func closedPort() throws -> UInt16 {
         let (descriptor, port) = try listen()
         close(descriptor)
         return port
     }
 
-    static func response(_ status: String, _ body: String = "", headers: String = "") -> String {
+    public static func response(
+        _ status: String, _ body: String = "", headers: String = ""
+    ) -> String {
         "HTTP/1.1 \(status)\r\nContent-Length: \(body.utf8.count)\r\n\(headers)\r\n\(body)"
     }
 
@@ -87,8 +95,11 @@ final class ScriptedPeer: Sendable {
     }
 
     private func serve(_ connection: Int32) {
-        heard.withLock { $0.connections += 1 }
-        switch manner {
+        let index = heard.withLock { heard in
+            defer { heard.connections += 1 }
+            return min(heard.connections, manners.count - 1)
+        }
+        switch manners[index] {
         case .hangUp: break
         case .readThenHangUp: _ = readRequest(connection)
         case .silence: if readRequest(connection) { readToEnd(connection) }
@@ -122,6 +133,7 @@ final class ScriptedPeer: Sendable {
         }
         let text = String(decoding: bytes, as: UTF8.self)
         heard.withLock { $0.requests.append(text) }
+        tell.yield(text)
         return true
     }
 
