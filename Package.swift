@@ -173,7 +173,8 @@ let package = Package(
                 "shopkeeper",
             ]),
         tests("ProofTests", ["TestSupport", "shopkeeper"]),
-        tests("CommandTests", ["MonkeyCredits", "TestSupport", "shopkeeper"]),
+        tests(
+            "CommandTests", ["MonkeyCredits", "Shop", "StoreWire", "TestSupport", "shopkeeper"]),
         tests("OutboundTests", ["Outbound", "TestSupport"]),
         tests("TidyTests", ["TestSupport"]),
     ]

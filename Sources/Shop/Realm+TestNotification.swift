@@ -113,9 +113,8 @@ extension Realm {
             guard let clock = try writing.first(Statement.Realms.clock) else {
                 throw StorageFault(.malformedRow, "the realm has no row")
             }
-            guard try Shelf(reading: writing).apps[bundleID]?.notificationURL != nil else {
-                return nil
-            }
+            let app = try writing.first(Statement.Notifications.url, [.text(bundleID.value)])
+            guard try app?.optionalText("notification_url") != nil else { return nil }
             let now = try ClockRow(clock, hasLastEvent: false).now(wall: wall)
             let token = "\(name)_\(now.milliseconds)"
             let owed = OwedNotification(

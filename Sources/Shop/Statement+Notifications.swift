@@ -10,6 +10,10 @@ extension Statement {
             UPDATE apps SET notification_url = $2 WHERE bundle_id = $1 RETURNING bundle_id
             """)
 
+        static let url = Statement(
+            "notifications.url", [.text],
+            "SELECT notification_url FROM apps WHERE bundle_id = $1")
+
         /// Everything that an attempt needs: what is owed, to where, what was
         /// signed before and how often it was tried, and the clock.
         static let facts = Statement(
@@ -99,7 +103,7 @@ extension Statement {
             """)
 
         static let all = [
-            setURL, facts, keep, insertAttempt, setDelivered, one, history,
+            setURL, url, facts, keep, insertAttempt, setDelivered, one, history,
         ]
     }
 }

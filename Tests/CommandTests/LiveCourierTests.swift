@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Shop
+import StoreWire
+import TestSupport
+import Testing
+
+@testable import shopkeeper
+
+/// How an attempt over real sockets is told in Apple's words.
+@Suite(.timeLimit(.minutes(1))) struct LiveCourierTests {
+    private let courier = LiveCourier()
+
+    private func delivery(to url: String, isProduction: Bool = false) async -> Delivery {
+        await courier.deliver(
+            Parcel(url: url, body: Array("{}".utf8), id: "u-1", isProduction: isProduction))
+    }
+
+    @Test func `every end has its word`() async throws {
+        let long = String(repeating: "a", count: 100_000)
+        let cases: [(ScriptedPeer.Manner, SendAttemptResult, Int?)] = [
+            (.answer(ScriptedPeer.response("200 OK")), .success, 200),
+            (.answer(ScriptedPeer.response("206 Partial", "thanks")), .success, 206),
+            // However much a server says, its head is an answer.
+            (.answer(ScriptedPeer.response("200 OK", long)), .success, 200),
+            (.answer(ScriptedPeer.response("207 Multi")), .unsuccessfulStatus, 207),
+            (
+                .answer(ScriptedPeer.response("301 Moved", headers: "Location: /y\r\n")),
+                .unsuccessfulStatus, 301
+            ),
+            (.answer(ScriptedPeer.response("503 Away")), .unsuccessfulStatus, 503),
+            (.readThenHangUp, .noResponse, nil),
+            (.answer("hello\r\n"), .invalidResponse, nil),
+            (.answer("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\na"), .prematureClose, 200),
+        ]
+        for (manner, result, status) in cases {
+            let peer = try ScriptedPeer(manner)
+            let delivery = await delivery(to: peer.url)
+            #expect(delivery.result == result && delivery.status == status, "\(delivery)")
+        }
+    }
+
+    @Test func `what is posted is JSON with the notification's id`() async throws {
+        let peer = try ScriptedPeer(.answer(ScriptedPeer.response("200 OK")))
+
+        _ = await delivery(to: peer.url)
+
+        let request = try #require(peer.requests.first)
+        #expect(request.contains("Content-Type: application/json\r\n"))
+        #expect(request.contains("X-Request-Id: u-1\r\n"))
+        #expect(request.hasSuffix("\r\n\r\n{}"))
+    }
+
+    @Test func `a production realm's courier calls no private address`() async throws {
+        let peer = try ScriptedPeer(.answer(ScriptedPeer.response("200 OK")))
+
+        for host in ["127.0.0.1", "localhost"] {
+            let delivery = await delivery(
+                to: "https://\(host):\(peer.port)/", isProduction: true)
+            #expect(delivery.result == .noResponse)
+        }
+        #expect(await delivery(to: peer.url, isProduction: true).result == .other)
+        #expect(peer.connections == 0)
+    }
+
+    @Test func `no TLS is told as such`() async throws {
+        let peer = try ScriptedPeer(.hangUp)
+
+        #expect(await delivery(to: "https://127.0.0.1:\(peer.port)/").result == .tlsIssue)
+    }
+}
