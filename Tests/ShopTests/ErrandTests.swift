@@ -235,6 +235,33 @@ struct ErrandTests {
         #expect(courier.hanging <= 30)
     }
 
+    @Test func `a notification is three commits: taken, signed, settled`() async throws {
+        let world = try await world(ScriptedCourier())
+        try await world.buy(purchaseID(1))
+        world.places.counter.reset()
+        let signed = world.logged.count("notification signed")
+
+        try await world.realm.workOnce()
+
+        #expect(world.places.counter.commits == 3)
+        #expect(world.logged.count("notification signed") - signed == 1)
+    }
+
+    @Test func `a sale with somebody to tell is one statement more`() async throws {
+        let world = try await world(ScriptedCourier())
+        let session = try await world.session()
+        world.places.counter.reset()
+
+        try await world.buy(purchaseID(1), session: session)
+
+        #expect(
+            world.places.counter.statements == [
+                "customers.line", "purchases.facts", "purchases.insert", "transactions.insert",
+                "outbox.insert", "errands.insert",
+            ])
+        #expect(world.places.counter.commits == 1)
+    }
+
     @Test func `looking for work writes nothing`() async throws {
         let world = try await world(ScriptedCourier())
         world.places.counter.reset()

@@ -28,7 +28,9 @@ struct HeardNotification: Encodable, Sendable {
         }
         signedPayload = read.signedPayload
         guard let verifier else {
-            problem = "no root certificate to check it against: start a store, or give --root"
+            problem =
+                "no root certificate to check it against: start a store, name one with --data, or "
+                + "give its root with --root"
             return
         }
         do throws(VerificationFailure) {
