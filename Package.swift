@@ -47,6 +47,8 @@ let package = Package(
         // For programs that hold a store themselves, the benchmarks among them.
         .library(name: "ShopServer", targets: ["ShopServer"]),
         .library(name: "Outbound", targets: ["Outbound"]),
+        .library(name: "LedgerServer", targets: ["LedgerServer"]),
+        .library(name: "Ledger", targets: ["Ledger"]),
         .library(name: "Shop", targets: ["Shop"]),
         .library(name: "StorageSQLite", targets: ["StorageSQLite"]),
         .library(name: "Storage", targets: ["Storage"]),
@@ -111,6 +113,10 @@ let package = Package(
                 "Commerce", "Storage", "StoreWire", "StrictJSON", hummingbird, lifecycle, logging,
                 signals,
             ]),
+        module("Ledger", ["Commerce", "SignedData", "Storage", "StoreWire"]),
+        module(
+            "LedgerServer",
+            ["HTTPShell", "Ledger", "StoreWire", hummingbird, lifecycle, logging]),
         module(
             "ShopServer",
             [
@@ -119,8 +125,9 @@ let package = Package(
         .executableTarget(
             name: "shopkeeper",
             dependencies: [
-                "CatalogueFile", "Commerce", "Live", "Outbound", "PurchaseKit", "Shop",
-                "ShopServer", "SignedData", "Storage", "StorageSQLite", "StoreWire",
+                "CatalogueFile", "Commerce", "Ledger", "LedgerServer", "Live", "Outbound",
+                "PurchaseKit", "Shop", "ShopServer", "SignedData", "Storage", "StorageSQLite",
+                "StoreWire",
                 "StrictJSON", argumentParser, crypto, hummingbird, logging,
             ],
             swiftSettings: strict),
@@ -168,13 +175,26 @@ let package = Package(
         tests(
             "ScenarioTests",
             [
-                "CSyncCounter", "Commerce", "Live", "PurchaseKit", "PurchaseKitTesting", "Shop",
+                "CSyncCounter", "Commerce", "Live", "PurchaseKit", "PurchaseKitTesting",
+                "Shop",
                 "SignedData", "Storage", "StorageSQLite", "StoreKit", "StoreWire", "TestSupport",
                 "shopkeeper",
             ]),
         tests("ProofTests", ["TestSupport", "shopkeeper"]),
         tests(
             "CommandTests", ["MonkeyCredits", "Shop", "StoreWire", "TestSupport", "shopkeeper"]),
+        tests(
+            "LedgerTests",
+            [
+                "Commerce", "Ledger", "SignedData", "Storage", "StorageSQLite", "StoreWire",
+                "TestSupport",
+            ]),
+        tests(
+            "LedgerServerTests",
+            [
+                "Commerce", "Ledger", "LedgerServer", "Live", "SignedData", "StorageSQLite",
+                "StoreWire", logging,
+            ]),
         tests("OutboundTests", ["Outbound", "TestSupport"]),
         tests("TidyTests", ["TestSupport"]),
     ]

@@ -20,7 +20,7 @@ struct Shopkeeper: AsyncParsableCommand {
         subcommands: [
             ServeCommand.self, ExecCommand.self, EnvCommand.self, WaitCommand.self,
             StatusCommand.self, StopCommand.self, BuyCommand.self, CatalogueCommand.self,
-            RealmCommand.self,
+            LedgerCommand.self, RealmCommand.self,
             TransactionCommand.self, CustomerCommand.self, KeyCommand.self,
             CertificateCommand.self, AppCommand.self, NotifyCommand.self, ListenCommand.self,
         ])

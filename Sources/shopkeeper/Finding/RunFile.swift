@@ -69,7 +69,8 @@ struct RunFile: Codable, Sendable {
         return try? JSONDecoder().decode(RunFile.self, from: bytes)
     }
 
-    private static func write(_ bytes: Data, to file: URL) throws {
+    /// Replaces a file, for its owner alone.
+    static func write(_ bytes: Data, to file: URL) throws {
         let new = file.path + ".new"
         try? FileManager.default.removeItem(atPath: new)
         let isMade = FileManager.default.createFile(
@@ -81,7 +82,8 @@ struct RunFile: Codable, Sendable {
         }
     }
 
-    private static func makePrivateFolder(_ folder: URL) throws {
+    /// Makes a folder of this user's alone, or refuses the one that is there.
+    static func makePrivateFolder(_ folder: URL) throws {
         try? FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: true,
             attributes: [.posixPermissions: 0o700])
@@ -98,13 +100,15 @@ struct RunFile: Codable, Sendable {
         }
     }
 
-    private static func runtimeFile(forData data: String) -> URL {
+    /// `extension` tells stores' files from others'.
+    static func runtimeFile(forData data: String, extension: String = "json") -> URL {
         let digest = SHA256.hash(data: Data(data.utf8)).prefix(8)
         let name = digest.map { String(UInt16($0) + 256, radix: 16).dropFirst() }.joined()
-        return runtimeFolder.appendingPathComponent("\(name).json")
+        return runtimeFolder.appendingPathComponent("\(name).\(`extension`)")
     }
 
-    private static var runtimeFolder: URL {
+    /// Where this user's running servers leave word.
+    static var runtimeFolder: URL {
         if let folder = Live.environment["XDG_RUNTIME_DIR"], folder.hasPrefix("/") {
             return URL(fileURLWithPath: folder).appendingPathComponent("shopkeeper")
         }

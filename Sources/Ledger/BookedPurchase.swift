@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Storage
+import StoreWire
+
+/// A purchase as a row of the book.
+struct BookedPurchase: Hashable, Sendable {
+    let key: PurchaseKey
+    let facts: BookedFacts
+    let fate: PurchaseFate
+    let account: String?
+    let spent: Int
+    let revision: Int64
+
+    init(
+        _ proven: ProvenPurchase, account: String?, fate: PurchaseFate? = nil, spent: Int = 0,
+        revision: Int64
+    ) {
+        key = proven.key
+        facts = proven.facts
+        self.fate = fate ?? proven.fate
+        self.account = account
+        self.spent = spent
+        self.revision = revision
+    }
+
+    init(_ row: Row) throws {
+        let environment = try row.text("environment")
+        guard let environment = LedgerEnvironment(named: environment) else {
+            throw StorageFault(.malformedRow, "environment is \(environment)")
+        }
+        key = PurchaseKey(
+            root: try row.text("root"), environment: environment,
+            bundleID: try row.text("bundle_id"), transactionID: try row.text("transaction_id"))
+        facts = BookedFacts(
+            productID: try row.text("product_id"), type: try row.text("product_type"),
+            quantity: Int(try row.integer("quantity")),
+            purchasedAt: Timestamp(milliseconds: try row.integer("purchased_at")),
+            originalTransactionID: try row.text("original_transaction_id"),
+            price: try row.optionalInteger("price"), currency: try row.optionalText("currency"))
+        fate = PurchaseFate(
+            signedAt: Timestamp(milliseconds: try row.integer("signed_at")),
+            revokedAt: try row.optionalInteger("revoked_at").map(Timestamp.init(milliseconds:)),
+            revocationReason: try row.optionalInteger("revocation_reason").map { Int($0) })
+        account = try row.optionalText("account")
+        spent = Int(try row.integer("spent"))
+        revision = try row.integer("revision")
+    }
+
+    /// Why no unit of it can be spent; nil where one can.
+    var unspendable: Unspendable? {
+        if !facts.isRedeemable { return .notRedeemable }
+        if fate.revokedAt != nil { return .revoked }
+        return spent < facts.quantity ? nil : .spent
+    }
+
+    var wire: LedgerPurchase {
+        LedgerPurchase(
+            rootFingerprint: key.root, environment: key.environment.rawValue,
+            bundleId: key.bundleID, transactionId: key.transactionID,
+            originalTransactionId: facts.originalTransactionID, productId: facts.productID,
+            type: facts.type, purchaseDate: facts.purchasedAt, quantity: facts.quantity,
+            unspent: unspendable == nil ? facts.quantity - spent : 0, account: account,
+            revocationDate: fate.revokedAt, revocationReason: fate.revocationReason,
+            revision: revision)
+    }
+
+    /// Why a purchase cannot be spent, in the order in which it is told.
+    enum Unspendable: Hashable, Sendable, CaseIterable {
+        case notRedeemable, revoked, spent
+    }
+}
+
+/// What taking a proof asks of the book: decided by values alone.
+enum Taking: Hashable, Sendable {
+    /// It says nothing new.
+    case nothing
+    /// Enter it, claim it or write its fate, as far as they are given.
+    case change(account: String?, fate: PurchaseFate?)
+
+    /// Refuses a proof that contradicts the book: `purchaseContradicts`,
+    /// naming the field, and `purchaseClaimed`.
+    static func decide(
+        _ booked: BookedPurchase, _ proven: ProvenPurchase, account: String?
+    ) throws(LedgerRefusal) -> Taking {
+        if let field = booked.facts.difference(from: proven.facts) {
+            throw LedgerRefusal(
+                .conflict, code: "purchaseContradicts",
+                "The book tells another \(field) for this transaction.", field: field,
+                rule: "the facts of a transaction never change",
+                remedy: "a store that was made anew needs a ledger of its own, or a root of "
+                    + "its own")
+        }
+        if let owner = booked.account, let account, owner != account {
+            throw LedgerRefusal(
+                .conflict, code: "purchaseClaimed",
+                "Another account has claimed this purchase.", field: "account",
+                rule: "a purchase belongs to the account that claimed it first",
+                remedy: "hand it in for the account that it belongs to")
+        }
+        let fate = booked.fate.merged(with: proven.fate)
+        let claim = booked.account == nil ? account : nil
+        let isNews = fate != booked.fate
+        return claim == nil && !isNews
+            ? .nothing : .change(account: claim, fate: isNews ? fate : nil)
+    }
+}

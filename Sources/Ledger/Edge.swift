@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+
+/// The rules that words from outside keep before anything reads them.
+enum Edge {
+    /// Longest text of a field, in UTF-8 bytes.
+    static let textBytesMax = 255
+    /// A purpose may be a sentence.
+    static let purposeBytesMax = 1024
+    /// Purchases on a page of the unspent list.
+    static let pageMax = 100
+
+    /// Text that a database can hold and that says something.
+    static func text(
+        _ value: String, _ field: String, bytesMax: Int = textBytesMax
+    ) throws(LedgerRefusal) -> String {
+        guard !value.isEmpty, value.utf8.count <= bytesMax, !value.utf8.contains(0) else {
+            throw LedgerRefusal(
+                .badRequest, code: "textInvalid", "The text is empty, too long or holds U+0000.",
+                field: field, rule: "1 to \(bytesMax) bytes of UTF-8 without U+0000",
+                remedy: "send it so")
+        }
+        return value
+    }
+
+    static func optional(_ value: String?, _ field: String) throws(LedgerRefusal) -> String? {
+        guard let value else { return nil }
+        return try text(value, field)
+    }
+
+    /// A UUID is one account in either case: app account tokens are UUIDs.
+    static func account(
+        _ value: String, _ field: String = "account"
+    ) throws(LedgerRefusal) -> String {
+        if let uuid = UUIDText(value) { return uuid.text }
+        return try text(value, field)
+    }
+
+    static func limit(_ value: Int?) throws(LedgerRefusal) -> Int {
+        let limit = value ?? pageMax
+        guard (1...pageMax).contains(limit) else {
+            throw LedgerRefusal(
+                .badRequest, code: "limitInvalid", "A page cannot be that long.",
+                field: "limit", rule: "1 to \(pageMax)", remedy: "leave it out for the most")
+        }
+        return limit
+    }
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Storage
+public import StoreWire
+
+extension Ledger {
+    /// Spends exactly one unit of an account's purchase for a named purpose.
+    /// The same request under the same key gives the same answer and spends
+    /// nothing more.
+    ///
+    /// Refusals, in order: `textInvalid`, `environmentMissing`,
+    /// `environmentRefused`, `bundleIdMissing`, `bundleIdRefused`,
+    /// `purchaseUnnamed`, `redemptionContradicts` (naming the field),
+    /// `purchaseUnknown`, `notRedeemable`, `purchaseRevoked`, `purchaseSpent`.
+    public func redeem(
+        _ request: RedeemRequest, account: String, requestID: String = ""
+    ) async throws -> LedgerRedemption {
+        let wish = try wish(request, account: account)
+        // Told before: no commit is needed.
+        if let told = try await storage.read({ try wish.told($0) }) { return told.wire }
+        let now = ports.wall.now
+        let redemption = try await storage.write { try wish.fulfil($0, at: now) }
+        ports.log(
+            "redeemed",
+            [
+                "requestId": requestID, "transactionId": redemption.key.transactionID,
+                "environment": redemption.key.environment.rawValue,
+                "unit": "\(redemption.unit)",
+            ])
+        return redemption.wire
+    }
+
+    private func wish(
+        _ request: RedeemRequest, account: String
+    ) throws(LedgerRefusal) -> RedemptionWish {
+        let wish = RedemptionWish(
+            account: try Edge.account(account),
+            idempotencyKey: try Edge.text(request.idempotencyKey, "idempotencyKey"),
+            purpose: try Edge.text(
+                request.purpose, "purpose", bytesMax: Edge.purposeBytesMax),
+            transactionID: try Edge.optional(request.transactionId, "transactionId"),
+            productID: try Edge.optional(request.productId, "productId"),
+            environment: try environment(request.environment),
+            bundleID: try bundleID(request.bundleId))
+        guard wish.transactionID != nil || wish.productID != nil else {
+            throw LedgerRefusal(
+                .badRequest, code: "purchaseUnnamed", "Which purchase is to be spent?",
+                field: "transactionId", rule: "`transactionId`, `productId`, or both",
+                remedy: "name the transaction, or the product for its oldest unspent purchase")
+        }
+        return wish
+    }
+}
+
+/// A redemption as a row of the book.
+struct BookedRedemption: Hashable, Sendable {
+    let wish: RedemptionWish
+    let key: PurchaseKey
+    let productID: String
+    let unit: Int
+    let redeemedAt: Timestamp
+
+    init(
+        _ wish: RedemptionWish, of purchase: BookedPurchase, unit: Int, redeemedAt: Timestamp
+    ) {
+        self.wish = wish
+        key = purchase.key
+        productID = purchase.facts.productID
+        self.unit = unit
+        self.redeemedAt = redeemedAt
+    }
+
+    init(_ row: Row) throws {
+        guard let environment = LedgerEnvironment(named: try row.text("environment")) else {
+            throw StorageFault(.malformedRow, "a redemption's environment is unknown")
+        }
+        key = PurchaseKey(
+            root: try row.text("root"), environment: environment,
+            bundleID: try row.text("bundle_id"), transactionID: try row.text("transaction_id"))
+        productID = try row.text("product_id")
+        unit = Int(try row.integer("unit"))
+        redeemedAt = Timestamp(milliseconds: try row.integer("redeemed_at"))
+        wish = RedemptionWish(
+            account: try row.text("account"), idempotencyKey: try row.text("idempotency_key"),
+            purpose: try row.text("purpose"),
+            transactionID: try row.optionalText("asked_transaction_id"),
+            productID: try row.optionalText("asked_product_id"), environment: environment,
+            bundleID: key.bundleID)
+    }
+
+    var wire: LedgerRedemption {
+        LedgerRedemption(
+            account: wish.account, idempotencyKey: wish.idempotencyKey, purpose: wish.purpose,
+            rootFingerprint: key.root, environment: key.environment.rawValue,
+            bundleId: key.bundleID, productId: productID, transactionId: key.transactionID,
+            unit: unit, redeemedDate: redeemedAt)
+    }
+
+    var values: [SQLValue] {
+        [
+            .text(wish.account), .text(wish.idempotencyKey), .text(wish.purpose),
+            .optional(wish.transactionID), .optional(wish.productID), .text(key.root),
+            .text(key.environment.rawValue), .text(key.bundleID), .text(key.transactionID),
+            .text(productID), .integer(Int64(unit)), .integer(redeemedAt.milliseconds),
+        ]
+    }
+}
+
+/// What somebody wants spent.
+struct RedemptionWish: Hashable, Sendable {
+    let account: String
+    let idempotencyKey: String
+    let purpose: String
+    let transactionID: String?
+    let productID: String?
+    let environment: LedgerEnvironment
+    let bundleID: String
+
+    /// The first field in which two wishes under one key differ; nil where
+    /// they are the same.
+    func difference(from other: RedemptionWish) -> String? {
+        if purpose != other.purpose { return "purpose" }
+        if transactionID != other.transactionID { return "transactionId" }
+        if productID != other.productID { return "productId" }
+        if environment != other.environment { return "environment" }
+        return bundleID == other.bundleID ? nil : "bundleId"
+    }
+
+    /// What this key has spent already. Refusal: `redemptionContradicts`.
+    func told(_ reading: any Reading) throws -> BookedRedemption? {
+        let values: [SQLValue] = [.text(account), .text(idempotencyKey)]
+        guard let row = try reading.first(Statement.Redemptions.byKey, values) else { return nil }
+        let told = try BookedRedemption(row)
+        guard let field = difference(from: told.wish) else { return told }
+        throw LedgerRefusal(
+            .conflict, code: "redemptionContradicts",
+            "This key was used for a redemption with another \(field).", field: field,
+            rule: "one idempotency key is one redemption",
+            remedy: "send what was sent before, or a new key for a new redemption")
+    }
+
+    /// Runs inside a commit, perhaps twice: the account's line, then what it
+    /// has, then one unit of it, conditionally.
+    func fulfil(_ writing: any Writing, at now: Timestamp) throws -> BookedRedemption {
+        guard let line = try writing.first(Statement.Accounts.takeKnownLine, [.text(account)])
+        else { throw unknown }
+        if let told = try told(writing) { return told }
+        let values: [SQLValue] = [
+            .text(account), .text(environment.rawValue), .text(bundleID),
+            .optional(transactionID), .optional(productID),
+        ]
+        guard let row = try writing.first(Statement.Booked.candidates, values) else {
+            throw unknown
+        }
+        let purchase = try BookedPurchase(row)
+        if let reason = purchase.unspendable { throw refusal(reason) }
+        let spending =
+            purchase.key.values + [.text(account), .integer(try line.integer("revision"))]
+        guard let spent = try writing.first(Statement.Booked.spend, spending) else {
+            throw refusal(.spent)
+        }
+        let redemption = BookedRedemption(
+            self, of: purchase, unit: Int(try spent.integer("spent")), redeemedAt: now)
+        try writing.execute(Statement.Redemptions.insert, redemption.values)
+        return redemption
+    }
+
+    private var field: String { transactionID == nil ? "productId" : "transactionId" }
+
+    private var unknown: LedgerRefusal {
+        LedgerRefusal(
+            .notFound, code: "purchaseUnknown",
+            "This account has no such purchase in \(environment).", field: field,
+            rule: "a purchase of the account, of this app and environment",
+            remedy: "hand in its signed transaction first")
+    }
+
+    private func refusal(_ reason: BookedPurchase.Unspendable) -> LedgerRefusal {
+        switch reason {
+        case .notRedeemable:
+            LedgerRefusal(
+                .conflict, code: "notRedeemable", "This kind of product is not spent.",
+                field: field, rule: BookedFacts.redeemableTypes.joined(separator: " or "),
+                remedy: "what is owned or subscribed to needs no redemption")
+        case .revoked:
+            LedgerRefusal(
+                .conflict, code: "purchaseRevoked", "The store has taken this purchase back.",
+                field: field, rule: "a revoked purchase is not redeemed",
+                remedy: "redeem another purchase")
+        case .spent:
+            LedgerRefusal(
+                .conflict, code: "purchaseSpent", "Every unit of this purchase is spent.",
+                field: field, rule: "each unit is spent once",
+                remedy: "redeem another purchase")
+        }
+    }
+}

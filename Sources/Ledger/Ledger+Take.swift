@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Storage
+public import StoreWire
+
+extension Ledger {
+    /// Books a signed transaction, once: handed in again it changes nothing
+    /// but what the store has since said of its fate.
+    ///
+    /// Whose it is says its app account token, or, without one, `account`.
+    /// Refusals, in order: `textInvalid`, `rootUntrusted`, `proofInvalid`,
+    /// `bundleIdRefused`, `environmentRefused`, `transactionIncomplete`,
+    /// `accountContradicts`, `purchaseContradicts`, `purchaseClaimed`.
+    public func take(
+        _ request: TakePurchaseRequest, requestID: String = ""
+    ) async throws -> LedgerPurchase {
+        let named = try request.account.map { try Edge.account($0) }
+        let proven = try prover.purchase(request.signedTransaction, wall: ports.wall.now)
+        if let named, let token = proven.account, named != token {
+            throw LedgerRefusal(
+                .conflict, code: "accountContradicts",
+                "The transaction was signed for another account.", field: "account",
+                rule: "the transaction's app account token, where it has one",
+                remedy: "leave the account out")
+        }
+        let booked = try await book(proven, account: proven.account ?? named)
+        tell("took a purchase", booked, requestID)
+        return booked.wire
+    }
+
+    /// Books what a notification tells; one about no transaction is only
+    /// checked. Refusals as for a signed transaction, then `appIdRefused`
+    /// and `notificationContradicts`.
+    public func take(
+        _ notification: ResponseBodyV2, requestID: String = ""
+    ) async throws -> NotificationTaken {
+        let (said, proven) = try prover.notification(
+            notification.signedPayload, wall: ports.wall.now)
+        var booked: BookedPurchase?
+        if let proven {
+            let purchase = try await book(proven, account: proven.account)
+            tell("took a notification", purchase, requestID)
+            booked = purchase
+        }
+        return NotificationTaken(
+            notificationType: said.notificationType ?? "",
+            notificationUUID: said.notificationUUID, purchase: booked?.wire)
+    }
+
+    /// What an account may redeem in one environment, page by page: `after`
+    /// is the last page's `next`. Refusals: `textInvalid`,
+    /// `environmentMissing`, `environmentRefused`, `limitInvalid`.
+    public func unspent(
+        account: String, environment: String? = nil, after: Int64 = 0, limit: Int? = nil
+    ) async throws -> UnspentPurchases {
+        let account = try Edge.account(account)
+        let environment = try self.environment(environment)
+        let limit = try Edge.limit(limit)
+        let rows = try await storage.read {
+            try $0.query(
+                Statement.Booked.unspentPage,
+                [
+                    .text(account), .text(environment.rawValue), .integer(after),
+                    .integer(Int64(limit + 1)),
+                ])
+        }
+        let found = try rows.map { try BookedPurchase($0) }
+        let page = found.prefix(limit)
+        return UnspentPurchases(
+            account: account, environment: environment.rawValue, purchases: page.map(\.wire),
+            next: found.count > limit ? page.last?.revision : nil)
+    }
+
+    private func book(
+        _ proven: ProvenPurchase, account: String?
+    ) async throws -> BookedPurchase {
+        // What says nothing new costs no commit.
+        let known = try await storage.read { try Booking.find(proven.key, $0) }
+        if let known, try Taking.decide(known, proven, account: account) == .nothing {
+            return known
+        }
+        let booking = Booking(proven: proven, account: account, recordedAt: ports.wall.now)
+        return try await storage.write { try booking.write($0) }
+    }
+
+    private func tell(_ message: String, _ purchase: BookedPurchase, _ requestID: String) {
+        ports.log(
+            message,
+            [
+                "requestId": requestID, "transactionId": purchase.key.transactionID,
+                "environment": purchase.key.environment.rawValue,
+                "bundleId": purchase.key.bundleID,
+            ])
+    }
+}
+
+/// One proof on its way into the book: runs inside a commit, perhaps twice.
+private struct Booking: Sendable {
+    let proven: ProvenPurchase
+    let account: String?
+    let recordedAt: Timestamp
+
+    static func find(_ key: PurchaseKey, _ reading: any Reading) throws -> BookedPurchase? {
+        try reading.first(Statement.Booked.byKey, key.values).map { try BookedPurchase($0) }
+    }
+
+    /// The owner's line first, then the row. Who owns a purchase never
+    /// changes once somebody does, so that at most one more round is needed:
+    /// when it was claimed between the first look and the write.
+    func write(_ writing: any Writing) throws -> BookedPurchase {
+        for _ in 0..<3 {
+            let known = try Self.find(proven.key, writing)
+            let owner = known?.account ?? account
+            if let known { _ = try Taking.decide(known, proven, account: account) }
+            let revision = try owner.map { try line($0, writing) } ?? 0
+            if let done = try enter(owner, revision, writing) { return done }
+        }
+        throw StorageFault(.busy, "a purchase changed hands while it was taken")
+    }
+
+    private func line(_ account: String, _ writing: any Writing) throws -> Int64 {
+        guard let row = try writing.first(Statement.Accounts.takeLine, [.text(account)]) else {
+            throw StorageFault(.malformedRow, "an account has no line")
+        }
+        return try row.integer("revision")
+    }
+
+    /// Nil where the purchase turned out to be somebody's whose line is not held.
+    private func enter(
+        _ owner: String?, _ revision: Int64, _ writing: any Writing
+    ) throws -> BookedPurchase? {
+        let values = insertion(owner, revision)
+        if try writing.first(Statement.Booked.insert, values) != nil {
+            return BookedPurchase(proven, account: owner, revision: revision)
+        }
+        guard let known = try Self.find(proven.key, writing) else { return nil }
+        guard known.account == nil || known.account == owner else {
+            _ = try Taking.decide(known, proven, account: account)
+            return nil
+        }
+        switch try Taking.decide(known, proven, account: account) {
+        case .nothing: return known
+        case .change(let claim, let fate):
+            if let claim {
+                let values = proven.key.values + [.text(claim), .integer(revision)]
+                guard try writing.first(Statement.Booked.claim, values) != nil else { return nil }
+            }
+            let holder = claim ?? known.account
+            if let fate {
+                let values = Self.fate(fate, proven.key, holder, revision, known.fate)
+                guard try writing.first(Statement.Booked.setFate, values) != nil else {
+                    return nil
+                }
+            }
+            return BookedPurchase(
+                proven, account: holder, fate: fate ?? known.fate, spent: known.spent,
+                revision: revision)
+        }
+    }
+
+    private func insertion(_ owner: String?, _ revision: Int64) -> [SQLValue] {
+        let (facts, fate) = (proven.facts, proven.fate)
+        return proven.key.values + [
+            .text(facts.originalTransactionID), .text(facts.productID), .text(facts.type),
+            .integer(Int64(facts.quantity)), .integer(facts.purchasedAt.milliseconds),
+            .optional(facts.price), .optional(facts.currency),
+            .integer(recordedAt.milliseconds), .integer(fate.signedAt.milliseconds),
+            .optional(fate.revokedAt?.milliseconds),
+            .optional(fate.revocationReason.map(Int64.init)), .optional(owner),
+            .integer(revision),
+        ]
+    }
+
+    private static func fate(
+        _ fate: PurchaseFate, _ key: PurchaseKey, _ holder: String?, _ revision: Int64,
+        _ before: PurchaseFate
+    ) -> [SQLValue] {
+        key.values + [
+            .optional(holder), .integer(fate.signedAt.milliseconds),
+            .optional(fate.revokedAt?.milliseconds),
+            .optional(fate.revocationReason.map(Int64.init)), .integer(revision),
+            .integer(before.signedAt.milliseconds),
+        ]
+    }
+}
+
+extension PurchaseKey {
+    /// As the statements take it.
+    var values: [SQLValue] {
+        [.text(root), .text(environment.rawValue), .text(bundleID), .text(transactionID)]
+    }
+}
+
+extension SQLValue {
+    static func optional(_ text: String?) -> SQLValue { text.map(SQLValue.text) ?? .null }
+    static func optional(_ number: Int64?) -> SQLValue { number.map(SQLValue.integer) ?? .null }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Commerce
+public import Storage
+import StoreWire
+
+/// The merchant's book: every purchase that a trusted root has signed, once;
+/// whose it is; and what of it has been spent, for what.
+///
+/// It knows a store by its signatures alone, so Apple's purchases and
+/// Shopkeeper's are booked alike.
+///
+/// ```swift
+/// let ledger = try await Ledger.open(
+///     storage: storage, configuration: configuration, ports: ports)
+/// let purchase = try await ledger.take(TakePurchaseRequest(signedTransaction: jws))
+/// let spent = try await ledger.redeem(
+///     RedeemRequest(
+///         idempotencyKey: "order-17", transactionId: purchase.transactionId,
+///         purpose: "feed a monkey"),
+///     account: "blob")
+/// ```
+public struct Ledger: Sendable {
+    let storage: any Storage
+    let configuration: LedgerConfiguration
+    let ports: LedgerPorts
+    let prover: Prover
+    /// What opens the ledger's door; made at the first start, then kept.
+    public let accessKey: String
+
+    /// The steps of the ledger's schema, for whoever opens its storage.
+    public static let migrations = LedgerSchema.migrations
+
+    private static let door = "merchant"
+
+    /// Takes up the book in a storage that was opened with ``migrations``.
+    /// Throws ``StorageFault``.
+    public static func open(
+        storage: any Storage, configuration: LedgerConfiguration, ports: LedgerPorts
+    ) async throws -> Ledger {
+        let fresh = ports.randomness.hex(32)
+        let stored = try await storage.write { writing in
+            try writing.execute(Statement.Accounts.insertKey, [.text(door), .text(fresh)])
+            return try writing.first(Statement.Accounts.key, [.text(door)])?.text("secret")
+        }
+        guard let stored else { throw StorageFault(.unreadable, "the ledger's key is not there") }
+        return Ledger(
+            storage: storage, configuration: configuration, ports: ports,
+            prover: Prover(configuration), accessKey: stored)
+    }
+
+    /// Whether a key opens the ledger's door, compared in a time that tells
+    /// nothing but its length.
+    public func admits(_ key: String) -> Bool {
+        let (given, right) = (Array(key.utf8), Array(accessKey.utf8))
+        guard given.count == right.count else { return false }
+        var difference: UInt8 = 0
+        for (one, other) in zip(given, right) { difference |= one ^ other }
+        return difference == 0
+    }
+
+    /// Asks the storage for something small. Throws ``StorageFault`` where it
+    /// does not answer.
+    public func checkStorage() async throws {
+        _ = try await storage.read { try $0.query(Statement.Accounts.key, [.text(Self.door)]) }
+    }
+
+    /// Closes the storage. Later calls throw.
+    public func close() async { try? await storage.close() }
+
+    /// The environment that a request means: the only one where it names none.
+    func environment(_ word: String?) throws(LedgerRefusal) -> LedgerEnvironment {
+        let accepted = configuration.environments
+        guard let word else {
+            if let only = accepted.first, accepted.count == 1 { return only }
+            throw LedgerRefusal(
+                .badRequest, code: "environmentMissing",
+                "This ledger books several environments; which is meant?", field: "environment",
+                rule: words(accepted), remedy: "name one")
+        }
+        guard let named = LedgerEnvironment(named: word), accepted.contains(named) else {
+            throw LedgerRefusal(
+                .badRequest, code: "environmentRefused",
+                "This ledger books no such environment.", field: "environment",
+                rule: words(accepted), remedy: "name one of them")
+        }
+        return named
+    }
+
+    /// The app that a request means: the only one where it names none.
+    func bundleID(_ word: String?) throws(LedgerRefusal) -> String {
+        let accepted = configuration.apps.map(\.bundleID.value)
+        if let word, accepted.contains(word) { return word }
+        if word == nil, accepted.count == 1, let only = accepted.first { return only }
+        throw LedgerRefusal(
+            .badRequest, code: word == nil ? "bundleIdMissing" : "bundleIdRefused",
+            word == nil
+                ? "This ledger books several apps; which is meant?"
+                : "This ledger books no such app.",
+            field: "bundleId", rule: accepted.sorted().joined(separator: " or "),
+            remedy: "name one of them")
+    }
+
+    private func words(_ environments: Set<LedgerEnvironment>) -> String {
+        environments.map(\.rawValue).sorted().joined(separator: " or ")
+    }
+}
+
+/// What a ledger needs from outside, its storage apart.
+public struct LedgerPorts: Sendable {
+    /// Dates redemptions, and judges whether production's proof is of today.
+    public var wall: WallClock
+    /// Makes the key of its door.
+    public var randomness: Randomness
+    /// Hears one plain sentence and its facts: never a purpose, a key or an account.
+    public var log: @Sendable (_ message: String, _ facts: [String: String]) -> Void
+
+    public init(
+        wall: WallClock, randomness: Randomness,
+        log: @escaping @Sendable (_ message: String, _ facts: [String: String]) -> Void
+    ) {
+        self.wall = wall
+        self.randomness = randomness
+        self.log = log
+    }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Commerce
+import SignedData
+public import StoreWire
+
+/// Where a purchase was made, as its signed data tells it.
+public struct LedgerEnvironment: Hashable, Sendable, CustomStringConvertible {
+    /// The word of the signed data.
+    public let rawValue: String
+
+    private init(_ rawValue: String) { self.rawValue = rawValue }
+
+    public static let production = LedgerEnvironment("Production")
+    public static let sandbox = LedgerEnvironment("Sandbox")
+    public static let xcode = LedgerEnvironment("Xcode")
+    public static let localTesting = LedgerEnvironment("LocalTesting")
+
+    public static let all = [production, sandbox, xcode, localTesting]
+
+    /// Nil where there is no such environment: the words are exact.
+    public init?(named word: String) {
+        guard let known = Self.all.first(where: { $0.rawValue == word }) else { return nil }
+        self = known
+    }
+
+    public var description: String { rawValue }
+}
+
+/// A certificate whose signatures the ledger believes, and about which
+/// environments: the root of a sandbox proves nothing about production.
+public struct TrustedRoot: Hashable, Sendable {
+    /// DER.
+    public let certificate: [UInt8]
+    public let environments: Set<LedgerEnvironment>
+
+    public init(certificate: [UInt8], environments: Set<LedgerEnvironment>) {
+        self.certificate = certificate
+        self.environments = environments
+    }
+
+    /// From a file's bytes, DER or PEM. Throws ``WireError`` `rootInvalid`.
+    public init(
+        file bytes: [UInt8], environments: Set<LedgerEnvironment>
+    ) throws(WireError) {
+        do {
+            self.init(
+                certificate: try RootCertificate.der(ofFile: bytes), environments: environments)
+        } catch {
+            throw WireError(
+                code: "rootInvalid", message: "This is no root certificate.", field: "root",
+                rule: error.message,
+                remedy: "take the file from the store, or from Apple's certificate authority")
+        }
+    }
+}
+
+/// An app whose purchases the ledger books.
+public struct LedgerApp: Hashable, Sendable {
+    public let bundleID: BundleID
+    /// The app's number, which production's notifications must tell; nil: not looked at.
+    public let appID: Int64?
+    public let environments: Set<LedgerEnvironment>
+
+    public init(
+        bundleID: BundleID, appID: Int64? = nil, environments: Set<LedgerEnvironment>
+    ) {
+        self.bundleID = bundleID
+        self.appID = appID
+        self.environments = environments
+    }
+}
+
+/// What a ledger believes and books.
+public struct LedgerConfiguration: Sendable {
+    public let roots: [TrustedRoot]
+    public let apps: [LedgerApp]
+    let environments: Set<LedgerEnvironment>
+
+    /// Throws ``WireError`` `rootMissing`, `appMissing`, `appTwice`,
+    /// `environmentMissing` or `environmentUnproven`.
+    public init(roots: [TrustedRoot], apps: [LedgerApp]) throws(WireError) {
+        guard !roots.isEmpty else {
+            throw Self.missing("rootMissing", "No root certificate is trusted.", "roots")
+        }
+        guard !apps.isEmpty else {
+            throw Self.missing("appMissing", "No app is accepted.", "apps")
+        }
+        guard Set(apps.map(\.bundleID)).count == apps.count else {
+            throw Self.missing("appTwice", "An app is named twice.", "apps")
+        }
+        environments = apps.reduce(into: []) { $0.formUnion($1.environments) }
+        guard apps.allSatisfy({ !$0.environments.isEmpty }) else {
+            throw Self.missing("environmentMissing", "An app has no environment.", "environments")
+        }
+        let proven = roots.reduce(into: Set<LedgerEnvironment>()) {
+            $0.formUnion($1.environments)
+        }
+        guard environments.isSubset(of: proven) else {
+            throw Self.missing(
+                "environmentUnproven", "No trusted root may prove one of the environments.",
+                "environments")
+        }
+        self.roots = roots
+        self.apps = apps
+    }
+
+    private static func missing(_ code: String, _ message: String, _ field: String) -> WireError {
+        WireError(
+            code: code, message: message, field: field,
+            rule: "at least one root, one app, each app once with at least one environment, "
+                + "and for each environment a root that may prove it",
+            remedy: "add what is missing")
+    }
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import StoreWire
+
+/// What names a purchase: who proved it, where it was made, for which app,
+/// and its number there.
+struct PurchaseKey: Hashable, Sendable {
+    let root: String
+    let environment: LedgerEnvironment
+    let bundleID: String
+    let transactionID: String
+}
+
+/// What never changes about a purchase.
+struct BookedFacts: Hashable, Sendable {
+    let productID: String
+    let type: String
+    let quantity: Int
+    let purchasedAt: Timestamp
+    let originalTransactionID: String
+    /// Missing in older signed data, and compared only where both tell it.
+    let price: Int64?
+    let currency: String?
+
+    /// Units a transaction may have: many times what a store sells at once.
+    static let quantityMax = 10_000
+
+    /// Whether a unit of it can be spent, rather than owned or subscribed to.
+    var isRedeemable: Bool { Self.redeemableTypes.contains(type) }
+
+    static let redeemableTypes = ["Consumable", "Non-Renewing Subscription"]
+
+    /// The first field in which two tellings of one purchase differ; nil
+    /// where they agree.
+    func difference(from other: BookedFacts) -> String? {
+        if productID != other.productID { return "productId" }
+        if type != other.type { return "type" }
+        if quantity != other.quantity { return "quantity" }
+        if purchasedAt != other.purchasedAt { return "purchaseDate" }
+        if originalTransactionID != other.originalTransactionID { return "originalTransactionId" }
+        if let price, let otherPrice = other.price, price != otherPrice { return "price" }
+        if let currency, let otherCurrency = other.currency, currency != otherCurrency {
+            return "currency"
+        }
+        return nil
+    }
+}
+
+/// What became of a purchase, as told on some date. Tellings arrive in any
+/// order, more than once; the same ones give the same fate in every order.
+struct PurchaseFate: Hashable, Sendable {
+    /// When it was signed.
+    let signedAt: Timestamp
+    let revokedAt: Timestamp?
+    let revocationReason: Int?
+
+    /// The latest word holds. Of two told at the same instant the one that
+    /// takes more away: revoked rather than not, then the earlier date, then
+    /// the higher reason.
+    func merged(with other: PurchaseFate) -> PurchaseFate {
+        if signedAt != other.signedAt { return signedAt > other.signedAt ? self : other }
+        switch (revokedAt, other.revokedAt) {
+        case (nil, _): return other
+        case (_, nil): return self
+        case (let mine?, let theirs?) where mine != theirs:
+            return mine < theirs ? self : other
+        default: return (revocationReason ?? -1) >= (other.revocationReason ?? -1) ? self : other
+        }
+    }
+}
+
+/// A purchase that a trusted root has signed for an accepted app.
+struct ProvenPurchase: Hashable, Sendable {
+    let key: PurchaseKey
+    let facts: BookedFacts
+    let fate: PurchaseFate
+    /// The app account token, in lower case where it is a UUID.
+    let account: String?
+
+    /// Reads a verified payload's facts; refuses what a purchase must tell
+    /// and this one does not.
+    init(
+        _ payload: JWSTransactionDecodedPayload, root: String, environment: LedgerEnvironment,
+        bundleID: String
+    ) throws(LedgerRefusal) {
+        key = PurchaseKey(
+            root: root, environment: environment, bundleID: bundleID,
+            transactionID: try Self.text(payload.transactionId, "transactionId"))
+        let quantity = payload.quantity ?? 1
+        guard (1...BookedFacts.quantityMax).contains(quantity) else {
+            throw Self.incomplete("quantity", "1 to \(BookedFacts.quantityMax)")
+        }
+        guard let purchasedAt = payload.purchaseDate else {
+            throw Self.incomplete("purchaseDate", "an instant")
+        }
+        guard let signedAt = payload.signedDate else {
+            throw Self.incomplete("signedDate", "an instant")
+        }
+        facts = BookedFacts(
+            productID: try Self.text(payload.productId, "productId"),
+            type: try Self.text(payload.type, "type"), quantity: quantity,
+            purchasedAt: purchasedAt,
+            originalTransactionID: try Self.text(
+                payload.originalTransactionId ?? payload.transactionId, "originalTransactionId"),
+            price: payload.price, currency: try Edge.optional(payload.currency, "currency"))
+        fate = PurchaseFate(
+            signedAt: signedAt, revokedAt: payload.revocationDate,
+            revocationReason: payload.revocationReason)
+        // Apple's empty token is no token.
+        let token = payload.appAccountToken.flatMap { $0.isEmpty ? nil : $0 }
+        account = try token.map { value throws(LedgerRefusal) in
+            try Edge.account(value, "appAccountToken")
+        }
+    }
+
+    private static func text(
+        _ value: String?, _ field: String
+    ) throws(LedgerRefusal) -> String {
+        guard let value else { throw incomplete(field, "1 to \(Edge.textBytesMax) bytes") }
+        return try Edge.text(value, field)
+    }
+
+    private static func incomplete(_ field: String, _ rule: String) -> LedgerRefusal {
+        LedgerRefusal(
+            .badRequest, code: "transactionIncomplete",
+            "The signed transaction does not tell what a purchase must.", field: field,
+            rule: rule, remedy: "hand in the transaction as the store signed it")
+    }
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import SignedData
+import StoreWire
+
+/// Believes what the trusted roots have signed, each about its environments
+/// only. A root's chains are remembered, so that the next proof is cheap.
+struct Prover: Sendable {
+    private struct Witness: Sendable {
+        let fingerprint: String
+        let environments: Set<LedgerEnvironment>
+        let verifier: JWSVerifier
+    }
+
+    private let witnesses: [Witness]
+    private let apps: [String: LedgerApp]
+
+    init(_ configuration: LedgerConfiguration) {
+        // A root named twice is one, with what either naming lets it prove.
+        var environments: [[UInt8]: Set<LedgerEnvironment>] = [:]
+        for root in configuration.roots {
+            environments[root.certificate, default: []].formUnion(root.environments)
+        }
+        witnesses = environments.map { certificate, environments in
+            Witness(
+                fingerprint: CertificateAuthority.fingerprint(of: certificate),
+                environments: environments, verifier: JWSVerifier(roots: [certificate]))
+        }.sorted { $0.fingerprint < $1.fingerprint }
+        apps = Dictionary(
+            configuration.apps.map { ($0.bundleID.value, $0) },
+            uniquingKeysWith: { first, _ in first })
+    }
+
+    /// The purchase that a signed transaction proves. `field` names it in refusals.
+    func purchase(
+        _ compact: String, field: String = "signedTransaction", wall: Timestamp
+    ) throws(LedgerRefusal) -> ProvenPurchase {
+        let (witness, verified) = try verify(
+            compact, JWSTransactionDecodedPayload.self, \.signedDate, field)
+        let payload = verified.payload
+        let app = try app(payload.bundleId, field)
+        let environment = try environment(payload.environment, app, witness, field)
+        try checkFuture(payload.signedDate, environment, wall, field)
+        return try ProvenPurchase(
+            payload, root: witness.fingerprint, environment: environment,
+            bundleID: app.bundleID.value)
+    }
+
+    /// What a notification says, and the purchase in it, where there is one.
+    func notification(
+        _ compact: String, wall: Timestamp
+    ) throws(LedgerRefusal) -> (said: ResponseBodyV2DecodedPayload, purchase: ProvenPurchase?) {
+        let field = "signedPayload"
+        let (witness, verified) = try verify(
+            compact, ResponseBodyV2DecodedPayload.self, \.signedDate, field)
+        let said = verified.payload
+        guard let data = said.data else { return (said, nil) }
+        let app = try app(data.bundleId, field)
+        let environment = try environment(data.environment, app, witness, field)
+        try checkFuture(said.signedDate, environment, wall, field)
+        try checkNumber(data.appAppleId, app, environment, field)
+        guard let signed = data.signedTransactionInfo else { return (said, nil) }
+        let purchase = try purchase(signed, field: "signedTransactionInfo", wall: wall)
+        guard purchase.key.bundleID == app.bundleID.value,
+            purchase.key.environment == environment, purchase.key.root == witness.fingerprint
+        else {
+            throw LedgerRefusal(
+                .badRequest, code: "notificationContradicts",
+                "The notification and the transaction in it disagree.",
+                field: "signedTransactionInfo",
+                rule: "one root, one app and one environment for both",
+                remedy: "hand in the notification as the store sent it")
+        }
+        return (said, purchase)
+    }
+
+    private func verify<Payload: Decodable & Sendable>(
+        _ compact: String, _ type: Payload.Type,
+        _ signedDate: @Sendable (Payload) -> Timestamp?, _ field: String
+    ) throws(LedgerRefusal) -> (Witness, Verified<Payload>) {
+        var failure: VerificationFailure?
+        for witness in witnesses {
+            do {
+                let verified = try witness.verifier.verify(
+                    compact, as: type, signedDate: signedDate, now: nil)
+                return (witness, verified)
+            } catch {
+                failure = error
+                // Another root may have signed it; anything else is final.
+                guard error.code == .root else { break }
+            }
+        }
+        let isForeign = failure?.code == .root
+        throw LedgerRefusal(
+            .badRequest, code: isForeign ? "rootUntrusted" : "proofInvalid",
+            isForeign
+                ? "No root that this ledger trusts has signed this."
+                : "This proves nothing: \(failure?.code.description ?? "no root is trusted").",
+            field: field, rule: failure?.message ?? "at least one trusted root",
+            remedy: isForeign
+                ? "let the ledger trust the root of the store that signed it"
+                : "hand it in exactly as the store signed it")
+    }
+
+    private func app(_ bundleID: String?, _ field: String) throws(LedgerRefusal) -> LedgerApp {
+        guard let bundleID, let app = apps[bundleID] else {
+            throw LedgerRefusal(
+                .badRequest, code: "bundleIdRefused", "This was signed for another app.",
+                field: "bundleId", rule: apps.keys.sorted().joined(separator: " or "),
+                remedy: "hand it to that app's ledger, or let this one accept the app")
+        }
+        return app
+    }
+
+    private func environment(
+        _ word: String?, _ app: LedgerApp, _ witness: Witness, _ field: String
+    ) throws(LedgerRefusal) -> LedgerEnvironment {
+        let allowed = app.environments.intersection(witness.environments)
+        guard let environment = word.flatMap(LedgerEnvironment.init(named:)),
+            allowed.contains(environment)
+        else {
+            throw LedgerRefusal(
+                .badRequest, code: "environmentRefused",
+                "This ledger takes no purchases of this environment from this root.",
+                field: "environment",
+                rule: allowed.isEmpty
+                    ? "none" : allowed.map(\.rawValue).sorted().joined(separator: " or "),
+                remedy: "sandbox purchases belong in a ledger that accepts the sandbox")
+        }
+        return environment
+    }
+
+    /// Production is dated by the wall; a sandbox's clock may be anywhere.
+    private func checkFuture(
+        _ date: Timestamp?, _ environment: LedgerEnvironment, _ wall: Timestamp, _ field: String
+    ) throws(LedgerRefusal) {
+        guard environment == .production, let date else { return }
+        let latest = wall.adding(milliseconds: SignedDataLimits.signedDateToleranceMilliseconds)
+        guard date <= latest else {
+            throw LedgerRefusal(
+                .badRequest, code: "proofInvalid", "This proves nothing: signedInFuture.",
+                field: field, rule: "signed no later than now",
+                remedy: "set this machine's clock right")
+        }
+    }
+
+    private func checkNumber(
+        _ number: Int64?, _ app: LedgerApp, _ environment: LedgerEnvironment, _ field: String
+    ) throws(LedgerRefusal) {
+        guard environment == .production, let wanted = app.appID, number != wanted else { return }
+        throw LedgerRefusal(
+            .badRequest, code: "appIdRefused", "This was signed for an app of another number.",
+            field: "appAppleId", rule: "\(wanted)", remedy: "hand it to that app's ledger")
+    }
+}

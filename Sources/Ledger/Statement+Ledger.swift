@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Storage
+
+extension Statement {
+    /// Every statement of a ledger's database, for the test that prepares
+    /// them all.
+    enum LedgerBook {
+        static let all = Accounts.all + Booked.all + Redemptions.all
+    }
+
+    enum Accounts {
+        /// The account's line, made where there is none: the first statement
+        /// of every write for it.
+        static let takeLine = Statement(
+            "accounts.takeLine", [.text],
+            """
+            INSERT INTO accounts (account, revision) VALUES ($1, 1)
+            ON CONFLICT (account) DO UPDATE SET revision = accounts.revision + 1
+            RETURNING revision
+            """)
+
+        /// The line of an account that has something; none where it has nothing.
+        static let takeKnownLine = Statement(
+            "accounts.takeKnownLine", [.text],
+            "UPDATE accounts SET revision = revision + 1 WHERE account = $1 RETURNING revision")
+
+        static let insertKey = Statement(
+            "keys.insert", [.text, .text],
+            "INSERT INTO ledger_keys (door, secret) VALUES ($1, $2) ON CONFLICT (door) DO NOTHING")
+
+        static let key = Statement(
+            "keys.one", [.text], "SELECT secret FROM ledger_keys WHERE door = $1")
+
+        static let all = [takeLine, takeKnownLine, insertKey, key]
+    }
+
+    /// Purchases as they are in the book.
+    enum Booked {
+        private static let columns = """
+            p.root, p.environment, p.bundle_id, p.transaction_id, p.original_transaction_id,
+            p.product_id, p.product_type, p.quantity, p.purchased_at, p.price, p.currency,
+            p.signed_at, p.revoked_at, p.revocation_reason, p.account, p.spent, p.revision
+            """
+
+        /// What may still be spent of a purchase: one place for the rule in SQL.
+        private static let unspent = """
+            p.revoked_at IS NULL AND p.spent < p.quantity
+                AND p.product_type IN ('Consumable', 'Non-Renewing Subscription')
+            """
+
+        static let byKey = Statement(
+            "purchases.byKey", [.text, .text, .text, .text],
+            """
+            SELECT \(columns) FROM purchases p
+            WHERE p.root = $1 AND p.environment = $2 AND p.bundle_id = $3
+                AND p.transaction_id = $4
+            """)
+
+        /// Answers nothing where the purchase is in the book already.
+        static let insert = Statement(
+            "purchases.insert",
+            [
+                .text, .text, .text, .text, .text, .text, .text, .integer, .integer, .integer,
+                .text, .integer, .integer, .integer, .integer, .text, .integer,
+            ],
+            """
+            INSERT INTO purchases (root, environment, bundle_id, transaction_id,
+                original_transaction_id, product_id, product_type, quantity, purchased_at, price,
+                currency, recorded_at, signed_at, revoked_at, revocation_reason, account,
+                revision, spent)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, 0)
+            ON CONFLICT (root, environment, bundle_id, transaction_id) DO NOTHING
+            RETURNING transaction_id
+            """)
+
+        /// Claims a purchase that nobody has; answers nothing where somebody has.
+        static let claim = Statement(
+            "purchases.claim", [.text, .text, .text, .text, .text, .integer],
+            """
+            UPDATE purchases SET account = $5, revision = $6
+            WHERE root = $1 AND environment = $2 AND bundle_id = $3 AND transaction_id = $4
+                AND account IS NULL
+            RETURNING transaction_id
+            """)
+
+        /// Writes what became of a purchase, where it is still as it was read
+        /// and still whose it was.
+        static let setFate = Statement(
+            "purchases.setFate",
+            [
+                .text, .text, .text, .text, .text, .integer, .integer, .integer, .integer,
+                .integer,
+            ],
+            """
+            UPDATE purchases
+            SET signed_at = $6, revoked_at = $7, revocation_reason = $8, revision = $9
+            WHERE root = $1 AND environment = $2 AND bundle_id = $3 AND transaction_id = $4
+                AND account IS NOT DISTINCT FROM CAST($5 AS TEXT) AND signed_at = $10
+            RETURNING transaction_id
+            """)
+
+        static let unspentPage = Statement(
+            "purchases.unspentPage", [.text, .text, .integer, .integer],
+            """
+            SELECT \(columns) FROM purchases p
+            WHERE p.account = $1 AND p.environment = $2 AND p.revision > $3 AND \(unspent)
+            ORDER BY p.revision LIMIT $4
+            """)
+
+        /// What a redemption may mean, the oldest that can be spent first.
+        static let candidates = Statement(
+            "purchases.candidates", [.text, .text, .text, .text, .text],
+            """
+            SELECT \(columns) FROM purchases p
+            WHERE p.account = $1 AND p.environment = $2 AND p.bundle_id = $3
+                AND (CAST($4 AS TEXT) IS NULL OR p.transaction_id = $4)
+                AND (CAST($5 AS TEXT) IS NULL OR p.product_id = $5)
+            ORDER BY CASE WHEN \(unspent) THEN 0 ELSE 1 END,
+                p.purchased_at, p.transaction_id, p.root
+            LIMIT 1
+            """)
+
+        /// Spends one unit; answers nothing where none is left, or the
+        /// purchase was revoked, or is another's.
+        static let spend = Statement(
+            "purchases.spend", [.text, .text, .text, .text, .text, .integer],
+            """
+            UPDATE purchases SET spent = spent + 1, revision = $6
+            WHERE root = $1 AND environment = $2 AND bundle_id = $3 AND transaction_id = $4
+                AND account = $5 AND spent < quantity AND revoked_at IS NULL
+                AND product_type IN ('Consumable', 'Non-Renewing Subscription')
+            RETURNING spent
+            """)
+
+        static let all = [
+            byKey, insert, claim, setFate, unspentPage, candidates, spend,
+        ]
+    }
+
+    enum Redemptions {
+        static let byKey = Statement(
+            "redemptions.byKey", [.text, .text],
+            """
+            SELECT account, idempotency_key, purpose, asked_transaction_id, asked_product_id,
+                root, environment, bundle_id, transaction_id, product_id, unit, redeemed_at
+            FROM redemptions WHERE account = $1 AND idempotency_key = $2
+            """)
+
+        static let insert = Statement(
+            "redemptions.insert",
+            [
+                .text, .text, .text, .text, .text, .text, .text, .text, .text, .text, .integer,
+                .integer,
+            ],
+            """
+            INSERT INTO redemptions (account, idempotency_key, purpose, asked_transaction_id,
+                asked_product_id, root, environment, bundle_id, transaction_id, product_id, unit,
+                redeemed_at)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+            """)
+
+        static let all = [byKey, insert]
+    }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HTTPShell
+import Hummingbird
+import Ledger
+import ServiceLifecycle
+import StoreWire
+
+/// Finds what a request asks of the ledger, and lets in who may ask.
+struct LedgerResponder: RequestHandler {
+    let ledger: Ledger
+
+    func match(_ call: Call) throws -> MatchedRequest {
+        let route = try LedgerRoute(
+            method: call.request.method.rawValue, path: call.request.uri.path)
+        return MatchedRequest(pattern: route.pattern) { try await answer(route, call) }
+    }
+
+    func explain(_ error: any Error) -> ErrorAnswer { ErrorResponse.answer(error) }
+
+    private func answer(_ route: LedgerRoute, _ call: Call) async throws -> Response {
+        switch route {
+        case .health: return try .json(ServerStatus(status: "ok"))
+        case .ready: return try await ready(call)
+        // Signed by a store, so that no key is asked for: what is not is refused.
+        case .notifications:
+            let body = try await call.body(ResponseBodyV2.self)
+            return try .json(try await ledger.take(body, requestID: call.requestID))
+        case .purchases:
+            try admit(call)
+            let body = try await call.body(TakePurchaseRequest.self)
+            return try .json(try await ledger.take(body, requestID: call.requestID))
+        case .unspent(let account):
+            try admit(call)
+            return try .json(
+                try await ledger.unspent(
+                    account: account, environment: call.query("environment"),
+                    after: try number("after", call) ?? 0,
+                    limit: try number("limit", call).map { Int($0) }))
+        case .redemptions(let account):
+            try admit(call)
+            let body = try await call.body(RedeemRequest.self)
+            return try .json(
+                try await ledger.redeem(body, account: account, requestID: call.requestID))
+        }
+    }
+
+    private func admit(_ call: Call) throws {
+        guard let key = call.bearer else { throw RequestMistake.ledgerKeyMissing }
+        guard ledger.admits(key) else { throw RequestMistake.ledgerKeyWrong }
+    }
+
+    private func ready(_ call: Call) async throws -> Response {
+        guard !Task.isShuttingDownGracefully else {
+            throw RequestMistake.notReady(reason: "The server is stopping.")
+        }
+        let ledger = ledger
+        let late = RequestMistake.notReady(reason: "The storage does not answer.")
+        do {
+            try await call.ports.deadline(call.configuration.readyTimeout, or: late) {
+                try await ledger.checkStorage()
+            }
+        } catch { throw late }
+        return try .json(ServerStatus(status: "ready"))
+    }
+
+    private func number(_ field: String, _ call: Call) throws -> Int64? {
+        guard let text = call.query(field) else { return nil }
+        guard let number = Int64(text), number >= 0 else {
+            throw RequestMistake.queryInvalid(
+                field: field, rule: "a whole number, not negative",
+                remedy: "send one, or leave it out")
+        }
+        return number
+    }
+}

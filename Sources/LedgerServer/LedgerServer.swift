@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import HTTPShell
+public import Ledger
+public import Logging
+
+/// Where a ledger's server listens, and its limits.
+public typealias LedgerServerConfiguration = ShellConfiguration
+/// What a ledger's server needs from outside.
+public typealias LedgerServerPorts = ShellPorts
+
+/// A ledger behind HTTP. A shell: it parses, authenticates, calls a use case
+/// of the ledger, and answers.
+public struct LedgerServer: Sendable {
+    private let ledger: Ledger
+    private let shell: HTTPShell
+
+    public init(
+        ledger: Ledger, configuration: LedgerServerConfiguration, ports: LedgerServerPorts,
+        logger: Logger
+    ) {
+        self.ledger = ledger
+        shell = HTTPShell(
+            handler: LedgerResponder(ledger: ledger), configuration: configuration,
+            ports: ports, logger: logger)
+    }
+
+    /// Serves until SIGTERM or SIGINT arrives or the calling task is
+    /// cancelled; then lets requests under way end within the configured
+    /// time, closes the ledger and returns.
+    ///
+    /// `onReady` is told the port once the server listens on it. Throws
+    /// ``WireError`` `cannotListen` where it cannot, with the ledger closed too.
+    public func run(onReady: @escaping @Sendable (_ port: Int) async -> Void) async throws {
+        let ledger = ledger
+        try await shell.run(onReady: onReady) { await ledger.close() }
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Foundation
+import StoreWire
+
+struct LedgerCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "ledger", abstract: "The merchant's book: what was bought, and spent.",
+        subcommands: [LedgerServeCommand.self, Take.self, List.self, Redeem.self])
+
+    struct Take: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Hand in a signed transaction; handing it in again changes nothing.")
+
+        @Argument(help: "The signed transaction (JWS).") var signedTransaction: String
+        @Option(name: .long, help: "Whose it is, where it has no app account token.")
+        var account: String?
+        @OptionGroup var ledger: LedgerOptions
+        @OptionGroup var printing: PrintOptions
+
+        func run() async throws {
+            let taken = try await ledger.door().post(
+                "/purchases",
+                TakePurchaseRequest(signedTransaction: signedTransaction, account: account),
+                as: LedgerPurchase.self)
+            try printing.show(taken, Output.table([LedgerCommand.row(taken)]))
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List what an account has bought and not spent.")
+
+        @Argument(help: "The account.") var account: String
+        @Option(name: .long, help: "Needed where the ledger books several.")
+        var environment: String?
+        @OptionGroup var ledger: LedgerOptions
+        @OptionGroup var printing: PrintOptions
+
+        func run() async throws {
+            let door = try ledger.door()
+            let path = try LedgerOptions.path(account)
+            var purchases: [LedgerPurchase] = []
+            var after: Int64? = 0
+            while let start = after {
+                let named = environment.map { "&environment=\($0)" } ?? ""
+                let page = try await door.get(
+                    "\(path)/unspent?after=\(start)\(named)", as: UnspentPurchases.self)
+                purchases += page.purchases
+                after = page.next
+            }
+            try printing.show(purchases, Output.table(purchases.map(LedgerCommand.row)))
+        }
+    }
+
+    struct Redeem: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Spend one unit of a purchase; the same key again spends nothing more.")
+
+        @Argument(help: "The account.") var account: String
+        @Option(name: .long, help: "The transaction to spend.") var transaction: String?
+        @Option(name: .long, help: "The product whose oldest unspent purchase is spent.")
+        var product: String?
+        @Option(name: .long, help: "What it is spent for.") var purpose: String
+        @Option(name: .long, help: "Your own word for this redemption, used once.")
+        var key: String
+        @Option(name: .long, help: "Needed where the ledger books several.")
+        var environment: String?
+        @Option(name: .long, help: "Needed where the ledger books several apps.")
+        var bundleId: String?
+        @OptionGroup var ledger: LedgerOptions
+        @OptionGroup var printing: PrintOptions
+
+        func run() async throws {
+            let path = try LedgerOptions.path(account)
+            let spent = try await ledger.door().post(
+                "\(path)/redemptions",
+                RedeemRequest(
+                    idempotencyKey: key, transactionId: transaction, productId: product,
+                    purpose: purpose, environment: environment, bundleId: bundleId),
+                as: LedgerRedemption.self)
+            try printing.show(
+                spent,
+                "Spent unit \(spent.unit) of \(spent.productId), transaction "
+                    + "\(spent.transactionId), for \(spent.purpose).")
+        }
+    }
+
+    private static func row(_ purchase: LedgerPurchase) -> [String] {
+        [
+            purchase.transactionId, purchase.productId,
+            "\(purchase.unspent) of \(purchase.quantity) left", purchase.environment,
+            purchase.account ?? "nobody's",
+        ]
+    }
+}

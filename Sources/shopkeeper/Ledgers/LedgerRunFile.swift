@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Foundation
+import Live
+
+/// What a running ledger tells the commands of its user, as a store does in
+/// its ``RunFile``: `run.json` in its data directory, and a copy in the
+/// user's runtime directory.
+struct LedgerRunFile: Codable, Sendable {
+    var url: String
+    var pid: Int32
+    var data: String
+    /// Opens the ledger's door.
+    var key: String
+    var version: String
+
+    private static let copy = "ledger"
+
+    func write() throws {
+        let bytes = Data(try Output.text(self).utf8)
+        try RunFile.write(bytes, to: Self.file(inData: data))
+        try RunFile.makePrivateFolder(RunFile.runtimeFolder)
+        try RunFile.write(bytes, to: RunFile.runtimeFile(forData: data, extension: Self.copy))
+    }
+
+    /// Removes both copies, where they are still this process's.
+    func remove() {
+        for file in [
+            Self.file(inData: data), RunFile.runtimeFile(forData: data, extension: Self.copy),
+        ] where Self.read(file)?.pid == pid {
+            try? FileManager.default.removeItem(at: file)
+        }
+    }
+
+    /// The ledger that has this data directory; nil when none runs.
+    static func running(inData data: String) -> LedgerRunFile? { alive(file(inData: data)) }
+
+    /// Every ledger of this user that runs.
+    static func allRunning() -> [LedgerRunFile] {
+        let files = try? FileManager.default.contentsOfDirectory(
+            at: RunFile.runtimeFolder, includingPropertiesForKeys: nil)
+        return (files ?? []).filter { $0.pathExtension == copy }
+            .sorted { $0.path < $1.path }.compactMap(alive)
+    }
+
+    private static func alive(_ file: URL) -> LedgerRunFile? {
+        guard let found = read(file) else { return nil }
+        if kill(found.pid, 0) == 0 || errno == EPERM { return found }
+        try? FileManager.default.removeItem(at: file)
+        return nil
+    }
+
+    private static func read(_ file: URL) -> LedgerRunFile? {
+        guard let bytes = FileManager.default.contents(atPath: file.path) else { return nil }
+        return try? JSONDecoder().decode(LedgerRunFile.self, from: bytes)
+    }
+
+    private static func file(inData data: String) -> URL {
+        URL(fileURLWithPath: data).appendingPathComponent(RunFile.name)
+    }
+}
+
+/// Which running ledger a verb speaks to.
+struct LedgerOptions: ParsableArguments {
+    @Option(name: .long, help: "The ledger's data directory; else the only ledger that runs.")
+    var data: String?
+
+    /// The ledger's door, or why there is none: 69.
+    func door() throws -> DoorClient {
+        let run = try find()
+        return DoorClient(base: run.url + "/ledger/v1", key: run.key)
+    }
+
+    private func find() throws -> LedgerRunFile {
+        if let data {
+            let path = URL(fileURLWithPath: data).standardizedFileURL.path
+            guard let run = LedgerRunFile.running(inData: path) else {
+                throw Self.noLedger("No ledger is running on \(path).", field: "--data")
+            }
+            return run
+        }
+        let running = LedgerRunFile.allRunning()
+        guard let run = running.first else { throw Self.noLedger("No ledger is running.") }
+        guard running.count == 1 else {
+            let list = running.map { "\($0.url) on \($0.data)" }.joined(separator: ", ")
+            throw Failure(
+                .unavailable, "severalLedgers", "Several ledgers are running: \(list).",
+                field: "--data", rule: "one ledger is meant", remedy: "name its data directory")
+        }
+        return run
+    }
+
+    private static func noLedger(_ message: String, field: String? = nil) -> Failure {
+        Failure(
+            .unavailable, "noLedger", message, field: field,
+            remedy: "start one with `shopkeeper ledger serve`")
+    }
+
+    /// An account in an address.
+    static func path(_ account: String) throws -> String {
+        guard !account.isEmpty,
+            let path = account.addingPercentEncoding(withAllowedCharacters: .alphanumerics)
+        else {
+            throw Failure(
+                .usage, "accountInvalid", "The account is empty.", field: "ACCOUNT",
+                remedy: "name one")
+        }
+        return "/accounts/\(path)"
+    }
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import SignedData
+import StorageSQLite
+import StoreWire
+import Testing
+
+@testable import Ledger
+
+/// What a test does to a purchase's facts.
+struct FieldChange: CustomTestStringConvertible, Sendable {
+    let field: String
+    let make: @Sendable (inout JWSTransactionDecodedPayload) -> Void
+
+    init(
+        _ field: String, _ make: @escaping @Sendable (inout JWSTransactionDecodedPayload) -> Void
+    ) {
+        self.field = field
+        self.make = make
+    }
+
+    var testDescription: String { field }
+}
+
+/// A ledger in memory, and the authorities whose purchases it is handed.
+struct Book: Sendable {
+    static let now = Timestamp(milliseconds: 1_760_000_000_000)
+    static let bundleID: BundleID = "com.example.monkeys"
+    static let blob = "11111111-2222-4333-8444-555555555555"
+
+    let ledger: Ledger
+    let storage: SQLiteStorage
+
+    // Each costs an RSA key: made once.
+    private static let authorities = Result {
+        (
+            sandbox: try CertificateAuthority.make(.sandbox),
+            production: try CertificateAuthority.make(.production),
+            foreign: try CertificateAuthority.make(.sandbox)
+        )
+    }
+
+    static func sandbox() throws -> CertificateAuthority { try authorities.get().sandbox }
+    static func production() throws -> CertificateAuthority { try authorities.get().production }
+    static func foreign() throws -> CertificateAuthority { try authorities.get().foreign }
+
+    /// Trusts the sandbox's root for the sandbox and production's for
+    /// production; every write is run twice.
+    static func open(
+        environments: Set<LedgerEnvironment> = [.sandbox],
+        apps: [BundleID] = [Book.bundleID], appID: Int64? = nil, storage: SQLiteStorage? = nil
+    ) async throws -> Book {
+        var options = SQLiteOptions()
+        options.runsWritesTwice = true
+        let storage: SQLiteStorage =
+            if let storage { storage } else {
+                try await SQLiteStorage.open(
+                    file: nil, migrations: Ledger.migrations, options: options)
+            }
+        let configuration = try LedgerConfiguration(
+            roots: [
+                TrustedRoot(certificate: try sandbox().root, environments: [.sandbox, .xcode]),
+                TrustedRoot(certificate: try production().root, environments: [.production]),
+            ],
+            apps: apps.map {
+                LedgerApp(bundleID: $0, appID: appID, environments: environments)
+            })
+        let ledger = try await Ledger.open(
+            storage: storage, configuration: configuration,
+            ports: LedgerPorts(wall: .standing(at: now), randomness: .seeded(1)) { _, _ in })
+        return Book(ledger: ledger, storage: storage)
+    }
+
+    /// A purchase's facts, changed as the test wants them.
+    static func payload(
+        _ id: Int = 1, _ change: (inout JWSTransactionDecodedPayload) -> Void = { _ in }
+    ) -> JWSTransactionDecodedPayload {
+        var payload = JWSTransactionDecodedPayload()
+        payload.transactionId = "\(2_000_000_000_000_000 + id)"
+        payload.originalTransactionId = payload.transactionId
+        payload.bundleId = bundleID.value
+        payload.productId = "credits.5"
+        payload.purchaseDate = now.adding(milliseconds: Int64(id))
+        payload.quantity = 1
+        payload.type = "Consumable"
+        payload.signedDate = now
+        payload.environment = "Sandbox"
+        payload.price = 990
+        payload.currency = "USD"
+        change(&payload)
+        return payload
+    }
+
+    static func signed(
+        _ id: Int = 1, by authority: CertificateAuthority? = nil,
+        _ change: (inout JWSTransactionDecodedPayload) -> Void = { _ in }
+    ) throws -> String {
+        try (authority ?? sandbox()).transactions.sign(payload(id, change))
+    }
+
+    static func notification(
+        _ transaction: String?, by authority: CertificateAuthority? = nil,
+        type: String = "ONE_TIME_CHARGE", _ change: (inout NotificationData) -> Void = { _ in }
+    ) throws -> ResponseBodyV2 {
+        var data = NotificationData()
+        data.bundleId = bundleID.value
+        data.environment = "Sandbox"
+        data.signedTransactionInfo = transaction
+        change(&data)
+        var payload = ResponseBodyV2DecodedPayload()
+        payload.notificationType = type
+        payload.notificationUUID = "6b1f0b9e-2f5c-4d0e-9a57-0d6f3c1e8a11"
+        payload.signedDate = now
+        payload.data = data
+        return ResponseBodyV2(
+            signedPayload: try (authority ?? sandbox()).transactions.sign(payload))
+    }
+
+    @discardableResult
+    func take(
+        _ id: Int = 1, account: String? = "blob", by authority: CertificateAuthority? = nil,
+        _ change: (inout JWSTransactionDecodedPayload) -> Void = { _ in }
+    ) async throws -> LedgerPurchase {
+        try await ledger.take(
+            TakePurchaseRequest(
+                signedTransaction: try Self.signed(id, by: authority, change), account: account))
+    }
+
+    @discardableResult
+    func redeem(
+        _ key: String = "order-1", id: Int? = 1, product: String? = nil,
+        account: String = "blob", purpose: String = "feed a monkey", environment: String? = nil
+    ) async throws -> LedgerRedemption {
+        try await ledger.redeem(
+            RedeemRequest(
+                idempotencyKey: key,
+                transactionId: id.map { "\(2_000_000_000_000_000 + $0)" }, productId: product,
+                purpose: purpose, environment: environment), account: account)
+    }
+
+    /// Transactions that may be redeemed, with the units left.
+    func unspent(
+        _ account: String = "blob", environment: String? = nil
+    ) async throws -> [String: Int] {
+        let page = try await ledger.unspent(account: account, environment: environment)
+        return Dictionary(
+            uniqueKeysWithValues: page.purchases.map {
+                ($0.transactionId, $0.unspent)
+            })
+    }
+}
+
+/// The code and field of the refusal that `body` ends with; nil where it ends well.
+func refusal(_ body: () async throws -> some Sendable) async throws -> [String?]? {
+    do {
+        _ = try await body()
+        return nil
+    } catch let refusal as LedgerRefusal {
+        return [refusal.error.code, refusal.error.field]
+    }
+}

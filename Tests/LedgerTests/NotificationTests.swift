@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import SignedData
+import StoreWire
+import Testing
+
+@testable import Ledger
+
+@Suite(.timeLimit(.minutes(1))) struct NotificationTests {
+    @Test func `a notification books the purchase in it, once`() async throws {
+        let book = try await Book.open()
+        let body = try Book.notification(try Book.signed { $0.appAccountToken = Book.blob })
+
+        let first = try await book.ledger.take(body)
+        let again = try await book.ledger.take(body)
+        let direct = try await book.take(account: nil) { $0.appAccountToken = Book.blob }
+
+        #expect(first == again)
+        #expect(first.notificationType == "ONE_TIME_CHARGE")
+        #expect(first.purchase == direct)
+        #expect(try await book.unspent(Book.blob).count == 1)
+    }
+
+    @Test func `a notification before the device leaves the purchase to be claimed`() async throws {
+        let book = try await Book.open()
+
+        _ = try await book.ledger.take(try Book.notification(try Book.signed()))
+        let claimed = try await book.take(account: "blob")
+        let later = try await book.ledger.take(try Book.notification(try Book.signed()))
+
+        #expect(claimed.account == "blob")
+        #expect(later.purchase == claimed)
+    }
+
+    @Test func `a refund takes the purchase back`() async throws {
+        let book = try await Book.open()
+        try await book.take()
+        let refund = try Book.notification(
+            try Book.signed {
+                $0.signedDate = Book.now.adding(seconds: 5)
+                $0.revocationDate = Book.now.adding(seconds: 4)
+                $0.revocationReason = 0
+            }, type: "REFUND")
+
+        let told = try await book.ledger.take(refund)
+        // The first telling, once more and late.
+        let late = try await book.take()
+
+        #expect(told.purchase?.revocationDate == Book.now.adding(seconds: 4))
+        #expect(told.purchase?.unspent == 0)
+        #expect(told.purchase?.account == "blob")
+        #expect(late == told.purchase)
+        #expect(try await refusal { try await book.redeem() }?.first == "purchaseRevoked")
+    }
+
+    @Test func `a notification about no transaction is heard`() async throws {
+        let book = try await Book.open()
+
+        let told = try await book.ledger.take(try Book.notification(nil, type: "TEST"))
+
+        #expect(told.notificationType == "TEST")
+        #expect(told.purchase == nil)
+    }
+
+    @Test func `a notification of another's, or that contradicts itself, is refused`() async throws
+    {
+        let book = try await Book.open(apps: [Book.bundleID, "com.example.other"])
+        let transaction = try Book.signed()
+        let bodies: [(ResponseBodyV2, [String?])] = [
+            (
+                try Book.notification(transaction, by: try Book.foreign()),
+                ["rootUntrusted", "signedPayload"]
+            ),
+            (
+                try Book.notification(transaction) { $0.bundleId = "com.example.none" },
+                ["bundleIdRefused", "bundleId"]
+            ),
+            (
+                try Book.notification(transaction) { $0.environment = "Production" },
+                ["environmentRefused", "environment"]
+            ),
+            (
+                try Book.notification(transaction) { $0.bundleId = "com.example.other" },
+                ["notificationContradicts", "signedTransactionInfo"]
+            ),
+            (
+                try Book.notification(try Book.signed(by: try Book.foreign())),
+                ["rootUntrusted", "signedTransactionInfo"]
+            ),
+            (try Book.notification("a.b.c"), ["proofInvalid", "signedTransactionInfo"]),
+            (ResponseBodyV2(signedPayload: "a.b.c"), ["proofInvalid", "signedPayload"]),
+            (ResponseBodyV2(signedPayload: ""), ["proofInvalid", "signedPayload"]),
+        ]
+        for (body, wanted) in bodies {
+            #expect(try await refusal { try await book.ledger.take(body) } == wanted)
+        }
+        #expect(try await book.unspent().isEmpty)
+    }
+
+    @Test func `production's notifications tell the app's number`() async throws {
+        let book = try await Book.open(environments: [.production], appID: 1234)
+        func body(_ number: Int64?) throws -> ResponseBodyV2 {
+            let signed = try Book.signed(by: try Book.production()) {
+                $0.environment = "Production"
+            }
+            return try Book.notification(signed, by: try Book.production()) {
+                $0.environment = "Production"
+                $0.appAppleId = number
+            }
+        }
+
+        for wrong in [nil, 1235] as [Int64?] {
+            let told = try await refusal { try await book.ledger.take(try body(wrong)) }
+            #expect(told == ["appIdRefused", "appAppleId"])
+        }
+        #expect(try await book.ledger.take(try body(1234)).purchase?.environment == "Production")
+    }
+}
