@@ -95,6 +95,9 @@ let package = Package(
         module("Outbound", ["CCurl"]),
         module("Storage"),
         module("StorageSQLite", ["Storage", grdb]),
+        // libpq: PostgreSQL's own client, with its TLS, SCRAM, service and password files.
+        .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+        module("StoragePostgres", ["CPostgres", "Storage"]),
         module(
             "Shop",
             [
@@ -137,6 +140,7 @@ let package = Package(
 
         .target(
             name: "TestSupport", dependencies: ["Commerce"], path: "Tests/TestSupport",
+            exclude: ["postgres-cluster"],
             swiftSettings: strict),
         .target(
             name: "CSyncCounter", path: "Tests/CSyncCounter",
@@ -153,7 +157,9 @@ let package = Package(
         tests("StoreWireTests", ["Commerce", "StoreWire", "TestSupport"]),
         tests(
             "StorageTests",
-            ["CSyncCounter", "Storage", "StorageSQLite", "TestSupport", grdb]),
+            [
+                "CSyncCounter", "Storage", "StoragePostgres", "StorageSQLite", "TestSupport", grdb,
+            ]),
         tests(
             "ShopTests",
             [

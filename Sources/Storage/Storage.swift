@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A database of one realm, or a store's registry: the port behind which
-/// SQLite stands now and PostgreSQL may stand later.
+/// SQLite and PostgreSQL stand.
 ///
 /// Closures are synchronous, run off the cooperative threads and **may run
 /// more than once** (a commit that did not hold is tried again), so they
@@ -18,6 +18,15 @@ public protocol Storage: Sendable {
     func write<Answer: Sendable>(
         _ body: @escaping @Sendable (any Writing) throws -> Answer
     ) async throws -> Answer
+
+    /// Says a word to every process on this database, this one too: after a
+    /// commit, never inside one. Words said at about the same time go
+    /// together; a word is at most 200 printable ASCII characters.
+    func wake(_ word: String)
+
+    /// What is said from now on. Words are hints: after `missed`, and now and
+    /// then anyway, whoever waits reads again.
+    func wakes() -> AsyncStream<Wake>
 
     /// Closes every connection. Later calls throw.
     func close() async throws
@@ -59,6 +68,10 @@ public enum SQLValue: Hashable, Sendable {
 /// What a reading closure may do.
 public protocol Reading {
     func query(_ statement: Statement, _ values: [SQLValue]) throws -> [Row]
+
+    /// The database's own time, milliseconds since 1970: for leases, which
+    /// several processes must reckon alike, and for nothing else.
+    func databaseTime() throws -> Int64
 }
 
 extension Reading {
@@ -72,6 +85,13 @@ extension Reading {
 /// effect say `RETURNING`: an empty answer means "not done".
 public protocol Writing: Reading {
     func execute(_ statement: Statement, _ values: [SQLValue]) throws
+
+    /// Rows of a `SELECT … ORDER BY … LIMIT`, taken for this transaction
+    /// alone: rows that another one has taken are passed over.
+    func claim(_ statement: Statement, _ values: [SQLValue]) throws -> [Row]
+
+    /// The same statement for each row, without waiting in between.
+    func insertMany(_ statement: Statement, _ rows: [[SQLValue]]) throws
 }
 
 /// A row of an answer, by column name.
@@ -192,4 +212,6 @@ public struct StorageFault: Error, Equatable, CustomStringConvertible {
 public protocol StorageObserver: Sendable {
     func didRun(_ statement: Statement)
     func didCommit()
+    /// The server was waited for once; never where the database is in the process.
+    func didRoundTrip()
 }

@@ -8,7 +8,7 @@ enum SQLiteDDL {
     /// Throws a fault for a table that does not end in STRICT, in which
     /// numbers could turn into text or floating point unseen.
     static func translate(_ statement: String) throws(StorageFault) -> String {
-        let pieces = split(statement)
+        let pieces = DDLWord.split(statement)
         let words = pieces.filter(\.isWord).map { $0.text.uppercased() }
         if words.starts(with: ["CREATE", "TABLE"]), words.last != "STRICT" {
             throw StorageFault(
@@ -25,27 +25,5 @@ enum SQLiteDDL {
             if piece.isWord { name = piece.text }
         }
         return answer
-    }
-
-    private struct Piece {
-        var text: String
-        var isWord: Bool
-    }
-
-    /// Words, and what stands between them; a quoted text is no word.
-    private static func split(_ statement: String) -> [Piece] {
-        var pieces: [Piece] = []
-        var isQuoted = false
-        for character in statement {
-            if character == "'" { isQuoted.toggle() }
-            let isWord =
-                !isQuoted && (character.isLetter || character.isNumber || character == "_")
-            if pieces.last?.isWord == isWord {
-                pieces[pieces.count - 1].text.append(character)
-            } else {
-                pieces.append(Piece(text: String(character), isWord: isWord))
-            }
-        }
-        return pieces
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Storage
+import StoragePostgres
 import StorageSQLite
 import Synchronization
 import TestSupport
@@ -8,10 +9,12 @@ import TestSupport
 /// The storages that the conformance suite runs on. Another engine is one
 /// more case here.
 enum Engine: String, CaseIterable, Sendable {
-    case sqliteFile, sqliteMemory
+    case sqliteFile, sqliteMemory, postgres
+
     /// A fresh storage with the shop of these tests, whose closures run twice.
     func open(migrations: [Migration] = Shelf.migrations) async throws -> Opened {
         let counter = CountingObserver()
+        if self == .postgres { return try await openPostgres(migrations, counter) }
         let options = SQLiteOptions(observer: counter, runsWritesTwice: true)
         let folder = try temporaryFolder("storage")
         let file = self == .sqliteFile ? folder.file("a/b/shelf.sqlite") : nil
@@ -19,6 +22,27 @@ enum Engine: String, CaseIterable, Sendable {
             file: file, migrations: migrations, options: options)
         return Opened(storage: storage, counter: counter, folder: folder)
     }
+
+    /// A schema of its own in the run's cluster.
+    private func openPostgres(
+        _ migrations: [Migration], _ counter: CountingObserver
+    ) async throws -> Opened {
+        let database = try await Self.database(
+            PostgresOptions(connections: 4, observer: counter, runsWritesTwice: true))
+        let storage = try await database.schema(Self.freshSchema(), migrations: migrations)
+        counter.reset()
+        return Opened(storage: storage, counter: counter, folder: try temporaryFolder("storage"))
+    }
+
+    static func database(_ options: PostgresOptions) async throws -> PostgresDatabase {
+        PostgresDatabase(try await PostgresCluster.shared().conninfo, options: options)
+    }
+
+    static func freshSchema() -> String {
+        "test_\(schemas.add(1, ordering: .relaxed).newValue)"
+    }
+
+    private static let schemas = Atomic<Int>(0)
 }
 
 /// A storage, with what counts it and the folder it needs for as long as it lives.
@@ -39,6 +63,10 @@ struct Opened: Storage {
         try await storage.write(body)
     }
 
+    func wake(_ word: String) { storage.wake(word) }
+
+    func wakes() -> AsyncStream<Wake> { storage.wakes() }
+
     func close() async throws { try await storage.close() }
 }
 
@@ -46,6 +74,12 @@ final class CountingObserver: StorageObserver {
     struct Counts: Equatable {
         var statements: [String] = []
         var commits = 0
+        var roundTrips = 0
+
+        /// Statements and commits, which are alike on every engine.
+        static func == (left: Self, right: Self) -> Bool {
+            (left.statements, left.commits) == (right.statements, right.commits)
+        }
     }
 
     private let state = Mutex(Counts())
@@ -59,6 +93,8 @@ final class CountingObserver: StorageObserver {
     }
 
     func didCommit() { state.withLock { $0.commits += 1 } }
+
+    func didRoundTrip() { state.withLock { $0.roundTrips += 1 } }
 }
 
 /// Jars on a shelf, and what was taken from them.

@@ -73,6 +73,8 @@ private struct RecordingReader: Reading {
         storage.note(statement, values)
         return try inner.query(statement, values)
     }
+
+    func databaseTime() throws -> Int64 { try inner.databaseTime() }
 }
 
 private struct RecordingWriter: Writing {
@@ -88,4 +90,6 @@ private struct RecordingWriter: Writing {
         storage.note(statement, values)
         try inner.execute(statement, values)
     }
+
+    func databaseTime() throws -> Int64 { try inner.databaseTime() }
 }

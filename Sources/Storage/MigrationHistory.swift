@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a database has taken, held against what a program knows.
+public struct MigrationHistory: Sendable {
+    /// A migration that was taken.
+    public struct Step: Hashable, Sendable {
+        public let number: Int
+        public let name: String
+        public let checksum: String
+
+        public init(number: Int, name: String, checksum: String) {
+            self.number = number
+            self.name = name
+            self.checksum = checksum
+        }
+    }
+
+    /// What is still to be taken, in order.
+    public let pending: [Migration]
+
+    /// Throws ``StorageFault`` `unreadable` for a database that is newer than
+    /// the program, or whose migrations were other ones.
+    public init(taken: [Step], known: [Migration]) throws(StorageFault) {
+        for (index, migration) in known.enumerated() {
+            precondition(
+                migration.number == index + 1, "migrations are numbered from 1 without gaps")
+        }
+        for (index, step) in taken.enumerated() {
+            guard index < known.count, step.number == known[index].number else {
+                throw StorageFault(
+                    .unreadable,
+                    "the database has taken migration \(step.number) (\(step.name)), and this "
+                        + "program knows \(known.count): use a newer version of the program")
+            }
+            guard step.checksum == known[index].checksum else {
+                throw StorageFault(
+                    .unreadable,
+                    "migration \(step.number) (\(step.name)) is not the one this database took: "
+                        + "a released migration is never edited; add a new one")
+            }
+        }
+        pending = Array(known.dropFirst(taken.count))
+    }
+}
+
+extension Migration {
+    /// A 64-bit FNV-1a hash of name and statements, in hexadecimal: it
+    /// guards against an accidental edit, not against an enemy.
+    public var checksum: String {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for text in [name] + statements {
+            for byte in Array(text.utf8) + [0] {
+                hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3
+            }
+        }
+        let digits = String(hash, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}

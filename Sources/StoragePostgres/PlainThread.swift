@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Storage
+import Synchronization
+
+/// Threads of our own: libpq blocks, and Swift's are as few as there are cores.
+enum PlainThread {
+    static func start(_ name: String, _ body: @escaping @Sendable () -> Void) {
+        let thread = Thread(block: body)
+        thread.name = name
+        thread.start()
+    }
+}
+
+/// Whether a schema is still to be asked.
+final class ClosedFlag: Sendable {
+    private let isClosed = Mutex(false)
+
+    func close() { isClosed.withLock { $0 = true } }
+
+    func check() throws {
+        if isClosed.withLock({ $0 }) {
+            throw StorageFault(.unavailable, "the storage was closed")
+        }
+    }
+}

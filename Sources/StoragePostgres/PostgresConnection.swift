@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CPostgres
+import Foundation
+import Storage
+
+/// One connection, in libpq's pipeline mode: what is sent without waiting is
+/// answered in order at the next wait. Belongs to the thread that made it.
+final class PostgresConnection {
+    /// Bytes that are sent before answers are read: more could leave both
+    /// sides waiting for the other to read.
+    private static let unreadBytesMax = 32 * 1024
+
+    private enum Expected {
+        case prepared(Prepared.Key)
+        case statement(String)
+        case sync
+    }
+
+    let handle: OpaquePointer
+    private let observer: (any StorageObserver)?
+    private var prepared = Prepared()
+    private var expected: [Expected] = []
+    private var unreadBytes = 0
+    private(set) var schema: String?
+
+    /// Connects, and sets the session's limits.
+    init(_ conninfo: String, _ options: PostgresOptions) throws {
+        observer = options.observer
+        let keywords: [(String, String)] = [
+            ("application_name", "shopkeeper"), ("connect_timeout", "10"),
+            ("tcp_user_timeout", "\(options.unacknowledgedMilliseconds)"), ("keepalives", "1"),
+            ("client_encoding", "UTF8"),
+            // Later ones win: whatever the caller says stands last.
+            ("dbname", conninfo),
+        ]
+        handle = try Self.connect(keywords)
+        do {
+            try command(
+                """
+                SET statement_timeout = \(options.statementMilliseconds);
+                SET lock_timeout = \(options.lockMilliseconds);
+                SET idle_in_transaction_session_timeout = \(options.idleInTransactionMilliseconds);
+                SET default_transaction_isolation = 'read committed';
+                SET client_min_messages = 'warning'
+                """)
+            guard PQserverVersion(handle) >= 130_000 else {
+                throw StorageFault(
+                    .unreadable,
+                    "the server is PostgreSQL \(PQserverVersion(handle) / 10_000); 13 or newer "
+                        + "is needed")
+            }
+        } catch {
+            PQfinish(handle)
+            throw error
+        }
+    }
+
+    deinit { PQfinish(handle) }
+
+    private static func connect(_ keywords: [(String, String)]) throws -> OpaquePointer {
+        let names = keywords.map { strdup($0.0) }
+        let values = keywords.map { strdup($0.1) }
+        defer { for text in names + values { free(text) } }
+        var nameList = names.map { UnsafePointer($0) } + [nil]
+        var valueList = values.map { UnsafePointer($0) } + [nil]
+        guard let handle = PQconnectdbParams(&nameList, &valueList, 1) else {
+            throw ConnectionLost(message: "no memory for a connection")
+        }
+        guard PQstatus(handle) == CONNECTION_OK else {
+            let message = sentence(PQerrorMessage(handle))
+            PQfinish(handle)
+            throw ConnectionLost(message: message)
+        }
+        return handle
+    }
+
+    /// libpq's own words, in one line.
+    static func sentence(_ text: UnsafePointer<CChar>?) -> String {
+        guard let text else { return "no reason given" }
+        return String(cString: text).split(whereSeparator: \.isNewline).joined(separator: "; ")
+    }
+
+    var isLost: Bool { PQstatus(handle) != CONNECTION_OK }
+
+    var lost: ConnectionLost { ConnectionLost(message: Self.sentence(PQerrorMessage(handle))) }
+
+    // MARK: Outside pipelines
+
+    /// Runs statements in one go and gives the last one's first column, as text.
+    @discardableResult
+    func command(_ sql: String) throws -> [String?] {
+        guard let result = PQexec(handle, sql) else { throw lost }
+        defer { PQclear(result) }
+        switch PQresultStatus(result) {
+        case PGRES_COMMAND_OK: return [String(cString: PQcmdStatus(result))]
+        case PGRES_TUPLES_OK:
+            return (0..<PQntuples(result)).map { row in
+                PQgetisnull(result, row, 0) == 1
+                    ? nil : String(cString: PQgetvalue(result, row, 0))
+            }
+        default:
+            if isLost { throw lost }
+            throw ServerError(result)
+        }
+    }
+
+    /// Names resolve in this schema from here on. Statements are prepared
+    /// for each schema apart, so that no plan is made anew by switching.
+    func use(_ schema: String) throws {
+        guard self.schema != schema else { return }
+        self.schema = nil
+        try command("SET search_path = \"\(schema)\"")
+        self.schema = schema
+    }
+
+    // MARK: Pipelines
+
+    func begin() throws {
+        guard PQenterPipelineMode(handle) == 1 else { throw lost }
+    }
+
+    /// Sends a statement whose answer is read later.
+    func send(_ sql: String, named name: String, _ values: [SQLValue], types: [SQLType]) throws {
+        let key = Prepared.Key(schema: schema ?? "", sql: sql)
+        let server = try prepared.name(key) { server in
+            var oids = types.map(PostgresType.oid)
+            guard PQsendPrepare(handle, server, sql, Int32(types.count), &oids) == 1 else {
+                throw lost
+            }
+            expected.append(.prepared(key))
+        }
+        try sendPrepared(server, values)
+        expected.append(.statement(name))
+        if unreadBytes > Self.unreadBytesMax { try drain() }
+    }
+
+    /// Sends a statement of the transaction itself: BEGIN, COMMIT, ROLLBACK.
+    func send(_ sql: String) throws {
+        guard PQsendQueryParams(handle, sql, 0, nil, nil, nil, nil, 1) == 1 else { throw lost }
+        expected.append(.statement(sql))
+    }
+
+    /// Waits for every answer that is owed; gives the last statement's.
+    func answers() throws -> Answer {
+        guard PQpipelineSync(handle) == 1 else { throw lost }
+        expected.append(.sync)
+        observer?.didRoundTrip()
+        return try read()
+    }
+
+    private func drain() throws { _ = try answers() }
+
+    /// What a statement came to.
+    struct Answer {
+        var rows: [Row] = []
+        /// The command's tag: `COMMIT`, `UPDATE 1`.
+        var tag = ""
+    }
+
+    private func read() throws -> Answer {
+        defer { unreadBytes = 0 }
+        var answer = Answer()
+        var failure: (any Error)?
+        while !expected.isEmpty {
+            guard let result = PQgetResult(handle) else {
+                // The end of one statement's results.
+                if isLost { throw lost }
+                continue
+            }
+            defer { PQclear(result) }
+            let status = PQresultStatus(result)
+            if case .sync? = expected.first, status == PGRES_PIPELINE_SYNC {
+                expected.removeFirst()
+                continue
+            }
+            do {
+                answer = try take(result, status)
+            } catch {
+                failure = failure ?? error
+            }
+        }
+        if let failure { throw failure }
+        return answer
+    }
+
+    private func take(_ result: OpaquePointer, _ status: ExecStatusType) throws -> Answer {
+        guard let next = expected.first else { return Answer() }
+        expected.removeFirst()
+        switch (status, next) {
+        case (PGRES_COMMAND_OK, .prepared(let key)):
+            prepared.confirm(key)
+            return Answer()
+        case (PGRES_COMMAND_OK, _): return Answer(tag: String(cString: PQcmdStatus(result)))
+        case (PGRES_TUPLES_OK, .statement(let name)):
+            return Answer(rows: try rows(result, name), tag: String(cString: PQcmdStatus(result)))
+        case (PGRES_PIPELINE_ABORTED, _): throw PipelineAborted()
+        default:
+            if isLost {
+                expected = []
+                throw lost
+            }
+            let error = ServerError(result)
+            guard case .statement(let name) = next else { throw error.fault(in: "preparing") }
+            throw StatementFailed(error: error, name: name)
+        }
+    }
+
+    private func rows(_ result: OpaquePointer, _ statement: String) throws -> [Row] {
+        let count = Int(PQnfields(result))
+        let names = (0..<count).map { String(cString: PQfname(result, Int32($0))) }
+        let types = (0..<count).map { PQftype(result, Int32($0)) }
+        let columns = Dictionary(
+            zip(names, names.indices), uniquingKeysWith: { first, _ in first })
+        return try (0..<PQntuples(result)).map { row in
+            let values = try (0..<count).map { index -> SQLValue in
+                let column = Int32(index)
+                if PQgetisnull(result, row, column) == 1 { return .null }
+                let bytes = UnsafeRawBufferPointer(
+                    start: PQgetvalue(result, row, column),
+                    count: Int(PQgetlength(result, row, column)))
+                return try SQLValue(
+                    bytes, type: types[index], column: names[index], statement: statement)
+            }
+            return Row(columns: columns, values: values)
+        }
+    }
+
+    private func sendPrepared(_ server: String, _ values: [SQLValue]) throws {
+        let encoded = values.map(\.bytes)
+        unreadBytes += encoded.reduce(64) { $0 + ($1?.count ?? 0) }
+        let storage = Array(encoded.compactMap(\.self).joined()) + [0]
+        let result = storage.withUnsafeBytes { buffer -> Int32 in
+            let base = buffer.baseAddress?.assumingMemoryBound(to: CChar.self)
+            var offset = 0
+            let pointers: [UnsafePointer<CChar>?] = encoded.map { bytes in
+                guard let bytes, let base else { return nil }
+                defer { offset += bytes.count }
+                return base + offset
+            }
+            let lengths = encoded.map { Int32($0?.count ?? 0) }
+            let formats = [Int32](repeating: 1, count: encoded.count)
+            return PQsendQueryPrepared(
+                handle, server, Int32(encoded.count), pointers, lengths, formats, 1)
+        }
+        guard result == 1 else { throw lost }
+    }
+
+    /// Leaves pipeline mode, which needs every answer to have been read.
+    func end() {
+        PQexitPipelineMode(handle)
+    }
+}
+
+/// A statement that the server refused.
+struct StatementFailed: Error {
+    let error: ServerError
+    let name: String
+}
+
+/// A statement that was not run because one before it had failed.
+struct PipelineAborted: Error {}
+
+/// What is prepared on a connection, and under which name.
+private struct Prepared {
+    struct Key: Hashable {
+        let schema: String
+        let sql: String
+    }
+
+    private var names: [Key: String] = [:]
+    private var confirmed: Set<Key> = []
+    private var count = 0
+
+    /// The statement's name, prepared by `prepare` where it is not yet.
+    mutating func name(_ key: Key, _ prepare: (String) throws -> Void) rethrows -> String {
+        if let name = names[key] { return name }
+        count += 1
+        let name = "s\(count)"
+        try prepare(name)
+        names[key] = name
+        return name
+    }
+
+    mutating func confirm(_ key: Key) { confirmed.insert(key) }
+
+    /// Forgets what the server did not prepare after all.
+    mutating func forgetUnconfirmed() { names = names.filter { confirmed.contains($0.key) } }
+}
+
+extension PostgresConnection {
+    /// After an error: what was sent after it was neither run nor prepared.
+    func forgetUnconfirmed() { prepared.forgetUnconfirmed() }
+}

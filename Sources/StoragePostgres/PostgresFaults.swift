@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CPostgres
+import Storage
+
+/// What the server said of a statement that failed.
+struct ServerError: Error {
+    /// Five characters (SQLSTATE).
+    let state: String
+    let message: String
+
+    init(_ result: OpaquePointer) {
+        state = Self.field(result, 67)
+        message = Self.field(result, 77)
+    }
+
+    private static func field(_ result: OpaquePointer, _ code: Int32) -> String {
+        guard let text = PQresultErrorField(result, code) else { return "" }
+        return String(cString: text)
+    }
+
+    /// Whether the same transaction may succeed when it is run again.
+    var isRepeatable: Bool { state == "40001" || state == "40P01" }
+
+    /// Keeps the server's sentence, which names tables and constraints, and
+    /// leaves out its detail, which tells values.
+    func fault(in place: String) -> StorageFault {
+        StorageFault(code, "\(place): \(message) (SQLSTATE \(state))")
+    }
+
+    private var code: StorageFault.Code {
+        switch state {
+        case "25006": return .readOnly
+        case "08P01": return .engine
+        case "53100": return .full
+        case "53300", "55P03", "57014", "40001", "40P01": return .busy
+        case "25P03", "57P01", "57P02", "57P03", "57P05": return .unavailable
+        case "3D000", "28P01", "28000", "42501": return .unavailable
+        default: break
+        }
+        switch state.prefix(2) {
+        case "23": return .constraint
+        case "53": return .full
+        case "08": return .unavailable
+        case "58", "XX": return .unreadable
+        default: return .engine
+        }
+    }
+}
+
+/// The connection is gone. `mayHaveCommitted`: after COMMIT was sent.
+struct ConnectionLost: Error {
+    let message: String
+    var mayHaveCommitted = false
+
+    func fault(in place: String) -> StorageFault {
+        mayHaveCommitted
+            ? StorageFault(
+                .outcomeUnknown,
+                "\(place): the connection was lost while committing (\(message)); ask again")
+            : StorageFault(.unavailable, "\(place): \(message)")
+    }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Storage
+
+/// How a PostgreSQL database is used.
+public struct PostgresOptions: Sendable {
+    /// Connections, each with a thread of its own. More than the server's
+    /// cores serve little.
+    public var connections: Int
+    /// How many callers may wait for a connection; more are refused as `busy`.
+    public var waitingMax: Int
+    /// How long a caller waits for a connection before it is refused as `busy`.
+    public var waitMilliseconds: Int
+    /// How long one statement may take, and wait for a lock.
+    public var statementMilliseconds: Int
+    public var lockMilliseconds: Int
+    /// How long the server keeps a transaction open that says nothing.
+    public var idleInTransactionMilliseconds: Int
+    /// How long sent bytes may stay unacknowledged before a connection counts as lost.
+    public var unacknowledgedMilliseconds: Int
+    /// Hears every statement, commit and round trip.
+    public var observer: (any StorageObserver)?
+    /// Runs each writing closure, rolls it back and runs it again, so that a
+    /// closure which keeps something outside the transaction is found out.
+    public var runsWritesTwice: Bool
+
+    public init(
+        connections: Int = 8, waitingMax: Int = 1000, waitMilliseconds: Int = 10_000,
+        statementMilliseconds: Int = 30_000, lockMilliseconds: Int = 10_000,
+        idleInTransactionMilliseconds: Int = 30_000, unacknowledgedMilliseconds: Int = 20_000,
+        observer: (any StorageObserver)? = nil, runsWritesTwice: Bool = false
+    ) {
+        self.connections = connections
+        self.waitingMax = waitingMax
+        self.waitMilliseconds = waitMilliseconds
+        self.statementMilliseconds = statementMilliseconds
+        self.lockMilliseconds = lockMilliseconds
+        self.idleInTransactionMilliseconds = idleInTransactionMilliseconds
+        self.unacknowledgedMilliseconds = unacknowledgedMilliseconds
+        self.observer = observer
+        self.runsWritesTwice = runsWritesTwice
+    }
+
+    /// Times that a transaction is run again which the server could not
+    /// serialise, or whose connection was lost before it was to commit.
+    static let attemptsMax = 8
+}

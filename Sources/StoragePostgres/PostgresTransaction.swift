@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CPostgres
+import Storage
+
+/// What a closure sees of an open transaction. Used on the connection's own
+/// thread, and not after the closure has returned.
+///
+/// A write that tells nothing is sent without waiting; what is asked, and the
+/// commit, wait for all that was sent before.
+final class PostgresTransaction: Writing {
+    private static let time = Statement(
+        "database.time",
+        "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT) AS now")
+
+    private let connection: PostgresConnection
+    private let observer: (any StorageObserver)?
+    private let maySend: Bool
+    private var failure: (any Error)?
+
+    /// `maySend`: whether statements may be sent without waiting for them.
+    init(_ connection: PostgresConnection, _ observer: (any StorageObserver)?, maySend: Bool) {
+        self.connection = connection
+        self.observer = observer
+        self.maySend = maySend
+    }
+
+    func query(_ statement: Statement, _ values: [SQLValue]) throws -> [Row] {
+        try running {
+            try self.send(statement, statement.sql, values)
+            return try self.connection.answers().rows
+        }
+    }
+
+    func execute(_ statement: Statement, _ values: [SQLValue]) throws {
+        try running {
+            try self.send(statement, statement.sql, values)
+            if !self.maySend { _ = try self.connection.answers() }
+        }
+    }
+
+    func claim(_ statement: Statement, _ values: [SQLValue]) throws -> [Row] {
+        try running {
+            try self.send(statement, statement.sql + "\nFOR UPDATE SKIP LOCKED", values)
+            return try self.connection.answers().rows
+        }
+    }
+
+    func insertMany(_ statement: Statement, _ rows: [[SQLValue]]) throws {
+        for row in rows { try execute(statement, row) }
+    }
+
+    func databaseTime() throws -> Int64 {
+        guard let row = try first(Self.time) else {
+            throw StorageFault(.malformedRow, "the server did not tell its time")
+        }
+        return try row.integer("now")
+    }
+
+    /// Throws what a statement threw earlier, also where the closure caught it.
+    func checkSound() throws {
+        if let failure { throw failure }
+    }
+
+    /// Nothing may be asked from here on.
+    func end() {
+        failure = failure ?? StorageFault(.unavailable, "this transaction has ended")
+    }
+
+    private func send(_ statement: Statement, _ sql: String, _ values: [SQLValue]) throws {
+        try statement.check(values)
+        observer?.didRun(statement)
+        try connection.send(sql, named: statement.name, values, types: statement.parameters)
+    }
+
+    private func running<Answer>(_ work: () throws -> Answer) throws -> Answer {
+        try checkSound()
+        do { return try work() } catch {
+            failure = error
+            throw error
+        }
+    }
+}
+
+/// Runs transactions on one connection, again where that may help.
+struct PostgresRunner {
+    let connection: PostgresConnection
+    let options: PostgresOptions
+    /// Whether the COMMIT's tag is believed only when it says COMMIT. Tests
+    /// of what that catches switch it off.
+    var checksCommitTag = true
+
+    func read<Answer>(_ body: (any Reading) throws -> Answer) throws -> Answer {
+        try repeated {
+            try transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", options.observer) {
+                try body($0)
+            } ending: {
+                try connection.send("COMMIT")
+                _ = try connection.answers()
+            }
+        }
+    }
+
+    func write<Answer>(_ body: (any Writing) throws -> Answer) throws -> Answer {
+        try repeated {
+            if options.runsWritesTwice {
+                _ = try transaction("BEGIN", nil, body) { try rollBack() }
+            }
+            let answer = try transaction("BEGIN", options.observer, body) { try commit() }
+            options.observer?.didCommit()
+            return answer
+        }
+    }
+
+    /// A transaction that could not be serialised, or whose connection was
+    /// lost before it was to commit, has changed nothing: it is run again.
+    /// A lost connection is the pool's to replace.
+    private func repeated<Answer>(_ work: () throws -> Answer) throws -> Answer {
+        for _ in 1..<PostgresOptions.attemptsMax {
+            do { return try work() } catch let failed as StatementFailed
+                where failed.error.isRepeatable
+            { continue } catch let error as ServerError where error.isRepeatable { continue }
+        }
+        return try work()
+    }
+
+    private func transaction<Answer>(
+        _ begin: String, _ observer: (any StorageObserver)?,
+        _ body: (PostgresTransaction) throws -> Answer, ending: () throws -> Void
+    ) throws -> Answer {
+        try connection.begin()
+        do {
+            try connection.send(begin)
+            let transaction = PostgresTransaction(connection, observer, maySend: true)
+            defer { transaction.end() }
+            let answer = try body(transaction)
+            try transaction.checkSound()
+            try ending()
+            connection.end()
+            return answer
+        } catch {
+            guard !connection.isLost, !(error is ConnectionLost) else { throw error }
+            let cause = abandon(after: error)
+            throw cause
+        }
+    }
+
+    /// Reads what is still owed and rolls back. The first cause is what counts.
+    private func abandon(after error: any Error) -> any Error {
+        var cause = error
+        do { _ = try connection.answers() } catch {
+            if cause is PipelineAborted || error is ConnectionLost { cause = error }
+        }
+        connection.forgetUnconfirmed()
+        do { try rollBack() } catch { cause = error is ConnectionLost ? error : cause }
+        connection.end()
+        return cause
+    }
+
+    private func rollBack() throws {
+        try connection.send("ROLLBACK")
+        _ = try connection.answers()
+    }
+
+    /// The commit is believed only where the server says so: after an error
+    /// that somebody swallowed it answers COMMIT with ROLLBACK, and success.
+    private func commit() throws {
+        try connection.send("COMMIT")
+        let tag: String
+        do { tag = try connection.answers().tag } catch var lost as ConnectionLost {
+            lost.mayHaveCommitted = true
+            throw lost
+        }
+        guard tag == "COMMIT" || !checksCommitTag else {
+            throw StorageFault(.engine, "the server rolled a transaction back: \(tag)")
+        }
+    }
+}

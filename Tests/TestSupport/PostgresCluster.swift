@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Synchronization
+
+/// A throw-away PostgreSQL for one run of tests, from Debian's packages: a
+/// temporary directory, a socket in it, no network. It stops and vanishes
+/// when the process that made it ends, however that ends.
+public final class PostgresCluster: Sendable {
+    /// The run's own, started at first use. Where PostgreSQL is missing this
+    /// fails, and with it the tests: `make test` installs it.
+    public static func shared() async throws -> PostgresCluster {
+        try await starting.value
+    }
+
+    private static let starting = Task { try await PostgresCluster() }
+
+    /// What libpq takes, but for the database's name.
+    public let conninfo: String
+    private let keeper: ChildProcess
+
+    public init() async throws {
+        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("postgres-cluster").path
+        keeper = try ChildProcess([script, "\(getpid())"])
+        for await line in keeper.lines {
+            guard line.hasPrefix("socket ") else { continue }
+            conninfo = "host=\(line.dropFirst(7)) user=postgres dbname=postgres"
+            return
+        }
+        let outcome = await keeper.outcome()
+        throw PlaceError("PostgreSQL did not start: \(outcome.errors.suffix(2000))")
+    }
+}
