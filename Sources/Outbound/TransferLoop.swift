@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CCurl
+import Foundation
 import Synchronization
 
 /// What the thread of a client does: starts, drives and ends transfers.
@@ -68,6 +69,7 @@ final class TransferLoop: @unchecked Sendable {
 
     /// The thread's whole life.
     func run() {
+        Self.blockBrokenPipes()
         guard let multi else { return end() }
         ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, Self.connectionsKept)
         while true {
@@ -83,6 +85,15 @@ final class TransferLoop: @unchecked Sendable {
             if curl_multi_poll(multi, nil, 0, Self.sleepMilliseconds, nil) != CURLM_OK { break }
         }
         end()
+    }
+
+    /// A peer that hangs up while it is written to is an error here, and
+    /// must not end the process; curl leaves that to us on a thread of ours.
+    private static func blockBrokenPipes() {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGPIPE)
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
     }
 
     private func obey(_ order: Order, _ multi: UnsafeMutableRawPointer) {
