@@ -181,7 +181,7 @@ let package = Package(
         tests(
             "ScenarioTests",
             [
-                "CSyncCounter", "Commerce", "Live", "PurchaseKit", "PurchaseKitTesting",
+                "CSyncCounter", "Commerce", "Ledger", "Live", "PurchaseKit", "PurchaseKitTesting",
                 "Shop",
                 "SignedData", "Storage", "StorageSQLite", "StoreKit", "StoreWire", "TestSupport",
                 "shopkeeper",
