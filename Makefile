@@ -7,7 +7,7 @@ VENV := .venv
 SOURCES := Package.swift Sources Samples Tests Benchmarks
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-stranger lint format build unit peers packages bench soak times clean
+.PHONY: help run on-sqlite on-postgres test test-stranger lint format build unit peers packages bench soak times clean
 
 help:                ## what there is to do
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1|/p' Makefile | awk -F'|' '{printf "%-22s %s\n", $$1, $$2}'
@@ -23,8 +23,13 @@ test: packages peers lint build unit  ## lint, build, every test, the peers' che
 build:
 	$(SWIFT) build --build-tests
 
-unit:
+unit: on-sqlite on-postgres
+
+on-sqlite:
 	SHOPKEEPER_PYTHON="$(CURDIR)/$(VENV)/bin/python" SWIFT="$(SWIFT)" scripts/run-tests $(ARGS)
+
+on-postgres:         ## the store's own tests on the other engine
+	SHOPKEEPER_TEST_ENGINE=postgres SWIFT="$(SWIFT)" scripts/run-tests --filter ShopTests
 
 lint:                ## the formatter's strict rules
 	$(SWIFT) format lint --strict --parallel --recursive $(wildcard $(SOURCES))

@@ -129,7 +129,8 @@ let package = Package(
             name: "shopkeeper",
             dependencies: [
                 "CatalogueFile", "Commerce", "Ledger", "LedgerServer", "Live", "Outbound",
-                "PurchaseKit", "Shop", "ShopServer", "SignedData", "Storage", "StorageSQLite",
+                "PurchaseKit", "Shop", "ShopServer", "SignedData", "Storage", "StoragePostgres",
+                "StorageSQLite",
                 "StoreWire",
                 "StrictJSON", argumentParser, crypto, hummingbird, logging,
             ],
@@ -163,7 +164,8 @@ let package = Package(
         tests(
             "ShopTests",
             [
-                "CatalogueFile", "Commerce", "Shop", "SignedData", "Storage", "StorageSQLite",
+                "CatalogueFile", "Commerce", "Shop", "SignedData", "Storage", "StoragePostgres",
+                "StorageSQLite",
                 "StoreWire", "TestSupport", crypto,
             ]),
         tests(

@@ -35,7 +35,17 @@ enum RegistrySchema {
                     secret TEXT NOT NULL
                 ) STRICT
                 """,
-            ])
+            ]),
+        Migration(
+            2, "sealed keys",
+            [
+                """
+                CREATE TABLE sealed_keys (
+                    name TEXT NOT NULL PRIMARY KEY,
+                    sealed BLOB NOT NULL
+                ) STRICT
+                """
+            ]),
     ]
 }
 

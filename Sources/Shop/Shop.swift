@@ -130,6 +130,7 @@ public final class Store: Sendable {
     /// A realm may be deleted while it is being opened: then what opening
     /// made is deleted again.
     private func openLive(_ row: RealmRow) async throws -> Realm {
+        if row.environment == Realm.production { try await ports.places.proveDurable() }
         let realm = try await Realm.open(row, in: self)
         if try await realmRow(named: row.name)?.id == row.id {
             open.add(realm)

@@ -15,14 +15,18 @@ public struct StoragePlaces: Sendable {
     /// Whether no other process can have these databases open: then work
     /// that an earlier one had begun is free at once, and no lease is waited for.
     public var isOneProcess: Bool
+    /// Throws where the database may lose what it acknowledges: asked before
+    /// a production realm is opened.
+    public var proveDurable: @Sendable () async throws -> Void
 
     public init(
         registry: @escaping @Sendable ([Migration]) async throws -> any Storage,
         realm: @escaping @Sendable (_ id: String, [Migration]) async throws -> any Storage,
         deleteRealm: @escaping @Sendable (_ id: String) async throws -> Void,
-        isOneProcess: Bool = false
+        isOneProcess: Bool = false, proveDurable: @escaping @Sendable () async throws -> Void = {}
     ) {
         self.isOneProcess = isOneProcess
+        self.proveDurable = proveDurable
         self.registry = registry
         self.realm = realm
         self.deleteRealm = deleteRealm

@@ -4,9 +4,11 @@ import Commerce
 import Foundation
 import SignedData
 import Storage
+import StoragePostgres
 import StorageSQLite
 import StoreWire
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Shop
@@ -68,6 +70,7 @@ final class TestPlaces: Sendable {
             realm: { try await self.open("realm-" + $0, $1) },
             deleteRealm: { id in
                 self.kept.withLock { $0["realm-" + id] = nil }
+                try await self.postgres?.dropSchema(self.schema("realm-" + id))
                 self.deleted.withLock { $0.append(id) }
             })
     }
@@ -76,10 +79,7 @@ final class TestPlaces: Sendable {
         let task = kept.withLock { kept in
             if let task = kept[name] { return task }
             let task = Task {
-                Kept(
-                    try await SQLiteStorage.open(
-                        file: nil, migrations: migrations,
-                        options: SQLiteOptions(observer: self.counter, runsWritesTwice: true)))
+                Kept(try await self.openAnew(name, migrations))
             }
             kept[name] = task
             return task
@@ -87,10 +87,45 @@ final class TestPlaces: Sendable {
         return try await task.value
     }
 
-    struct Kept: Storage {
-        let storage: SQLiteStorage
+    /// `SHOPKEEPER_TEST_ENGINE=postgres` runs these tests on the other engine.
+    private static let isOnPostgres =
+        ProcessInfo.processInfo.environment["SHOPKEEPER_TEST_ENGINE"] == "postgres"
+    private static let worlds = Atomic<Int>(0)
+    private let number = TestPlaces.worlds.add(1, ordering: .relaxed).newValue
+    private let connected = Mutex<PostgresDatabase?>(nil)
+    private var postgres: PostgresDatabase? { connected.withLock { $0 } }
 
-        init(_ storage: SQLiteStorage) { self.storage = storage }
+    deinit {
+        guard let database = postgres else { return }
+        Task { await database.close() }
+    }
+
+    private func schema(_ name: String) -> String {
+        "w\(number)_" + name.lowercased().filter { $0.isLetter || $0.isNumber }
+    }
+
+    private func openAnew(_ name: String, _ migrations: [Migration]) async throws -> any Storage {
+        guard Self.isOnPostgres else {
+            return try await SQLiteStorage.open(
+                file: nil, migrations: migrations,
+                options: SQLiteOptions(observer: counter, runsWritesTwice: true))
+        }
+        let conninfo = try await PostgresCluster.shared().conninfo
+        let database = connected.withLock { connected in
+            let options = PostgresOptions(
+                connections: 2, waitingMax: 10_000, waitMilliseconds: 60_000, observer: counter,
+                runsWritesTwice: true)
+            let database = connected ?? PostgresDatabase(conninfo, options: options)
+            connected = database
+            return database
+        }
+        return try await database.schema(schema(name), migrations: migrations)
+    }
+
+    struct Kept: Storage {
+        let storage: any Storage
+
+        init(_ storage: any Storage) { self.storage = storage }
 
         func read<Answer: Sendable>(
             _ body: @escaping @Sendable (any Reading) throws -> Answer

@@ -29,6 +29,14 @@ struct ServeOptions: ParsableArguments {
     var inMemory = false
 
     @Option(
+        name: .long,
+        help: "PostgreSQL instead: a URL or what libpq takes; '' for what its environment says.")
+    var database: String?
+
+    @Option(name: .long, help: "The file with the key that seals the keys in PostgreSQL.")
+    var sealKey: String?
+
+    @Option(
         name: .long, help: "Seed of the default realm when it is made: same commands, same ids.")
     var seed: Int64?
 

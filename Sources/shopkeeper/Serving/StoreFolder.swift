@@ -27,16 +27,38 @@ final class StoreFolder: Sendable {
 
     /// Everything a store needs, from this folder and this machine.
     func ports(options: ServeOptions, logger: Logger) throws -> StorePorts {
-        StorePorts(
-            places: options.inMemory ? Self.memory : places,
-            keys: FileKeyStore(directory: file("keys"), randomness: Live.randomness),
-            wall: Live.wallClock, randomness: Live.randomness,
+        let places = try places(options)
+        return StorePorts(
+            places: places, keys: try keys(options, places, logger), wall: Live.wallClock,
+            randomness: Live.randomness,
             authoriser: try options.authoriser(), courier: LiveCourier(),
             passwordCost: try options.passwordCost(), log: Self.log(logger),
             sleep: { try await Live.sleep($0) }, defaultRealmSeed: options.seed)
     }
 
-    private var places: StoragePlaces {
+    private func places(_ options: ServeOptions) throws -> StoragePlaces {
+        guard let database = options.database else { return options.inMemory ? Self.memory : files }
+        guard !options.inMemory else {
+            throw Failure(
+                .usage, "databaseTwice", "A store is in memory or in PostgreSQL.",
+                field: "--database", rule: "one of --in-memory and --database",
+                remedy: "leave one of them out")
+        }
+        return ServedDatabase(conninfo: database).places
+    }
+
+    /// Files on one machine; sealed rows where a database is shared.
+    private func keys(
+        _ options: ServeOptions, _ places: StoragePlaces, _ logger: Logger
+    ) throws -> any KeyStore {
+        guard options.database != nil else {
+            return FileKeyStore(directory: file("keys"), randomness: Live.randomness)
+        }
+        let seal = try SealKey(file: options.sealKey, folder: self, logger: logger)
+        return try SealedKeyStore(places: places, seal: seal.bytes)
+    }
+
+    private var files: StoragePlaces {
         let path = path
         return StoragePlaces(
             registry: { migrations in

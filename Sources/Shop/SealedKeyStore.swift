@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Crypto
+import Foundation
+import Storage
+
+/// Keys as rows of the store's registry, for processes that share a database:
+/// each sealed (AES-GCM, its name bound into it) with a key that the database
+/// never sees. Whoever stores a name first wins, by the table's primary key.
+///
+/// An actor, because the registry is opened once, when a key is first asked for.
+public actor SealedKeyStore: KeyStore {
+    /// Bytes of the sealing key.
+    public static let sealBytes = 32
+
+    private let places: StoragePlaces
+    private let seal: SymmetricKey
+    private var registry: (any Storage)?
+
+    /// `seal`: 32 bytes that cannot be foreseen, the same for every process
+    /// of the store.
+    public init(places: StoragePlaces, seal: [UInt8]) throws {
+        guard seal.count == Self.sealBytes else {
+            throw KeyStoreFault(
+                "seal", "is \(seal.count) bytes long; a sealing key has \(Self.sealBytes)")
+        }
+        self.places = places
+        self.seal = SymmetricKey(data: seal)
+    }
+
+    public func read(_ name: String) async throws -> [UInt8]? {
+        let sealed = try await storage().read {
+            try $0.first(Statement.Keys.read, [.text(name)])?.blob("sealed")
+        }
+        return try sealed.map { try open($0, name) }
+    }
+
+    public func store(_ bytes: [UInt8], as name: String) async throws -> [UInt8] {
+        let box = try AES.GCM.seal(
+            Data(bytes), using: seal, authenticating: Data(name.utf8))
+        guard let sealed = box.combined.map({ [UInt8]($0) }) else {
+            throw KeyStoreFault(name, "could not be sealed")
+        }
+        let winner = try await storage().write { writing in
+            try writing.execute(Statement.Keys.insert, [.text(name), .blob(sealed)])
+            return try writing.first(Statement.Keys.read, [.text(name)])?.blob("sealed")
+        }
+        guard let winner else { throw KeyStoreFault(name, "vanished while it was stored") }
+        return try open(winner, name)
+    }
+
+    private func open(_ sealed: [UInt8], _ name: String) throws -> [UInt8] {
+        do {
+            let box = try AES.GCM.SealedBox(combined: Data(sealed))
+            return [UInt8](try AES.GCM.open(box, using: seal, authenticating: Data(name.utf8)))
+        } catch {
+            throw KeyStoreFault(
+                name, "was sealed with another key; start with the sealing key of this store")
+        }
+    }
+
+    private func storage() async throws -> any Storage {
+        if let registry { return registry }
+        let opened = try await places.registry(RegistrySchema.migrations)
+        registry = opened
+        return opened
+    }
+}
+
+extension Statement {
+    enum Keys {
+        static let read = Statement(
+            "keys.read", [.text], "SELECT sealed FROM sealed_keys WHERE name = $1")
+
+        static let insert = Statement(
+            "keys.insert", [.text, .blob],
+            "INSERT INTO sealed_keys (name, sealed) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING")
+
+        static let all = [read, insert]
+    }
+}

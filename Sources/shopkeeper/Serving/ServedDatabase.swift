@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Foundation
+import Live
+import Logging
+import Shop
+import Storage
+import StoragePostgres
+
+/// A store on PostgreSQL, which many server processes may share: the registry
+/// in the schema `shopkeeper`, each realm in `realm_ID`, keys sealed beside them.
+struct ServedDatabase {
+    private let database: PostgresDatabase
+
+    /// `conninfo`: as libpq takes it; empty for what its environment says.
+    init(conninfo: String) {
+        database = PostgresDatabase(conninfo)
+    }
+
+    var places: StoragePlaces {
+        let database = database
+        return StoragePlaces(
+            registry: { try await database.schema("shopkeeper", migrations: $0) },
+            realm: { try await database.schema(Self.schema(of: $0), migrations: $1) },
+            deleteRealm: { try await database.dropSchema(Self.schema(of: $0)) },
+            proveDurable: { try await database.proveDurable() })
+    }
+
+    private static func schema(of realm: String) -> String {
+        "realm_" + realm.lowercased().filter { $0.isLetter || $0.isNumber }
+    }
+}
+
+/// The key that a shared database's keys are sealed with: from the
+/// environment, a named file, or a file in the data directory that is made
+/// at the first start.
+struct SealKey {
+    let bytes: [UInt8]
+
+    init(file: String?, folder: StoreFolder, logger: Logger) throws {
+        if let text = Live.environment["SHOPKEEPER_SEAL_KEY"] {
+            bytes = try Self.read(text, field: "SHOPKEEPER_SEAL_KEY")
+            return
+        }
+        let path = file ?? folder.file("seal.key")
+        if let text = try? String(contentsOfFile: path, encoding: .utf8) {
+            bytes = try Self.read(text, field: "--seal-key")
+            return
+        }
+        let made = Live.randomness.hex(SealedKeyStore.sealBytes)
+        let isWritten = FileManager.default.createFile(
+            atPath: path, contents: Data("\(made)\n".utf8),
+            attributes: [.posixPermissions: 0o600])
+        guard isWritten else {
+            throw Failure(
+                .taken, "sealKeyUnusable", "\(path) cannot be written.", field: "--seal-key",
+                remedy: "name a file that you may write, or one that holds the key")
+        }
+        logger.notice(
+            "a sealing key was made: keep a copy, and give it to every other server process",
+            metadata: ["file": .string(path)])
+        bytes = try Self.read(made, field: "--seal-key")
+    }
+
+    /// 64 hexadecimal digits.
+    private static func read(_ text: String, field: String) throws -> [UInt8] {
+        let digits = Array(text.trimmingCharacters(in: .whitespacesAndNewlines).utf8)
+        let bytes = stride(from: 0, to: digits.count - digits.count % 2, by: 2).compactMap {
+            UInt8(String(decoding: digits[$0...($0 + 1)], as: UTF8.self), radix: 16)
+        }
+        guard digits.count == 2 * SealedKeyStore.sealBytes, bytes.count == SealedKeyStore.sealBytes
+        else {
+            throw Failure(
+                .key, "sealKeyInvalid", "The sealing key is not one.", field: field,
+                rule: "\(2 * SealedKeyStore.sealBytes) hexadecimal digits",
+                remedy: "give the one that this store's first server made")
+        }
+        return bytes
+    }
+}
