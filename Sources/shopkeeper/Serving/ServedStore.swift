@@ -7,6 +7,7 @@ import Logging
 import Shop
 import ShopServer
 import SignedData
+import Storage
 import StoreWire
 
 /// A store being served by this process: opened, filled, listening, announced.
@@ -37,8 +38,7 @@ struct ServedStore {
         defer { folder.release() }
         var configuration = try ShopServerConfiguration(host: options.host, port: port)
         configuration.stopsOnSignals = stopsOnSignals
-        let store = try await Store.open(
-            try folder.ports(options: options, logger: logger))
+        let store = try await open()
         let announced = try await announcement(store, configuration.host)
         let server = ShopServer(
             store: store, configuration: configuration,
@@ -55,6 +55,18 @@ struct ServedStore {
                 logger.warning("the run file could not be written: other commands need --data")
             }
             await onReady(run)
+        }
+    }
+
+    private func open() async throws -> Store {
+        let ports = try folder.ports(options: options, logger: logger)
+        do { return try await Store.open(ports) } catch let fault as StorageFault
+            where options.database != nil
+        {
+            throw Failure(
+                .unavailable, "databaseUnusable", fault.description, field: "--database",
+                rule: "a PostgreSQL 13 or newer that can be reached, written and trusted",
+                remedy: "check the server, the address and the password, then try again")
         }
     }
 

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestSupport
+import Testing
+
+/// Server processes that share a PostgreSQL.
+@Suite(.timeLimit(.minutes(2))) struct PostgresTests {
+    let rig: Rig
+
+    init() throws {
+        rig = try Rig()
+    }
+
+    /// A database of its own in the run's cluster.
+    private func database() async throws -> String {
+        let cluster = try await PostgresCluster.shared()
+        let name = "command_\(UUID().uuidString.lowercased().filter { $0 != "-" })"
+        let made = try await rig.run(
+            "psql", "-q", cluster.conninfo, "-c", "CREATE DATABASE \(name)")
+        try #require(made.status == 0, "\(made.errors)")
+        return cluster.conninfo.replacingOccurrences(
+            of: "dbname=postgres", with: "dbname=\(name)")
+    }
+
+    @Test func `two servers on one database are one store`() async throws {
+        let database = try await database()
+        let first = try await rig.serve("--database", database, "--data", rig.path("a"))
+        let second = try await rig.serve(
+            "--database", database, "--data", rig.path("b"), "--seal-key",
+            rig.path("a/seal.key"))
+
+        let bought = try await rig.run(
+            "shopkeeper", "buy", "com.example.monkeycredits.credits5", "--data", rig.path("a"))
+        let listed = try await rig.run(
+            "shopkeeper", "transaction", "list", "--data", rig.path("b"))
+
+        #expect(bought.status == 0, "\(bought.errors)")
+        #expect(listed.output.contains("credits5"))
+        #expect(
+            try Data(contentsOf: URL(fileURLWithPath: rig.path("a/root.pem")))
+                == Data(contentsOf: URL(fileURLWithPath: rig.path("b/root.pem"))))
+        first.kill(SIGKILL)
+        _ = await first.outcome()
+        let after = try await rig.run(
+            "shopkeeper", "transaction", "list", "--data", rig.path("b"))
+        #expect(after.output.contains("credits5"))
+        second.kill(SIGTERM)
+        #expect(await second.outcome().status == 0)
+    }
+
+    @Test func `a server with another sealing key is refused`() async throws {
+        let database = try await database()
+        let first = try await rig.serve("--database", database, "--data", rig.path("a"))
+
+        let other = try await rig.run(
+            "shopkeeper", "serve", "--port", "0", "--database", database, "--data", rig.path("b"))
+
+        #expect(other.status == 73)
+        #expect(other.errors.contains("sealed with another key"))
+        first.kill(SIGKILL)
+    }
+
+    @Test func `a database that cannot be reached is told, not waited for`() async throws {
+        let outcome = try await rig.run(
+            "shopkeeper", "serve", "--port", "0", "--database", "host=\(rig.path("none"))",
+            "--data", rig.path("a"))
+
+        #expect(outcome.status == 69)
+        #expect(outcome.errors.contains("--database"))
+    }
+
+    @Test func `production is not sold on a server that may forget`() async throws {
+        let database = try await database()
+        let name = database.split(separator: "=").last.map(String.init) ?? ""
+        let changed = try await rig.run(
+            "psql", "-q", database, "-c", "ALTER DATABASE \(name) SET synchronous_commit = off")
+        try #require(changed.status == 0, "\(changed.errors)")
+        let store = try await rig.serve("--database", database, "--data", rig.path("a"))
+
+        let made = try await rig.run(
+            "shopkeeper", "realm", "create", "live", "--production", "--data", rig.path("a"))
+
+        #expect(made.status != 0)
+        store.kill(SIGTERM)
+    }
+}
