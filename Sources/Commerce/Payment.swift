@@ -10,19 +10,23 @@ public struct Payment: Hashable, Sendable {
     public let applicationUsername: String?
     /// Ids of payments that were confirmed again and that this one replaces.
     public let replaces: PurchaseID?
+    /// Whether a sandbox asks for a parent's approval, whoever buys.
+    public let simulatesAskToBuy: Bool
 
     /// How many of a consumable one payment may ask for.
     public static let quantityMax = 10
 
     public init(
         productID: ProductID, quantity: Int, shownUnitPrice: Money,
-        applicationUsername: String? = nil, replaces: PurchaseID? = nil
+        applicationUsername: String? = nil, replaces: PurchaseID? = nil,
+        simulatesAskToBuy: Bool = false
     ) {
         self.productID = productID
         self.quantity = quantity
         self.shownUnitPrice = shownUnitPrice
         self.applicationUsername = applicationUsername
         self.replaces = replaces
+        self.simulatesAskToBuy = simulatesAskToBuy
     }
 
     /// The user's token as servers see it: set where the username is a UUID.
@@ -37,6 +41,7 @@ public struct Payment: Hashable, Sendable {
         if shownUnitPrice.currency != other.shownUnitPrice.currency { return "currency" }
         if applicationUsername != other.applicationUsername { return "applicationUsername" }
         if replaces != other.replaces { return "replaces" }
+        if simulatesAskToBuy != other.simulatesAskToBuy { return "simulatesAskToBuyInSandbox" }
         return nil
     }
 }
@@ -61,6 +66,10 @@ public enum PurchaseRefusal: String, Sendable, CaseIterable {
     case noProcessor
     /// The processor said no.
     case declined
+    /// The parent who was asked said no.
+    case approvalDeclined
+    /// The parent who was asked did not answer in time.
+    case approvalTimedOut
 }
 
 /// Where a purchase stands: `asked → authorising → sold | refused | waiting`.
@@ -90,16 +99,19 @@ public struct PurchaseFacts: Hashable, Sendable {
     /// The transaction by which the customer owns the product already.
     public let owned: TransactionID?
     public let authoriser: AuthoriserKind
+    /// Whether somebody must approve the payment and has not done so yet.
+    public let lacksApproval: Bool
 
     public init(
         product: Product?, storefront: Storefront, mayBuy: Bool, owned: TransactionID?,
-        authoriser: AuthoriserKind
+        authoriser: AuthoriserKind, lacksApproval: Bool = false
     ) {
         self.product = product
         self.storefront = storefront
         self.mayBuy = mayBuy
         self.owned = owned
         self.authoriser = authoriser
+        self.lacksApproval = lacksApproval
     }
 }
 
@@ -122,6 +134,8 @@ public enum PurchaseDecision: Hashable, Sendable {
     case sell(total: Money)
     /// Commit `authorising`, then ask the processor for this sum.
     case authorise(total: Money)
+    /// Nothing stands against it but that somebody must answer first.
+    case wait(WaitingReason)
 }
 
 extension PurchaseDecision {
@@ -146,8 +160,9 @@ extension PurchaseDecision {
         let total = Money(product.price * payment.quantity, unitPrice.currency)
         switch facts.authoriser {
         case .none: return .refuse(.noProcessor)
-        case .rule: return .sell(total: total)
-        case .processor: return .authorise(total: total)
+        case .rule, .processor:
+            if facts.lacksApproval { return .wait(.approval) }
+            return facts.authoriser == .rule ? .sell(total: total) : .authorise(total: total)
         }
     }
 }

@@ -68,9 +68,7 @@ public struct ShopTransport: StoreTransport {
     ) async throws -> TransactionsResponse {
         let session = try await realm.session(token: token)
         let page = try await realm.transactions(since: since, session, context)
-        guard waitSeconds > 0, page.transactions.isEmpty, page.revision <= since else {
-            return page
-        }
+        guard waitSeconds > 0, !page.hasNews else { return page }
         let sleep = sleep
         try await realm.changes(since: since, session) { try await sleep(.seconds(waitSeconds)) }
         let later = try await realm.session(token: token)

@@ -13,7 +13,11 @@ public protocol Authoriser: Sendable {
     /// processor has never heard of it.
     func outcome(of key: String) async throws -> ChargeOutcome?
 
-    /// Gives the sum back. Voiding again, or a key never heard of, changes nothing.
+    /// Takes the sum that was reserved. Capturing again changes nothing.
+    func capture(_ key: String) async throws
+
+    /// Gives the sum back. Voiding again, or a key never heard of, changes nothing;
+    /// a key given back stays so, whatever is asked for under it later.
     func void(_ key: String) async throws
 }
 

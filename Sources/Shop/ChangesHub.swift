@@ -3,18 +3,13 @@
 import Commerce
 import Synchronization
 
-/// Wakes those who wait for a customer's next commit. A class, because
+/// Wakes those who wait for a customer's commits. A class, because
 /// writers and waiters share it. Nothing is polled, and waking twice before
 /// a waiter looks is waking once.
 final class ChangesHub: Sendable {
-    private struct Waiter {
-        let since: Int64
-        let wake: AsyncStream<Void>.Continuation
-    }
-
     private struct State {
         var nextTicket = 0
-        var waiters: [CustomerID: [Int: Waiter]] = [:]
+        var waiters: [CustomerID: [Int: AsyncStream<Void>.Continuation]] = [:]
     }
 
     /// A place in the hub, taken before the revision is read, so that no
@@ -24,22 +19,24 @@ final class ChangesHub: Sendable {
         fileprivate let number: Int
         fileprivate let stream: AsyncStream<Void>
 
-        /// Returns when woken, or at once when its task is cancelled.
-        func wait() async {
-            for await _ in stream { return }
+        /// Returns true when woken; false when there is nothing to wait for
+        /// any more, for the realm closes or the task is cancelled.
+        func wait() async -> Bool {
+            for await _ in stream { return true }
+            return false
         }
     }
 
     private let state = Mutex(State())
 
-    /// Asks to be woken by a commit beyond `since`.
-    func ticket(_ customer: CustomerID, since: Int64) -> Ticket {
+    /// Asks to be woken by the customer's commits.
+    func ticket(_ customer: CustomerID) -> Ticket {
         let (stream, wake) = AsyncStream.makeStream(
             of: Void.self, bufferingPolicy: .bufferingNewest(1))
         return state.withLock { state in
             state.nextTicket += 1
             let number = state.nextTicket
-            state.waiters[customer, default: [:]][number] = Waiter(since: since, wake: wake)
+            state.waiters[customer, default: [:]][number] = wake
             return Ticket(customer: customer, number: number, stream: stream)
         }
     }
@@ -53,19 +50,24 @@ final class ChangesHub: Sendable {
         }
     }
 
-    /// Tells of a commit. Called after it holds.
-    func wake(_ customer: CustomerID, revision: Int64) {
-        let woken = state.withLock { state in
-            state.waiters[customer]?.values.filter { $0.since < revision }.map(\.wake) ?? []
-        }
+    /// Tells of a commit. Called after it holds. Who is woken looks for
+    /// itself whether it brought anything to be told.
+    func wake(_ customer: CustomerID) {
+        let woken = state.withLock { $0.waiters[customer].map { Array($0.values) } ?? [] }
         for wake in woken { wake.yield() }
+    }
+
+    /// Tells everybody: words from other processes may have been lost.
+    func wakeAll() {
+        for wake in everybody { wake.yield() }
     }
 
     /// Lets everybody go: the realm closes.
     func finish() {
-        let woken = state.withLock { state in
-            state.waiters.values.flatMap { $0.values.map(\.wake) }
-        }
-        for wake in woken { wake.finish() }
+        for wake in everybody { wake.finish() }
+    }
+
+    private var everybody: [AsyncStream<Void>.Continuation] {
+        state.withLock { $0.waiters.values.flatMap(\.values) }
     }
 }

@@ -31,14 +31,23 @@ struct PurchaseCommit: Sendable {
         }
         try checkReplaced(row)
         let revision = try line.integer("revision")
-        switch PurchaseDecision.decide(payment, try facts(line, row, writing)) {
+        let asksToBuy = try payment.simulatesAskToBuy || line.boolean("asks_to_buy")
+        let facts = try facts(line, row, lacksApproval: asksToBuy, writing)
+        switch PurchaseDecision.decide(payment, facts) {
         case .refuse(let refusal):
             return try record(.refused(refusal), writing, revision, now)
         case .deliverOwned(let owned):
             let facts = try transaction(owned, writing)
             return try record(.sold(owned), writing, revision, now, transaction: facts)
         case .authorise(let total):
-            return try record(.authorising, writing, revision, now, total: total)
+            var outcome = try record(.authorising, writing, revision, now, total: total)
+            outcome.errand = try hold(now, writing)
+            return outcome
+        case .wait(let reason):
+            var outcome = try record(.waiting(reason), writing, revision, now)
+            try ApprovalTimeout.work(key, askedAt: now).add(writing)
+            outcome.owesWork = true
+            return outcome
         case .sell(let total):
             let sold = try transaction(selling: total, line, row, writing, revision, now)
             var outcome = try record(
@@ -65,13 +74,14 @@ struct PurchaseCommit: Sendable {
         }
         // Decided a second time: what was true before the processor was asked
         // may be so no longer, and then the sum is given back.
-        switch PurchaseDecision.decide(payment, try facts(line, row, writing)) {
+        let facts = try facts(line, row, lacksApproval: false, writing)
+        switch PurchaseDecision.decide(payment, facts) {
         case .authorise(let total) where total.amount == before.total:
             let sold = try transaction(selling: total, line, row, writing, revision, now)
-            var outcome = try move(
+            let outcome = try move(
                 to: .sold(sold.id), writing, revision, now, reference: reference,
                 transaction: sold)
-            outcome.owesWork = try write(sold, row, writing)
+            _ = try write(sold, row, writing)
             return outcome
         case .deliverOwned(let owned):
             let facts = try transaction(owned, writing)
@@ -82,7 +92,7 @@ struct PurchaseCommit: Sendable {
             return try move(
                 to: .refused(refusal), writing, revision, now, reference: reference,
                 owesVoid: true)
-        case .authorise, .sell:
+        case .authorise, .sell, .wait:
             return try move(
                 to: .refused(.priceChanged), writing, revision, now, reference: reference,
                 owesVoid: true)
@@ -92,29 +102,38 @@ struct PurchaseCommit: Sendable {
     /// Locks the customer's line, then reads what deciding needs.
     private func readFacts(_ writing: any Writing) throws -> (line: Row, facts: Row) {
         let customer = SQLValue.integer(key.customer.value)
+        guard let line = try writing.first(Statement.Customers.line, [customer]) else {
+            throw StorageFault(.malformedRow, "a customer without a row")
+        }
+        return (line, try readFacts(behindLine: writing))
+    }
+
+    func readFacts(behindLine writing: any Writing) throws -> Row {
         let values: [SQLValue] =
             key.values + [.text(payment.productID.value), .optional(payment.replaces?.value)]
-        guard let line = try writing.first(Statement.Customers.line, [customer]),
-            let facts = try writing.first(Statement.Purchases.facts, values)
-        else { throw StorageFault(.malformedRow, "a customer without a row") }
-        return (line, facts)
+        guard let facts = try writing.first(Statement.Purchases.facts, values) else {
+            throw StorageFault(.malformedRow, "the realm has no row")
+        }
+        return facts
     }
 
     /// What the decision looks at.
-    private func facts(_ line: Row, _ row: Row, _ writing: any Writing) throws -> PurchaseFacts {
+    func facts(
+        _ line: Row, _ row: Row, lacksApproval: Bool, _ writing: any Writing
+    ) throws -> PurchaseFacts {
         PurchaseFacts(
             product: try shelf(row, writing).product(payment.productID, of: key.bundleID),
             storefront: try storefront(line), mayBuy: try line.boolean("may_buy"),
             owned: try row.optionalInteger("owned").map(TransactionID.init),
-            authoriser: authoriser)
+            authoriser: authoriser, lacksApproval: lacksApproval)
     }
 
     /// The cached catalogue, or the one of this transaction where it is newer.
-    private func shelf(_ row: Row, _ reading: any Reading) throws -> Shelf {
+    func shelf(_ row: Row, _ reading: any Reading) throws -> Shelf {
         try row.integer("catalogue_revision") == shelf.revision ? shelf : Shelf(reading: reading)
     }
 
-    private func storefront(_ line: Row) throws -> Storefront {
+    func storefront(_ line: Row) throws -> Storefront {
         guard let own = try line.optionalText("storefront") else { return storefront }
         guard let named = Storefront.named(own) else {
             throw StorageFault(.malformedRow, "a storefront that is not known")
@@ -142,127 +161,5 @@ struct PurchaseCommit: Sendable {
                 rule: "only a refused payment is confirmed again under a new id",
                 remedy: "ask what became of it, under its own purchase id")
         }
-    }
-}
-
-extension PurchaseCommit {
-    private func transaction(
-        selling total: Money, _ line: Row, _ row: Row, _ reading: any Reading,
-        _ revision: Int64, _ now: Timestamp
-    ) throws -> TransactionFacts {
-        guard
-            let product = try shelf(row, reading).product(payment.productID, of: key.bundleID)
-        else { throw StorageFault(.malformedRow, "a product that was decided on and is gone") }
-        return TransactionFacts(
-            customer: key.customer, id: TransactionID(transactionNumber),
-            originalID: TransactionID(transactionNumber), bundleID: key.bundleID,
-            productID: product.id, type: product.type, quantity: payment.quantity,
-            unitPrice: product.price, total: total,
-            storefront: try storefront(line).countryCode,
-            appAccountToken: payment.appAccountToken?.text, appTransactionID: appTransactionID,
-            purchaseID: key.purchaseID, purchasedAt: now, originalPurchasedAt: now,
-            revision: revision)
-    }
-
-    /// The moment of sale: the transaction, and the notification it owes.
-    /// Tells whether there is somebody to send it to.
-    private func write(
-        _ sold: TransactionFacts, _ row: Row, _ writing: any Writing
-    ) throws -> Bool {
-        let hasURL = try shelf(row, writing).apps[sold.bundleID]?.notificationURL != nil
-        try writing.execute(Statement.Transactions.insert, sold.values)
-        let owed = OwedNotification(
-            customer: sold.customer, cause: "\(NotificationKind.oneTimeCharge)/\(sold.id)",
-            uuid: notificationUUID, type: NotificationKind.oneTimeCharge,
-            bundleID: sold.bundleID, transaction: sold.id, revision: sold.revision,
-            owedAt: sold.purchasedAt)
-        try owed.write(writing, hasURL: hasURL)
-        return hasURL
-    }
-
-    private func transaction(
-        _ id: TransactionID, _ reading: any Reading
-    ) throws -> TransactionFacts {
-        let values: [SQLValue] = [.integer(key.customer.value), .integer(id.value)]
-        guard let row = try reading.first(Statement.Transactions.one, values) else {
-            throw StorageFault(.malformedRow, "a purchase whose transaction is gone")
-        }
-        return try TransactionFacts(row: row)
-    }
-
-    private func record(
-        _ state: PurchaseState, _ writing: any Writing, _ revision: Int64, _ now: Timestamp,
-        total: Money? = nil, transaction: TransactionFacts? = nil
-    ) throws -> PurchaseOutcome {
-        let decided = state == .authorising ? nil : now
-        try writing.execute(
-            Statement.Purchases.insert,
-            key.values + [
-                .text(payment.productID.value), .integer(Int64(payment.quantity)),
-                .integer(payment.shownUnitPrice.amount.milliunits),
-                .text(payment.shownUnitPrice.currency.code),
-                .optional(payment.applicationUsername), .optional(payment.replaces?.value),
-                .text(state.word), .optional(state.refusal?.rawValue),
-                .optional(transaction?.id.value), .optional(total?.amount.milliunits),
-                .integer(now.milliseconds), .optional(decided), .integer(revision),
-            ])
-        return PurchaseOutcome(
-            state: state, transaction: transaction,
-            charge: state == .authorising ? total.map(charge) : nil, isVoidOwed: false,
-            revision: revision, now: now)
-    }
-
-    private func move(
-        to state: PurchaseState, _ writing: any Writing, _ revision: Int64, _ now: Timestamp,
-        reference: String? = nil, owesVoid: Bool = false, transaction: TransactionFacts? = nil
-    ) throws -> PurchaseOutcome {
-        let moved = try writing.first(
-            Statement.Purchases.settle,
-            key.values + [
-                .text(state.word), .optional(state.refusal?.rawValue),
-                .optional(transaction?.id.value), .optional(reference),
-                .optional(owesVoid ? now : nil), .integer(now.milliseconds), .integer(revision),
-            ])
-        guard moved != nil else {
-            throw StorageFault(.malformedRow, "a purchase moved while its line was held")
-        }
-        return PurchaseOutcome(
-            state: state, transaction: transaction, charge: nil, isVoidOwed: owesVoid,
-            revision: revision, now: now)
-    }
-
-    /// What a row that an earlier process left wants done.
-    func left(_ row: PurchaseRow) -> PurchaseOutcome {
-        PurchaseOutcome(
-            state: row.state, transaction: nil, charge: charge(of: row),
-            isVoidOwed: row.isVoidOwed, revision: row.revision, now: wall)
-    }
-
-    private func outcome(
-        of before: PurchaseRow, _ reading: any Reading, now: Timestamp
-    ) throws -> PurchaseOutcome {
-        var sold: TransactionFacts?
-        if case .sold(let id) = before.state { sold = try transaction(id, reading) }
-        return PurchaseOutcome(
-            state: before.state, transaction: sold, charge: charge(of: before),
-            isVoidOwed: before.isVoidOwed, revision: before.revision, now: now)
-    }
-
-    private func charge(of row: PurchaseRow) -> Charge? {
-        guard row.state == .authorising, let total = row.total else { return nil }
-        return charge(Money(total, row.payment.shownUnitPrice.currency))
-    }
-
-    private func charge(_ total: Money) -> Charge {
-        Charge(
-            key: key.charge(in: realmID), total: total, customer: key.customer,
-            bundleID: key.bundleID, productID: payment.productID)
-    }
-}
-
-extension PurchaseState {
-    fileprivate var refusal: PurchaseRefusal? {
-        if case .refused(let refusal) = self { return refusal }
-        return nil
     }
 }

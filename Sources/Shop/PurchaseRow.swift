@@ -13,6 +13,30 @@ struct PurchaseKey: Hashable, Sendable {
         [.integer(customer.value), .text(bundleID.value), .text(purchaseID.value)]
     }
 
+    /// What due work and errands know the purchase by, beside its customer.
+    var subject: String { "\(bundleID)/\(purchaseID)" }
+
+    init(customer: CustomerID, bundleID: BundleID, purchaseID: PurchaseID) {
+        self.customer = customer
+        self.bundleID = bundleID
+        self.purchaseID = purchaseID
+    }
+
+    /// The purchase that a ``subject`` names; nil when it names none.
+    init?(customer: CustomerID, subject: String) {
+        guard let slash = subject.lastIndex(of: "/") else { return nil }
+        self.customer = customer
+        bundleID = BundleID(String(subject[..<slash]))
+        purchaseID = PurchaseID(String(subject[subject.index(after: slash)...]))
+    }
+
+    /// The purchase that a row names.
+    init(_ row: Row) throws {
+        customer = CustomerID(try row.integer("customer_id"))
+        bundleID = BundleID(try row.text("bundle_id"))
+        purchaseID = PurchaseID(try row.text("purchase_id"))
+    }
+
     /// What a processor knows the purchase by. The purchase id alone would
     /// let one customer claim what another has paid under the same id.
     func charge(in realm: String) -> String {
@@ -27,8 +51,11 @@ struct PurchaseRow: Sendable {
     let state: PurchaseState
     /// What the processor was asked for.
     let total: Amount?
-    /// The sum is still to be given back.
-    let isVoidOwed: Bool
+    /// What it waits for, or waited for.
+    let waitingFor: WaitingReason?
+    /// The answer to its waiting, where there was one.
+    let approval: ApprovalAnswer?
+    let askedAt: Timestamp
     let revision: Int64
 
     /// Nil when the row holds no purchase.
@@ -43,10 +70,13 @@ struct PurchaseRow: Sendable {
             shownUnitPrice: Money(
                 Amount(milliunits: try row.integer("unit_price")), currency),
             applicationUsername: try row.optionalText("application_username"),
-            replaces: try row.optionalText("replaces").map { PurchaseID($0) })
+            replaces: try row.optionalText("replaces").map { PurchaseID($0) },
+            simulatesAskToBuy: try row.boolean("simulates_ask_to_buy"))
         state = try Self.state(row)
         total = try row.optionalInteger("total_price").map(Amount.init(milliunits:))
-        isVoidOwed = try row.optionalInteger("void_owed_at") != nil
+        waitingFor = try row.optionalText("waiting_for").flatMap(WaitingReason.init)
+        approval = try row.optionalText("approval").flatMap(ApprovalAnswer.init)
+        askedAt = Timestamp(milliseconds: try row.integer("asked_at"))
         revision = try row.integer("revision")
     }
 
@@ -80,6 +110,24 @@ extension PurchaseState {
         case .waiting: "waiting"
         }
     }
+
+    var refusal: PurchaseRefusal? {
+        if case .refused(let refusal) = self { return refusal }
+        return nil
+    }
+
+    var waitingFor: String? {
+        if case .waiting(let reason) = self { return reason.rawValue }
+        return nil
+    }
+
+    /// Whether it will never change again.
+    var isDecided: Bool {
+        switch self {
+        case .sold, .refused: true
+        case .asked, .authorising, .waiting: false
+        }
+    }
 }
 
 /// What a purchase looks like after a commit, or as an earlier one left it.
@@ -89,12 +137,12 @@ struct PurchaseOutcome: Sendable {
     let transaction: TransactionFacts?
     /// What a processor is to be asked for, with `authorising`.
     let charge: Charge?
-    let isVoidOwed: Bool
     let revision: Int64
     /// Commercial time of the answer.
     let now: Timestamp
-    /// Whether this call is the one that wrote it.
-    var isNew = false
+    /// With `authorising`, where this call wrote it: the asking of the
+    /// processor, which this call holds.
+    var errand: Errand?
     /// Whether the commit left work to do.
     var owesWork = false
 }

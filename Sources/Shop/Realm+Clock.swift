@@ -16,7 +16,8 @@ extension Realm {
         return described(try ClockRow(row, hasLastEvent: false).clock)
     }
 
-    /// Moves a sandbox's clock. Wall time, and with it every token and
+    /// Moves a sandbox's clock, and returns when what fell due on the way has
+    /// happened; notifications of it may still be under way. Wall time, and with it every token and
     /// session, stays as it is. Refusals, in order: `sandboxOnly`,
     /// `clockMoveUnclear`, `clockBackwards`, `clockOutOfRange`.
     public func moveClock(
@@ -39,6 +40,10 @@ extension Realm {
             return moved
         }
         bell.ring()
+        do { _ = try await workDue() } catch {
+            // The clock has moved; whoever works here does what fell due.
+            ports.log(.error, "due work was not done", context, ["fault": "\(error)"])
+        }
         let described = described(moved)
         ports.log(.info, "clock moved", context, ["now": described.now.description])
         return described

@@ -32,7 +32,7 @@ extension Realm {
                 [
                     .integer(number), .text(request.name), .optional(request.storefront),
                     .boolean(request.canMakePayments ?? true), .optional(hash),
-                    .integer(now.milliseconds),
+                    .integer(now.milliseconds), .boolean(request.asksToBuy ?? false),
                 ])
             return try writing.first(Statement.Customers.byName, [key])
         }
@@ -111,28 +111,29 @@ extension Realm {
         return try await passwords.hash(password)
     }
 
-    private func summary(_ row: Row, shelf: Shelf) throws -> CustomerSummary {
+    func summary(_ row: Row, shelf: Shelf) throws -> CustomerSummary {
         let own = try row.optionalText("storefront")
         let first = shelf.apps.values.min { $0.bundleID.value < $1.bundleID.value }
         return CustomerSummary(
             customerId: String(try row.integer("customer_id")), name: try row.text("name"),
             storefront: own ?? first?.storefront ?? "USA",
             canMakePayments: try row.boolean("may_buy"),
+            asksToBuy: try row.boolean("asks_to_buy"),
             hasPassword: try row.optionalText("password_hash") != nil,
             createdDate: Timestamp(milliseconds: try row.integer("created_at")))
     }
 
-    private static func limit(_ limit: Int) -> Int64 {
+    static func limit(_ limit: Int) -> Int64 {
         Int64(min(max(limit, 1), operatorPageMax))
     }
 
-    private static func cursor(_ text: String?, _ field: String) throws -> Int64? {
+    static func cursor(_ text: String?, _ field: String) throws -> Int64? {
         guard let text else { return nil }
         guard let number = Edge.number(text) else { throw cursorInvalid(field) }
         return number
     }
 
-    private static func cursorInvalid(_ field: String) -> Refusal {
+    static func cursorInvalid(_ field: String) -> Refusal {
         Refusal(
             .badRequest, code: "cursorInvalid", "This is no place to go on from.", field: field,
             rule: "as an earlier answer gave it", remedy: "leave it out to start over")

@@ -18,16 +18,14 @@ extension Realm {
         let key = PurchaseKey(
             customer: session.customer, bundleID: session.bundleID,
             purchaseID: PurchaseID(try Edge.uuid(id, "purchaseId").text))
-        let commit = try await commit(key, try Self.payment(request), session)
-        var outcome = try await ask(commit, context)
-        if outcome.state == .authorising || outcome.isVoidOwed {
-            outcome = try await settle(commit, outcome, context)
-        }
+        let commit = try await commit(key, try payment(request), session)
+        let asked = try await ask(commit, context)
+        let outcome = try await settle(commit, asked, context)
         return try await response(outcome, commit.payment.productID, session)
     }
 
     /// The payment that a request spells.
-    private static func payment(_ request: PurchaseRequest) throws -> Payment {
+    private func payment(_ request: PurchaseRequest) throws -> Payment {
         try Edge.text(request.productId, "productId")
         if let username = request.applicationUsername {
             try Edge.text(username, "applicationUsername", bytesMax: Edge.usernameBytesMax)
@@ -39,7 +37,8 @@ extension Realm {
             productID: ProductID(request.productId), quantity: request.quantity,
             shownUnitPrice: Money(price, currency),
             applicationUsername: request.applicationUsername,
-            replaces: replaces.map { PurchaseID($0) })
+            replaces: replaces.map { PurchaseID($0) },
+            simulatesAskToBuy: !isProduction && request.simulatesAskToBuyInSandbox == true)
     }
 
     /// A purchase's commits, with everything drawn that they may need.
@@ -61,8 +60,7 @@ extension Realm {
         _ commit: PurchaseCommit, _ context: RequestContext
     ) async throws -> PurchaseOutcome {
         do {
-            var outcome = try await storage.write { try commit.ask($0) }
-            outcome.isNew = true
+            let outcome = try await storage.write { try commit.ask($0) }
             committed(outcome, commit.key, context)
             return outcome
         } catch let before as AskedBefore {
@@ -72,7 +70,7 @@ extension Realm {
 
     /// Tells those who wait, after a commit holds.
     func committed(_ outcome: PurchaseOutcome, _ key: PurchaseKey, _ context: RequestContext) {
-        hub.wake(key.customer, revision: outcome.revision)
+        wake(key.customer)
         if outcome.owesWork { bell.ring() }
         var facts = [
             "customer": key.customer.description, "purchase": key.purchaseID.description,
@@ -158,6 +156,16 @@ extension PurchaseRefusal {
             (
                 "The payment was declined.", nil, "the processor approves the payment",
                 "pay another way, under a new purchase id"
+            )
+        case .approvalDeclined:
+            (
+                "The one who was asked has declined the purchase.", nil,
+                "who asks to buy buys what is approved", "ask again, under a new purchase id"
+            )
+        case .approvalTimedOut:
+            (
+                "Nobody has approved the purchase in time.", nil,
+                "an approval comes within 24 hours", "ask again, under a new purchase id"
             )
         }
     }

@@ -3,63 +3,100 @@
 import Commerce
 import Storage
 import StoreWire
-import Synchronization
 
 extension Realm {
-    /// Purchases settled at start in one page.
-    private static let settlePage: Int64 = 100
-
-    /// Brings a purchase on that a processor has to do with: asks for the
-    /// charge, writes what the processor said, gives back what is owed. An
-    /// answer that does not come leaves it as it is, to be settled when it
-    /// is asked for again or at the next start.
+    /// Brings on a purchase that is `authorising`: asks for the charge and
+    /// writes what the processor said. An answer that does not come leaves it
+    /// as it is, to be settled when it is asked for again, at the next start,
+    /// or by whoever works here, whichever is first.
     ///
     /// No database transaction is open while the processor is spoken to, and
-    /// of one process only one call speaks about one charge at a time.
+    /// of all processes only the one that holds the purchase's errand speaks
+    /// to it.
     func settle(
         _ commit: PurchaseCommit, _ outcome: PurchaseOutcome, _ context: RequestContext
     ) async throws -> PurchaseOutcome {
-        guard let processor else { return outcome }
-        let chargeKey = commit.key.charge(in: description.id)
-        guard charging.withLock({ $0.insert(chargeKey).inserted }) else { return outcome }
-        defer { _ = charging.withLock { $0.remove(chargeKey) } }
-        var outcome = outcome
-        if outcome.state == .authorising, let charge = outcome.charge {
-            guard let said = await said(of: charge, isNew: outcome.isNew, processor, context)
-            else { return outcome }
-            outcome = try await write(said, commit, context)
+        guard processor != nil, outcome.state == .authorising else { return outcome }
+        guard let errand = try await held(outcome, commit) else { return outcome }
+        do { return try await settle(commit, outcome, errand, context) } catch is Errands.LeaseLost
+        {
+            ports.log(.warning, "a processor's answer came after its lease", context)
+            return outcome
         }
-        if outcome.isVoidOwed { try await void(commit.key, processor, context) }
-        return outcome
     }
 
-    /// Settles whatever an earlier process left: called at start.
+    /// As the holder of the errand. Throws ``Errands/LeaseLost`` where
+    /// another has taken it over meanwhile: then nothing was written.
+    func settle(
+        _ commit: PurchaseCommit, _ outcome: PurchaseOutcome, _ errand: Errand,
+        _ context: RequestContext
+    ) async throws -> PurchaseOutcome {
+        guard let processor, let charge = outcome.charge else { return outcome }
+        guard let said = await said(of: charge, errand, processor, context) else {
+            let wall = ports.wall.now
+            try await uncancelled { writing in
+                let now = try Self.now(writing, wall: wall)
+                try Errands.settle(errand, Self.retry(errand, at: now), writing)
+            }
+            bell.ring()
+            return outcome
+        }
+        do {
+            let settled = try await uncancelled { writing in
+                let settled = try commit.settle(said, writing)
+                try Errands.settle(errand, ErrandReport(.done), writing)
+                return settled
+            }
+            committed(settled, commit.key, context)
+            return settled
+        } catch let before as AskedBefore {
+            return before.outcome
+        } catch let fault as StorageFault {
+            // Who asks next need not wait for the lease to end.
+            try? await uncancelled {
+                try Errands.settle(errand, ErrandReport(.again(at: outcome.now)), $0)
+            }
+            throw fault
+        }
+    }
+
+    /// Settles what an earlier process left, whatever its date: called at
+    /// start. What does not come to an end is tried again when it is due.
     func settleAll(_ context: RequestContext) async throws {
         guard processor != nil else { return }
-        var last: [SQLValue] = [.integer(0), .text(""), .text("")]
-        while true {
-            let values = last + [.integer(Self.settlePage)]
-            let rows = try await storage.read { reading in
-                try reading.query(Statement.Purchases.unsettled, values).map(Self.unsettled)
+        for kind in [SettleErrands.kind, VoidErrands.kind] {
+            var last: [SQLValue] = [.integer(-1), .text("")]
+            while true {
+                let values = [.text(kind)] + last + [.integer(Self.settlePage)]
+                let rows = try await storage.read {
+                    try $0.query(Statement.Errands.page, values)
+                }
+                for row in rows {
+                    let customer = CustomerID(try row.integer("customer_id"))
+                    let subject = try row.text("subject")
+                    if let errand = try await take(kind, subject, of: customer) {
+                        _ = await run(errand)
+                    }
+                    last = [.integer(customer.value), .text(subject)]
+                }
+                if rows.count < Int(Self.settlePage) { break }
             }
-            for case let row? in rows {
-                try await settle(row, context)
-                last = row.key.values
-            }
-            if rows.count < Int(Self.settlePage) { return }
         }
     }
 
-    private static func unsettled(_ row: Row) throws -> PurchaseRow? {
-        try PurchaseRow(
-            row,
-            key: PurchaseKey(
-                customer: CustomerID(try row.integer("customer_id")),
-                bundleID: BundleID(try row.text("bundle_id")),
-                purchaseID: PurchaseID(try row.text("purchase_id"))))
+    /// Errands looked at in one page at start.
+    private static let settlePage: Int64 = 100
+
+    /// When to try again, after an attempt that came to nothing.
+    static func retry(_ errand: Errand, at now: Timestamp) -> ErrandReport {
+        ErrandReport(
+            .again(
+                at: RetryTimetable.processor.nextForEver(
+                    afterAttempts: errand.attempt, at: now)))
     }
 
-    private func settle(_ row: PurchaseRow, _ context: RequestContext) async throws {
+    /// The commits of a purchase that an earlier call began.
+    func commit(of row: PurchaseRow) async throws -> PurchaseCommit {
         let shelf = try await loadShelf()
         let values: [SQLValue] = [
             .integer(row.key.customer.value), .text(row.key.bundleID.value),
@@ -71,22 +108,61 @@ extension Realm {
             let storefront = Storefront.named(app.storefront)
         else { throw StorageFault(.malformedRow, "a purchase in an app that is gone") }
         let number = try await newNumber(.transaction, bucket: row.key.customer.bucket)
-        let commit = PurchaseCommit(
+        return PurchaseCommit(
             key: row.key, payment: row.payment, transactionNumber: number,
             notificationUUID: uuid(for: "notification/ONE_TIME_CHARGE/\(number)"),
             appTransactionID: account, storefront: storefront, authoriser: authoriserKind,
             realmID: description.id, shelf: shelf, wall: ports.wall.now)
-        _ = try await settle(commit, commit.left(row), context)
     }
 
-    /// What the processor says, or nil when it does not answer. A purchase
-    /// begun by another call is asked about before it is charged: under the
-    /// same key, and only where the processor has never heard of it.
+    func purchaseRow(_ key: PurchaseKey) async throws -> PurchaseRow? {
+        let values = key.values
+        return try await storage.read { reading in
+            try reading.first(Statement.Purchases.one, values).flatMap {
+                try PurchaseRow($0, key: key)
+            }
+        }
+    }
+
+    /// The errand of this call's own commit, or the one that nobody holds any more.
+    private func held(
+        _ outcome: PurchaseOutcome, _ commit: PurchaseCommit
+    ) async throws -> Errand? {
+        if let errand = outcome.errand { return errand }
+        return try await take(SettleErrands.kind, commit.key.subject, of: commit.key.customer)
+    }
+
+    private func take(
+        _ kind: String, _ subject: String, of customer: CustomerID
+    ) async throws -> Errand? {
+        let wall = ports.wall.now
+        do {
+            return try await storage.write { writing in
+                let taken = try Errands.take(
+                    kind: kind, subject: subject, of: customer,
+                    lease: try Self.leaseTime(wall, writing), writing)
+                guard let taken else { throw NothingToTake() }
+                return taken
+            }
+        } catch is NothingToTake {
+            return nil
+        }
+    }
+
+    /// Thrown to leave a write without committing.
+    private struct NothingToTake: Error {}
+
+    /// What the processor says, or nil when it does not answer. A charge that
+    /// may have been asked for before is asked about first: under the same
+    /// key, and only where the processor has never heard of it.
     private func said(
-        of charge: Charge, isNew: Bool, _ processor: any Authoriser, _ context: RequestContext
+        of charge: Charge, _ errand: Errand, _ processor: any Authoriser,
+        _ context: RequestContext
     ) async -> ChargeOutcome? {
         do {
-            if !isNew, let said = try await processor.outcome(of: charge.key) { return said }
+            if errand.attempt > 1, let said = try await processor.outcome(of: charge.key) {
+                return said
+            }
             return try await processor.authorise(charge)
         } catch {
             ports.log(
@@ -96,32 +172,12 @@ extension Realm {
         }
     }
 
-    private func write(
-        _ said: ChargeOutcome, _ commit: PurchaseCommit, _ context: RequestContext
-    ) async throws -> PurchaseOutcome {
-        do {
-            let outcome = try await storage.write { try commit.settle(said, $0) }
-            committed(outcome, commit.key, context)
-            return outcome
-        } catch let before as AskedBefore {
-            return before.outcome
-        }
-    }
-
-    /// Gives a sum back; still owed when the processor does not answer.
-    private func void(
-        _ key: PurchaseKey, _ processor: any Authoriser, _ context: RequestContext
-    ) async throws {
-        do { try await processor.void(key.charge(in: description.id)) } catch {
-            ports.log(
-                .warning, "the payment processor did not give a sum back", context,
-                ["charge": key.charge(in: description.id)])
-            return
-        }
-        let owner: [SQLValue] = [.integer(key.customer.value)]
-        try await storage.write { writing in
-            _ = try writing.first(Statement.Customers.line, owner)
-            try writing.execute(Statement.Purchases.clearVoid, key.values)
-        }
+    /// Writes in a task of its own: what a processor has said is written down
+    /// also where the one who asked has gone.
+    private func uncancelled<Answer: Sendable>(
+        _ body: @escaping @Sendable (any Writing) throws -> Answer
+    ) async throws -> Answer {
+        let storage = storage
+        return try await Task { try await storage.write(body) }.value
     }
 }

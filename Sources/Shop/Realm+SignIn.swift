@@ -31,7 +31,6 @@ extension Realm {
                 .appTransaction, bucket: customer.id.bucket),
             wall: ports.wall.now)
         let session = try await storage.write { try arrival.write($0) }
-        hub.wake(customer.id, revision: session.revision)
         ports.log(.info, "signed in", context, session.facts)
         return response(arrival, session, customer)
     }

@@ -26,30 +26,42 @@ extension Realm {
                     purchaseId: facts.purchaseID?.value, isFinished: facts.finishedAt != nil,
                     revision: facts.revision)
             },
-            revision: page.revision, hasMore: page.hasMore, now: now)
+            revision: page.revision, hasMore: page.hasMore, now: now,
+            answeredPurchases: page.answered.isEmpty ? nil : page.answered)
     }
 
-    /// Returns when the customer's revision passes `since`, or when `timeout`
-    /// returns, whichever is first. `timeout` sleeps, and is cancelled when
-    /// it is not wanted any more.
+    /// Returns when there is news for the session's app beyond the revision
+    /// `since`, or when `timeout` returns, whichever is first. `timeout`
+    /// sleeps, and is cancelled when it is not wanted any more.
     public func changes(
         since: Int64, _ session: DeviceSession,
         timeout: @escaping @Sendable () async throws -> Void
     ) async throws {
-        let ticket = hub.ticket(session.customer, since: since)
+        let ticket = hub.ticket(session.customer)
         defer { hub.giveBack(ticket) }
-        let values: [SQLValue] = [.integer(session.customer.value)]
-        let revision = try await storage.read {
-            try $0.first(Statement.Customers.revision, values)?.integer("revision")
-        }
-        guard let revision, revision <= since else { return }
-        await withTaskGroup { group in
-            group.addTask { await ticket.wait() }
+        if try await hasNews(since: since, session) { return }
+        try await withThrowingTaskGroup { group in
+            group.addTask {
+                repeat {
+                    guard await ticket.wait() else { return }
+                } while try await !self.hasNews(since: since, session)
+            }
             group.addTask { try? await timeout() }
-            _ = await group.next()
+            try await group.next()
             group.cancelAll()
         }
         try Task.checkCancellation()
+    }
+
+    /// What a customer's commits changed that no device is told of (a
+    /// sign-in, a sum captured) is no news.
+    private func hasNews(since: Int64, _ session: DeviceSession) async throws -> Bool {
+        let values: [SQLValue] = [
+            .integer(session.customer.value), .text(session.bundleID.value), .integer(since),
+        ]
+        return try await storage.read {
+            try $0.first(Statement.Purchases.news, values) != nil
+        }
     }
 
     /// Writes down that the app has delivered a transaction. Finishing again
@@ -64,7 +76,7 @@ extension Realm {
             transaction: TransactionID(number), wall: ports.wall.now)
         do {
             let revision = try await storage.write { try finishing.write($0) }
-            hub.wake(session.customer, revision: revision)
+            wake(session.customer)
             ports.log(
                 .info, "finished", context,
                 session.facts.merging(["transaction": transactionID]) { first, _ in first })
@@ -83,6 +95,7 @@ extension Realm {
 
     private struct Page: Sendable {
         var rows: [TransactionFacts]
+        var answered: [String] = []
         var revision: Int64
         var hasMore: Bool
     }
@@ -97,15 +110,22 @@ extension Realm {
         return try await storage.read { reading in
             var rows = try reading.query(Statement.Transactions.since, values)
                 .map(TransactionFacts.init(row:))
-            guard rows.count > limit, let beyond = rows.last?.revision else {
+            var page: Page
+            if rows.count > limit, let beyond = rows.last?.revision {
+                // A commit is never cut in two: its rows come together or later.
+                rows.removeAll { $0.revision == beyond }
+                page = Page(rows: rows, revision: rows.last?.revision ?? since, hasMore: true)
+            } else {
                 let revision = try reading.first(Statement.Customers.revision, customer)
-                return Page(
+                page = Page(
                     rows: rows, revision: try revision?.integer("revision") ?? since,
                     hasMore: false)
             }
-            // A commit is never cut in two: its rows come together or later.
-            rows.removeAll { $0.revision == beyond }
-            return Page(rows: rows, revision: rows.last?.revision ?? since, hasMore: true)
+            page.answered = try reading.query(
+                Statement.Purchases.answeredSince,
+                values.dropLast() + [.integer(page.revision)]
+            ).map { try $0.text("purchase_id") }
+            return page
         }
     }
 }

@@ -34,8 +34,6 @@ public final class Realm: Sendable {
     /// Who does which kind of outer work.
     let handlers: [String: any ErrandHandler]
     let passwords: Passwords
-    /// Charge keys that a call of this process is asking a processor about.
-    let charging = Mutex<Set<String>>([])
     private let seed: Int64?
     private let seeded: SeededNumbers?
     private let numbers: NumberBlocks
@@ -50,7 +48,8 @@ public final class Realm: Sendable {
         passwords = Passwords(cost: store.ports.passwordCost, randomness: store.ports.randomness)
         processor = store.ports.authoriser(opening.description)
         let handlers: [any ErrandHandler] =
-            store.ports.courier.map { [NotificationErrands(courier: $0)] } ?? []
+            (store.ports.courier.map { [NotificationErrands(courier: $0)] } ?? [])
+            + (processor.map(ProcessorErrands.handlers) ?? [])
         self.handlers = Dictionary(uniqueKeysWithValues: handlers.map { ($0.kind, $0) })
         authority = try await store.authorities.authority(
             opening.description.environment == Self.production ? .production : .sandbox)
@@ -98,6 +97,11 @@ public final class Realm: Sendable {
         do { try await storage.close() } catch {
             ports.log(.error, "a realm did not close", nil, ["realm": description.id])
         }
+    }
+
+    /// Tells those who wait for a customer of a commit that holds.
+    func wake(_ customer: CustomerID) {
+        hub.wake(customer)
     }
 
     var isProduction: Bool { description.environment == Self.production }

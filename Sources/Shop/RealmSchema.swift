@@ -11,6 +11,7 @@ enum RealmSchema {
         Migration(1, "realm, catalogue, customers, purchases", statements),
         Migration(2, "notifications", notificationTables),
         Migration(3, "errands", workTables),
+        Migration(4, "due work, approvals", dueWorkTables),
     ]
 
     private static let statements = [

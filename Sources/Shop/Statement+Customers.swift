@@ -10,15 +10,31 @@ extension Statement {
             "customers.line", [.integer],
             """
             UPDATE customers SET revision = revision + 1 WHERE customer_id = $1
-            RETURNING revision, storefront, may_buy
+            RETURNING revision, storefront, may_buy, asks_to_buy
             """)
 
         static let insert = Statement(
-            "customers.insert", [.integer, .text, .text, .boolean, .text, .integer],
+            "customers.insert", [.integer, .text, .text, .boolean, .text, .integer, .boolean],
             """
             INSERT INTO customers (customer_id, name, storefront, may_buy, password_hash,
-                revision, created_at)
-            VALUES ($1, $2, $3, $4, $5, 1, $6)
+                revision, created_at, asks_to_buy)
+            VALUES ($1, $2, $3, $4, $5, 1, $6, $7)
+            """)
+
+        /// What is null stays as it is.
+        static let change = Statement(
+            "customers.change", [.integer, .boolean, .boolean],
+            """
+            UPDATE customers SET may_buy = COALESCE($2, may_buy),
+                asks_to_buy = COALESCE($3, asks_to_buy)
+            WHERE customer_id = $1
+            """)
+
+        static let byID = Statement(
+            "customers.byID", [.integer],
+            """
+            SELECT customer_id, name, storefront, may_buy, asks_to_buy, password_hash, created_at
+            FROM customers WHERE customer_id = $1
             """)
 
         /// Answers the customer when the name was free.
@@ -32,7 +48,8 @@ extension Statement {
         static let byName = Statement(
             "customers.byName", [.text],
             """
-            SELECT c.customer_id, c.name, c.storefront, c.may_buy, c.password_hash, c.created_at
+            SELECT c.customer_id, c.name, c.storefront, c.may_buy, c.asks_to_buy,
+                c.password_hash, c.created_at
             FROM sign_in_names n JOIN customers c ON c.customer_id = n.customer_id
             WHERE n.name = $1
             """)
@@ -40,7 +57,7 @@ extension Statement {
         static let page = Statement(
             "customers.page", [.integer, .integer],
             """
-            SELECT customer_id, name, storefront, may_buy, password_hash, created_at
+            SELECT customer_id, name, storefront, may_buy, asks_to_buy, password_hash, created_at
             FROM customers WHERE customer_id > $1 ORDER BY customer_id LIMIT $2
             """)
 
@@ -59,7 +76,9 @@ extension Statement {
             FROM realm r
             """)
 
-        static let all = [line, insert, claimName, byName, page, revision, now]
+        static let all = [
+            line, insert, change, claimName, byID, byName, page, revision, now,
+        ]
     }
 
     enum Sessions {

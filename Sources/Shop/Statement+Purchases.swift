@@ -4,10 +4,10 @@ import Storage
 
 extension Statement {
     enum Purchases {
-        private static let columns = """
+        static let columns = """
             p.product_id, p.quantity, p.unit_price, p.currency, p.application_username,
-            p.replaces, p.state, p.refusal, p.waiting_for, p.transaction_id, p.total_price,
-            p.void_owed_at, p.revision
+            p.replaces, p.simulates_ask_to_buy, p.state, p.refusal, p.waiting_for, p.approval,
+            p.transaction_id, p.total_price, p.asked_at, p.revision
             """
 
         /// Everything that deciding a payment needs, behind the customer's
@@ -33,13 +33,15 @@ extension Statement {
             "purchases.insert",
             [
                 .integer, .text, .text, .text, .integer, .integer, .text, .text, .text, .text,
-                .text, .integer, .integer, .integer, .integer, .integer,
+                .text, .integer, .integer, .integer, .integer, .integer, .boolean, .text,
             ],
             """
             INSERT INTO purchases (customer_id, bundle_id, purchase_id, product_id, quantity,
                 unit_price, currency, application_username, replaces, state, refusal,
-                transaction_id, total_price, asked_at, decided_at, revision)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+                transaction_id, total_price, asked_at, decided_at, revision,
+                simulates_ask_to_buy, waiting_for)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,
+                $18)
             """)
 
         /// Moves a purchase on from `authorising`; answers nothing when it
@@ -58,23 +60,93 @@ extension Statement {
             RETURNING revision
             """)
 
-        static let clearVoid = Statement(
-            "purchases.clearVoid", [.integer, .text, .text],
+        /// Moves a purchase on from waiting for approval; answers nothing when
+        /// it does not wait any more.
+        static let answer = Statement(
+            "purchases.answer",
+            [
+                .integer, .text, .text, .text, .text, .integer, .integer, .integer, .text,
+                .integer,
+            ],
             """
-            UPDATE purchases SET void_owed_at = NULL
+            UPDATE purchases SET state = $4, refusal = $5, transaction_id = $6,
+                total_price = $7, decided_at = $8, approval = $9, revision = $10
             WHERE customer_id = $1 AND bundle_id = $2 AND purchase_id = $3
-                AND void_owed_at IS NOT NULL
+                AND state = 'waiting' AND waiting_for = 'approval'
+            RETURNING revision
             """)
 
-        /// A page of what a processor has still to be asked about.
-        static let unsettled = Statement(
-            "purchases.unsettled", [.integer, .text, .text, .integer],
+        static let one = Statement(
+            "purchases.one", [.integer, .text, .text],
             """
             SELECT p.customer_id, p.bundle_id, p.purchase_id, \(columns)
             FROM purchases p
-            WHERE (p.state = 'authorising' OR p.void_owed_at IS NOT NULL)
-                AND (p.customer_id, p.bundle_id, p.purchase_id) > ($1, $2, $3)
+            WHERE p.customer_id = $1 AND p.bundle_id = $2 AND p.purchase_id = $3
+            """)
+
+        /// Those that wait, or waited, for somebody, by the device's id alone.
+        static let waitingByID = Statement(
+            "purchases.waitingByID", [.text],
+            """
+            SELECT p.customer_id, p.bundle_id, p.purchase_id, \(columns)
+            FROM purchases p WHERE p.purchase_id = $1 AND p.waiting_for IS NOT NULL
+            ORDER BY p.customer_id, p.bundle_id LIMIT 10
+            """)
+
+        static let waitingPage = Statement(
+            "purchases.waitingPage", [.integer, .text, .text, .integer],
+            """
+            SELECT p.customer_id, p.bundle_id, p.purchase_id, \(columns)
+            FROM purchases p
+            WHERE p.state = 'waiting' AND (p.customer_id, p.bundle_id, p.purchase_id) > ($1, $2, $3)
             ORDER BY p.customer_id, p.bundle_id, p.purchase_id LIMIT $4
+            """)
+
+        static let page = Statement(
+            "purchases.page", [.integer, .text, .text, .integer],
+            """
+            SELECT p.customer_id, p.bundle_id, p.purchase_id, \(columns)
+            FROM purchases p WHERE (p.customer_id, p.bundle_id, p.purchase_id) > ($1, $2, $3)
+            ORDER BY p.customer_id, p.bundle_id, p.purchase_id LIMIT $4
+            """)
+
+        /// Those that waited for an answer and have had it since a revision.
+        static let answeredSince = Statement(
+            "purchases.answeredSince", [.integer, .text, .integer, .integer],
+            """
+            SELECT purchase_id FROM purchases
+            WHERE customer_id = $1 AND bundle_id = $2 AND revision > $3 AND revision <= $4
+                AND approval IS NOT NULL
+            ORDER BY revision
+            """)
+
+        /// Whether a device has news beyond a revision: one row, or none.
+        static let news = Statement(
+            "purchases.news", [.integer, .text, .integer],
+            """
+            SELECT 1 AS news FROM realm WHERE EXISTS (
+                    SELECT t.revision FROM transactions t
+                    WHERE t.customer_id = $1 AND t.bundle_id = $2 AND t.revision > $3)
+                OR EXISTS (
+                    SELECT p.revision FROM purchases p
+                    WHERE p.customer_id = $1 AND p.bundle_id = $2 AND p.revision > $3
+                        AND p.approval IS NOT NULL)
+            """)
+
+        static let setVoided = Statement(
+            "purchases.setVoided", [.integer, .text, .text, .integer],
+            """
+            UPDATE purchases SET void_owed_at = NULL, voided_at = $4
+            WHERE customer_id = $1 AND bundle_id = $2 AND purchase_id = $3
+                AND voided_at IS NULL
+            """)
+
+        static let setCaptured = Statement(
+            "purchases.setCaptured", [.integer, .text, .text, .integer],
+            """
+            UPDATE purchases SET captured_at = $4
+            WHERE customer_id = $1 AND bundle_id = $2 AND purchase_id = $3
+                AND captured_at IS NULL
             """)
 
         static let appAccount = Statement(
@@ -102,7 +174,8 @@ extension Statement {
             """)
 
         static let all = [
-            facts, insert, settle, clearVoid, unsettled, appAccount, insertOutbox, outboxPage,
+            facts, insert, settle, answer, one, waitingByID, waitingPage, page, answeredSince,
+            news, setVoided, setCaptured, appAccount, insertOutbox, outboxPage,
         ]
     }
 

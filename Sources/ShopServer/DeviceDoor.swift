@@ -44,7 +44,7 @@ struct DeviceDoor: Sendable {
         since: Int64, waitSeconds: Int, _ session: DeviceSession
     ) async throws -> Response {
         let page = try await realm.transactions(since: since, session, call.context)
-        guard waitSeconds > 0, page.transactions.isEmpty, page.revision <= since else {
+        guard waitSeconds > 0, !page.hasNews else {
             return try .json(page)
         }
         try await wait(.seconds(waitSeconds), since: since, session)

@@ -44,6 +44,22 @@ struct OperatorDoor: Sendable {
         return try .json(try await realm.createCustomer(request), status: 201)
     }
 
+    func changeCustomer(_ id: String, _ realm: Realm) async throws -> Response {
+        let request = try await call.body(ChangeCustomerRequest.self)
+        return try .json(try await realm.changeCustomer(id, request))
+    }
+
+    func purchases(_ realm: Realm) async throws -> Response {
+        try .json(
+            try await realm.listPurchases(
+                state: call.query("state"), after: call.query("after"), limit: try limit()))
+    }
+
+    func answerApproval(_ purchaseID: String, _ realm: Realm) async throws -> Response {
+        let request = try await call.body(AnswerApprovalRequest.self)
+        return try .json(try await realm.answerApproval(purchaseID, request, call.context))
+    }
+
     func serverKeys(_ realm: Realm) async throws -> Response {
         try .json(ServerKeyList(serverKeys: try await realm.serverKeys()))
     }

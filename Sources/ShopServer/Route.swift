@@ -14,7 +14,8 @@ enum Route: Hashable, Sendable {
     case listRealms, createRealm
     case deleteRealm(name: String)
     case listTransactions
-    case listCustomers, createCustomer
+    case listCustomers, createCustomer, changeCustomer(id: String)
+    case listPurchases, answerApproval(purchaseID: String)
     case listServerKeys, createServerKey
     case readClock, moveClock
 }
@@ -117,6 +118,9 @@ struct Entry: Sendable {
         Entry("GET", "/operator/v1/transactions") { _ in .listTransactions },
         Entry("GET", "/operator/v1/customers") { _ in .listCustomers },
         Entry("POST", "/operator/v1/customers") { _ in .createCustomer },
+        Entry("PATCH", "/operator/v1/customers/{}") { .changeCustomer(id: $0[0]) },
+        Entry("GET", "/operator/v1/purchases") { _ in .listPurchases },
+        Entry("PUT", "/operator/v1/purchases/{}/approval") { .answerApproval(purchaseID: $0[0]) },
         Entry("GET", "/operator/v1/server-keys") { _ in .listServerKeys },
         Entry("POST", "/operator/v1/server-keys") { _ in .createServerKey },
         Entry("GET", "/operator/v1/apps") { _ in .listApps },

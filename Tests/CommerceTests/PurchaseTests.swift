@@ -49,11 +49,13 @@ import Testing
         case .deliverOwned: "deliver"
         case .sell(let total): "sell \(total)"
         case .authorise(let total): "authorise \(total)"
+        case .wait(let reason): "wait \(reason.rawValue)"
         }
     }
 
     private static func facts(
-        product: String, mayBuy: Bool, owned: Bool, authoriser: AuthoriserKind
+        product: String, mayBuy: Bool, owned: Bool, authoriser: AuthoriserKind,
+        lacksApproval: Bool = false
     ) throws -> PurchaseFacts {
         let product = ProductType(rawValue: product).map {
             Product(
@@ -62,7 +64,8 @@ import Testing
         }
         return PurchaseFacts(
             product: product, storefront: try #require(Storefront.named("USA")), mayBuy: mayBuy,
-            owned: owned ? TransactionID(7) : nil, authoriser: authoriser)
+            owned: owned ? TransactionID(7) : nil, authoriser: authoriser,
+            lacksApproval: lacksApproval)
     }
 
     @Test func `of all broken rules the first in order is told`() throws {
@@ -77,11 +80,11 @@ import Testing
             for quantity in quantities {
                 for price in prices {
                     for authoriser in [AuthoriserKind.rule, .processor, .none] {
-                        for bits in 0..<4 {
+                        for bits in 0..<8 {
                             let (mayBuy, owned) = (bits & 1 == 1, bits & 2 == 2)
                             let facts = try Self.facts(
                                 product: product, mayBuy: mayBuy, owned: owned,
-                                authoriser: authoriser)
+                                authoriser: authoriser, lacksApproval: bits & 4 == 4)
                             let payment = Payment(
                                 productID: "a", quantity: quantity, shownUnitPrice: price)
                             let answer = PurchaseDecision.decide(payment, facts)
@@ -93,7 +96,7 @@ import Testing
                 }
             }
         }
-        #expect(cases == 5 * 8 * 3 * 3 * 4)
+        #expect(cases == 5 * 8 * 3 * 3 * 8)
     }
 
     /// Every rule by itself; the declared order picks.
@@ -121,7 +124,13 @@ import Testing
         if let first { return .refuse(first) }
         let total = Money(
             Amount(milliunits: 1990 * Int64(payment.quantity)), facts.storefront.currency)
+        if facts.lacksApproval { return .wait(.approval) }
         return facts.authoriser == .rule ? .sell(total: total) : .authorise(total: total)
+    }
+
+    @Test func `an approval may take a day`() {
+        let asked = Timestamp(milliseconds: 5)
+        #expect(ApprovalAnswer.deadline(askedAt: asked).milliseconds == 86_400_005)
     }
 
     @Test func `the order of refusals is contract`() {
@@ -129,6 +138,7 @@ import Testing
             PurchaseRefusal.allCases.map(\.rawValue) == [
                 "unknownProduct", "notSoldYet", "quantityOutOfRange", "quantityOfNonConsumable",
                 "purchasesNotAllowed", "priceChanged", "noProcessor", "declined",
+                "approvalDeclined", "approvalTimedOut",
             ])
     }
 }

@@ -22,4 +22,15 @@ import Testing
         #expect(RetryTimetable.sandboxNotifications.attemptsMax == 1)
         #expect(RetryTimetable.sandboxNotifications.next(afterAttempts: 1, at: first) == nil)
     }
+
+    @Test func `what is never given up is tried at the last pause for ever`() {
+        let table = RetryTimetable.processor
+        let start = Timestamp(milliseconds: 0)
+
+        let pauses = (1...8).map {
+            table.nextForEver(afterAttempts: $0, at: start).milliseconds / 1000
+        }
+
+        #expect(pauses == [1, 5, 30, 120, 600, 3600, 3600, 3600])
+    }
 }

@@ -135,7 +135,10 @@ import Testing
         let statements = [
             Statement.Sessions.find, Statement.Customers.line, Statement.Customers.now,
             Statement.Customers.revision, Statement.Customers.byName, Statement.Purchases.facts,
-            Statement.Purchases.settle, Statement.Purchases.unsettled,
+            Statement.Purchases.settle, Statement.Purchases.answer, Statement.Purchases.one,
+            Statement.Purchases.waitingByID, Statement.Purchases.waitingPage,
+            Statement.Purchases.answeredSince, Statement.DueWorks.page, Statement.DueWorks.take,
+            Statement.Errands.take,
             Statement.Transactions.one, Statement.Transactions.byID,
             Statement.Transactions.since, Statement.Transactions.finish,
             Statement.Transactions.records, Statement.ServerKeys.byID,

@@ -73,7 +73,8 @@ struct ErrandTests {
         let declined = try await world.buy(purchaseID(2))
 
         #expect(sold.state == "sold" && declined.state == "refused")
-        #expect(try await world.realm.workOnce() == 1)
+        // The notification, and the sum to be taken.
+        #expect(try await world.realm.workOnce() == 2)
         #expect(courier.parcels.count == 1)
     }
 

@@ -17,7 +17,8 @@ import Testing
             "currency": .text("USD"), "application_username": .text("me"),
             "replaces": .text("r"), "state": .text("asked"), "refusal": .null,
             "waiting_for": .null, "transaction_id": .null, "total_price": .integer(1980),
-            "void_owed_at": .null, "revision": .integer(5),
+            "simulates_ask_to_buy": .boolean(true), "approval": .null, "asked_at": .integer(9),
+            "revision": .integer(5),
         ]
         facts.merge(changes) { $1 }
         let names = facts.keys.sorted()
@@ -36,10 +37,10 @@ import Testing
                 == Payment(
                     productID: "p", quantity: 2,
                     shownUnitPrice: Money(Amount(milliunits: 990), usd),
-                    applicationUsername: "me", replaces: "r"))
+                    applicationUsername: "me", replaces: "r", simulatesAskToBuy: true))
         #expect(purchase.total == Amount(milliunits: 1980))
         #expect(purchase.revision == 5)
-        #expect(!purchase.isVoidOwed)
+        #expect(purchase.askedAt == Timestamp(milliseconds: 9))
     }
 
     @Test func `a row without a purchase is none`() throws {
@@ -82,14 +83,21 @@ import Testing
             Self.key.charge(in: "0011") == "0011/7/com.example/" + purchaseID(1))
     }
 
-    @Test func `a void that is owed is seen`() throws {
+    @Test func `a subject names its purchase again`() {
+        #expect(Self.key.subject == "com.example/" + purchaseID(1))
+        #expect(PurchaseKey(customer: CustomerID(7), subject: Self.key.subject) == Self.key)
+        #expect(PurchaseKey(customer: CustomerID(7), subject: "nothing") == nil)
+    }
+
+    @Test func `an answer that came is seen`() throws {
         let purchase = try PurchaseRow(
             row([
-                "state": .text("refused"), "refusal": .text("priceChanged"),
-                "void_owed_at": .integer(1),
+                "state": .text("refused"), "refusal": .text("approvalDeclined"),
+                "waiting_for": .text("approval"), "approval": .text("declined"),
             ]), key: Self.key)
 
-        #expect(purchase?.isVoidOwed == true)
+        #expect(purchase?.approval == .declined)
+        #expect(purchase?.waitingFor == .approval)
     }
 }
 

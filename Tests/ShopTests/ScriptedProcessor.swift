@@ -27,6 +27,8 @@ final class ScriptedProcessor: Authoriser {
         var outcomes: [String: ChargeOutcome] = [:]
         var reserved: [String: Money] = [:]
         var voided: Set<String> = []
+        var captureFailures = 0
+        var captured: Set<String> = []
     }
 
     private let book: Mutex<Book>
@@ -82,6 +84,26 @@ final class ScriptedProcessor: Authoriser {
             book.calls.append("outcome")
             if book.asksFail { throw Lost() }
             return book.outcomes[key]
+        }
+    }
+
+    /// Sums that were taken.
+    var captured: [Money] {
+        book.withLock { book in
+            book.reserved.filter { book.captured.contains($0.key) }.map(\.value)
+        }
+    }
+
+    func make(captureFailures: Int) { book.withLock { $0.captureFailures = captureFailures } }
+
+    func capture(_ key: String) async throws {
+        try book.withLock { book in
+            book.calls.append("capture")
+            if book.captureFailures > 0 {
+                book.captureFailures -= 1
+                throw Lost()
+            }
+            book.captured.insert(key)
         }
     }
 

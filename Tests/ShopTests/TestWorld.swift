@@ -63,6 +63,12 @@ final class TestPlaces: Sendable {
     let counter = Counter()
     let deleted = Mutex<[String]>([])
     private let kept = Mutex<[String: Task<Kept, any Error>]>([:])
+    private let isOneProcess: Bool
+
+    /// One process: whatever an earlier store held is free.
+    init(isOneProcess: Bool = false) {
+        self.isOneProcess = isOneProcess
+    }
 
     var places: StoragePlaces {
         StoragePlaces(
@@ -72,7 +78,7 @@ final class TestPlaces: Sendable {
                 self.kept.withLock { $0["realm-" + id] = nil }
                 try await self.postgres?.dropSchema(self.schema("realm-" + id))
                 self.deleted.withLock { $0.append(id) }
-            })
+            }, isOneProcess: isOneProcess)
     }
 
     private func open(_ name: String, _ migrations: [Migration]) async throws -> any Storage {

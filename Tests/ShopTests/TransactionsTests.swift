@@ -150,6 +150,26 @@ import Testing
         }
     }
 
+    @Test func `a commit that tells a device nothing wakes nobody`() async throws {
+        let world = try await TestWorld.open()
+        let session = try await world.session()
+        try await world.realm.putCatalogue(
+            TestWorld.catalogue(), app: AppDescription(bundleID: "com.example.second"))
+        let never = NoTimeout()
+
+        async let waiting: Void = world.realm.changes(
+            since: session.revision, session, timeout: never.wait)
+        await never.started()
+        let other = try await world.session(bundleID: "com.example.second")
+        try await world.buy(purchaseID(1), session: other)
+        #expect(!never.wasCancelled)
+        #expect(try await since(session.revision, world, session).hasNews == false)
+        try await world.buy(purchaseID(2), session: session)
+
+        try await waiting
+        #expect(try await since(session.revision, world, session).transactions.count == 1)
+    }
+
     @Test func `waiting ends with its time-out`() async throws {
         let world = try await TestWorld.open()
         let session = try await world.session()
@@ -161,17 +181,16 @@ import Testing
 
     @Test func `another customer's change wakes nobody else`() async throws {
         let hub = ChangesHub()
-        let ticket = hub.ticket(CustomerID(1), since: 5)
-        hub.wake(CustomerID(2), revision: 9)
-        hub.wake(CustomerID(1), revision: 5)
+        let ticket = hub.ticket(CustomerID(1))
+        hub.wake(CustomerID(2))
 
         let woken = Mutex(false)
         let task = Task {
-            await ticket.wait()
-            woken.withLock { $0 = true }
+            let isWoken = await ticket.wait()
+            woken.withLock { $0 = isWoken }
         }
         #expect(!woken.withLock { $0 })
-        hub.wake(CustomerID(1), revision: 6)
+        hub.wake(CustomerID(1))
 
         await task.value
         #expect(woken.withLock { $0 })

@@ -151,9 +151,9 @@ import Testing
             CustomerList(customers: [
                 CustomerSummary(
                     customerId: "1", name: "blob", storefront: "USA", canMakePayments: true,
-                    hasPassword: false, createdDate: made)
+                    asksToBuy: true, hasPassword: false, createdDate: made)
             ]),
-            #"{"customers":[{"canMakePayments":true,"createdDate":5,"customerId":"1","#
+            #"{"customers":[{"asksToBuy":true,"canMakePayments":true,"createdDate":5,"customerId":"1","#
                 + #""hasPassword":false,"name":"blob","storefront":"USA"}]}"#)
         try expectGolden(CreateCustomerRequest(name: "blob"), #"{"name":"blob"}"#)
         try expectGolden(

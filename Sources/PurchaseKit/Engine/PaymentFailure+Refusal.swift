@@ -8,15 +8,17 @@ extension PaymentFailure {
     /// store's own sentence.
     ///
     /// `declined`, `noProcessor` and whatever a newer store says are
-    /// `unknown`: StoreKit has no code for them. `notSoldYet` is
-    /// `storeProductNotAvailable`.
+    /// `unknown`: StoreKit has no code for them. So are an approval that was
+    /// declined or did not come, for which Apple documents none. `notSoldYet`
+    /// is `storeProductNotAvailable`.
     init(refusal: WireError) {
         let code: SKError.Code =
             switch PurchaseRefusal(rawValue: refusal.code) {
             case .unknownProduct, .notSoldYet: .storeProductNotAvailable
             case .quantityOutOfRange, .quantityOfNonConsumable: .paymentInvalid
             case .purchasesNotAllowed: .paymentNotAllowed
-            case .priceChanged, .noProcessor, .declined: .unknown
+            case .priceChanged, .noProcessor, .declined, .approvalDeclined, .approvalTimedOut:
+                .unknown
             case nil: Self.code(ofCall: refusal.code)
             }
         let remedy = refusal.remedy.map { " " + $0 } ?? ""

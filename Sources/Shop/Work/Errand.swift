@@ -35,6 +35,9 @@ public struct ErrandReport: Sendable {
         case again(at: Timestamp)
         /// Not done, and not tried again.
         case givenUp
+        /// The handler has settled it in a commit of its own; not done, it
+        /// put it off.
+        case settled(isDone: Bool)
     }
 
     public let outcome: Outcome

@@ -26,6 +26,42 @@ enum Errands {
             ])
     }
 
+    /// Owes an errand that the caller begins itself as soon as the commit
+    /// holds: it is born held, and falls to others where the caller dies.
+    static func addHeld(
+        kind: String, subject: String, lane: String, now: Timestamp, lease: Timestamp,
+        customer: CustomerID, _ writing: any Writing
+    ) throws -> Errand {
+        let errand = Errand(
+            customer: customer, kind: kind, subject: subject, lane: lane, attempt: 1, fence: 1)
+        try writing.execute(
+            Statement.Errands.insertHeld,
+            errand.key + [
+                .text(lane), .integer(now.milliseconds),
+                .integer(lease.adding(milliseconds: leaseMilliseconds).milliseconds),
+            ])
+        return errand
+    }
+
+    /// Takes one errand, due or not, unless somebody holds it.
+    static func take(
+        kind: String, subject: String, of customer: CustomerID, lease: Timestamp,
+        _ writing: any Writing
+    ) throws -> Errand? {
+        let until = lease.adding(milliseconds: leaseMilliseconds)
+        let row = try writing.first(
+            Statement.Errands.take,
+            [
+                .integer(customer.value), .text(kind), .text(subject),
+                .integer(lease.milliseconds), .integer(until.milliseconds),
+            ])
+        return try row.map { row in
+            Errand(
+                customer: customer, kind: kind, subject: subject, lane: try row.text("lane"),
+                attempt: Int(try row.integer("attempt")), fence: try row.integer("fence"))
+        }
+    }
+
     /// The lanes of a kind that have something to do now or later, with the
     /// date of the first thing that nobody holds.
     static func lanes(
@@ -75,6 +111,7 @@ enum Errands {
         let key = errand.key + [.integer(errand.fence)]
         let settled: Row?
         switch report.outcome {
+        case .settled: return
         case .done, .givenUp: settled = try writing.first(Statement.Errands.remove, key)
         case .again(let date):
             settled = try writing.first(

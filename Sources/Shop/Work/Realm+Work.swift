@@ -8,28 +8,36 @@ extension Realm {
     /// something, and did not live to ring here.
     static let workSleepMax = Duration.seconds(10)
 
-    /// Runs outer work until it is cancelled or the realm closes. One caller
-    /// a realm and process: see ``Store/work()``.
+    /// Does what falls due, inner and outer, until it is cancelled or the
+    /// realm closes. One caller a realm and process: see ``Store/work()``.
     func work() async {
         let lanes = RunningLanes()
         await withDiscardingTaskGroup { group in
             while !Task.isCancelled, !bell.isClosed {
-                var pause: Duration? = Self.workSleepMax
+                var pause = Self.workSleepMax
                 do {
+                    let due = try await workDue()
+                    if Task.isCancelled { break }
                     let (errands, next) = try await claim(lanes)
+                    if Task.isCancelled {
+                        for errand in errands { await release(errand) }
+                        break
+                    }
                     for errand in errands {
                         group.addTask {
                             lanes.leave(errand, wentWell: await self.run(errand))
                             self.bell.ring()
                         }
                     }
-                    if let next { pause = min(next, Self.workSleepMax) }
+                    for next in [next, due.next] {
+                        if let next { pause = min(next, pause) }
+                    }
                 } catch {
                     if !bell.isClosed {
                         ports.log(.error, "work could not be claimed", nil, ["fault": "\(error)"])
                     }
                 }
-                if let pause, pause > .zero { await rest(pause) }
+                if pause > .zero { await rest(pause) }
             }
             group.cancelAll()
         }
@@ -38,12 +46,13 @@ extension Realm {
     /// Does everything that is due now, and what that makes due, and returns
     /// how much it was: for tests, and for jumps of a clock. Waits for no date.
     @discardableResult
-    func workOnce() async throws -> Int {
+    public func workOnce() async throws -> Int {
         var count = 0
         while true {
+            let due = try await workDue().count
             let (errands, _) = try await claim(RunningLanes(start: Errands.laneMax))
-            if errands.isEmpty { return count }
-            count += errands.count
+            if errands.isEmpty, due == 0 { return count }
+            count += errands.count + due
             await withDiscardingTaskGroup { group in
                 for errand in errands { group.addTask { _ = await self.run(errand) } }
             }
@@ -60,7 +69,10 @@ extension Realm {
 
     /// Whether anything is left to do, now or later.
     func owesWork() async throws -> Bool {
-        try await storage.read { try $0.first(Statement.Errands.any) != nil }
+        try await storage.read { reading in
+            if try reading.first(Statement.Errands.any) != nil { return true }
+            return try reading.first(Statement.DueWorks.any) != nil
+        }
     }
 
     /// Takes what is due and has room, and tells how long until more is; nil
@@ -106,9 +118,9 @@ extension Realm {
     }
 
     /// The time in which leases are reckoned.
-    static func leaseTime(_ wall: Timestamp, _ reading: any Reading) -> Timestamp { wall }
+    static func leaseTime(_ wall: Timestamp, _ reading: any Reading) throws -> Timestamp { wall }
 
-    private static func now(_ reading: any Reading, wall: Timestamp) throws -> Timestamp {
+    static func now(_ reading: any Reading, wall: Timestamp) throws -> Timestamp {
         guard let row = try reading.first(Statement.Realms.clock) else {
             throw StorageFault(.malformedRow, "the realm has no row")
         }
@@ -123,7 +135,7 @@ extension Realm {
         do {
             let report = try await handler.perform(errand, in: self)
             try await settle(errand, report)
-            return report.outcome == .done
+            return [.done, .settled(isDone: true)].contains(report.outcome)
         } catch is CancellationError {
             await release(errand)
         } catch is Errands.LeaseLost {

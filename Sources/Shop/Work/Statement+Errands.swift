@@ -12,6 +12,32 @@ extension Statement {
             ON CONFLICT (customer_id, kind, subject) DO NOTHING
             """)
 
+        static let insertHeld = Statement(
+            "errands.insertHeld", [.integer, .text, .text, .text, .integer, .integer],
+            """
+            INSERT INTO errands (customer_id, kind, subject, lane, due_at, attempt, fence,
+                lease_until)
+            VALUES ($1, $2, $3, $4, $5, 1, 1, $6)
+            """)
+
+        static let take = Statement(
+            "errands.take", [.integer, .text, .text, .integer, .integer],
+            """
+            UPDATE errands SET fence = fence + 1, attempt = attempt + 1, lease_until = $5
+            WHERE customer_id = $1 AND kind = $2 AND subject = $3
+                AND (lease_until IS NULL OR lease_until <= $4)
+            RETURNING fence, attempt, lane
+            """)
+
+        /// A page of a kind, due or not.
+        static let page = Statement(
+            "errands.page", [.text, .integer, .text, .integer],
+            """
+            SELECT customer_id, subject FROM errands
+            WHERE kind = $1 AND (customer_id, subject) > ($2, $3)
+            ORDER BY customer_id, subject LIMIT $4
+            """)
+
         /// Hops from lane to lane along the index, however many rows each has.
         static let lanes = Statement(
             "errands.lanes", [.text, .integer],
@@ -82,7 +108,8 @@ extension Statement {
             "UPDATE errands SET lease_until = NULL WHERE lease_until IS NOT NULL")
 
         static let all = [
-            insert, lanes, due, hold, remove, postpone, release, any, anyHeld, releaseAll,
+            insert, insertHeld, take, page, lanes, due, hold, remove, postpone, release, any,
+            anyHeld, releaseAll,
         ]
     }
 }

@@ -14,10 +14,13 @@ public struct PurchaseRequest: Hashable, Sendable, Codable {
     /// The purchase id of the refused payment (its price had changed) that
     /// the customer confirmed again as this one.
     public var replaces: String?
+    /// Whether a sandbox asks for approval, whoever buys; false when missing.
+    public var simulatesAskToBuyInSandbox: Bool?
 
     public init(
         productId: String, quantity: Int, unitPrice: Int64, currency: String,
-        applicationUsername: String? = nil, replaces: String? = nil
+        applicationUsername: String? = nil, replaces: String? = nil,
+        simulatesAskToBuyInSandbox: Bool? = nil
     ) {
         self.productId = productId
         self.quantity = quantity
@@ -25,6 +28,7 @@ public struct PurchaseRequest: Hashable, Sendable, Codable {
         self.currency = currency
         self.applicationUsername = applicationUsername
         self.replaces = replaces
+        self.simulatesAskToBuyInSandbox = simulatesAskToBuyInSandbox
     }
 }
 

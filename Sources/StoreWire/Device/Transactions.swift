@@ -14,14 +14,23 @@ public struct TransactionsResponse: Hashable, Sendable, Codable {
     public var hasMore: Bool
     /// Commercial time when this was answered.
     public var now: Timestamp
+    /// Ids of purchases that waited for an answer and have it now, new since
+    /// the revision: what became of each is asked for under its id. Missing
+    /// when there are none.
+    public var answeredPurchases: [String]?
+
+    /// Whether it tells anything; a device waits for what does.
+    public var hasNews: Bool { !transactions.isEmpty || answeredPurchases != nil }
 
     public init(
-        transactions: [TransactionDescription], revision: Int64, hasMore: Bool, now: Timestamp
+        transactions: [TransactionDescription], revision: Int64, hasMore: Bool, now: Timestamp,
+        answeredPurchases: [String]? = nil
     ) {
         self.transactions = transactions
         self.revision = revision
         self.hasMore = hasMore
         self.now = now
+        self.answeredPurchases = answeredPurchases
     }
 }
 

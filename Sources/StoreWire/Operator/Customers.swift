@@ -11,6 +11,8 @@ public struct CustomerSummary: Hashable, Sendable, Codable {
     public var storefront: String
     /// Whether the customer may buy.
     public var canMakePayments: Bool
+    /// Whether somebody must approve each payment.
+    public var asksToBuy: Bool
     /// Whether signing in wants a password.
     public var hasPassword: Bool
     /// Commercial time at which it was made.
@@ -18,12 +20,13 @@ public struct CustomerSummary: Hashable, Sendable, Codable {
 
     public init(
         customerId: String, name: String, storefront: String, canMakePayments: Bool,
-        hasPassword: Bool, createdDate: Timestamp
+        asksToBuy: Bool, hasPassword: Bool, createdDate: Timestamp
     ) {
         self.customerId = customerId
         self.name = name
         self.storefront = storefront
         self.canMakePayments = canMakePayments
+        self.asksToBuy = asksToBuy
         self.hasPassword = hasPassword
         self.createdDate = createdDate
     }
@@ -39,15 +42,30 @@ public struct CreateCustomerRequest: Hashable, Sendable, Codable {
     public var storefront: String?
     /// Whether the customer may buy; true when missing.
     public var canMakePayments: Bool?
+    /// Whether somebody must approve each payment; false when missing.
+    public var asksToBuy: Bool?
 
     public init(
         name: String, password: String? = nil, storefront: String? = nil,
-        canMakePayments: Bool? = nil
+        canMakePayments: Bool? = nil, asksToBuy: Bool? = nil
     ) {
         self.name = name
         self.password = password
         self.storefront = storefront
         self.canMakePayments = canMakePayments
+        self.asksToBuy = asksToBuy
+    }
+}
+
+/// Changes a customer; what is missing stays as it is.
+public struct ChangeCustomerRequest: Hashable, Sendable, Codable {
+    public var canMakePayments: Bool?
+    /// Whether somebody must approve each payment from now on.
+    public var asksToBuy: Bool?
+
+    public init(canMakePayments: Bool? = nil, asksToBuy: Bool? = nil) {
+        self.canMakePayments = canMakePayments
+        self.asksToBuy = asksToBuy
     }
 }
 

@@ -11,6 +11,7 @@ import Shop
 /// | --- | --- |
 /// | `POST URL/charges/KEY` `{"total":…,"currency":…,…}` | `{"key":KEY,"state":"approved","reference":…}` or `{"key":KEY,"state":"declined"}` |
 /// | `GET URL/charges/KEY` | the same, or 404: never heard of |
+/// | `POST URL/charges/KEY/capture` | `{"key":KEY}` |
 /// | `POST URL/charges/KEY/void` | `{"key":KEY}` |
 ///
 /// Anything else, or no answer, is an unknown outcome: nothing is concluded
@@ -81,8 +82,12 @@ struct LiveProcessor: Authoriser {
         return answer.status == 404 ? nil : try Self.outcome(answer, key)
     }
 
-    func void(_ key: String) async throws {
-        let answer = try await send("POST", key, verb: "/void")
+    func capture(_ key: String) async throws { try await tell(key, "/capture") }
+
+    func void(_ key: String) async throws { try await tell(key, "/void") }
+
+    private func tell(_ key: String, _ verb: String) async throws {
+        let answer = try await send("POST", key, verb: verb)
         guard answer.status == 200,
             let done = try? JSONDecoder().decode(Done.self, from: Data(answer.body)),
             done.key == key

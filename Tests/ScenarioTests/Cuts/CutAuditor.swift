@@ -39,6 +39,7 @@ extension CutRun {
     }
 
     func audit() async throws {
+        try await store.live().realm.workOnce()
         let sold = try await sold()
         let heard = Set(delivered.withLock { $0 })
         let due = disk.isConfirmed ? 1 : 0
@@ -46,6 +47,9 @@ extension CutRun {
         if heard != Set(sold.map(\.id)) { complain("the app heard \(heard) of \(sold.map(\.id))") }
         if let charges = processor?.charges, charges != sold.count {
             complain("\(charges) charges for \(sold.count) transactions")
+        }
+        if let captures = processor?.captures, captures != sold.count {
+            complain("\(captures) sums taken for \(sold.count) transactions")
         }
         let unsettled = try await store.database().read { try $0.query(Self.unsettled, []).count }
         if unsettled > 0 { complain("\(unsettled) purchases hang") }

@@ -66,7 +66,7 @@ actor CutStore {
                 places: StoragePlaces(
                     registry: { try await self.storage("registry", $0, life) },
                     realm: { try await self.storage("realm-" + $0, $1, life) },
-                    deleteRealm: { _ in }),
+                    deleteRealm: { _ in }, isOneProcess: true),
                 keys: keys, wall: .standing(at: TestWallClock.start), randomness: randomness,
                 authoriser: { _ in
                     processor.map { CutProcessor(processor: $0, life: life, tape: tape) }

@@ -9,6 +9,7 @@ final class Processor: Sendable {
     private struct Charged {
         var key: String
         var isVoided = false
+        var isCaptured = false
     }
 
     private let book = Mutex<[Charged]>([])
@@ -36,6 +37,17 @@ final class Processor: Sendable {
         return isKnown && !forgetsKeys ? .approved(reference: "ref-\(key)") : nil
     }
 
+    /// Charges that were taken.
+    var captures: Int { book.withLock { $0.count { $0.isCaptured } } }
+
+    func capture(_ key: String) {
+        book.withLock { book in
+            for index in book.indices where book[index].key == key {
+                book[index].isCaptured = true
+            }
+        }
+    }
+
     func void(_ key: String) {
         book.withLock { book in
             for index in book.indices where book[index].key == key { book[index].isVoided = true }
@@ -58,6 +70,10 @@ struct CutProcessor: Authoriser {
 
     func outcome(of key: String) async throws -> ChargeOutcome? {
         try step("processor.outcome") { processor.outcome(of: key) }
+    }
+
+    func capture(_ key: String) async throws {
+        try step("processor.capture") { processor.capture(key) }
     }
 
     func void(_ key: String) async throws {

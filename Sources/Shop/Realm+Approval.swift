@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Storage
+public import StoreWire
+
+/// Ask to Buy: who asks, what waits, and the answers.
+extension Realm {
+    /// Changes what a customer may do; purchases asked for before stay as
+    /// they are. Refusal: `customerNotFound`.
+    public func changeCustomer(
+        _ customerID: String, _ request: ChangeCustomerRequest
+    ) async throws -> CustomerSummary {
+        guard let number = Edge.number(customerID) else { throw Self.customerNotFound }
+        let values: [SQLValue] = [
+            .integer(number), request.canMakePayments.map(SQLValue.boolean) ?? .null,
+            request.asksToBuy.map(SQLValue.boolean) ?? .null,
+        ]
+        let row = try await storage.write { writing in
+            guard try writing.first(Statement.Customers.line, [.integer(number)]) != nil else {
+                throw Self.customerNotFound
+            }
+            try writing.execute(Statement.Customers.change, values)
+            return try writing.first(Statement.Customers.byID, [.integer(number)])
+        }
+        guard let row else { throw Self.customerNotFound }
+        return try summary(row, shelf: try await loadShelf())
+    }
+
+    /// Purchases, customer by customer, a page at a time. Refusals, in
+    /// order: `stateUnknown`, `cursorInvalid`.
+    public func listPurchases(
+        state: String? = nil, after: String? = nil, limit: Int = operatorPageMax
+    ) async throws -> PurchaseRecords {
+        guard state == nil || state == PurchaseState.waiting(.approval).word else {
+            throw Refusal(
+                .badRequest, code: "stateUnknown", "Purchases are not listed by this state.",
+                field: "state", rule: "`waiting`", remedy: "leave it out for all purchases")
+        }
+        let statement = state == nil ? Statement.Purchases.page : Statement.Purchases.waitingPage
+        let values = try Self.place(after) + [.integer(Self.limit(limit))]
+        let rows = try await storage.read { reading in
+            try reading.query(statement, values).map(Self.purchase)
+        }
+        let isFull = Int64(rows.count) == Self.limit(limit)
+        return PurchaseRecords(
+            purchases: rows.map(\.record),
+            next: isFull ? rows.last.map { "\($0.key.customer)/\($0.key.subject)" } : nil)
+    }
+
+    /// Answers a payment that waits for approval, and returns what became of
+    /// it. The first answer counts: the same again says the same. Refusals, in
+    /// order: `answerUnknown`, `uuidInvalid`, `purchaseNotFound`,
+    /// `purchaseAmbiguous`, `approvalAnswered`.
+    public func answerApproval(
+        _ purchaseID: String, _ request: AnswerApprovalRequest, _ context: RequestContext
+    ) async throws -> PurchaseRecord {
+        guard let answer = ApprovalAnswer(rawValue: request.answer), answer != .timedOut else {
+            throw Refusal(
+                .badRequest, code: "answerUnknown", "There is no such answer.", field: "answer",
+                rule: "`approved` or `declined`", remedy: "send one of them")
+        }
+        let id = try Edge.uuid(purchaseID, "purchaseId").text
+        let row = try await waiting(id, of: request.customerId)
+        let commit = try await commit(of: row)
+        do {
+            let outcome = try await storage.write { try commit.answer(answer, $0) }
+            committed(outcome, row.key, context)
+            _ = try await settle(commit, outcome, context)
+        } catch let before as AskedBefore {
+            _ = try await settle(commit, before.outcome, context)
+        }
+        guard let now = try await purchaseRow(row.key) else { throw Self.purchaseNotFound }
+        return now.record
+    }
+
+    private func waiting(_ id: String, of customer: String?) async throws -> PurchaseRow {
+        let rows = try await storage.read { reading in
+            try reading.query(Statement.Purchases.waitingByID, [.text(id)]).map(Self.purchase)
+        }
+        let theirs = rows.filter { customer == nil || $0.key.customer.description == customer }
+        guard let row = theirs.first else { throw Self.purchaseNotFound }
+        guard theirs.count == 1 else {
+            throw Refusal(
+                .conflict, code: "purchaseAmbiguous",
+                "Several customers wait with purchases of this id.", field: "customerId",
+                rule: "a purchase id is its customer's own, and may be another's too",
+                remedy: "say whose purchase it is")
+        }
+        return row
+    }
+
+    private static func purchase(_ row: Row) throws -> PurchaseRow {
+        guard let purchase = try PurchaseRow(row, key: try PurchaseKey(row)) else {
+            throw StorageFault(.malformedRow, "a purchase without a product")
+        }
+        return purchase
+    }
+
+    /// Where a page starts: `customer/app/purchase` of the row before.
+    private static func place(_ after: String?) throws -> [SQLValue] {
+        guard let after else { return [.integer(0), .text(""), .text("")] }
+        let parts = after.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 3, let customer = Edge.number(String(parts[0])),
+            !after.utf8.contains(0)
+        else { throw cursorInvalid("after") }
+        return [.integer(customer), .text(String(parts[1])), .text(String(parts[2]))]
+    }
+
+    private static var customerNotFound: Refusal {
+        Refusal(
+            .notFound, code: "customerNotFound", "There is no such customer.",
+            field: "customerId", rule: "the number that a customer was made with",
+            remedy: "list the customers")
+    }
+
+    private static var purchaseNotFound: Refusal {
+        Refusal(
+            .notFound, code: "purchaseNotFound", "No such purchase waits for approval.",
+            field: "purchaseId", rule: "the id of a purchase that waits, or waited, for approval",
+            remedy: "list the purchases that wait")
+    }
+}
+
+extension PurchaseRow {
+    /// As operators see it.
+    var record: PurchaseRecord {
+        var record = PurchaseRecord(
+            purchaseId: key.purchaseID.value, customerId: key.customer.description,
+            bundleId: key.bundleID.value, productId: payment.productID.value,
+            quantity: payment.quantity, unitPrice: payment.shownUnitPrice.amount.milliunits,
+            currency: payment.shownUnitPrice.currency.code, state: state.word,
+            askedDate: askedAt)
+        record.refusal = state.refusal?.rawValue
+        record.waitingFor = waitingFor?.rawValue
+        record.approval = approval?.rawValue
+        if case .sold(let id) = state { record.transactionId = id.description }
+        if state == .waiting(.approval) {
+            record.answerableUntil = ApprovalAnswer.deadline(askedAt: askedAt)
+        }
+        return record
+    }
+}

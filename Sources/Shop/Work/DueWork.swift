@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Storage
+
+/// A piece of inner work: something that happens to a customer by itself at a
+/// commercial instant. It is a row, written by the commit that causes it, and
+/// goes in the commit that does it, which stands in the customer's line: who
+/// does not find the row any more does nothing. So it needs no lease, and a
+/// process that dies has done the whole of it or nothing.
+struct DueWork: Hashable, Sendable {
+    /// Rows that are read at once.
+    static let pageMax = 100
+
+    let customer: CustomerID
+    /// Which handler does it.
+    let kind: String
+    /// What it is about; unique for a customer and a kind.
+    let subject: String
+    let dueAt: Timestamp
+
+    var key: [SQLValue] { [.integer(customer.value), .text(kind), .text(subject)] }
+
+    /// Owes it, in the commit that causes it; owed already, it moves to the new date.
+    func add(_ writing: any Writing) throws {
+        try writing.execute(Statement.DueWorks.insert, key + [.integer(dueAt.milliseconds)])
+    }
+
+    /// Takes it back, in the commit that makes it needless.
+    static func remove(
+        _ kind: String, _ subject: String, of customer: CustomerID, _ writing: any Writing
+    ) throws {
+        try writing.execute(
+            Statement.DueWorks.remove, [.integer(customer.value), .text(kind), .text(subject)])
+    }
+
+    init(customer: CustomerID, kind: String, subject: String, dueAt: Timestamp) {
+        self.customer = customer
+        self.kind = kind
+        self.subject = subject
+        self.dueAt = dueAt
+    }
+
+    init(_ row: Row) throws {
+        customer = CustomerID(try row.integer("customer_id"))
+        kind = try row.text("kind")
+        subject = try row.text("subject")
+        dueAt = Timestamp(milliseconds: try row.integer("due_at"))
+    }
+
+    /// Where the next page starts.
+    var cursor: [SQLValue] { [.integer(dueAt.milliseconds)] + key }
+    static let firstCursor: [SQLValue] = [
+        .integer(Int64.min), .integer(0), .text(""), .text(""),
+    ]
+}
+
+/// Does the inner work of one kind.
+protocol DueWorkHandler: Sendable {
+    var kind: String { get }
+
+    /// Draws what the commit will need; the commit may run more than once.
+    func prepare(_ work: DueWork, in realm: Realm) async throws -> any DueWorkCommit
+}
+
+/// The effect of a piece of inner work.
+protocol DueWorkCommit: Sendable {
+    /// Writes it. The customer's line is held, and the row of the work is
+    /// gone; `line` is what locking the line answered.
+    func write(_ work: DueWork, line: Row, _ writing: any Writing) throws
+}

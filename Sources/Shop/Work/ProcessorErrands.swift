@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Storage
+import StoreWire
+
+/// What a payment processor is owed: an answer asked for, a sum taken, a sum
+/// given back. All of it carries the purchase's charge key, so that doing it
+/// again changes nothing.
+enum ProcessorErrands {
+    /// A processor that hangs slows nothing but itself.
+    static let lane = "processor"
+
+    static func handlers(_ processor: any Authoriser) -> [any ErrandHandler] {
+        [
+            SettleErrands(), CaptureErrands(processor: processor),
+            VoidErrands(processor: processor),
+        ]
+    }
+
+    static func key(of errand: Errand) throws -> PurchaseKey {
+        guard let key = PurchaseKey(customer: errand.customer, subject: errand.subject) else {
+            throw StorageFault(.malformedRow, "an errand that names no purchase")
+        }
+        return key
+    }
+
+    /// Does one of them, and writes its date with `statement`.
+    static func perform(
+        _ errand: Errand, in realm: Realm, writing statement: Statement,
+        _ body: (_ charge: String) async throws -> Void
+    ) async throws -> ErrandReport {
+        let key = try key(of: errand)
+        do { try await body(key.charge(in: realm.description.id)) } catch is CancellationError {
+            throw CancellationError()
+        } catch {
+            realm.ports.log(
+                .warning, "the payment processor gave no answer", nil,
+                ["kind": errand.kind, "charge": key.charge(in: realm.description.id)])
+            return Realm.retry(errand, at: try await realm.clock().now)
+        }
+        let now = try await realm.clock().now
+        return ErrandReport(.done) { writing in
+            _ = try writing.first(Statement.Customers.line, [.integer(key.customer.value)])
+            try writing.execute(statement, key.values + [.integer(now.milliseconds)])
+        }
+    }
+}
+
+/// Asks what became of a charge that nobody has an answer to.
+struct SettleErrands: ErrandHandler {
+    static let kind = "settle"
+
+    var kind: String { Self.kind }
+
+    func perform(_ errand: Errand, in realm: Realm) async throws -> ErrandReport {
+        let key = try ProcessorErrands.key(of: errand)
+        guard let row = try await realm.purchaseRow(key), row.state == .authorising else {
+            return ErrandReport(.done)
+        }
+        let commit = try await realm.commit(of: row)
+        let outcome = try await realm.settle(
+            commit, commit.left(row), errand, RequestContext(requestID: "work"))
+        return ErrandReport(.settled(isDone: outcome.state.isDecided))
+    }
+}
+
+/// Takes a reserved sum, once the purchase is sold.
+struct CaptureErrands: ErrandHandler {
+    static let kind = "capture"
+
+    let processor: any Authoriser
+
+    var kind: String { Self.kind }
+
+    func perform(_ errand: Errand, in realm: Realm) async throws -> ErrandReport {
+        try await ProcessorErrands.perform(
+            errand, in: realm, writing: Statement.Purchases.setCaptured
+        ) { try await processor.capture($0) }
+    }
+}
+
+/// Gives a reserved sum back, where the second decision has refused.
+struct VoidErrands: ErrandHandler {
+    static let kind = "void"
+
+    let processor: any Authoriser
+
+    var kind: String { Self.kind }
+
+    func perform(_ errand: Errand, in realm: Realm) async throws -> ErrandReport {
+        try await ProcessorErrands.perform(
+            errand, in: realm, writing: Statement.Purchases.setVoided
+        ) { try await processor.void($0) }
+    }
+}

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Storage
+import StoreWire
+import Testing
+
+@testable import Shop
+
+/// Ask to Buy at the store: what waits, the answers, the time-out.
+@Suite struct ApprovalTests {
+    private static let dayMilliseconds = ApprovalAnswer.limitMilliseconds
+
+    private func world(_ processor: ScriptedProcessor? = nil) async throws -> TestWorld {
+        let world = try await TestWorld.open(processor: processor)
+        _ = try await world.realm.createCustomer(
+            CreateCustomerRequest(name: "kid", asksToBuy: true))
+        return world
+    }
+
+    @discardableResult
+    private func buy(_ world: TestWorld, _ n: Int = 1, price: Int64 = 990) async throws
+        -> PurchaseResponse
+    {
+        try await world.buy(
+            "credits.5", purchaseID(n), price: price,
+            session: try await world.session(customer: "kid"))
+    }
+
+    @discardableResult
+    private func answer(_ answer: String, _ world: TestWorld, _ n: Int = 1) async throws
+        -> PurchaseRecord
+    {
+        try await world.realm.answerApproval(
+            purchaseID(n), AnswerApprovalRequest(answer: answer), TestWorld.context)
+    }
+
+    private func jump(_ milliseconds: Int64, _ world: TestWorld) async throws {
+        _ = try await world.realm.moveClock(
+            MoveClockRequest(advanceMilliseconds: milliseconds), TestWorld.context)
+    }
+
+    private func outbox(_ world: TestWorld) async throws -> [Row] {
+        let all = Statement("test.outbox", "SELECT * FROM outbox")
+        return try await world.realm.storage.read { try $0.query(all, []) }
+    }
+
+    private func dueRows(_ world: TestWorld) async throws -> Int {
+        let all = Statement("test.dueWork", "SELECT * FROM due_work")
+        return try await world.realm.storage.read { try $0.query(all, []).count }
+    }
+
+    @Test func `a customer who asks to buy waits`() async throws {
+        let world = try await world()
+
+        let first = try await buy(world)
+        let again = try await buy(world)
+
+        #expect(first.state == "waiting" && first.waitingFor == "approval")
+        #expect(first.signedTransaction == nil)
+        #expect(again == first)
+        #expect(try await outbox(world).isEmpty)
+        #expect(try await dueRows(world) == 1)
+    }
+
+    @Test func `an approved payment is sold once and stays so`() async throws {
+        let world = try await world()
+        try await buy(world)
+
+        let record = try await answer("approved", world)
+        let again = try await answer("approved", world)
+        let response = try await buy(world)
+
+        #expect(record == again)
+        #expect(record.state == "sold" && record.approval == "approved")
+        #expect(
+            try world.verified(response.signedTransaction).transactionId == record.transactionId)
+        #expect(try await outbox(world).count == 1)
+        #expect(try await dueRows(world) == 0)
+        #expect(try await world.realm.listTransactions().transactions.count == 1)
+    }
+
+    @Test func `a declined payment is refused, and its answer stands`() async throws {
+        let world = try await world()
+        try await buy(world)
+
+        let record = try await answer("declined", world)
+        let late = try await refusal { try await answer("approved", world) }
+
+        #expect(record.state == "refused" && record.refusal == "approvalDeclined")
+        #expect(late.error.code == "approvalAnswered" && late.kind == .conflict)
+        #expect(try await answer("declined", world) == record)
+        #expect(try await buy(world).refusal?.code == "approvalDeclined")
+        #expect(try await dueRows(world) == 0)
+    }
+
+    @Test func `a day without an answer refuses, on the jump that passes it`() async throws {
+        let world = try await world()
+        try await buy(world)
+
+        try await jump(Self.dayMilliseconds - 1, world)
+        #expect(try await buy(world).state == "waiting")
+        try await jump(1, world)
+
+        let response = try await buy(world)
+        #expect(response.refusal?.code == "approvalTimedOut")
+        let late = try await refusal { try await answer("approved", world) }
+        #expect(late.error.message.contains("too long"))
+        #expect(try await outbox(world).isEmpty)
+    }
+
+    @Test func `an answer that comes too late is none, also before the time-out is written`()
+        async throws
+    {
+        let world = try await world()
+        try await buy(world)
+        world.wall.advance(seconds: Self.dayMilliseconds / 1000)
+
+        let late = try await refusal { try await answer("approved", world) }
+
+        #expect(late.error.code == "approvalAnswered")
+        #expect(try await buy(world).state == "waiting")
+        #expect(try await world.realm.workOnce() == 1)
+        #expect(try await buy(world).refusal?.code == "approvalTimedOut")
+    }
+
+    @Test func `a price that has changed is decided anew at the approval`() async throws {
+        let world = try await world()
+        try await buy(world)
+        try await world.realm.putCatalogue(
+            TestWorld.catalogue(price: 1290), app: AppDescription(bundleID: TestWorld.bundleID))
+
+        let record = try await answer("approved", world)
+
+        let response = try await buy(world)
+        #expect(record.refusal == "priceChanged" && record.approval == "approved")
+        #expect(response.refusal?.code == "priceChanged" && response.product?.price == 1290)
+        #expect(try await outbox(world).isEmpty)
+    }
+
+    @Test func `the charge begins with the approval`() async throws {
+        let processor = ScriptedProcessor([.approve])
+        let world = try await world(processor)
+
+        #expect(try await buy(world).state == "waiting")
+        #expect(processor.calls.isEmpty)
+        #expect(try await answer("approved", world).state == "sold")
+        #expect(processor.calls == ["authorise"])
+        try await world.realm.workOnce()
+        #expect(processor.calls == ["authorise", "capture"])
+        #expect(try await buy(world).state == "sold")
+    }
+
+    @Test func `a charge that hangs after the approval is settled by the next who looks`()
+        async throws
+    {
+        let processor = ScriptedProcessor([.chargeAndLoseAnswer])
+        let world = try await world(processor)
+        try await buy(world)
+
+        #expect(try await answer("approved", world).state == "authorising")
+        #expect(try await answer("approved", world).state == "sold")
+        #expect(processor.calls == ["authorise", "outcome"])
+    }
+
+    @Test func `answers and a time-out that race come to one`() async throws {
+        for round in 0..<8 {
+            let world = try await world()
+            try await buy(world)
+            world.wall.advance(seconds: Self.dayMilliseconds / 1000 - (round < 4 ? 1 : 0))
+
+            try await withThrowingTaskGroup { group in
+                for word in ["approved", "declined", "approved", "declined"] {
+                    group.addTask { _ = try? await self.answer(word, world) }
+                }
+                group.addTask { try await world.realm.workOnce() }
+                try await group.waitForAll()
+            }
+
+            try await world.realm.workOnce()
+            let record = try #require(
+                try await world.realm.listPurchases().purchases.first)
+            let sold = try await world.realm.listTransactions().transactions.count
+            #expect(record.state == "sold" || record.state == "refused")
+            #expect(record.approval != nil)
+            #expect(sold == (record.state == "sold" ? 1 : 0))
+            #expect(try await outbox(world).count == sold)
+            #expect(try await dueRows(world) == 0)
+        }
+    }
+
+    @Test func `a sandbox's payment may ask by itself, production's may not`() async throws {
+        let world = try await TestWorld.open()
+        let session = try await world.session()
+        var request = PurchaseRequest(
+            productId: "credits.5", quantity: 1, unitPrice: 990, currency: "USD",
+            simulatesAskToBuyInSandbox: true)
+
+        let asked = try await world.realm.purchase(
+            purchaseID(1), request, session, TestWorld.context)
+        request.simulatesAskToBuyInSandbox = nil
+        let other = try await refusal {
+            try await world.realm.purchase(purchaseID(1), request, session, TestWorld.context)
+        }
+
+        #expect(asked.state == "waiting")
+        #expect(other.error.field == "simulatesAskToBuyInSandbox")
+    }
+
+    @Test func `a device that waits hears of every answer`() async throws {
+        for word in ["approved", "declined"] {
+            let world = try await world()
+            let session = try await world.session(customer: "kid")
+            let asked = try await buy(world)
+            let never = NoTimeout()
+
+            async let waiting: Void = world.realm.changes(
+                since: asked.revision, session, timeout: never.wait)
+            await never.started()
+            try await answer(word, world)
+            try await waiting
+
+            let page = try await world.realm.transactions(
+                since: asked.revision, session, TestWorld.context)
+            #expect(page.answeredPurchases == [purchaseID(1)])
+            #expect(page.transactions.count == (word == "approved" ? 1 : 0))
+            let after = try await world.realm.transactions(
+                since: page.revision, session, TestWorld.context)
+            #expect(!after.hasNews)
+        }
+    }
+
+    @Test func `what waits is listed until it is answered`() async throws {
+        let world = try await world()
+        for n in 1...3 { try await buy(world, n) }
+        try await answer("declined", world, 2)
+
+        let first = try await world.realm.listPurchases(state: "waiting", limit: 1)
+        let rest = try await world.realm.listPurchases(state: "waiting", after: first.next)
+        let all = try await world.realm.listPurchases()
+
+        #expect(first.purchases.map(\.purchaseId) == [purchaseID(1)])
+        #expect(rest.purchases.map(\.purchaseId) == [purchaseID(3)])
+        #expect(rest.next == nil)
+        #expect(all.purchases.map(\.state) == ["waiting", "refused", "waiting"])
+        #expect(
+            first.purchases.first?.answerableUntil
+                == TestWall.start.adding(milliseconds: Self.dayMilliseconds))
+    }
+
+    @Test(arguments: [("maybe", "answerUnknown"), ("timedOut", "answerUnknown")])
+    func `an answer is one of two`(word: String, code: String) async throws {
+        let world = try await world()
+        #expect(try await refusal { try await answer(word, world) }.error.code == code)
+    }
+
+    @Test func `what does not wait is not found`() async throws {
+        let world = try await world()
+        try await world.buy("credits.5", purchaseID(4))
+
+        for n in [4, 5] {
+            let refusal = try await refusal { try await answer("approved", world, n) }
+            #expect(refusal.error.code == "purchaseNotFound" && refusal.kind == .notFound)
+        }
+    }
+
+    @Test func `two customers' purchases of one id are told apart`() async throws {
+        let world = try await world()
+        let second = try await world.realm.createCustomer(
+            CreateCustomerRequest(name: "sister", asksToBuy: true))
+        try await buy(world)
+        try await world.buy(
+            "credits.5", purchaseID(1), session: try await world.session(customer: "sister"))
+
+        let unclear = try await refusal { try await answer("approved", world) }
+        let record = try await world.realm.answerApproval(
+            purchaseID(1),
+            AnswerApprovalRequest(answer: "approved", customerId: second.customerId),
+            TestWorld.context)
+
+        #expect(unclear.error.code == "purchaseAmbiguous")
+        #expect(record.customerId == second.customerId && record.state == "sold")
+        #expect(try await buy(world).state == "waiting")
+    }
+
+    @Test func `whether a customer asks can be changed`() async throws {
+        let world = try await world()
+        let kid = try #require(
+            try await world.realm.listCustomers().first { $0.name == "kid" })
+        try await buy(world, 1)
+
+        let changed = try await world.realm.changeCustomer(
+            kid.customerId, ChangeCustomerRequest(asksToBuy: false))
+
+        #expect(kid.asksToBuy && !changed.asksToBuy && changed.canMakePayments)
+        #expect(try await buy(world, 1).state == "waiting")
+        #expect(try await buy(world, 2).state == "sold")
+        let nobody = try await refusal {
+            try await world.realm.changeCustomer("7", ChangeCustomerRequest())
+        }
+        #expect(nobody.error.code == "customerNotFound")
+    }
+}
