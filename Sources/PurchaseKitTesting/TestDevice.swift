@@ -85,7 +85,8 @@ public final class TestDevice: Sendable {
     /// Asks for a product and adds a payment for it, as an app would. The
     /// outcome is told to observers. Throws where the store sells no such product.
     public func buy(
-        _ productID: String, quantity: Int = 1, applicationUsername: String? = nil
+        _ productID: String, quantity: Int = 1, applicationUsername: String? = nil,
+        simulatesAskToBuy: Bool = false
     ) async throws {
         guard let product = try await products(productID).first else {
             throw SKError(.storeProductNotAvailable)
@@ -94,6 +95,7 @@ public final class TestDevice: Sendable {
         let payment = SKMutablePayment(product: product)
         payment.quantity = quantity
         payment.applicationUsername = applicationUsername
+        payment.simulatesAskToBuyInSandbox = simulatesAskToBuy
         queue.add(payment)
     }
 

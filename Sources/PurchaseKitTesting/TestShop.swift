@@ -121,11 +121,13 @@ public final class TestShop: Sendable {
     /// ``Refusal``, as ``Realm/createCustomer(_:)`` says.
     @discardableResult
     public func addCustomer(
-        _ name: String, storefront: String? = nil, canMakePayments: Bool = true
+        _ name: String, storefront: String? = nil, canMakePayments: Bool = true,
+        asksToBuy: Bool = false
     ) async throws -> CustomerSummary {
         try await realm.createCustomer(
             CreateCustomerRequest(
-                name: name, storefront: storefront, canMakePayments: canMakePayments))
+                name: name, storefront: storefront, canMakePayments: canMakePayments,
+                asksToBuy: asksToBuy))
     }
 
     /// A device with the app installed; `customer` nil is the sandbox's

@@ -21,6 +21,7 @@ struct Shopkeeper: AsyncParsableCommand {
             ServeCommand.self, ExecCommand.self, EnvCommand.self, WaitCommand.self,
             StatusCommand.self, StopCommand.self, BuyCommand.self, CatalogueCommand.self,
             LedgerCommand.self, RealmCommand.self,
+            PurchaseCommand.self, ApproveCommand.self, DeclineCommand.self,
             TransactionCommand.self, CustomerCommand.self, KeyCommand.self,
             CertificateCommand.self, AppCommand.self, NotifyCommand.self, ListenCommand.self,
         ])

@@ -178,7 +178,8 @@ extension Device {
         let request = PurchaseRequest(
             productId: entry.payment.productID, quantity: entry.payment.quantity,
             unitPrice: shown.unitPrice, currency: shown.currency,
-            applicationUsername: entry.payment.applicationUsername, replaces: entry.replaces)
+            applicationUsername: entry.payment.applicationUsername, replaces: entry.replaces,
+            simulatesAskToBuyInSandbox: entry.payment.simulatesAskToBuyInSandbox)
         return try await call(.purchase(id: id), body: encode(request))
     }
 
@@ -232,7 +233,8 @@ extension Device {
             }
             return fail(entry, PaymentFailure(refusal: refusal))
         case "waiting":
-            try change(.deferred(key: entry.key))
+            // Told once; the store says when there is an answer to ask for.
+            if self.entry(entry.key)?.state == .confirmed { try change(.deferred(key: entry.key)) }
             return .later
         default:
             return .later

@@ -57,7 +57,7 @@ extension Device {
         noteStoreTime(page.now)
         try await take(page, of: session.owner, since: since)
         let isEarly = ports.wall.now.milliseconds(since: started) < 1000
-        if waitSeconds > 0, page.transactions.isEmpty, isEarly {
+        if waitSeconds > 0, !page.hasNews, isEarly {
             // A store that answers at once with nothing would be asked without end.
             try? await ports.sleep(.seconds(1))
         }
@@ -91,6 +91,8 @@ extension Device {
         }
         if !items.isEmpty { try await takeUp(items, owner, revision: durable) }
         cursors[owner] = max(page.revision, since)
+        // A payment that waited has its answer: its own carrier asks for it.
+        if page.answeredPurchases != nil { wake() }
     }
 
     private func takeUp(

@@ -9,6 +9,8 @@ struct PaymentContents: Hashable, Sendable, Codable {
     var quantity: Int
     var applicationUsername: String?
     var requestData: Data?
+    /// Whether a sandbox asks for approval; nil as false.
+    var simulatesAskToBuyInSandbox: Bool?
 }
 
 /// Whose an entry is: one customer in one realm.

@@ -31,6 +31,9 @@ open class SKPayment: NSObject, NSCopying, NSMutableCopying {
     open var quantity: Int { contents.quantity }
     /// The app's own word for its user. A UUID comes back as `appAccountToken`.
     open var applicationUsername: String? { contents.applicationUsername }
+    /// Whether a sandbox asks for approval of this payment, whoever buys;
+    /// `false` unless set. Production ignores it.
+    open var simulatesAskToBuyInSandbox: Bool { contents.simulatesAskToBuyInSandbox ?? false }
 
     open func copy(with zone: NSZone? = nil) -> Any { SKPayment(contents: snapshot) }
     open func mutableCopy(with zone: NSZone? = nil) -> Any { SKMutablePayment(contents: snapshot) }
@@ -39,7 +42,8 @@ open class SKPayment: NSObject, NSCopying, NSMutableCopying {
     var snapshot: PaymentContents {
         PaymentContents(
             productID: productIdentifier, quantity: quantity,
-            applicationUsername: applicationUsername, requestData: requestData)
+            applicationUsername: applicationUsername, requestData: requestData,
+            simulatesAskToBuyInSandbox: simulatesAskToBuyInSandbox ? true : nil)
     }
 }
 
@@ -61,5 +65,9 @@ open class SKMutablePayment: SKPayment {
     open override var applicationUsername: String? {
         get { contents.applicationUsername }
         set { contents.applicationUsername = newValue }
+    }
+    open override var simulatesAskToBuyInSandbox: Bool {
+        get { contents.simulatesAskToBuyInSandbox ?? false }
+        set { contents.simulatesAskToBuyInSandbox = newValue ? true : nil }
     }
 }

@@ -32,6 +32,13 @@ struct DoorClient: Sendable {
             type, from: try await send("PUT", path, try JSONEncoder().encode(body)))
     }
 
+    func patch<Answer: Decodable>(
+        _ path: String, _ body: some Encodable, as type: Answer.Type
+    ) async throws -> Answer {
+        try JSONDecoder().decode(
+            type, from: try await send("PATCH", path, try JSONEncoder().encode(body)))
+    }
+
     func delete(_ path: String) async throws {
         _ = try await send("DELETE", path, nil)
     }

@@ -19,6 +19,8 @@ struct BuyCommand: AsyncParsableCommand {
     @Option(name: .long, help: "The app's own word for its user.") var username: String?
     @Flag(name: .long, help: "Leave the transaction to be delivered to the app.")
     var unfinished = false
+    @Flag(name: .long, help: "Ask for approval first, whoever buys: see `approve`.")
+    var asksToBuy = false
     @Option(name: .long, help: "Seconds to wait for an answer at most.") var timeout = 60.0
     @OptionGroup var store: StoreOptions
     @OptionGroup var printing: PrintOptions
@@ -62,6 +64,7 @@ struct BuyCommand: AsyncParsableCommand {
         payment.productIdentifier = product
         payment.quantity = quantity
         payment.applicationUsername = username
+        payment.simulatesAskToBuyInSandbox = asksToBuy
         return payment
     }
 
@@ -135,6 +138,7 @@ private final class Buyer: NSObject, SKPaymentTransactionObserver, @unchecked Se
             switch transaction.transactionState {
             case .purchased where isOwn: sold(transaction, queue)
             case .failed where isOwn: failed(transaction, queue)
+            case .deferred where isOwn: continuation.yield(.failure(Self.deferred))
             // A failure that an earlier run did not live to finish.
             case .failed: queue.finishTransaction(transaction)
             default: break
@@ -160,6 +164,12 @@ private final class Buyer: NSObject, SKPaymentTransactionObserver, @unchecked Se
         lock.withLock { outcome = .success(id) }
         queue.finishTransaction(transaction)
     }
+
+    /// Whoever waits here would wait for hours: the payment stays queued.
+    private static let deferred = Failure(
+        .no, "deferred", "The purchase waits for approval.",
+        rule: "the payment stays queued, and is delivered when it is approved",
+        remedy: "`shopkeeper purchase list --waiting`, then `shopkeeper approve PURCHASE`")
 
     private func failed(_ transaction: SKPaymentTransaction, _ queue: SKPaymentQueue) {
         let error = transaction.error as? SKError

@@ -121,7 +121,7 @@ extension RunningStore {
 struct CustomerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "customer", abstract: "Accounts at the store.",
-        subcommands: [Create.self, List.self])
+        subcommands: [Create.self, Change.self, List.self])
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Make a customer.")
@@ -130,6 +130,8 @@ struct CustomerCommand: AsyncParsableCommand {
         @Option(name: .long, help: "Needed in production.") var password: String?
         @Option(name: .long, help: "Alpha-3 country code.") var storefront: String?
         @Flag(name: .long, help: "A customer who may not buy.") var restricted = false
+        @Flag(name: .long, help: "A customer whose payments wait for `approve`.")
+        var asksToBuy = false
         @OptionGroup var store: StoreOptions
         @OptionGroup var printing: PrintOptions
 
@@ -138,9 +140,57 @@ struct CustomerCommand: AsyncParsableCommand {
                 "/customers",
                 CreateCustomerRequest(
                     name: name, password: password, storefront: storefront,
-                    canMakePayments: restricted ? false : nil),
+                    canMakePayments: restricted ? false : nil,
+                    asksToBuy: asksToBuy ? true : nil),
                 as: CustomerSummary.self)
             try printing.show(made, "\(made.customerId)  \(made.name)  \(made.storefront)")
+        }
+    }
+
+    struct Change: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Change what a customer may do.")
+
+        @Argument(help: "The sign-in name.") var name: String
+        @Flag(inversion: .prefixedNo, help: "Whether payments wait for `approve`.")
+        var asksToBuy: Bool?
+        @Flag(inversion: .prefixedNo, help: "Whether the customer may not buy.")
+        var restricted: Bool?
+        @OptionGroup var store: StoreOptions
+        @OptionGroup var printing: PrintOptions
+
+        func run() async throws {
+            let door = try store.store().operatorDoor
+            guard let found = try await CustomerCommand.all(door).first(where: { $0.name == name })
+            else {
+                throw Failure(
+                    .no, "customerNotFound", "There is no customer \(name).", field: "name",
+                    remedy: "list the customers with `customer list`")
+            }
+            let changed = try await door.patch(
+                "/customers/\(found.customerId)",
+                ChangeCustomerRequest(
+                    canMakePayments: restricted.map { !$0 }, asksToBuy: asksToBuy),
+                as: CustomerSummary.self)
+            try printing.show(
+                changed,
+                "\(changed.customerId)  \(changed.name)  \(CustomerCommand.rights(changed))")
+        }
+    }
+
+    static func rights(_ customer: CustomerSummary) -> String {
+        guard customer.canMakePayments else { return "may not buy" }
+        return customer.asksToBuy ? "asks to buy" : "may buy"
+    }
+
+    /// Every customer, page by page.
+    static func all(_ door: DoorClient) async throws -> [CustomerSummary] {
+        var customers: [CustomerSummary] = []
+        while true {
+            let after = customers.last.map { "?after=\($0.customerId)" } ?? ""
+            let page = try await door.get("/customers" + after, as: CustomerList.self).customers
+            if page.isEmpty { return customers }
+            customers += page
         }
     }
 
@@ -151,22 +201,12 @@ struct CustomerCommand: AsyncParsableCommand {
         @OptionGroup var printing: PrintOptions
 
         func run() async throws {
-            let door = try store.store().operatorDoor
-            var customers: [CustomerSummary] = []
-            while true {
-                let after = customers.last.map { "?after=\($0.customerId)" } ?? ""
-                let page = try await door.get("/customers" + after, as: CustomerList.self).customers
-                if page.isEmpty { break }
-                customers += page
-            }
+            let customers = try await CustomerCommand.all(try store.store().operatorDoor)
             try printing.show(
                 customers,
                 Output.table(
                     customers.map {
-                        [
-                            $0.customerId, $0.name, $0.storefront,
-                            $0.canMakePayments ? "may buy" : "may not buy",
-                        ]
+                        [$0.customerId, $0.name, $0.storefront, CustomerCommand.rights($0)]
                     }))
         }
     }

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import PurchaseKit
+import PurchaseKitTesting
+import Shop
+import StoreWire
+import Testing
+
+/// Ask to Buy from the tap to the answer, as an app sees it.
+@Suite(.timeLimit(.minutes(1))) struct ApprovalScenarioTests {
+    private func waiting() async throws -> (shop: TestShop, device: TestDevice) {
+        let shop = try await TestShop.monkeys()
+        try await shop.addCustomer("kid", asksToBuy: true)
+        let device = try await shop.device(customer: "kid")
+        try await device.buy("credits.5", quantity: 2)
+        _ = try await device.heard.first(.deferred)
+        return (shop, device)
+    }
+
+    private func only(_ shop: TestShop) async throws -> PurchaseRecord {
+        try #require(try await shop.waitingPurchases().first)
+    }
+
+    @Test func `an approved payment goes on by itself`() async throws {
+        let (shop, device) = try await waiting()
+        #expect(try await shop.records().isEmpty)
+
+        let record = try await shop.approve(try await only(shop))
+
+        let bought = try await device.heard.first(.purchased)
+        #expect(bought.transactionIdentifier == record.transactionId)
+        #expect(bought.payment.quantity == 2)
+        #expect(device.heard.transactions(.deferred) == [bought])
+        #expect(device.heard.transactions(.purchasing) == [bought])
+        device.queue.finishTransaction(bought)
+        try await device.heard.removed()
+        #expect(try await shop.records().count == 1)
+        await shop.close()
+    }
+
+    @Test func `a declined payment fails`() async throws {
+        let (shop, device) = try await waiting()
+
+        try await shop.decline(try await only(shop))
+
+        let failed = try await device.heard.first(.failed)
+        #expect((failed.error as? SKError)?.code == .unknown)
+        #expect(failed.error?.localizedDescription.contains("declined") == true)
+        #expect(device.heard.transactions(.deferred) == [failed])
+        #expect(try await shop.records().isEmpty)
+        await shop.close()
+    }
+
+    @Test func `a payment that nobody answers fails after a day`() async throws {
+        let (shop, device) = try await waiting()
+
+        try await shop.clock.advance(seconds: 24 * 3600)
+
+        let failed = try await device.heard.first(.failed)
+        #expect(failed.error?.localizedDescription.contains("in time") == true)
+        #expect(try await shop.waitingPurchases().isEmpty)
+        await shop.close()
+    }
+
+    /// The approval lands while the app does not run: the payment is known
+    /// again as the one that was asked for.
+    @Test func `an answer finds an app that was started again`() async throws {
+        for isApproved in [true, false] {
+            let (shop, device) = try await waiting()
+            await device.device.close()
+            let purchase = try await only(shop)
+            if isApproved {
+                try await shop.approve(purchase)
+            } else {
+                try await shop.decline(purchase)
+            }
+
+            await device.restart()
+
+            let told = try await device.heard.first(isApproved ? .purchased : .failed)
+            #expect(told.payment.productIdentifier == "credits.5")
+            #expect(told.payment.quantity == 2)
+            #expect(try await shop.records().count == (isApproved ? 1 : 0))
+            await shop.close()
+        }
+    }
+
+    @Test func `a store that was started again still waits`() async throws {
+        let (shop, device) = try await waiting()
+
+        try await shop.restart()
+        try await shop.approve(try await only(shop))
+
+        _ = try await device.heard.first(.purchased)
+        #expect(try await shop.records().count == 1)
+        await shop.close()
+    }
+
+    @Test func `a payment asks by itself where it says so`() async throws {
+        let shop = try await TestShop.monkeys()
+        let device = try await shop.device()
+        try await device.buy("credits.5", simulatesAskToBuy: true)
+        let deferred = try await device.heard.first(.deferred)
+
+        try await shop.approve(try await only(shop))
+
+        #expect(deferred.payment.simulatesAskToBuyInSandbox)
+        #expect(try await device.heard.first(.purchased) === deferred)
+        await shop.close()
+    }
+}
