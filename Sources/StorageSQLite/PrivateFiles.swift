@@ -67,7 +67,7 @@ enum PrivateFiles {
         }
     }
 
-    private static func folder(of path: String) -> String {
+    static func folder(of path: String) -> String {
         var parts = path[...]
         while parts.count > 1, parts.hasSuffix("/") { parts.removeLast() }
         guard let slash = parts.lastIndex(of: "/") else { return "." }

@@ -3,21 +3,23 @@
 import GRDB
 import Storage
 
-/// Opens a pool over a file, or a queue over memory.
-func connect(file: String?, options: SQLiteOptions) throws -> any DatabaseWriter {
-    var configuration = Configuration()
-    configuration.busyMode = .timeout(options.busySeconds)
-    configuration.label = "shopkeeper.sqlite"
+/// Opens the connection that writes: a file in WAL mode, or memory.
+func connectWriter(file: String?, options: SQLiteOptions) throws -> DatabaseQueue {
+    var configuration = configuration(options)
     guard let file else {
         let database = try DatabaseQueue(configuration: configuration)
         try limit(database, options)
         return database
     }
     try PrivateFiles.makeFile(file)
-    let database = try DatabasePool(
+    configuration.journalMode = .wal
+    let database = try DatabaseQueue(
         path: address(of: file, vfs: options.vfs), configuration: configuration)
     do {
         try proveDurable(database, file)
+        // Going over to WAL removed a rollback journal, and at FULL SQLite
+        // leaves that to the folder: come back, it would undo the database.
+        try PrivateFiles.syncFolder(PrivateFiles.folder(of: file))
         try limit(database, options)
     } catch {
         try? database.close()
@@ -26,9 +28,24 @@ func connect(file: String?, options: SQLiteOptions) throws -> any DatabaseWriter
     return database
 }
 
-/// GRDB leaves a pool's writer at NORMAL, which may lose the last commits
-/// with the power: FULL is set after it is open, and read back.
-private func proveDurable(_ database: DatabasePool, _ file: String) throws {
+/// Opens one of the connections that only read a file.
+func connectReader(file: String, options: SQLiteOptions) throws -> DatabaseQueue {
+    var configuration = configuration(options)
+    configuration.readonly = true
+    return try DatabaseQueue(
+        path: address(of: file, vfs: options.vfs), configuration: configuration)
+}
+
+private func configuration(_ options: SQLiteOptions) -> Configuration {
+    var configuration = Configuration()
+    configuration.busyMode = .timeout(options.busySeconds)
+    configuration.label = "shopkeeper.sqlite"
+    return configuration
+}
+
+/// GRDB leaves a writer in WAL mode at NORMAL, which may lose the last
+/// commits with the power: FULL is set after it is open, and read back.
+private func proveDurable(_ database: DatabaseQueue, _ file: String) throws {
     try database.writeWithoutTransaction { connection in
         try connection.execute(sql: "PRAGMA synchronous = FULL")
         let level = try Int.fetchOne(connection, sql: "PRAGMA synchronous")
@@ -42,7 +59,7 @@ private func proveDurable(_ database: DatabasePool, _ file: String) throws {
     }
 }
 
-private func limit(_ database: any DatabaseWriter, _ options: SQLiteOptions) throws {
+private func limit(_ database: DatabaseQueue, _ options: SQLiteOptions) throws {
     guard let pages = options.pagesMax else { return }
     try database.writeWithoutTransaction { connection in
         try connection.execute(sql: "PRAGMA max_page_count = \(pages)")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
+import GRDBSQLite
 import Storage
 
 /// A database's error in the port's words; any other error as it is.
@@ -18,15 +19,26 @@ extension StorageFault {
         } else if let error = error as? DatabaseError {
             let sentence = error.message ?? "no message"
             self.init(
-                Self.code(of: error, isCommitting),
+                Self.code(of: error.resultCode, isCommitting),
                 "\(place): \(sentence) (SQLite \(error.extendedResultCode.rawValue))")
         } else {
             self.init(.engine, "\(place): \(type(of: error))")
         }
     }
 
-    private static func code(of error: DatabaseError, _ isCommitting: Bool) -> Code {
-        switch error.resultCode {
+    /// What the engine has just answered with, in the same words.
+    init(
+        sqlite database: OpaquePointer, _ code: Int32, in place: String, isCommitting: Bool = false
+    ) {
+        let sentence = sqlite3_errmsg(database).map { String(cString: $0) } ?? "no message"
+        let extended = sqlite3_extended_errcode(database)
+        self.init(
+            Self.code(of: ResultCode(rawValue: code & 0xff), isCommitting),
+            "\(place): \(sentence) (SQLite \(extended))")
+    }
+
+    private static func code(of result: ResultCode, _ isCommitting: Bool) -> Code {
+        switch result {
         case .SQLITE_FULL: .full
         case .SQLITE_READONLY: .readOnly
         case .SQLITE_BUSY, .SQLITE_LOCKED: .busy

@@ -15,15 +15,20 @@ public struct SQLiteOptions: Sendable {
     public var busySeconds: Double
     /// The most pages the file may grow to; nil for SQLite's own bound.
     public var pagesMax: Int?
+    /// A monotonic clock that bounds how long the writes of one commit may
+    /// run together; without it their number alone does.
+    public var milliseconds: (@Sendable () -> Int64)?
 
     public init(
         observer: (any StorageObserver)? = nil, runsWritesTwice: Bool = false,
-        vfs: String? = nil, busySeconds: Double = 5, pagesMax: Int? = nil
+        vfs: String? = nil, busySeconds: Double = 5, pagesMax: Int? = nil,
+        milliseconds: (@Sendable () -> Int64)? = nil
     ) {
         self.observer = observer
         self.runsWritesTwice = runsWritesTwice
         self.vfs = vfs
         self.busySeconds = busySeconds
         self.pagesMax = pagesMax
+        self.milliseconds = milliseconds
     }
 }

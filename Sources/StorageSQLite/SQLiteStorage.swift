@@ -1,20 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Dispatch
 import GRDB
 public import Storage
-import Synchronization
 
 /// A SQLite database: a file in WAL mode whose every commit is synced, or
 /// memory. One process may hold a file: see ``DirectoryLock``.
 ///
-/// Closures run on GRDB's queues, never on Swift's cooperative threads.
+/// Closures run on threads of its own: one that writes, and a few that read a
+/// file (memory has the one). Writes that wait while a commit is under way
+/// share the next one and its sync, each with an outcome of its own, and
+/// nobody hears of a write before it is durable.
+///
 /// Cancelling the task that called changes nothing: a write that was asked
 /// for runs to its end, so that its outcome is known.
 public final class SQLiteStorage: Storage {
-    private let database: any DatabaseWriter
-    private let options: SQLiteOptions
-    private let isClosed = Mutex(false)
+    /// As many reads of a file run at once; they are short, and each thread
+    /// keeps a connection.
+    static let readersMax = 4
+
+    private let writes: Lane
+    /// Nil in memory, which has one connection.
+    private let reads: Lane?
 
     /// Opens a file (made with its folder, modes 0600 and 0700) or, without
     /// one, memory; proves `synchronous=FULL` on a file by reading it back;
@@ -26,131 +32,100 @@ public final class SQLiteStorage: Storage {
     public static func open(
         file: String?, migrations: [Migration], options: SQLiteOptions = SQLiteOptions()
     ) async throws -> SQLiteStorage {
-        try await offCooperativeThreads {
-            do {
-                let database = try connect(file: file, options: options)
+        try await withCheckedThrowingContinuation { continuation in
+            let writes = Lane("sqlite.write", threads: 1) { lane in
                 do {
-                    try database.writeWithoutTransaction { connection in
-                        try Migrator(connection).migrate(to: migrations)
+                    try write(lane, file, migrations, options) {
+                        continuation.resume(returning: SQLiteStorage(lane, file, options))
                     }
                 } catch {
-                    try? database.close()
-                    throw error
+                    let place = "opening \(file ?? "a database in memory")"
+                    lane.close()
+                    continuation.resume(throwing: fault(error, in: place))
                 }
-                return SQLiteStorage(database, options)
-            } catch {
-                throw fault(error, in: "opening \(file ?? "a database in memory")")
+            }
+            writes.start()
+        }
+    }
+
+    private init(_ writes: Lane, _ file: String?, _ options: SQLiteOptions) {
+        self.writes = writes
+        reads = file.map { file in
+            Lane("sqlite.read", threads: Self.readersMax) { lane in
+                Self.read(lane, file, options)
             }
         }
     }
 
-    private init(_ database: any DatabaseWriter, _ options: SQLiteOptions) {
-        self.database = database
-        self.options = options
+    deinit {
+        reads?.close()
+        writes.close()
     }
 
     public func read<Answer: Sendable>(
         _ body: @escaping @Sendable (any Reading) throws -> Answer
     ) async throws -> Answer {
-        try checkOpen()
-        let observer = options.observer
-        return try await withCheckedThrowingContinuation { continuation in
-            database.asyncRead { connection in
-                let answer = Result {
-                    try self.checkOpen()
-                    let transaction = SQLiteTransaction(try connection.get(), observer)
-                    defer { transaction.end() }
-                    let answer = try body(transaction)
-                    try transaction.checkSound()
-                    return answer
-                }
-                continuation.resume(with: answer.mapError { fault($0, in: "reading") })
-            }
+        try await withCheckedThrowingContinuation { continuation in
+            (reads ?? writes).add(Pending(isReading: true, continuation) { try body($0) })
         }
     }
 
     public func write<Answer: Sendable>(
         _ body: @escaping @Sendable (any Writing) throws -> Answer
     ) async throws -> Answer {
-        try checkOpen()
-        let options = options
-        return try await withCheckedThrowingContinuation { continuation in
-            database.asyncWriteWithoutTransaction { connection in
-                let answer = Result {
-                    // GRDB does not bear being asked after it was closed.
-                    try self.checkOpen()
-                    return try Self.commit(body, on: connection, options)
-                }
-                continuation.resume(with: answer)
-            }
+        try await withCheckedThrowingContinuation { continuation in
+            writes.add(Pending(isReading: false, continuation, body))
         }
     }
 
-    /// Closes after the transaction that is running; those that wait for
+    /// How many writes wait for their turn, beside those in hand.
+    public var waitingWrites: Int { writes.waitingCount }
+
+    /// Closes after the transactions that are running; those that wait for
     /// their turn fail and have done nothing.
     public func close() async throws {
-        let wasClosed = isClosed.withLock { isClosed in
-            defer { isClosed = true }
-            return isClosed
-        }
-        guard !wasClosed else { return }
-        let database = database
-        try await Self.offCooperativeThreads {
-            do { try database.close() } catch { throw fault(error, in: "closing") }
+        // The writer last: it leaves a database without a log.
+        for lane in [reads, writes] {
+            await withCheckedContinuation { continuation in
+                guard let lane else { return continuation.resume() }
+                lane.close { continuation.resume() }
+            }
         }
     }
 
-    private func checkOpen() throws {
-        guard !isClosed.withLock({ $0 }) else {
-            throw StorageFault(.unavailable, "this storage was closed")
+    /// The life of the thread that writes, which owns its connection.
+    private static func write(
+        _ lane: Lane, _ file: String?, _ migrations: [Migration], _ options: SQLiteOptions,
+        whenOpen: () -> Void
+    ) throws {
+        let database = try connectWriter(file: file, options: options)
+        defer { try? database.close() }
+        try database.writeWithoutTransaction { database in
+            try Migrator(database).migrate(to: migrations)
+            let connection = try SQLiteConnection(database)
+            defer { connection.finish() }
+            if file != nil { connection.watchLog() }
+            whenOpen()
+            SQLiteWriter(connection: connection, options: options).serve(lane)
         }
     }
 
-    private static func commit<Answer>(
-        _ body: (any Writing) throws -> Answer, on connection: Database, _ options: SQLiteOptions
-    ) throws -> Answer {
-        var answer: Answer?
-        var isCommitting = false
+    /// The life of a thread that reads.
+    private static func read(_ lane: Lane, _ file: String, _ options: SQLiteOptions) {
         do {
-            try connection.inTransaction(.immediate) {
-                if options.runsWritesTwice { try rehearse(body, on: connection) }
-                answer = try run(body, on: connection, options.observer)
-                isCommitting = true
-                return .commit
+            let database = try connectReader(file: file, options: options)
+            defer { try? database.close() }
+            try database.inDatabase { database in
+                let connection = try SQLiteConnection(database)
+                defer { connection.finish() }
+                while let job = lane.next(atMost: 1).first {
+                    SQLiteWriter.read(job, connection, options.observer)
+                }
             }
         } catch {
-            throw fault(error, in: "a transaction", isCommitting: isCommitting)
-        }
-        guard let answer else { throw StorageFault(.engine, "a transaction gave no answer") }
-        options.observer?.didCommit()
-        return answer
-    }
-
-    private static func rehearse<Answer>(
-        _ body: (any Writing) throws -> Answer, on connection: Database
-    ) throws {
-        try connection.inSavepoint {
-            _ = try run(body, on: connection, nil)
-            return .rollback
-        }
-    }
-
-    private static func run<Answer>(
-        _ body: (any Writing) throws -> Answer, on connection: Database,
-        _ observer: (any StorageObserver)?
-    ) throws -> Answer {
-        let transaction = SQLiteTransaction(connection, observer)
-        defer { transaction.end() }
-        let answer = try body(transaction)
-        try transaction.checkSound()
-        return answer
-    }
-
-    private static func offCooperativeThreads<Answer: Sendable>(
-        _ work: @escaping @Sendable () throws -> Answer
-    ) async throws -> Answer {
-        try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global().async { continuation.resume(with: Result { try work() }) }
+            for job in lane.next(atMost: 1) {
+                job.fail(fault(error, in: "opening a connection that reads"))
+            }
         }
     }
 }

@@ -62,11 +62,13 @@ final class StoreFolder: Sendable {
         let path = path
         return StoragePlaces(
             registry: { migrations in
-                try await SQLiteStorage.open(file: "\(path)/store.sqlite", migrations: migrations)
+                try await SQLiteStorage.open(
+                    file: "\(path)/store.sqlite", migrations: migrations, options: Self.timed)
             },
             realm: { id, migrations in
                 try await SQLiteStorage.open(
-                    file: "\(path)/realms/\(id).sqlite", migrations: migrations)
+                    file: "\(path)/realms/\(id).sqlite", migrations: migrations,
+                    options: Self.timed)
             },
             deleteRealm: { id in
                 for suffix in ["", "-wal", "-shm"] {
@@ -75,6 +77,9 @@ final class StoreFolder: Sendable {
                 }
             }, isOneProcess: true)
     }
+
+    private static let timed = SQLiteOptions(
+        milliseconds: { Int64(Live.monotonic() / .milliseconds(1)) })
 
     private static let memory = StoragePlaces(
         registry: { try await SQLiteStorage.open(file: nil, migrations: $0) },

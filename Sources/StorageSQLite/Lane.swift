@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Storage
+
+/// Plain threads that take jobs from one queue, each with a connection of its
+/// own, so that no disk ever holds up one of Swift's cooperative threads.
+///
+/// A class because it is one queue; its state is guarded by `condition`,
+/// which is all that makes it safe to share.
+final class Lane: @unchecked Sendable {
+    /// The most jobs that may wait: beyond it a caller is told at once rather
+    /// than kept for longer than it will wait.
+    static let waitingMax = 10_000
+
+    private let condition = NSCondition()
+    private let name: String
+    private let threadsMax: Int
+    /// Serves this lane on a new thread until ``next(atMost:)`` is empty.
+    private let serve: @Sendable (Lane) -> Void
+    private var waiting: [any Job] = []
+    private var threads = 0
+    private var idle = 0
+    private var isClosed = false
+    private var whenEnded: [@Sendable () -> Void] = []
+
+    init(_ name: String, threads: Int, serve: @escaping @Sendable (Lane) -> Void) {
+        self.name = name
+        threadsMax = threads
+        self.serve = serve
+    }
+
+    /// Queues a job, and starts a thread if none is free and more may be.
+    /// Refused jobs fail at once.
+    func add(_ job: any Job) {
+        condition.lock()
+        let refusal: StorageFault?
+        if isClosed {
+            refusal = StorageFault(.unavailable, "this storage was closed")
+        } else if waiting.count >= Self.waitingMax {
+            refusal = StorageFault(
+                .busy, "\(waiting.count) wait for this database; ask again in a moment")
+        } else {
+            refusal = nil
+            waiting.append(job)
+            if idle > 0 {
+                condition.signal()
+            } else if threads < threadsMax {
+                startThread()
+            }
+        }
+        condition.unlock()
+        if let refusal { job.fail(refusal) }
+    }
+
+    /// Starts a thread before there is a job.
+    func start() {
+        condition.lock()
+        startThread()
+        condition.unlock()
+    }
+
+    /// Who waits now, at least one, as soon as there is one; empty when the
+    /// lane was closed.
+    func next(atMost count: Int) -> [any Job] {
+        condition.lock()
+        defer { condition.unlock() }
+        while waiting.isEmpty, !isClosed {
+            idle += 1
+            condition.wait()
+            idle -= 1
+        }
+        let jobs = Array(waiting.prefix(count))
+        waiting.removeFirst(jobs.count)
+        return jobs
+    }
+
+    /// Those whom a group could not take come first in the next.
+    func putBack(_ jobs: some Collection<any Job>) {
+        condition.lock()
+        waiting.insert(contentsOf: jobs, at: 0)
+        condition.unlock()
+    }
+
+    var waitingCount: Int {
+        condition.lock()
+        defer { condition.unlock() }
+        return waiting.count
+    }
+
+    /// Ends the threads, each after its job; jobs that wait fail. Calls back
+    /// when the last thread has ended.
+    func close(_ ended: @escaping @Sendable () -> Void = {}) {
+        condition.lock()
+        isClosed = true
+        let failing = waiting
+        waiting = []
+        let isOver = threads == 0
+        if !isOver { whenEnded.append(ended) }
+        condition.broadcast()
+        condition.unlock()
+        for job in failing {
+            job.fail(StorageFault(.unavailable, "this storage was closed"))
+        }
+        if isOver { ended() }
+    }
+
+    private func startThread() {
+        threads += 1
+        let thread = Thread { [self] in
+            serve(self)
+            threadEnded()
+        }
+        thread.name = name
+        thread.start()
+    }
+
+    private func threadEnded() {
+        condition.lock()
+        threads -= 1
+        // A thread that could not serve leaves what came meanwhile to another.
+        let isOver = threads == 0
+        if isOver, !isClosed, !waiting.isEmpty {
+            startThread()
+            condition.unlock()
+            return
+        }
+        let ended = isOver && isClosed ? whenEnded : []
+        if !ended.isEmpty { whenEnded = [] }
+        condition.unlock()
+        for word in ended { word() }
+    }
+}
+
+/// A caller that waits for its closure to be run.
+protocol Job: AnyObject, Sendable {
+    var isReading: Bool { get }
+    /// Runs the closure and keeps its answer or fault. Says whether it may be kept.
+    func run(_ transaction: SQLiteTransaction) -> Bool
+    /// Tells the caller what was kept.
+    func answer()
+    /// Tells the caller a fault in place of what was kept.
+    func fail(_ fault: any Error)
+    /// What the closure threw.
+    var failure: (any Error)? { get }
+}
+
+/// A closure with its caller. A class because its answer comes later; it is
+/// with one thread at a time, which is all that makes it safe to send.
+final class Pending<Answer: Sendable>: Job, @unchecked Sendable {
+    let isReading: Bool
+    private let body: @Sendable (any Writing) throws -> Answer
+    private let continuation: CheckedContinuation<Answer, any Error>
+    private var outcome: Result<Answer, any Error>?
+
+    init(
+        isReading: Bool, _ continuation: CheckedContinuation<Answer, any Error>,
+        _ body: @escaping @Sendable (any Writing) throws -> Answer
+    ) {
+        self.isReading = isReading
+        self.continuation = continuation
+        self.body = body
+    }
+
+    func run(_ transaction: SQLiteTransaction) -> Bool {
+        defer { transaction.end() }
+        outcome = Result {
+            let answer = try body(transaction)
+            try transaction.checkSound()
+            return answer
+        }
+        return failure == nil
+    }
+
+    var failure: (any Error)? {
+        guard case .failure(let error) = outcome else { return nil }
+        return error
+    }
+
+    func answer() {
+        continuation.resume(
+            with: outcome ?? .failure(StorageFault(.engine, "a transaction gave no answer")))
+    }
+
+    func fail(_ fault: any Error) {
+        continuation.resume(throwing: fault)
+    }
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Storage
+
+/// The one thread that writes. Whoever waits while a commit is under way
+/// shares the next: no timer holds anybody up, and the more that wait the
+/// fewer syncs each costs.
+struct SQLiteWriter {
+    /// The most writes that share a commit, so that the first need not wait
+    /// for a hundred others' statements.
+    static let groupMax = 64
+    /// How long a group's closures may run before it commits without those
+    /// that have not begun.
+    static let groupMilliseconds: Int64 = 20
+    /// Pages of log (of 4 KiB) at which an idle writer moves them into the
+    /// database, and at which a busy one does.
+    static let logPagesIdle = 1_000
+    static let logPagesMax = 4_000
+
+    let connection: SQLiteConnection
+    let options: SQLiteOptions
+
+    /// Serves until the lane is closed.
+    func serve(_ lane: Lane) {
+        while true {
+            let jobs = lane.next(atMost: Self.groupMax)
+            guard !jobs.isEmpty else { return }
+            var rest = jobs[...]
+            while let first = rest.first {
+                let alike = rest.prefix { $0.isReading == first.isReading }
+                if first.isReading {
+                    for job in alike { Self.read(job, connection, options.observer) }
+                    rest = rest.dropFirst(alike.count)
+                } else {
+                    rest = rest.dropFirst(commit(alike))
+                    if !rest.isEmpty {
+                        lane.putBack(rest)
+                        rest = []
+                    }
+                }
+            }
+            tidy(lane)
+        }
+    }
+
+    /// One closure that only reads, in a state of its own.
+    static func read(
+        _ job: any Job, _ connection: SQLiteConnection, _ observer: (any StorageObserver)?
+    ) {
+        do {
+            try connection.run(Verb.beginReading)
+            _ = job.run(SQLiteTransaction(connection, observer, isReading: true))
+            try connection.run(Verb.commit)
+            job.answer()
+        } catch {
+            connection.rollBack()
+            job.fail(job.failure ?? error)
+        }
+    }
+
+    /// Commits as many of the first jobs as fit, and answers them. Returns
+    /// how many those were.
+    private func commit(_ jobs: ArraySlice<any Job>) -> Int {
+        do {
+            try connection.run(Verb.begin)
+        } catch {
+            for job in jobs { job.fail(error) }
+            return jobs.count
+        }
+        let isAlone = jobs.count == 1
+        let started = options.milliseconds?() ?? 0
+        var taken: [any Job] = []
+        for job in jobs {
+            if !taken.isEmpty, isLate(since: started) { break }
+            taken.append(job)
+            runs(job, isAlone: isAlone)
+            // The engine rolls all back by itself when a disk is full or fails.
+            guard connection.isInTransaction else { break }
+        }
+        guard connection.isInTransaction else { return dissolve(taken) }
+        return end(taken)
+    }
+
+    private func isLate(since started: Int64) -> Bool {
+        guard let now = options.milliseconds?() else { return false }
+        return now - started >= Self.groupMilliseconds
+    }
+
+    private func runs(_ job: any Job, isAlone: Bool) {
+        if isAlone, !options.runsWritesTwice {
+            _ = job.run(SQLiteTransaction(connection, options.observer))
+            return
+        }
+        guard marks(Verb.save) else { return }
+        if options.runsWritesTwice, !rehearse(job) { return }
+        let holds = job.run(SQLiteTransaction(connection, options.observer))
+        guard connection.isInTransaction, holds || marks(Verb.undo) else { return }
+        _ = marks(Verb.keep)
+    }
+
+    private func rehearse(_ job: any Job) -> Bool {
+        guard marks(Verb.rehearse) else { return false }
+        _ = job.run(SQLiteTransaction(connection, nil))
+        return connection.isInTransaction && marks(Verb.unrehearse) && marks(Verb.rehearsed)
+    }
+
+    /// Sets, undoes or drops a savepoint. Where that fails nobody knows what
+    /// a commit would keep, so there will be none of this transaction.
+    private func marks(_ verb: PortStatement) -> Bool {
+        do {
+            try connection.run(verb)
+            return true
+        } catch {
+            connection.rollBack()
+            return false
+        }
+    }
+
+    private func end(_ jobs: [any Job]) -> Int {
+        let kept = jobs.filter { $0.failure == nil }
+        if kept.isEmpty {
+            connection.rollBack()
+            for job in jobs { job.answer() }
+            return jobs.count
+        }
+        do {
+            try connection.run(Verb.commit, isCommitting: true)
+        } catch {
+            connection.rollBack()
+            // Somebody's deferred constraint: not the others' fault.
+            if error.code == .constraint, jobs.count > 1 { return dissolve(jobs) }
+            for job in jobs { job.fail(job.failure ?? error) }
+            return jobs.count
+        }
+        options.observer?.didCommit()
+        for job in jobs { job.answer() }
+        return jobs.count
+    }
+
+    /// Nothing of a group holds: each again, in a commit of its own.
+    private func dissolve(_ jobs: [any Job]) -> Int {
+        guard jobs.count > 1 else {
+            for job in jobs {
+                job.fail(
+                    job.failure ?? StorageFault(.engine, "the engine gave a transaction up"))
+            }
+            return jobs.count
+        }
+        for job in jobs { _ = commit([job]) }
+        return jobs.count
+    }
+
+    /// Moves the log while nobody waits, and before it grows too long.
+    private func tidy(_ lane: Lane) {
+        let pages = connection.logPages
+        guard pages >= Self.logPagesIdle else { return }
+        if pages >= Self.logPagesMax || lane.waitingCount == 0 { connection.checkpoint() }
+    }
+}
