@@ -147,6 +147,9 @@ let package = Package(
         .target(
             name: "CSyncCounter", path: "Tests/CSyncCounter",
             linkerSettings: [.linkedLibrary("sqlite3")]),
+        .target(
+            name: "CForgetfulDisk", path: "Tests/CForgetfulDisk",
+            linkerSettings: [.linkedLibrary("sqlite3")]),
         tests("CommerceTests", ["Commerce", "TestSupport"]),
         tests("CatalogueFileTests", ["CatalogueFile", "Commerce", "StrictJSON", "TestSupport"]),
         tests("StrictJSONTests", ["Commerce", "StoreWire", "StrictJSON", "TestSupport"]),
@@ -160,7 +163,8 @@ let package = Package(
         tests(
             "StorageTests",
             [
-                "CSyncCounter", "Storage", "StoragePostgres", "StorageSQLite", "TestSupport", grdb,
+                "CForgetfulDisk", "CSyncCounter", "Storage", "StoragePostgres", "StorageSQLite",
+                "TestSupport", grdb,
             ]),
         tests(
             "ShopTests",
