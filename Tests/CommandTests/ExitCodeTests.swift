@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Exit codes mean something, and errors name field, rule and remedy.
-@Suite(.timeLimit(.minutes(2))) struct ExitCodeTests {
+@Suite(.timeLimit(.minutes(5))) struct ExitCodeTests {
     let rig: Rig
 
     init() throws {

@@ -8,7 +8,7 @@ import Testing
 @testable import shopkeeper
 
 /// How an attempt over real sockets is told in Apple's words.
-@Suite(.timeLimit(.minutes(1))) struct LiveCourierTests {
+@Suite(.timeLimit(.minutes(5))) struct LiveCourierTests {
     private let courier = LiveCourier()
 
     private func delivery(to url: String, isProduction: Bool = false) async -> Delivery {

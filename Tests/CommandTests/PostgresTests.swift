@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Server processes that share a PostgreSQL.
-@Suite(.timeLimit(.minutes(2))) struct PostgresTests {
+@Suite(.timeLimit(.minutes(5))) struct PostgresTests {
     let rig: Rig
 
     init() throws {

@@ -96,7 +96,7 @@ private struct Served: Sendable {
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct LedgerServerTests {
+@Suite(.timeLimit(.minutes(5))) struct LedgerServerTests {
     private static let accounts = "/ledger/v1/accounts"
 
     private static func code(_ body: Data) -> String? {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Ledger
 
-@Suite(.timeLimit(.minutes(1))) struct NotificationTests {
+@Suite(.timeLimit(.minutes(5))) struct NotificationTests {
     @Test func `a notification books the purchase in it, once`() async throws {
         let book = try await Book.open()
         let body = try Book.notification(try Book.signed { $0.appAccountToken = Book.blob })

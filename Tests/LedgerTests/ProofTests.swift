@@ -11,7 +11,7 @@ import Testing
 @testable import Ledger
 
 /// What is believed, and what is not.
-@Suite(.timeLimit(.minutes(1))) struct ProofTests {
+@Suite(.timeLimit(.minutes(5))) struct ProofTests {
     @Test func `another root, another app and another environment are refused`() async throws {
         let book = try await Book.open()
 

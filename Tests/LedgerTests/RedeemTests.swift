@@ -7,7 +7,7 @@ import Testing
 
 @testable import Ledger
 
-@Suite(.timeLimit(.minutes(1))) struct RedeemTests {
+@Suite(.timeLimit(.minutes(5))) struct RedeemTests {
     @Test func `a unit is spent once, and told alike again`() async throws {
         let book = try await Book.open()
         try await book.take()

@@ -10,7 +10,7 @@ import Testing
 
 @testable import Ledger
 
-@Suite(.timeLimit(.minutes(1))) struct TakeTests {
+@Suite(.timeLimit(.minutes(5))) struct TakeTests {
     @Test func `a signed transaction is booked once, and told alike`() async throws {
         let book = try await Book.open()
 

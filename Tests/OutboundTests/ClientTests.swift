@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// What a sandbox's client does with every kind of server.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ClientTests {
     let client = OutboundClient(policy: .open)
 

@@ -7,7 +7,7 @@ import Testing
 @testable import Outbound
 
 /// Whom a production realm's client calls, and whom it does not.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct GuardTests {
     private func code(_ url: String, _ policy: AddressPolicy) async -> OutboundFault.Code? {
         let client = OutboundClient(policy: policy)

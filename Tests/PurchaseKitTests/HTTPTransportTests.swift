@@ -9,7 +9,7 @@ import Testing
 
 /// What a broken connection is taken for: the platform's URLSession decides
 /// by its own numbers, so it is asked.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct HTTPTransportTests {
     let call = DeviceCall(
         route: .purchase(id: "p"), body: Array("{}".utf8), token: "t", requestID: "r",

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// What is found at the next launch.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct LaunchTests {
     let rig: Rig
     let lost = TransportFailure.unknown(URLError(.networkConnectionLost))

@@ -8,7 +8,7 @@ import StoreWire
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct NetworkTests {
     let rig: Rig
     let refused = TransportFailure.notSent(URLError(.cannotConnectToHost))

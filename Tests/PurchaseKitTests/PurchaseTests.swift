@@ -7,7 +7,7 @@ import StoreWire
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct PurchaseTests {
     let rig: Rig
 

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// Observers and finishing.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct QueueTests {
     let rig: Rig
 

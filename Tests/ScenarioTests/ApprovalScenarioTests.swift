@@ -8,7 +8,7 @@ import StoreWire
 import Testing
 
 /// Ask to Buy from the tap to the answer, as an app sees it.
-@Suite(.timeLimit(.minutes(1))) struct ApprovalScenarioTests {
+@Suite(.timeLimit(.minutes(5))) struct ApprovalScenarioTests {
     private func waiting() async throws -> (shop: TestShop, device: TestDevice) {
         let shop = try await TestShop.monkeys()
         try await shop.addCustomer("kid", asksToBuy: true)

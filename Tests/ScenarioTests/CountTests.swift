@@ -13,7 +13,7 @@ import TestSupport
 import Testing
 
 /// What one sandbox purchase costs, counted.
-@Suite(.timeLimit(.minutes(1))) struct CountTests {
+@Suite(.timeLimit(.minutes(5))) struct CountTests {
     @Test func `a purchase keeps to its budget at the store and on the device`() async throws {
         #expect(sync_counter_register() == 0)
         let tally = Tally()

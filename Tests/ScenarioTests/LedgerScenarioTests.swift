@@ -11,7 +11,7 @@ import StoreWire
 import Testing
 
 /// Device, store and the merchant's ledger, in one process.
-@Suite(.timeLimit(.minutes(1))) struct LedgerScenarioTests {
+@Suite(.timeLimit(.minutes(5))) struct LedgerScenarioTests {
     private static func ledger(of shop: TestShop) async throws -> Ledger {
         let configuration = try LedgerConfiguration(
             roots: [TrustedRoot(certificate: try await shop.root(), environments: [.sandbox])],

@@ -7,7 +7,7 @@ import StoreWire
 import Testing
 
 /// From the app's tap to the merchant's server, without a socket.
-@Suite(.timeLimit(.minutes(1))) struct NotificationScenarioTests {
+@Suite(.timeLimit(.minutes(5))) struct NotificationScenarioTests {
     @Test func `a purchase is told to the merchant`() async throws {
         let shop = try await TestShop.monkeys()
         let device = try await shop.device()

@@ -50,7 +50,7 @@ extension TestShop {
 }
 
 /// App, device and store together, in one process and without sockets.
-@Suite(.timeLimit(.minutes(1))) struct ScenarioTests {
+@Suite(.timeLimit(.minutes(5))) struct ScenarioTests {
     @Test func `a payment is bought, delivered and finished`() async throws {
         let shop = try await TestShop.monkeys()
         let device = try await shop.device()

@@ -5,7 +5,7 @@ import StoreWire
 import Testing
 
 /// The App Store Server API as Apple's libraries read it.
-@Suite(.timeLimit(.minutes(2))) struct AppleDoorTests {
+@Suite(.timeLimit(.minutes(5))) struct AppleDoorTests {
     @Test(arguments: ["", "?", "?revoked=False"])
     func `a transaction is told, whatever stands behind the path`(tail: String) async throws {
         try await TestServer.with { server in

@@ -7,7 +7,7 @@ import SignedData
 import StoreWire
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct DeviceProtocolTests {
+@Suite(.timeLimit(.minutes(5))) struct DeviceProtocolTests {
     @Test(arguments: ["", "/realms/test-1", "/realms/default"])
     func `a device signs in, lists, buys, finishes and fetches its receipt`(
         realm: String

@@ -8,7 +8,7 @@ import SignedData
 import StoreWire
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct DoorsTests {
+@Suite(.timeLimit(.minutes(5))) struct DoorsTests {
     enum Key: String, CaseIterable { case none, wrong, device, `operator`, control, apple }
 
     /// Each route with the only key that opens it; nil: anybody.

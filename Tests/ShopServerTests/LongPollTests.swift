@@ -5,7 +5,7 @@ import Logging
 import StoreWire
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct LongPollTests {
+@Suite(.timeLimit(.minutes(5))) struct LongPollTests {
     @Test func `a purchase answers who waits on another connection`() async throws {
         try await TestServer.with { server in
             let token = try await server.token()

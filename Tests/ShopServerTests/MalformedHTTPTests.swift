@@ -5,7 +5,7 @@ import ShopServer
 import Testing
 
 /// Bytes that no library sends.
-@Suite(.timeLimit(.minutes(2))) struct MalformedHTTPTests {
+@Suite(.timeLimit(.minutes(5))) struct MalformedHTTPTests {
     @Test(arguments: [
         "hello\r\n\r\n", "GET\r\n\r\n", "GET /health HTTP/9.9\r\n\r\n",
         "GET /health HTTP/1.1\r\nNo colon\r\n\r\n",

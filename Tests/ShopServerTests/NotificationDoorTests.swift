@@ -6,7 +6,7 @@ import StoreWire
 import Testing
 
 /// Notifications as operators and merchants' servers ask for them over HTTP.
-@Suite(.timeLimit(.minutes(2))) struct NotificationDoorTests {
+@Suite(.timeLimit(.minutes(5))) struct NotificationDoorTests {
     private let app = "/operator/v1/apps/\(TestServer.bundleID)/notification-url"
 
     @Test func `an operator sets a URL, and a merchant asks for a test`() async throws {

@@ -8,7 +8,7 @@ import Testing
 
 /// `docs/PROTOCOL.md` tells the truth: each request on it is sent, in order,
 /// and its answer compared with the printed one.
-@Suite(.timeLimit(.minutes(2))) struct ProtocolPageTests {
+@Suite(.timeLimit(.minutes(5))) struct ProtocolPageTests {
     struct Block {
         let first: [String]
         let headers: [String: String]

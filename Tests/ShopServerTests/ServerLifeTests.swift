@@ -8,7 +8,7 @@ import ShopServer
 import StoreWire
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct ServerLifeTests {
+@Suite(.timeLimit(.minutes(5))) struct ServerLifeTests {
     @Test func `health is the process, ready is the storage`() async throws {
         try await TestServer.with { server in
             #expect(try await server.send("GET", "/health").text == "{\"status\":\"ok\"}")
@@ -116,7 +116,7 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct LogTests {
+@Suite(.timeLimit(.minutes(5))) struct LogTests {
     @Test func `a request id goes through every line and comes back`() async throws {
         try await TestServer.with { server in
             let token = try await server.token()

@@ -8,7 +8,7 @@ import Testing
 @testable import Shop
 
 /// Inner work: once each, whoever works and whoever dies.
-@Suite(.timeLimit(.minutes(1))) struct DueWorkTests {
+@Suite(.timeLimit(.minutes(5))) struct DueWorkTests {
     private func asked(_ count: Int, _ places: TestPlaces = TestPlaces()) async throws
         -> TestWorld
     {
@@ -133,7 +133,7 @@ import Testing
 }
 
 /// Capture, void and settling as outer work.
-@Suite(.timeLimit(.minutes(1))) struct ProcessorErrandTests {
+@Suite(.timeLimit(.minutes(5))) struct ProcessorErrandTests {
     private let context = TestWorld.context
 
     @Test func `a capture that fails is tried at the dates of the table`() async throws {

@@ -9,7 +9,7 @@ import Testing
 @testable import Shop
 
 /// Outer work: leases, fences, lanes.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ErrandTests {
     private let lanes = RunningLanes(start: Errands.laneMax)
 
