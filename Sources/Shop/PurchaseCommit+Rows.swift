@@ -126,7 +126,7 @@ extension PurchaseCommit {
     func hold(_ now: Timestamp, _ writing: any Writing) throws -> Errand {
         try Errands.addHeld(
             kind: SettleErrands.kind, subject: key.subject, lane: ProcessorErrands.lane,
-            now: now, lease: try Realm.leaseTime(wall, writing), customer: key.customer, writing)
+            now: now, lease: try leases.now(writing), customer: key.customer, writing)
     }
 
     private func owe(_ kind: String, _ now: Timestamp, _ writing: any Writing) throws {

@@ -19,6 +19,7 @@ struct PurchaseCommit: Sendable {
     let realmID: String
     let shelf: Shelf
     let wall: Timestamp
+    let leases: LeaseClock
 
     /// Decides a payment and writes what follows; throws ``AskedBefore``
     /// without writing when it was decided, or begun, already.

@@ -39,7 +39,7 @@ extension Realm {
             try writing.execute(Statement.Realms.setClock, Self.values(moved))
             return moved
         }
-        bell.ring()
+        wakeWorkers()
         do { _ = try await workDue() } catch {
             // The clock has moved; whoever works here does what fell due.
             ports.log(.error, "due work was not done", context, ["fault": "\(error)"])

@@ -52,7 +52,7 @@ extension Realm {
             appTransactionID: session.appTransactionID, storefront: session.storefront,
             authoriser: authoriserKind, realmID: description.id,
             shelf: try await shelf(revision: session.clock.catalogueRevision),
-            wall: ports.wall.now)
+            wall: ports.wall.now, leases: leases)
     }
 
     /// The first commit, or what an earlier one left.

@@ -112,7 +112,7 @@ extension Realm {
             key: row.key, payment: row.payment, transactionNumber: number,
             notificationUUID: uuid(for: "notification/ONE_TIME_CHARGE/\(number)"),
             appTransactionID: account, storefront: storefront, authoriser: authoriserKind,
-            realmID: description.id, shelf: shelf, wall: ports.wall.now)
+            realmID: description.id, shelf: shelf, wall: ports.wall.now, leases: leases)
     }
 
     func purchaseRow(_ key: PurchaseKey) async throws -> PurchaseRow? {
@@ -135,12 +135,12 @@ extension Realm {
     private func take(
         _ kind: String, _ subject: String, of customer: CustomerID
     ) async throws -> Errand? {
-        let wall = ports.wall.now
+        let leases = leases
         do {
             return try await storage.write { writing in
                 let taken = try Errands.take(
                     kind: kind, subject: subject, of: customer,
-                    lease: try Self.leaseTime(wall, writing), writing)
+                    lease: try leases.now(writing), writing)
                 guard let taken else { throw NothingToTake() }
                 return taken
             }

@@ -38,6 +38,7 @@ public final class Realm: Sendable {
     private let seeded: SeededNumbers?
     private let numbers: NumberBlocks
     private let cachedShelf = Mutex<Shelf?>(nil)
+    private let hearing = Mutex<Task<Void, Never>?>(nil)
 
     private init(_ opening: Opening, storage: any Storage, in store: Store) async throws {
         description = opening.description
@@ -80,6 +81,7 @@ public final class Realm: Sendable {
             }
             if store.ports.places.isOneProcess { try await releaseLeft(in: storage) }
             let realm = try await Realm(opening, storage: storage, in: store)
+            realm.hearing.withLock { $0 = realm.hearWakes() }
             if !opening.hasDefaultCustomer, !realm.isProduction {
                 try await realm.makeDefaultCustomer()
             }
@@ -92,16 +94,12 @@ public final class Realm: Sendable {
 
     /// Closes the realm's database.
     func close() async {
+        hearing.withLock { $0 }?.cancel()
         hub.finish()
         bell.close()
         do { try await storage.close() } catch {
             ports.log(.error, "a realm did not close", nil, ["realm": description.id])
         }
-    }
-
-    /// Tells those who wait for a customer of a commit that holds.
-    func wake(_ customer: CustomerID) {
-        hub.wake(customer)
     }
 
     var isProduction: Bool { description.environment == Self.production }

@@ -15,6 +15,9 @@ public struct StoragePlaces: Sendable {
     /// Whether no other process can have these databases open: then work
     /// that an earlier one had begun is free at once, and no lease is waited for.
     public var isOneProcess: Bool
+    /// Whether leases run in the database's time; else in this machine's,
+    /// which is that of whoever else could look.
+    public var leasesInDatabaseTime: Bool
     /// Throws where the database may lose what it acknowledges: asked before
     /// a production realm is opened.
     public var proveDurable: @Sendable () async throws -> Void
@@ -23,8 +26,10 @@ public struct StoragePlaces: Sendable {
         registry: @escaping @Sendable ([Migration]) async throws -> any Storage,
         realm: @escaping @Sendable (_ id: String, [Migration]) async throws -> any Storage,
         deleteRealm: @escaping @Sendable (_ id: String) async throws -> Void,
-        isOneProcess: Bool = false, proveDurable: @escaping @Sendable () async throws -> Void = {}
+        isOneProcess: Bool = false, leasesInDatabaseTime: Bool = false,
+        proveDurable: @escaping @Sendable () async throws -> Void = {}
     ) {
+        self.leasesInDatabaseTime = leasesInDatabaseTime
         self.isOneProcess = isOneProcess
         self.proveDurable = proveDurable
         self.registry = registry

@@ -212,7 +212,8 @@ import Testing
             transactionNumber: 7, notificationUUID: "u",
             appTransactionID: session.appTransactionID, storefront: session.storefront,
             authoriser: .processor, realmID: world.realm.description.id,
-            shelf: try await world.realm.loadShelf(), wall: world.wall.clock.now)
+            shelf: try await world.realm.loadShelf(), wall: world.wall.clock.now,
+            leases: world.realm.leases)
         let outcome = try await world.realm.storage.write { try commit.ask($0) }
         #expect(outcome.state == .authorising)
         return commit

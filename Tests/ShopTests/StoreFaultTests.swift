@@ -113,8 +113,8 @@ import Testing
                     Amount(milliunits: 990), session.storefront.currency)),
             transactionNumber: 1, notificationUUID: "u", appTransactionID: 1,
             storefront: session.storefront, authoriser: .rule, realmID: "r",
-            shelf: try await world.realm.loadShelf(), wall: TestWall.start)
-
+            shelf: try await world.realm.loadShelf(), wall: TestWall.start,
+            leases: world.realm.leases)
         let fault = await #expect(throws: StorageFault.self) {
             try await world.realm.storage.write { try commit.ask($0) }
         }

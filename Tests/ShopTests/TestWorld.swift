@@ -85,7 +85,7 @@ final class TestPlaces: Sendable {
         let task = kept.withLock { kept in
             if let task = kept[name] { return task }
             let task = Task {
-                Kept(try await self.openAnew(name, migrations))
+                Kept(try await self.openAnew(name, migrations), Grapevine())
             }
             kept[name] = task
             return task
@@ -128,10 +128,40 @@ final class TestPlaces: Sendable {
         return try await database.schema(schema(name), migrations: migrations)
     }
 
+    /// What the stores of one database tell each other.
+    final class Grapevine: Sendable {
+        private let listeners = Mutex<[AsyncStream<Wake>.Continuation]>([])
+
+        func tell(_ wake: Wake) {
+            for listener in listeners.withLock({ $0 }) { listener.yield(wake) }
+        }
+
+        func listen() -> AsyncStream<Wake> {
+            let (stream, listener) = AsyncStream.makeStream(of: Wake.self)
+            listeners.withLock { $0.append(listener) }
+            return stream
+        }
+    }
+
+    /// Tells every store that words may have been lost.
+    func missWakes() async throws {
+        for task in kept.withLock({ Array($0.values) }) {
+            try await task.value.grapevine.tell(.missed)
+        }
+    }
+
     struct Kept: Storage {
         let storage: any Storage
+        let grapevine: Grapevine
 
-        init(_ storage: any Storage) { self.storage = storage }
+        init(_ storage: any Storage, _ grapevine: Grapevine) {
+            self.storage = storage
+            self.grapevine = grapevine
+        }
+
+        func wake(_ word: String) { grapevine.tell(.word(word)) }
+
+        func wakes() -> AsyncStream<Wake> { grapevine.listen() }
 
         func read<Answer: Sendable>(
             _ body: @escaping @Sendable (any Reading) throws -> Answer

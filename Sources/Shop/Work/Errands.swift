@@ -80,7 +80,7 @@ enum Errands {
         _ kind: String, lane: String, limit: Int, now: Timestamp, lease: Timestamp,
         _ writing: any Writing
     ) throws -> [Errand] {
-        let rows = try writing.query(
+        let rows = try writing.claim(
             Statement.Errands.due,
             [
                 .text(kind), .text(lane), .integer(now.milliseconds),

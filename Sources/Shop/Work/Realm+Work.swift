@@ -80,12 +80,12 @@ extension Realm {
     func claim(
         _ running: RunningLanes
     ) async throws -> (errands: [Errand], next: Duration?) {
-        let (kinds, wall) = (handlers.keys.sorted(), ports.wall.now)
+        let (kinds, wall, leases) = (handlers.keys.sorted(), ports.wall.now, leases)
         // Looking costs no commit; only where something is due is one made.
         let (open, now) = try await storage.read { reading in
             let now = try Self.now(reading, wall: wall)
             let lanes = try kinds.flatMap { kind in
-                try Errands.lanes(kind, at: Self.leaseTime(wall, reading), reading)
+                try Errands.lanes(kind, at: leases.now(reading), reading)
                     .map { (kind: kind, lane: $0.lane, dueAt: $0.dueAt) }
             }
             return (lanes.sorted { $0.dueAt < $1.dueAt }, now)
@@ -102,7 +102,7 @@ extension Realm {
                 return try wanted.flatMap { lane, limit in
                     try Errands.claim(
                         lane.kind, lane: lane.lane, limit: limit, now: now,
-                        lease: Self.leaseTime(wall, writing), writing)
+                        lease: leases.now(writing), writing)
                 }
             }
         } catch {
@@ -117,8 +117,10 @@ extension Realm {
         return (claimed, claimed.isEmpty ? pause : .zero)
     }
 
-    /// The time in which leases are reckoned.
-    static func leaseTime(_ wall: Timestamp, _ reading: any Reading) throws -> Timestamp { wall }
+    /// The time in which this call's leases are reckoned.
+    var leases: LeaseClock {
+        LeaseClock(wall: ports.wall.now, isDatabases: ports.places.leasesInDatabaseTime)
+    }
 
     static func now(_ reading: any Reading, wall: Timestamp) throws -> Timestamp {
         guard let row = try reading.first(Statement.Realms.clock) else {

@@ -24,7 +24,7 @@ struct ServedDatabase {
             registry: { try await database.schema("shopkeeper", migrations: $0) },
             realm: { try await database.schema(Self.schema(of: $0), migrations: $1) },
             deleteRealm: { try await database.dropSchema(Self.schema(of: $0)) },
-            proveDurable: { try await database.proveDurable() })
+            leasesInDatabaseTime: true, proveDurable: { try await database.proveDurable() })
     }
 
     private static func schema(of realm: String) -> String {

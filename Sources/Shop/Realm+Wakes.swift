@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Storage
+
+/// What the processes of one database tell each other after a commit. Words
+/// are hints: one that is lost is made good by the next poll of a device, and
+/// by the worker, which looks by itself now and then.
+extension Realm {
+    /// Work may be due: the clock was moved.
+    private static let workWord = "work"
+    /// A customer's word is this and the customer's number.
+    private static let customerPrefix: Character = "c"
+
+    /// Tells those who wait for a customer of a commit that holds, here at
+    /// once, and wherever else the database is served.
+    func wake(_ customer: CustomerID) {
+        hub.wake(customer)
+        storage.wake("\(Self.customerPrefix)\(customer)")
+    }
+
+    /// Tells whoever works in this realm to look at the clock.
+    func wakeWorkers() {
+        bell.ring()
+        storage.wake(Self.workWord)
+    }
+
+    /// Hears what is said until the realm closes. Holds no realm meanwhile.
+    func hearWakes() -> Task<Void, Never> {
+        let (wakes, hub, bell) = (storage.wakes(), hub, bell)
+        return Task {
+            for await wake in wakes {
+                switch wake {
+                case .missed:
+                    hub.wakeAll()
+                    bell.ring()
+                case .word(Self.workWord):
+                    bell.ring()
+                case .word(let word):
+                    if let customer = Self.customer(word) { hub.wake(customer) }
+                }
+            }
+        }
+    }
+
+    /// Whose word it is; nil for the words of newer programs.
+    private static func customer(_ word: String) -> CustomerID? {
+        guard word.first == customerPrefix else { return nil }
+        return Edge.number(String(word.dropFirst())).map { CustomerID($0) }
+    }
+}
