@@ -4,10 +4,10 @@
 SWIFT ?= swift
 PYTHON ?= python3
 VENV := .venv
-SOURCES := Package.swift Sources Samples Tests Benchmarks
+SOURCES := Package.swift Sources Samples Tests Benchmarks Fuzz/Package.swift Fuzz/Sources
 
 .DEFAULT_GOAL := help
-.PHONY: help run on-sqlite on-postgres test test-stranger lint format build unit peers packages bench soak times clean
+.PHONY: help run on-sqlite on-postgres test test-stranger lint format build unit peers packages bench fuzz soak times clean
 
 help:                ## what there is to do
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1|/p' Makefile | awk -F'|' '{printf "%-22s %s\n", $$1, $$2}'
@@ -53,6 +53,9 @@ $(VENV)/.installed: Tests/Peers/requirements.txt
 
 bench: packages peers  ## the figures, as ratios measured in one run
 	SHOPKEEPER_PYTHON="$(CURDIR)/$(VENV)/bin/python" scripts/bench $(ARGS)
+
+fuzz:                ## feed the parsers for SECONDS=600 each, with libFuzzer
+	SWIFT="$(SWIFT)" scripts/fuzz $(or $(SECONDS),600) $(ARGS)
 
 soak: packages peers  ## the proof that nothing is lost or doubled, for MINUTES=20 an engine
 	SHOPKEEPER_PYTHON="$(CURDIR)/$(VENV)/bin/python" scripts/soak $(or $(MINUTES),20) $(ARGS)

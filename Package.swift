@@ -58,6 +58,8 @@ let package = Package(
         .library(name: "StoreWire", targets: ["StoreWire"]),
         .library(name: "Commerce", targets: ["Commerce"]),
         .library(name: "Live", targets: ["Live"]),
+        // Where foreign bytes enter, for the fuzzers.
+        .library(name: "FuzzEntries", targets: ["FuzzEntries"]),
         .executable(name: "shopkeeper", targets: ["shopkeeper"]),
         .executable(name: "monkey-credits", targets: ["MonkeyCredits"]),
     ],
@@ -145,6 +147,9 @@ let package = Package(
             exclude: ["postgres-cluster"],
             swiftSettings: strict),
         .target(
+            name: "FuzzEntries", dependencies: ["CatalogueFile", "SignedData", "StoreWire"],
+            path: "Tests/FuzzEntries", swiftSettings: strict),
+        .target(
             name: "CSyncCounter", path: "Tests/CSyncCounter",
             linkerSettings: [.linkedLibrary("sqlite3")]),
         .target(
@@ -156,8 +161,8 @@ let package = Package(
         tests(
             "SignedDataTests",
             [
-                "Commerce", "SignedData", "StoreWire", "TestSupport", crypto, cryptoExtras, x509,
-                asn1,
+                "Commerce", "FuzzEntries", "SignedData", "StoreWire", "TestSupport", crypto,
+                cryptoExtras, x509, asn1,
             ]),
         tests("StoreWireTests", ["Commerce", "StoreWire", "TestSupport"]),
         tests(

@@ -45,6 +45,23 @@ package enum Base64 {
         return bytes.withUnsafeBufferPointer { decode($0, values: standardValues) }
     }
 
+    /// Reads either alphabet, and passes over everything else: for telling
+    /// what a text would say if it were well written.
+    static func decodeLeniently(_ text: some Collection<UInt8>) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var (bits, count): (UInt32, UInt32) = (0, 0)
+        for character in text {
+            let value = min(urlValues[Int(character)], standardValues[Int(character)])
+            guard value < 64 else { continue }
+            bits = bits << 6 | UInt32(value)
+            count += 6
+            guard count >= 8 else { continue }
+            count -= 8
+            bytes.append(UInt8(truncatingIfNeeded: bits >> count))
+        }
+        return bytes
+    }
+
     /// Characters that `count` bytes take without padding.
     package static func encodedCount(_ count: Int) -> Int { (count * 4 + 2) / 3 }
 

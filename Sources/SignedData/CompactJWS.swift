@@ -9,29 +9,28 @@ struct CompactJWS: Sendable {
     /// What was signed, if the signature holds.
     let payload: [UInt8]
     private let bytes: [UInt8]
+    private let rules: VerificationRules
     private let headerEnd: Int
     private let payloadEnd: Int
     private let signature: [UInt8]
 
-    init(_ compact: String, bytesMax: Int) throws(VerificationFailure) {
+    init(
+        _ compact: String, bytesMax: Int, rules: VerificationRules = .all
+    ) throws(VerificationFailure) {
         bytes = Array(compact.utf8)
-        guard bytes.count <= bytesMax else {
-            throw VerificationFailure(.malformed, "it has more than \(bytesMax) bytes")
-        }
-        guard let (headerEnd, payloadEnd) = Self.dots(bytes) else {
-            throw VerificationFailure(
-                .malformed, "a compact JWS has three segments with a dot between them")
-        }
-        guard let payload = Base64.decodeURL(bytes[(headerEnd + 1)..<payloadEnd]) else {
-            throw Self.malformed("payload")
-        }
-        guard let signature = Base64.decodeURL(bytes[(payloadEnd + 1)...]) else {
-            throw Self.malformed("signature")
-        }
+        try rules.check(.size, bytes.count <= bytesMax, "it has more than \(bytesMax) bytes")
+        let segments = "a compact JWS has three segments with a dot between them"
+        guard let headerEnd = Self.dot(bytes, from: 0),
+            let payloadEnd = Self.dot(bytes, from: headerEnd + 1)
+        else { throw VerificationFailure(breaking: .segments, segments) }
+        let third = Self.dot(bytes, from: payloadEnd + 1)
+        try rules.check(.segments, third == nil, segments)
+        self.rules = rules
         self.headerEnd = headerEnd
         self.payloadEnd = payloadEnd
-        self.payload = payload
-        self.signature = signature
+        payload = try Self.decode(bytes[(headerEnd + 1)..<payloadEnd], "payload", rules)
+        signature = try Self.decode(
+            bytes[(payloadEnd + 1)..<(third ?? bytes.count)], "signature", rules)
     }
 
     var encodedHeader: ArraySlice<UInt8> { bytes[..<headerEnd] }
@@ -50,25 +49,27 @@ struct CompactJWS: Sendable {
     }
 
     func header<Header: Decodable>(_ type: Header.Type) throws(VerificationFailure) -> Header {
-        guard let json = Base64.decodeURL(encodedHeader) else { throw Self.malformed("header") }
+        let json = try Self.decode(encodedHeader, "header", rules)
         do {
             return try StrictJSON.decode(type, from: json)
         } catch {
-            throw VerificationFailure(.malformed, "the header is not the JSON expected: \(error)")
+            throw VerificationFailure(
+                breaking: .header, "the header is not the JSON expected: \(error)")
         }
     }
 
     func checkSignature(by key: P256.Signing.PublicKey) throws(VerificationFailure) {
-        guard signature.count == 64,
-            let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature)
-        else {
-            throw VerificationFailure(
-                .signature, "an ES256 signature is 64 bytes (r and s), not \(signature.count)")
+        let signature =
+            signature.count == 64
+            ? try? P256.Signing.ECDSASignature(rawRepresentation: signature) : nil
+        guard let signature else {
+            return try rules.check(
+                .signature, false,
+                "an ES256 signature is 64 bytes (r and s), not \(self.signature.count)")
         }
-        guard key.isValidSignature(signature, for: Self.digest(bytes[..<payloadEnd])) else {
-            throw VerificationFailure(
-                .signature, "the signature does not match the header and payload")
-        }
+        try rules.check(
+            .signature, key.isValidSignature(signature, for: Self.digest(bytes[..<payloadEnd])),
+            "the signature does not match the header and payload")
     }
 
     /// Signs a payload. `prefix` is the encoded header and the dot after it.
@@ -94,14 +95,6 @@ struct CompactJWS: Sendable {
         }
     }
 
-    /// The places of the two dots; nil when there are fewer or more.
-    private static func dots(_ bytes: [UInt8]) -> (Int, Int)? {
-        guard let first = dot(bytes, from: 0), let second = dot(bytes, from: first + 1),
-            dot(bytes, from: second + 1) == nil
-        else { return nil }
-        return (first, second)
-    }
-
     /// The next dot. A loop of ours takes longer than hashing the same bytes.
     private static func dot(_ bytes: [UInt8], from start: Int) -> Int? {
         bytes.withUnsafeBytes { bytes in
@@ -113,7 +106,12 @@ struct CompactJWS: Sendable {
         }
     }
 
-    private static func malformed(_ segment: String) -> VerificationFailure {
-        VerificationFailure(.malformed, "the \(segment) must be URL-safe Base64 without padding")
+    private static func decode(
+        _ text: ArraySlice<UInt8>, _ segment: String, _ rules: VerificationRules
+    ) throws(VerificationFailure) -> [UInt8] {
+        if let bytes = Base64.decodeURL(text) { return bytes }
+        try rules.check(
+            .base64, false, "the \(segment) must be URL-safe Base64 without padding")
+        return Base64.decodeLeniently(text)
     }
 }

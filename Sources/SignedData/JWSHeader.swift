@@ -6,28 +6,28 @@ struct JWSHeader: Decodable {
     let x5c: [String]?
     let crit: [String]?
 
-    /// The certificates in DER, in the header's order.
-    func certificates() throws(VerificationFailure) -> [[UInt8]] {
-        guard alg == "ES256" else {
-            throw VerificationFailure(
-                .algorithm, "the header's alg must be ES256, not \(alg ?? "absent")")
-        }
-        guard crit == nil else {
-            throw VerificationFailure(.algorithm, "the header's crit names rules unknown here")
-        }
-        guard let x5c, x5c.count == 3 else {
-            throw VerificationFailure(
-                .chainLength,
-                "the header's x5c must be three certificates (leaf, "
-                    + "intermediate, root), not \(x5c?.count ?? 0)")
-        }
+    /// The certificates in DER, in the header's order: `count` of them.
+    func certificates(
+        count: Int = 3, rules: VerificationRules = .all
+    ) throws(VerificationFailure) -> [[UInt8]] {
+        try rules.check(
+            .algorithm, alg == "ES256", "the header's alg must be ES256, not \(alg ?? "absent")")
+        try rules.check(
+            .criticalHeader, crit == nil, "the header's crit names rules unknown here")
+        let x5c = x5c ?? []
+        try rules.check(
+            .chainLength, x5c.count == count,
+            count == 3
+                ? "the header's x5c must be three certificates (leaf, intermediate, root), "
+                    + "not \(x5c.count)"
+                : "the header's x5c must be one certificate, not \(x5c.count)")
         var certificates: [[UInt8]] = []
         for text in x5c {
-            guard let der = Base64.decode(text.utf8) else {
-                throw VerificationFailure(
-                    .malformed, "each entry of x5c must be standard Base64 with padding")
-            }
-            certificates.append(der)
+            let der = Base64.decode(text.utf8)
+            try rules.check(
+                .certificateBase64, der != nil,
+                "each entry of x5c must be standard Base64 with padding")
+            certificates.append(der ?? Base64.decodeLeniently(text.utf8))
         }
         return certificates
     }

@@ -8,29 +8,30 @@ import X509
 
 /// Verifies compact JWS against a set of roots.
 ///
-/// The rules, in the order in which the first broken one is reported:
-/// 1. three segments of URL-safe Base64 without padding (`malformed`);
-/// 2. `alg` is exactly ES256 and nothing is `crit` (`algorithm`);
-/// 3. `x5c` is exactly three certificates in standard Base64
-///    (`chainLength`, `malformed`);
-/// 4. the last is a trusted root (`root`), and the chain holds (`chain`,
-///    `purpose`, see ``CertificateAuthority`` for the profile);
-/// 5. 64 bytes of signature by the leaf's P-256 key (`signature`);
-/// 6. the payload is the JSON asked for, with a signed date (`malformed`);
-/// 7. the certificates were valid at the signed date (`notYetValid`,
-///    `expired`);
-/// 8. it was not signed in the future (`signedInFuture`).
+/// The rules, in the order in which the first broken one is reported, are
+/// ``VerificationRule/signedJSON``: how it is written, three certificates
+/// that end at a trusted root, an ES256 signature by the first, the payload
+/// asked for with a signed date, at which the certificates were valid and
+/// which does not lie in the future. The s of a signature may be high: the
+/// format does not forbid it, and the App Store's are.
 ///
 /// A class, because callers share its memory of chains already proven: a
 /// second JWS by the same leaf costs one P-256 check. Only a chain whose leaf
 /// signed something is remembered, so others cannot fill that memory.
 public final class JWSVerifier: Sendable {
     private let roots: TrustedRoots
+    let rules: VerificationRules
     private let proven = Mutex<[ProvenHeader]>([])
 
     /// `roots`: certificates in DER.
-    public init(roots: [[UInt8]]) {
+    public convenience init(roots: [[UInt8]]) {
+        self.init(roots: roots, rules: .all)
+    }
+
+    /// A verifier that keeps some of the rules only.
+    package init(roots: [[UInt8]], rules: VerificationRules) {
         self.roots = TrustedRoots(roots)
+        self.rules = rules
     }
 
     /// How many chains are remembered.
@@ -46,10 +47,10 @@ public final class JWSVerifier: Sendable {
         let (header, bytes) = try verifySignature(compact)
         let payload = try Self.decode(type, from: bytes)
         guard let date = signedDate(payload) else {
-            throw VerificationFailure(.malformed, "the payload has no signed date")
+            throw VerificationFailure(breaking: .payload, "the payload has no signed date")
         }
-        try header.validity.check(date)
-        try SignedDate.checkFuture(date, now: now)
+        try header.validity.check(date, rules: rules)
+        try SignedDate.checkFuture(date, now: now, rules: rules)
         return Verified(payload: payload, compact: compact)
     }
 
@@ -58,19 +59,20 @@ public final class JWSVerifier: Sendable {
         _ compact: String, at date: Timestamp
     ) throws(VerificationFailure) -> [UInt8] {
         let (header, bytes) = try verifySignature(compact)
-        try header.validity.check(date)
+        try header.validity.check(date, rules: rules)
         return bytes
     }
 
     private func verifySignature(
         _ compact: String
     ) throws(VerificationFailure) -> (ProvenHeader, [UInt8]) {
-        let jws = try CompactJWS(compact, bytesMax: SignedDataLimits.jwsBytesMax)
+        let jws = try CompactJWS(
+            compact, bytesMax: SignedDataLimits.jwsBytesMax, rules: rules)
         if let known = recall(jws) {
             try jws.checkSignature(by: known.key)
             return (known, jws.payload)
         }
-        let header = try ProvenHeader(jws, roots: roots)
+        let header = try ProvenHeader(jws, roots: roots, rules: rules)
         try jws.checkSignature(by: header.key)
         remember(header)
         return (header, jws.payload)
@@ -88,13 +90,14 @@ public final class JWSVerifier: Sendable {
         }
     }
 
-    private static func decode<Payload: Decodable>(
+    static func decode<Payload: Decodable>(
         _ type: Payload.Type, from bytes: [UInt8]
     ) throws(VerificationFailure) -> Payload {
         do {
             return try StrictJSON.decode(type, from: bytes)
         } catch {
-            throw VerificationFailure(.malformed, "the payload is not the JSON expected: \(error)")
+            throw VerificationFailure(
+                breaking: .payload, "the payload is not the JSON expected: \(error)")
         }
     }
 }
@@ -106,11 +109,13 @@ final class ProvenHeader: Sendable {
     let key: P256.Signing.PublicKey
     let validity: ValidityInterval
 
-    init(_ jws: CompactJWS, roots: TrustedRoots) throws(VerificationFailure) {
+    init(
+        _ jws: CompactJWS, roots: TrustedRoots, rules: VerificationRules
+    ) throws(VerificationFailure) {
         let chain = try CertificateChain.prove(
-            jws.header(JWSHeader.self).certificates(), roots: roots)
+            jws.header(JWSHeader.self).certificates(rules: rules), roots: roots, rules: rules)
         guard let key = P256.Signing.PublicKey(chain.leaf.publicKey) else {
-            throw VerificationFailure(.purpose, "the leaf's key is not a P-256 key")
+            throw VerificationFailure(breaking: .leafKey, "the leaf's key is not a P-256 key")
         }
         encoded = Array(jws.encodedHeader)
         self.key = key

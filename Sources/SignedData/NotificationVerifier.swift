@@ -5,25 +5,30 @@ public import StoreWire
 
 /// Verifies notifications to one app in one environment: the rules of
 /// ``JWSVerifier``, then that it speaks of an app at all (`malformed`), then
-/// the bundle id (`bundleID`), then the environment (`environment`). What is
+/// the bundle id (`bundleID`), the app's number where
+/// one is given (`appID`), and the environment (`environment`). What is
 /// signed inside it, the transaction, is a signature of its own: see
 /// ``TransactionVerifier``.
 public struct NotificationVerifier: Sendable {
     private let verifier: JWSVerifier
     private let bundleID: BundleID
     private let environment: String
+    private let appID: Int64?
 
     /// `roots`: certificates in DER. `environment`: `Sandbox` or `Production`.
-    public init(roots: [[UInt8]], bundleID: BundleID, environment: String) {
+    public init(roots: [[UInt8]], bundleID: BundleID, environment: String, appID: Int64? = nil) {
         self.init(
-            verifier: JWSVerifier(roots: roots), bundleID: bundleID, environment: environment)
+            verifier: JWSVerifier(roots: roots), bundleID: bundleID, environment: environment,
+            appID: appID)
     }
 
     /// Shares a verifier, and with it the chains that it has proven.
-    public init(verifier: JWSVerifier, bundleID: BundleID, environment: String) {
+    public init(verifier: JWSVerifier, bundleID: BundleID, environment: String, appID: Int64? = nil)
+    {
         self.verifier = verifier
         self.bundleID = bundleID
         self.environment = environment
+        self.appID = appID
     }
 
     /// `compact` is the body's `signedPayload`; `now` the store's time, nil
@@ -34,17 +39,18 @@ public struct NotificationVerifier: Sendable {
         let verified = try verifier.verify(
             compact, as: ResponseBodyV2DecodedPayload.self, signedDate: \.signedDate, now: now)
         guard let data = verified.payload.data else {
-            throw VerificationFailure(.malformed, "the notification has no data")
+            throw VerificationFailure(breaking: .payload, "the notification has no data")
         }
-        guard data.bundleId == bundleID.value else {
-            throw VerificationFailure(
-                .bundleID, "data.bundleId is \(data.bundleId ?? "absent"), not \(bundleID)")
-        }
-        guard data.environment == environment else {
-            throw VerificationFailure(
-                .environment,
-                "data.environment is \(data.environment ?? "absent"), not \(environment)")
-        }
+        try verifier.rules.check(
+            .bundleID, data.bundleId == bundleID.value,
+            "data.bundleId is \(data.bundleId ?? "absent"), not \(bundleID)")
+        try verifier.rules.check(
+            .appID, appID == nil || data.appAppleId == appID,
+            "data.appAppleId is \(data.appAppleId.map { "\($0)" } ?? "absent"), "
+                + "not \(appID.map { "\($0)" } ?? "")")
+        try verifier.rules.check(
+            .environment, data.environment == environment,
+            "data.environment is \(data.environment ?? "absent"), not \(environment)")
         return verified
     }
 }

@@ -25,6 +25,8 @@ public enum SignedDataLimits {
     public static let jwsBytesMax = 262_144
     /// Bytes of a receipt: about ten thousand purchases.
     public static let receiptBytesMax = 3_145_728
+    /// Attributes of a receipt, or of a purchase in one.
+    public static let attributesMax = 20_000
     /// Bytes of one certificate.
     public static let certificateBytesMax = 8192
     /// Chains a verifier remembers. A store signs with one at a time.

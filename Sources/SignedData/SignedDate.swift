@@ -5,14 +5,12 @@ import Commerce
 /// The rule that nothing may have been signed later than now.
 enum SignedDate {
     static func checkFuture(
-        _ date: Timestamp, now: Timestamp?
+        _ date: Timestamp, now: Timestamp?, rules: VerificationRules = .all
     ) throws(VerificationFailure) {
         guard let now else { return }
         let latest = now.adding(milliseconds: SignedDataLimits.signedDateToleranceMilliseconds)
-        guard date <= latest else {
-            throw VerificationFailure(
-                .signedInFuture, "signed at \(words(date)), after now, \(now)")
-        }
+        try rules.check(
+            .signedInFuture, date <= latest, "signed at \(words(date)), after now, \(now)")
     }
 
     /// A date for a message. It comes from outside and may lie beyond any calendar.

@@ -30,18 +30,12 @@ public struct TransactionVerifier: Sendable {
     ) throws(VerificationFailure) -> Verified<JWSTransactionDecodedPayload> {
         let verified = try verifier.verify(
             compact, as: JWSTransactionDecodedPayload.self, signedDate: \.signedDate, now: now)
-        guard verified.payload.bundleId == bundleID.value else {
-            throw VerificationFailure(
-                .bundleID,
-                "bundleId is \(verified.payload.bundleId ?? "absent"), "
-                    + "not \(bundleID)")
-        }
-        guard verified.payload.environment == environment else {
-            throw VerificationFailure(
-                .environment,
-                "environment is \(verified.payload.environment ?? "absent"), "
-                    + "not \(environment)")
-        }
+        try verifier.rules.check(
+            .bundleID, verified.payload.bundleId == bundleID.value,
+            "bundleId is \(verified.payload.bundleId ?? "absent"), not \(bundleID)")
+        try verifier.rules.check(
+            .environment, verified.payload.environment == environment,
+            "environment is \(verified.payload.environment ?? "absent"), not \(environment)")
         return verified
     }
 }

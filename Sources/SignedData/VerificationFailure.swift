@@ -32,6 +32,8 @@ public struct VerificationFailure: Error, Sendable {
         public static let signedInFuture = Code("signedInFuture")
         /// It was signed for another app.
         public static let bundleID = Code("bundleID")
+        /// It was signed for another app, by its number.
+        public static let appID = Code("appID")
         /// It was signed in another environment.
         public static let environment = Code("environment")
         /// A bearer token was made for another service.
@@ -45,10 +47,19 @@ public struct VerificationFailure: Error, Sendable {
     public let code: Code
     /// One plain sentence: the field, the rule and, where there is one, the remedy.
     public let message: String
+    /// The rule that was broken; nil for bearer tokens, which have their own.
+    public let rule: VerificationRule?
 
     init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
+        rule = nil
+    }
+
+    init(breaking rule: VerificationRule, _ message: String) {
+        code = rule.code
+        self.message = message
+        self.rule = rule
     }
 }
 

@@ -23,7 +23,8 @@ struct Shopkeeper: AsyncParsableCommand {
             LedgerCommand.self, RealmCommand.self,
             PurchaseCommand.self, ApproveCommand.self, DeclineCommand.self,
             TransactionCommand.self, CustomerCommand.self, KeyCommand.self,
-            CertificateCommand.self, AppCommand.self, NotifyCommand.self, ListenCommand.self,
+            CertificateCommand.self, VerifyCommand.self, AppCommand.self, NotifyCommand.self,
+            ListenCommand.self,
         ])
 
     /// Runs the verb and turns whatever it throws into a sentence and a code.

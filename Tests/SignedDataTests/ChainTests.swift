@@ -2,6 +2,7 @@
 
 import Commerce
 import Crypto
+import CryptoExtras
 import Foundation
 import SwiftASN1
 import Testing
@@ -33,6 +34,9 @@ struct ChainRecipe {
     var leafKey: Certificate.PublicKey?
     var intermediateSigner: P384.Signing.PrivateKey?
     var leafSigner: P384.Signing.PrivateKey?
+    /// Whom the leaf and the intermediate name as their issuers.
+    var leafIssuer = "int"
+    var intermediateIssuer = "root"
 
     private static let keys = (
         root: P384.Signing.PrivateKey(), intermediate: P384.Signing.PrivateKey(),
@@ -46,19 +50,37 @@ struct ChainRecipe {
 
     /// Signs `{}` with the leaf's key under a header with the chain.
     func sign() throws -> (compact: String, root: [UInt8]) {
+        let chain = try chain()
+        return (
+            try JWSSigner(key: Self.keys.leaf, chain: chain).sign(payload: Array("{}".utf8)),
+            chain[2]
+        )
+    }
+
+    /// A receipt under the chain. Its leaf must have been made for the key.
+    func signReceipt(
+        by key: _RSA.Signing.PrivateKey, dated: Timestamp = Sample.now, chain: [[UInt8]]? = nil
+    ) throws -> [UInt8] {
+        let chain = try chain ?? self.chain()
+        var header = Sample.header()
+        header.creationDate = dated
+        return try ReceiptSigner(
+            key: key, leaf: Certificate(derEncoded: chain[0]), chain: chain
+        ).sign(header, records: [])
+    }
+
+    /// Leaf, intermediate, root: new ones each time.
+    func chain() throws -> [[UInt8]] {
         let keys = Self.keys
-        let chain = try [
+        return try [
             issue(
-                leaf, leafKey ?? .init(keys.leaf.publicKey), "leaf", "int",
+                leaf, leafKey ?? .init(keys.leaf.publicKey), "leaf", leafIssuer,
                 leafSigner ?? keys.intermediate),
             issue(
-                intermediate, .init(keys.intermediate.publicKey), "int", "root",
+                intermediate, .init(keys.intermediate.publicKey), "int", intermediateIssuer,
                 intermediateSigner ?? keys.root),
             issue(root, .init(keys.root.publicKey), "root", "root", keys.root),
         ]
-        return (
-            try JWSSigner(key: keys.leaf, chain: chain).sign(payload: Array("{}".utf8)), chain[2]
-        )
     }
 
     private func issue(
@@ -160,6 +182,10 @@ struct ChangedChain: CustomTestStringConvertible, Sendable {
             $0.leaf.others = [
                 Certificate.Extension(oid: [1, 2, 3, 4], critical: false, value: [5, 0])
             ]
+        },
+        ChangedChain("a leaf that names another issuer", .chain) { $0.leafIssuer = "other" },
+        ChangedChain("an intermediate that names another issuer", .chain) {
+            $0.intermediateIssuer = "other"
         },
         ChangedChain("a P-384 leaf", .purpose) {
             $0.leafKey = .init(P384.Signing.PrivateKey().publicKey)

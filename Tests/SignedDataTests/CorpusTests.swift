@@ -24,7 +24,7 @@ import Testing
 
     private static func entries() throws -> [Entry] {
         guard let folder else {
-            print("corpus: 2 tests read nothing, for SHOPKEEPER_CORPUS names no folder")
+            print("corpus: a test is skipped, for SHOPKEEPER_CORPUS names no folder")
             return []
         }
         let index = try String(
@@ -57,6 +57,9 @@ import Testing
             let root = try #require(ReceiptEnvelope(bytes).certificates.last)
             let receipt = try ReceiptVerifier(roots: [root]).verify(bytes, bundleID: nil)
             genuine += 1
+            // One of those that Apple publishes, not any root that the receipt brings along.
+            let fingerprint = CertificateAuthority.fingerprint(of: root)
+            #expect(CertificateFacts.appleRoots[fingerprint] != nil, "\(entry.file)")
             let bundleID = try #require(receipt.bundleID)
             #expect(entry.remark.contains("bundle=\(bundleID),"), "\(entry.file)")
             #expect(entry.remark.contains("in_app=\(receipt.purchases.count) "), "\(entry.file)")
@@ -86,7 +89,57 @@ import Testing
         #expect(Self.folder == nil || verified > 0)
     }
 
+    @Test func `what Xcode signed verifies as Xcode's, and as nothing else`() throws {
+        var count = 0
+        for entry in try Self.entries() {
+            if entry.kind == "pkcs7", entry.remark.contains("Xcode-signed") {
+                let bytes = try Self.bytes(entry)
+                let certificates = try ReceiptEnvelope(ber: bytes).certificates
+                let receipt = try XcodeVerifier(certificates: certificates).verify(receipt: bytes)
+                #expect(receipt.environment == "Xcode")
+                let bundleID = try #require(receipt.bundleID)
+                #expect(entry.remark.contains("bundle=\(bundleID),"), "\(entry.file)")
+                #expect(entry.remark.contains("in_app=\(receipt.purchases.count) "))
+                #expect(
+                    refusal {
+                        try ReceiptVerifier(roots: certificates).verify(bytes, bundleID: nil)
+                    }
+                        != nil)
+                #expect(
+                    refusal { try XcodeVerifier(certificates: []).verify(receipt: bytes) }?.code
+                        == .root)
+                count += 1
+            } else if entry.kind == "JWS", entry.remark.contains("env=Xcode") {
+                let text = String(decoding: try Self.file(entry), as: UTF8.self)
+                    .trimmingCharacters(in: .whitespacesAndNewlines)
+                let roots = try Tamper.certificates(text).map { Base64.decode($0.utf8) ?? [] }
+                let verified = try XcodeVerifier(certificates: roots).verify(
+                    text, as: Dated.self, environment: \.environment, signedDate: \.signedDate)
+                #expect(verified.payload.environment == "Xcode")
+                #expect(
+                    refusal { try JWSVerifier(roots: roots).verifyBytes(text, at: Sample.now) }?
+                        .code == .chainLength)
+                count += 1
+            }
+        }
+        #expect(Self.folder == nil || count >= 5)
+        if Self.folder != nil { print("corpus: \(count) of Xcode's verified") }
+    }
+
+    @Test func `receipts that stores never made are refused`() throws {
+        for entry in try Self.entries()
+        where entry.kind == "pkcs7" && entry.remark.contains("signed attrs yes") {
+            let bytes = try Self.bytes(entry)
+            #expect(refusal { try ReceiptEnvelope(bytes) }?.code == .malformed, "\(entry.file)")
+        }
+    }
+
+    private static func file(_ entry: Entry) throws -> [UInt8] {
+        Array(try Data(contentsOf: #require(folder).appendingPathComponent(entry.file)))
+    }
+
     private struct Dated: Decodable, Sendable {
         let signedDate: Timestamp?
+        let environment: String?
     }
 }

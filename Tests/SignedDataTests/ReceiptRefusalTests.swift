@@ -55,7 +55,7 @@ struct SpoiltReceipt: CustomTestStringConvertible, Sendable {
             0x30, [0x02, UInt8(integer.count)] + integer + [2, 1, 1] + Tamper.element(0x04, value))
     }
 
-    static let all = envelopes + chains + signatures + contents
+    static let all = envelopes + chains + signatures + contents + wellSigned
 
     static let envelopes = [
         SpoiltReceipt("nothing", .malformed) { [] },
@@ -204,7 +204,7 @@ struct SpoiltReceipt: CustomTestStringConvertible, Sendable {
         let verifier = try Sample.receiptVerifier()
         return refusal {
             try verifier.verify(
-                bytes, bundleID: Sample.bundleID, environment: "ProductionSandbox",
+                bytes, bundleID: Sample.bundleID, appID: 0, environment: "ProductionSandbox",
                 device: Sample.device, now: Sample.now)
         }
     }

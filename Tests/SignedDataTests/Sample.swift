@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Commerce
-import SignedData
+import Crypto
+import CryptoExtras
 import StoreWire
+import Testing
+
+@testable import SignedData
 
 /// What the tests of this module share. An authority costs an RSA key, so
 /// each is made once.
@@ -74,5 +78,31 @@ extension Sample {
         try (authority ?? Sample.authority()).receipts.sign(
             header(), records: [purchase(1007).encoded(), purchase(1008).encoded()],
             digest: digest)
+    }
+}
+
+extension Sample {
+    /// Signs any header and payload with the key of our leaf: what is wrong
+    /// with them is then all that is wrong.
+    static func sign(header: String, payload: [UInt8]? = nil) throws -> String {
+        let pem = try #require(authority().files["transactions.key.pem"])
+        let key = try P256.Signing.PrivateKey(
+            pemRepresentation: String(decoding: pem, as: UTF8.self))
+        let json: [UInt8]
+        if let payload {
+            json = payload
+        } else {
+            json = try #require(
+                Base64.decodeURL(Array(Tamper.segments(SpoiltJWS.good())[1].utf8)[...]))
+        }
+        return try CompactJWS.sign(
+            prefix: Base64.encodeURL(Array(header.utf8)) + [UInt8(ascii: ".")], payload: json,
+            by: key)
+    }
+
+    /// The key that signs our receipts.
+    static func receiptKey() throws -> _RSA.Signing.PrivateKey {
+        let pem = try #require(authority().files["receipts.key.pem"])
+        return try _RSA.Signing.PrivateKey(pemRepresentation: String(decoding: pem, as: UTF8.self))
     }
 }

@@ -17,14 +17,19 @@ struct ReceiptAttributes {
         do {
             remaining = try DER.set(DER.parse(Array(der)), identifier: .set) { nodes in
                 var attributes: [ReceiptAttribute] = []
-                while let node = nodes.next() { attributes.append(try Self.attribute(node)) }
+                while let node = nodes.next() {
+                    guard attributes.count < SignedDataLimits.attributesMax else {
+                        throw ASN1Error.invalidASN1Object(reason: "too many attributes")
+                    }
+                    attributes.append(try Self.attribute(node))
+                }
                 return attributes
             }
         } catch {
             throw VerificationFailure(
-                .malformed,
+                breaking: .payload,
                 "\(place) must be a DER SET of SEQUENCE (type INTEGER, version "
-                    + "INTEGER, value OCTET STRING)")
+                    + "INTEGER, value OCTET STRING), at most \(SignedDataLimits.attributesMax)")
         }
     }
 
@@ -77,6 +82,7 @@ struct ReceiptAttributes {
     }
 
     func failure(_ field: ReceiptField, _ rule: String) -> VerificationFailure {
-        VerificationFailure(.malformed, "attribute \(field.rawValue) of \(place) \(rule)")
+        VerificationFailure(
+            breaking: .payload, "attribute \(field.rawValue) of \(place) \(rule)")
     }
 }

@@ -4,40 +4,41 @@ import SwiftASN1
 
 extension ReceiptEnvelope {
     /// Takes an envelope apart; believes nothing of it.
-    init(_ bytes: [UInt8]) throws(VerificationFailure) {
-        guard bytes.count <= SignedDataLimits.receiptBytesMax else {
-            throw VerificationFailure(
-                .malformed, "a receipt has at most \(SignedDataLimits.receiptBytesMax) bytes")
-        }
+    init(_ bytes: [UInt8], rules: VerificationRules = .all) throws(VerificationFailure) {
+        try rules.check(
+            .size, bytes.count <= SignedDataLimits.receiptBytesMax,
+            "a receipt has at most \(SignedDataLimits.receiptBytesMax) bytes")
         guard bytes.count < 2 || bytes[0] != 0x30 || bytes[1] != 0x80 else {
             throw VerificationFailure(
-                .malformed,
+                breaking: .envelope,
                 "receipts with indefinite lengths (BER, as Xcode's tests make them) "
-                    + "are not read; use a receipt signed by a store")
+                    + "are no store's; use a receipt signed by a store")
         }
         do {
-            self = try Self.contentInfo(DER.parse(bytes))
+            self = try Self.contentInfo(DER.parse(bytes), rules)
         } catch let failure as VerificationFailure {
             throw failure
         } catch {
             throw VerificationFailure(
-                .malformed,
+                breaking: .envelope,
                 "a receipt must be PKCS#7 SignedData in DER, version 1, over data, "
                     + "with one signer and no signed attributes")
         }
     }
 
-    private static func contentInfo(_ node: ASN1Node) throws -> ReceiptEnvelope {
+    private static func contentInfo(
+        _ node: ASN1Node, _ rules: VerificationRules
+    ) throws -> ReceiptEnvelope {
         try DER.sequence(node, identifier: .sequence) { nodes in
             try expect(ASN1ObjectIdentifier(derEncoded: &nodes) == OID.signedData)
             return try DER.explicitlyTagged(&nodes, tagNumber: 0, tagClass: .contextSpecific) {
-                try DER.sequence($0, identifier: .sequence, signedData)
+                try DER.sequence($0, identifier: .sequence) { try signedData(&$0, rules) }
             }
         }
     }
 
     private static func signedData(
-        _ nodes: inout ASN1NodeCollection.Iterator
+        _ nodes: inout ASN1NodeCollection.Iterator, _ rules: VerificationRules
     ) throws -> ReceiptEnvelope {
         try expect(Int(derEncoded: &nodes) == 1)
         let digests = try next(&nodes)
@@ -51,9 +52,14 @@ extension ReceiptEnvelope {
         let certificates = try certificates(next(&nodes))
         // Revocation lists, which nobody puts here, would stand before the signers.
         return try DER.set(next(&nodes), identifier: .set) { signers in
-            try DER.sequence(next(&signers), identifier: .sequence) { nodes in
-                try signer(&nodes, content: content, certificates: certificates)
+            let envelope = try DER.sequence(next(&signers), identifier: .sequence) { nodes in
+                try signer(&nodes, rules, content: content, certificates: certificates)
             }
+            var count = 1
+            while signers.next() != nil { count += 1 }
+            try rules.check(
+                .oneSigner, count == 1, "a receipt has one signer, this has \(count)")
+            return envelope
         }
     }
 
@@ -67,7 +73,8 @@ extension ReceiptEnvelope {
     }
 
     private static func signer(
-        _ nodes: inout ASN1NodeCollection.Iterator, content: [UInt8], certificates: [[UInt8]]
+        _ nodes: inout ASN1NodeCollection.Iterator, _ rules: VerificationRules,
+        content: [UInt8], certificates: [[UInt8]]
     ) throws -> ReceiptEnvelope {
         try expect(Int(derEncoded: &nodes) == 1)
         let name = try DER.sequence(next(&nodes), identifier: .sequence) { nodes in
@@ -79,14 +86,14 @@ extension ReceiptEnvelope {
         let digestOID = try algorithm(next(&nodes))
         guard let digest = ReceiptDigest.allCases.first(where: { $0.oid == digestOID }) else {
             throw VerificationFailure(
-                .algorithm, "the digest must be SHA-256 or SHA-1, not \(digestOID)")
+                breaking: .signatureAlgorithm,
+                "the digest must be SHA-256 or SHA-1, not \(digestOID)")
         }
         // Signed attributes ([0]) would stand here; `algorithm` refuses them.
         let signatureOID = try algorithm(next(&nodes))
-        guard digest.signatureOIDs.contains(signatureOID) else {
-            throw VerificationFailure(
-                .algorithm, "the signature must be RSA over \(digest), not \(signatureOID)")
-        }
+        try rules.check(
+            .signatureAlgorithm, digest.signatureOIDs.contains(signatureOID),
+            "the signature must be RSA over \(digest), not \(signatureOID)")
         let signature = Array(try ASN1OctetString(derEncoded: &nodes).bytes)
         return ReceiptEnvelope(
             digest: digest, content: content, certificates: certificates, signer: name,

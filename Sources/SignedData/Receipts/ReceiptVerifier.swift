@@ -2,79 +2,151 @@
 
 public import Commerce
 import CryptoExtras
+import Synchronization
 import X509
 
 /// Verifies app receipts against a set of roots.
 ///
-/// The rules, in the order in which the first broken one is reported:
-/// 1. PKCS#7 SignedData in DER with one signer, RSA over SHA-256 or SHA-1
-///    (`malformed`, `algorithm`);
-/// 2. exactly three certificates, leaf, intermediate, root (`chainLength`),
-///    the last a trusted root (`root`), and the chain holds (`chain`,
-///    `purpose`);
-/// 3. the signer is the leaf (`chain`), its key RSA (`purpose`), and it
-///    signed the content (`signature`);
-/// 4. the content is a receipt with a creation date (`malformed`);
-/// 5. the certificates were valid at that date (`notYetValid`, `expired`);
-/// 6. that date is not in the future (`signedInFuture`);
-/// 7. bundle id, environment and device, where asked for (`bundleID`,
-///    `environment`, `device`).
+/// The rules, in the order in which the first broken one is reported, are
+/// ``VerificationRule/receipt``: PKCS#7 in DER with one signer, RSA over an
+/// allowed digest; three certificates that end at a trusted root; the signer
+/// is the first and signed the content; the content is a receipt, dated when
+/// the certificates were valid and not in the future; and it is for the app,
+/// the environment and the device asked for.
+///
+/// A class, because callers share its memory of chains already proven. Only a
+/// chain whose leaf signed something is remembered.
 public final class ReceiptVerifier: Sendable {
     private let roots: TrustedRoots
+    private let digests: [ReceiptDigest]
+    private let rules: VerificationRules
+    private let proven = Mutex<[ProvenSigner]>([])
 
-    /// `roots`: certificates in DER.
-    public init(roots: [[UInt8]]) {
-        self.roots = TrustedRoots(roots)
+    /// `roots`: certificates in DER. `digests`: those to accept; the App
+    /// Store signed over SHA-1 until 2023.
+    public convenience init(
+        roots: [[UInt8]], digests: [ReceiptDigest] = ReceiptDigest.allCases
+    ) {
+        self.init(roots: roots, digests: digests, rules: .all)
     }
+
+    /// A verifier that keeps some of the rules only.
+    package init(
+        roots: [[UInt8]], digests: [ReceiptDigest] = ReceiptDigest.allCases,
+        rules: VerificationRules
+    ) {
+        self.roots = TrustedRoots(roots)
+        self.digests = digests
+        self.rules = rules
+    }
+
+    /// How many chains are remembered.
+    var provenCount: Int { proven.withLock { $0.count } }
 
     /// `environment` is the receipt's own word (`ProductionSandbox`,
     /// `Production`), `device` the device's identifier in bytes, `now` the
     /// store's time; nil leaves the check out.
     public func verify(
-        _ bytes: [UInt8], bundleID: BundleID?, environment: String? = nil,
+        _ bytes: [UInt8], bundleID: BundleID?, appID: Int64? = nil, environment: String? = nil,
         device: [UInt8]? = nil, now: Timestamp? = nil
     ) throws(VerificationFailure) -> AppReceipt {
-        let envelope = try ReceiptEnvelope(bytes)
-        let chain = try CertificateChain.prove(envelope.certificates, roots: roots)
-        try Self.checkSignature(envelope, by: chain.leaf)
+        let envelope = try ReceiptEnvelope(bytes, rules: rules)
+        try rules.check(
+            .digest, digests.contains(envelope.digest),
+            "receipts over \(envelope.digest) are not accepted here")
+        let known = recall(envelope)
+        let signer: ProvenSigner
+        if let known {
+            signer = known
+        } else {
+            signer = try ProvenSigner(envelope, roots: roots, rules: rules)
+        }
+        try signer.check(envelope, rules: rules)
+        if known == nil { remember(signer) }
         let receipt = try AppReceipt(content: envelope.content)
-        try chain.validity.check(receipt.creationDate)
-        try SignedDate.checkFuture(receipt.creationDate, now: now)
-        try Self.check(receipt, bundleID: bundleID, environment: environment, device: device)
+        try signer.validity.check(receipt.creationDate, rules: rules)
+        try SignedDate.checkFuture(receipt.creationDate, now: now, rules: rules)
+        try check(receipt, bundleID: bundleID, appID: appID)
+        try check(receipt, environment: environment, device: device)
         return receipt
     }
 
-    private static func checkSignature(
-        _ envelope: ReceiptEnvelope, by leaf: Certificate
-    ) throws(VerificationFailure) {
-        guard let name = try? ReceiptEnvelope.SignerName(leaf), name == envelope.signer else {
-            throw VerificationFailure(.chain, "the signer is not the first certificate")
-        }
-        guard let key = _RSA.Signing.PublicKey(leaf.publicKey) else {
-            throw VerificationFailure(.purpose, "the leaf's key is not an RSA key")
-        }
-        guard envelope.digest.isValid(envelope.signature, of: envelope.content, key) else {
-            throw VerificationFailure(
-                .signature, "the signature does not match the receipt's content")
+    private func recall(_ envelope: ReceiptEnvelope) -> ProvenSigner? {
+        proven.withLock { $0.first { $0.certificates == envelope.certificates } }
+    }
+
+    private func remember(_ signer: ProvenSigner) {
+        proven.withLock { proven in
+            guard !proven.contains(where: { $0.certificates == signer.certificates }) else {
+                return
+            }
+            if proven.count == SignedDataLimits.provenChainsMax { proven.removeFirst() }
+            proven.append(signer)
         }
     }
 
-    private static func check(
-        _ receipt: AppReceipt, bundleID: BundleID?, environment: String?, device: [UInt8]?
+    private func check(
+        _ receipt: AppReceipt, bundleID: BundleID?, appID: Int64?
     ) throws(VerificationFailure) {
-        if let bundleID, receipt.bundleID != bundleID {
-            throw VerificationFailure(
-                .bundleID,
+        if let bundleID {
+            try rules.check(
+                .bundleID, receipt.bundleID == bundleID,
                 "attribute 2 is \(receipt.bundleID?.value ?? "absent"), not \(bundleID)")
         }
-        if let environment, receipt.environment != environment {
-            throw VerificationFailure(
-                .environment,
+        if let appID {
+            try rules.check(
+                .appID, receipt.appItemID == appID,
+                "attribute 1 is \(receipt.appItemID.map { "\($0)" } ?? "absent"), not \(appID)")
+        }
+    }
+
+    private func check(
+        _ receipt: AppReceipt, environment: String?, device: [UInt8]?
+    ) throws(VerificationFailure) {
+        if let environment {
+            try rules.check(
+                .environment, receipt.environment == environment,
                 "attribute 0 is \(receipt.environment ?? "absent"), not \(environment)")
         }
-        if let device, !receipt.isForDevice(device) {
-            throw VerificationFailure(
-                .device, "attribute 5 is the hash of another device; fetch the receipt again")
+        if let device {
+            try rules.check(
+                .device, receipt.isForDevice(device),
+                "attribute 5 is the hash of another device; fetch the receipt again")
         }
+    }
+}
+
+/// Certificates that have been proven, and what their leaf signs with.
+struct ProvenSigner: Sendable {
+    let certificates: [[UInt8]]
+    let validity: ValidityInterval
+    private let name: ReceiptEnvelope.SignerName?
+    private let key: _RSA.Signing.PublicKey?
+
+    init(
+        _ envelope: ReceiptEnvelope, roots: TrustedRoots, rules: VerificationRules
+    ) throws(VerificationFailure) {
+        let chain = try CertificateChain.prove(envelope.certificates, roots: roots, rules: rules)
+        self.init(certificates: envelope.certificates, leaf: chain.leaf, validity: chain.validity)
+    }
+
+    init(certificates: [[UInt8]], leaf: Certificate, validity: ValidityInterval) {
+        self.certificates = certificates
+        self.validity = validity
+        name = try? ReceiptEnvelope.SignerName(leaf)
+        key = _RSA.Signing.PublicKey(leaf.publicKey)
+    }
+
+    func check(
+        _ envelope: ReceiptEnvelope, rules: VerificationRules
+    ) throws(VerificationFailure) {
+        try rules.check(
+            .signer, name == envelope.signer, "the signer is not the first certificate")
+        guard let key else {
+            throw VerificationFailure(breaking: .leafKey, "the leaf's key is not an RSA key")
+        }
+        try rules.check(
+            .signature, envelope.digest.isValid(envelope.signature, of: envelope.content, key),
+            "the signature does not match the receipt's content")
     }
 }

@@ -26,7 +26,14 @@ final class Verifying: Sendable {
 
     /// Looks for the running store's roots where none are known yet.
     func look() async {
-        guard verifier == nil, let door = try? store.store().publicDoor else { return }
+        guard verifier == nil, let roots = try? await Self.roots(of: store), !roots.isEmpty
+        else { return }
+        found.withLock { $0 = JWSVerifier(roots: roots) }
+    }
+
+    /// The roots of the store that runs.
+    static func roots(of store: StoreOptions) async throws -> [[UInt8]] {
+        let door = try store.store().publicDoor
         var roots: [[UInt8]] = []
         for kind in ["sandbox", "production"] {
             guard let root = try? await door.bytes("/certificates/root?kind=\(kind)") else {
@@ -34,11 +41,11 @@ final class Verifying: Sendable {
             }
             roots.append([UInt8](root))
         }
-        guard !roots.isEmpty else { return }
-        found.withLock { $0 = JWSVerifier(roots: roots) }
+        return roots
     }
 
-    private static func root(_ path: String) throws -> [UInt8] {
+    /// The root certificate in a file.
+    static func root(_ path: String) throws -> [UInt8] {
         guard let bytes = FileManager.default.contents(atPath: path) else {
             throw Failure(
                 .input, "rootUnreadable", "\(path) cannot be read.", field: "--root",

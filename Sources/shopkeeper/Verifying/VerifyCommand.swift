@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Commerce
+import Foundation
+import SignedData
+
+/// `verify`: what is in signed data, and whether it may be believed.
+struct VerifyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "verify",
+        abstract: "Explain a signed transaction, notification or receipt, and judge it.",
+        discussion: """
+            Reads a JWS, a notification's body or a receipt (DER or Base64). Ends with 0 when no \
+            rule is broken, with 1 when one is, with 65 when it is none of these.
+            """)
+
+    @Argument(help: "The file to verify, - for standard input.")
+    var file: String
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Whom to trust: store (the one that runs), apple (roots with the fingerprints "
+                + "that Apple publishes), or a file with a root certificate.",
+            valueName: "store|apple|FILE"))
+    var root = "store"
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "What is signed after this instant is signed in the future.",
+            valueName: "2026-11-21T04:27:06Z"))
+    var at: String?
+
+    @Flag(name: .long, help: "Print what was signed, as JSON with sorted keys, and no more.")
+    var payloadOnly = false
+
+    @OptionGroup var print: PrintOptions
+    @OptionGroup var store: StoreOptions
+
+    func validate() throws {
+        if let at, Timestamp(iso8601: at) == nil {
+            throw ValidationError("--at must be an instant such as 2026-11-21T04:27:06Z.")
+        }
+    }
+
+    func run() async throws {
+        let input = try SignedInput(file)
+        let trusted = try await roots()
+        let explanation = input.explain(
+            roots: trusted, now: at.flatMap { Timestamp(iso8601: $0) })
+        let report = VerificationReport(explanation)
+        if payloadOnly {
+            guard let payload = report.payload else {
+                throw Failure(
+                    .input, "unreadable", "There is no payload that can be read.", field: "FILE",
+                    rule: "a JWS with a JSON payload, or a receipt")
+            }
+            Output.answer(try Output.text(payload))
+        } else {
+            try print.show(report, report.words)
+        }
+        if !explanation.isValid { throw ExitCode(ExitStatus.no.rawValue) }
+    }
+
+    /// Chooses whom to trust when it sees the certificates.
+    private func roots() async throws -> @Sendable ([[UInt8]]) -> [[UInt8]] {
+        if root == "apple" {
+            return { chain in
+                chain.suffix(1).filter { der in
+                    CertificateFacts.appleRoots[CertificateAuthority.fingerprint(of: der)] != nil
+                }
+            }
+        }
+        let roots =
+            root == "store"
+            ? try await Verifying.roots(of: store) : [try Verifying.root(root)]
+        return { _ in roots }
+    }
+}
