@@ -99,8 +99,13 @@ extension Device {
         _ items: [Arrivals.Item], _ owner: Owner, revision: Int64
     ) async throws(DeviceFault) {
         try await withReceipt(of: owner) { (receipt, files, fits) throws(DeviceFault) in
+            // While this waited for its turn, the payment's own answer may have
+            // been delivered, finished and forgotten.
+            let open = items.filter { item in
+                !self.finishedTransactions.contains(item.sold.transactionID)
+            }
             let arrivals = Arrivals(
-                owner: owner, launch: self.launch, items: items, revision: revision,
+                owner: owner, launch: self.launch, items: open, revision: revision,
                 receipt: receipt)
             try self.change(.arrived(arrivals), with: files, onlyIf: fits)
         }
