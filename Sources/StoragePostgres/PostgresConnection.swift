@@ -201,6 +201,7 @@ final class PostgresConnection {
                 throw lost
             }
             let error = ServerError(result)
+            if case .sync = next { throw ConnectionLost(message: error.message) }
             guard case .statement(let name) = next else { throw error.fault(in: "preparing") }
             throw StatementFailed(error: error, name: name)
         }

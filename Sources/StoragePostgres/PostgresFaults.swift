@@ -22,6 +22,12 @@ struct ServerError: Error {
     /// Whether the same transaction may succeed when it is run again.
     var isRepeatable: Bool { state == "40001" || state == "40P01" }
 
+    /// Whether the server refused a statement, and not the whole connection
+    /// because it stops or is damaged.
+    var isOfTheStatement: Bool {
+        !["57", "08", "58", "XX"].contains(String(state.prefix(2))) || state == "57014"
+    }
+
     /// Keeps the server's sentence, which names tables and constraints, and
     /// leaves out its detail, which tells values.
     func fault(in place: String) -> StorageFault {

@@ -164,12 +164,20 @@ struct PostgresRunner {
 
     /// The commit is believed only where the server says so: after an error
     /// that somebody swallowed it answers COMMIT with ROLLBACK, and success.
+    ///
+    /// From the moment it is sent, only the server's own refusal means that
+    /// nothing was written: a connection that ends may end after the commit.
     private func commit() throws {
         try connection.send("COMMIT")
         let tag: String
-        do { tag = try connection.answers().tag } catch var lost as ConnectionLost {
-            lost.mayHaveCommitted = true
-            throw lost
+        do { tag = try connection.answers().tag } catch let failed as StatementFailed
+            where failed.error.isOfTheStatement
+        {
+            throw failed
+        } catch {
+            throw ConnectionLost(
+                message: (error as? ConnectionLost)?.message ?? "\(error)",
+                mayHaveCommitted: true)
         }
         guard tag == "COMMIT" || !checksCommitTag else {
             throw StorageFault(.engine, "the server rolled a transaction back: \(tag)")
