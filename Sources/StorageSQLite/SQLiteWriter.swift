@@ -59,8 +59,8 @@ struct SQLiteWriter {
         }
     }
 
-    /// Commits as many of the first jobs as fit, and answers them. Returns
-    /// how many those were.
+    /// Commits as many of the first jobs as fit, and answers them, whatever
+    /// they did, when the commit is durable. Returns how many those were.
     private func commit(_ jobs: ArraySlice<any Job>) -> Int {
         do {
             try connection.run(Verb.begin)
@@ -128,9 +128,12 @@ struct SQLiteWriter {
             try connection.run(Verb.commit, isCommitting: true)
         } catch {
             connection.rollBack()
-            // Somebody's deferred constraint: not the others' fault.
-            if error.code == .constraint, jobs.count > 1 { return dissolve(jobs) }
-            for job in jobs { job.fail(job.failure ?? error) }
+            // Somebody's deferred constraint, or more than the disk had room
+            // for: not the others' fault, and certainly nothing was kept.
+            if [.constraint, .full].contains(error.code), jobs.count > 1 { return dissolve(jobs) }
+            // Those who threw as well: what they saw and answer from may be
+            // what another wrote here, and that is not there.
+            for job in jobs { job.fail(error) }
             return jobs.count
         }
         options.observer?.didCommit()

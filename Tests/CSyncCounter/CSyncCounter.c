@@ -17,7 +17,15 @@ struct entry {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct entry *entries;
-static char *refused;
+/// What a folder's disk does not do; live as long as the process.
+struct fault {
+    struct fault *next;
+    /// 1: its syncs fail. 2: no file grows past `bytes`.
+    int kind;
+    sqlite3_int64 bytes;
+    char prefix[];
+};
+static struct fault *faults;
 static sqlite3_vfs *real;
 static sqlite3_vfs counting;
 
@@ -33,17 +41,36 @@ static int begins(const char *text, const char *prefix) {
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
+/// The bytes that a file may have, or -1. Behind the lock.
+static sqlite3_int64 limit_of(const struct entry *entry) {
+    for (struct fault *fault = faults; entry && fault; fault = fault->next) {
+        if (fault->kind == 2 && begins(entry->path, fault->prefix)) return fault->bytes;
+    }
+    return -1;
+}
+
 static int counted_sync(sqlite3_file *file, int flags) {
     struct entry *entry = ((struct counted_file *)file)->entry;
     int fails = 0;
     pthread_mutex_lock(&lock);
     if (entry) {
         entry->count += 1;
-        fails = refused && begins(entry->path, refused);
+        for (struct fault *fault = faults; fault; fault = fault->next) {
+            fails = fails || (fault->kind == 1 && begins(entry->path, fault->prefix));
+        }
     }
     pthread_mutex_unlock(&lock);
     if (fails) return SQLITE_IOERR_FSYNC;
     return inner(file)->pMethods->xSync(inner(file), flags);
+}
+
+static int counted_write(sqlite3_file *file, const void *from, int count, sqlite3_int64 at) {
+    struct entry *entry = ((struct counted_file *)file)->entry;
+    pthread_mutex_lock(&lock);
+    sqlite3_int64 limit = limit_of(entry);
+    pthread_mutex_unlock(&lock);
+    if (limit >= 0 && at + count > limit) return SQLITE_FULL;
+    return inner(file)->pMethods->xWrite(inner(file), from, count, at);
 }
 
 // What follows hands each call on.
@@ -51,9 +78,6 @@ static int counted_sync(sqlite3_file *file, int flags) {
 static int counted_close(sqlite3_file *f) { return inner(f)->pMethods->xClose(inner(f)); }
 static int counted_read(sqlite3_file *f, void *to, int count, sqlite3_int64 at) {
     return inner(f)->pMethods->xRead(inner(f), to, count, at);
-}
-static int counted_write(sqlite3_file *f, const void *from, int count, sqlite3_int64 at) {
-    return inner(f)->pMethods->xWrite(inner(f), from, count, at);
 }
 static int counted_truncate(sqlite3_file *f, sqlite3_int64 size) {
     return inner(f)->pMethods->xTruncate(inner(f), size);
@@ -167,9 +191,22 @@ long sync_counter_value(const char *prefix) {
     return sum;
 }
 
-void sync_counter_refuse(const char *prefix) {
+static void set_fault(const char *prefix, int kind, sqlite3_int64 bytes) {
     pthread_mutex_lock(&lock);
-    free(refused);
-    refused = prefix ? strdup(prefix) : NULL;
+    struct fault *fault = faults;
+    while (fault && strcmp(fault->prefix, prefix) != 0) fault = fault->next;
+    if (!fault && (fault = calloc(1, sizeof(struct fault) + strlen(prefix) + 1))) {
+        strcpy(fault->prefix, prefix);
+        fault->next = faults;
+        faults = fault;
+    }
+    if (fault) {
+        fault->kind = kind;
+        fault->bytes = bytes;
+    }
     pthread_mutex_unlock(&lock);
 }
+
+void sync_counter_refuse(const char *prefix) { set_fault(prefix, 1, 0); }
+void sync_counter_fill(const char *prefix, long bytes) { set_fault(prefix, 2, bytes); }
+void sync_counter_heal(const char *prefix) { set_fault(prefix, 0, 0); }

@@ -2,6 +2,7 @@
 
 import CSyncCounter
 import Dispatch
+import Foundation
 import Storage
 import StorageSQLite
 import Synchronization
@@ -156,8 +157,60 @@ import Testing
         let folder = folder
         let met = try await together(
             storage, put(2...9), behind: { sync_counter_refuse(folder.path) })
-        sync_counter_refuse(nil)
+        sync_counter_heal(folder.path)
         #expect(met.map { $0?.code } == [StorageFault.Code?](repeating: .outcomeUnknown, count: 8))
+        try await storage.putJar(10, "after")
+        try await storage.close()
+    }
+
+    /// A request that comes again answers by throwing what it finds; so does
+    /// one that is refused for what another has just done.
+    @Test func `who answers from what another wrote is told that the commit failed`() async throws {
+        let storage = try await open()
+        let folder = folder
+        let told = Mutex<[String]>([])
+        let met = try await together(
+            storage,
+            [
+                { try $0.execute(Shelf.insert, Shelf.values(2, "bought")) },
+                { transaction in
+                    let rows = try transaction.query(Shelf.all, [])
+                    told.withLock { $0.append("\(rows.count) seen") }
+                    throw StorageFault(.busy, "bought before")
+                },
+                { transaction in
+                    let rows = try transaction.query(Shelf.all, [])
+                    told.withLock { $0.append("\(rows.count) seen") }
+                },
+            ], behind: { sync_counter_refuse(folder.path) })
+        sync_counter_heal(folder.path)
+        #expect(told.withLock { $0 } == ["2 seen", "2 seen"])
+        #expect(met.map { $0?.code } == [StorageFault.Code?](repeating: .outcomeUnknown, count: 3))
+        #expect(try await storage.count() == 1)
+        try await storage.close()
+    }
+
+    @Test func `a group whose commit finds the disk full is tried one by one`() async throws {
+        let storage = try await open()
+        let big = SQLValue.blob([UInt8](repeating: 7, count: 20_000))
+        let bodies = (2...5).map { id -> @Sendable (any Writing) throws -> Void in
+            { transaction in
+                try transaction.execute(
+                    Shelf.insert,
+                    [.integer(id), .text("jar \(id)"), big, .boolean(false), .integer(0)])
+            }
+        }
+        let folder = folder
+        let log = try FileManager.default.attributesOfItem(atPath: file + "-wal")[.size] as? Int
+        let room = (log ?? 0) + 50_000
+        let met = try await together(
+            storage, bodies, behind: { sync_counter_fill(folder.path, room) })
+        sync_counter_heal(folder.path)
+        // Each who was told yes is there, who was told no is not.
+        let kept = met.count { $0 == nil }
+        #expect((1...3).contains(kept))
+        #expect(met.allSatisfy { $0 == nil || $0?.code == .full })
+        #expect(try await storage.count() == Int64(1 + kept))
         try await storage.putJar(10, "after")
         try await storage.close()
     }

@@ -75,7 +75,7 @@ import Testing
         try await storage.putJar(1, "a")
         sync_counter_refuse(folder.path)
         let met = try await fault { try await storage.putJar(2, "b") }
-        sync_counter_refuse(nil)
+        sync_counter_heal(folder.path)
         #expect(met?.code == .outcomeUnknown)
         try await storage.putJar(2, "b")
         #expect(try await storage.count() == 2)

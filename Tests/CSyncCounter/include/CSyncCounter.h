@@ -19,7 +19,14 @@ int sync_counter_register(void);
 long sync_counter_value(const char *prefix);
 
 /// From now on syncs of files whose path begins with `prefix` fail, as those
-/// of a dying disk; null makes the disk well again. One prefix at a time.
+/// of a dying disk.
 void sync_counter_refuse(const char *prefix);
+
+/// From now on no file whose path begins with `prefix` grows past `bytes`, as
+/// on a full disk.
+void sync_counter_fill(const char *prefix, long bytes);
+
+/// Makes the disk of `prefix` well again.
+void sync_counter_heal(const char *prefix);
 
 #endif
