@@ -64,6 +64,13 @@ import Testing
             #expect(entry.remark.contains("bundle=\(bundleID),"), "\(entry.file)")
             #expect(entry.remark.contains("in_app=\(receipt.purchases.count) "), "\(entry.file)")
             #expect(entry.remark.contains("created=\(receipt.creationDate),"), "\(entry.file)")
+            let environment = try #require(receipt.environment)
+            #expect(entry.remark.contains("receipt_type=\(environment),"), "\(entry.file)")
+            let version = try #require(receipt.appVersion)
+            #expect(entry.remark.contains("version=\(version),"), "\(entry.file)")
+            let expiring = receipt.purchases.count { $0.expiresDate != nil }
+            #expect(entry.remark.contains("(with expires: \(expiring))"), "\(entry.file)")
+            #expect(receipt.deviceHash.count == 20)
             #expect(receipt.purchases.allSatisfy { $0.unknown.allSatisfy { $0.type > 1708 } })
         }
         #expect(Self.folder == nil || genuine > 5)
@@ -83,7 +90,10 @@ import Testing
                 try verifier.verify(text, as: Dated.self, signedDate: \.signedDate, now: nil)
             }
             print("corpus: \(entry.file): \(refusal.map { "\($0)" } ?? "verified")")
-            if refusal == nil { verified += 1 }
+            if refusal == nil {
+                verified += 1
+                try Self.compare(payload: text, entry)
+            }
             #expect(refusal == nil || certificates.count == 1 || entry.remark.contains("CN=-"))
         }
         #expect(Self.folder == nil || verified > 0)
@@ -131,6 +141,76 @@ import Testing
         where entry.kind == "pkcs7" && entry.remark.contains("signed attrs yes") {
             let bytes = try Self.bytes(entry)
             #expect(refusal { try ReceiptEnvelope(bytes) }?.code == .malformed, "\(entry.file)")
+        }
+    }
+
+    /// Merchants' records that hold a receipt, and where: found by looking, not by the index.
+    @Test func `receipts inside of other people's records verify as what they are`() throws {
+        var apple = 0
+        var xcode = 0
+        for entry in try Self.entries() where entry.file.hasSuffix(".json") {
+            for text in try Self.longTexts(
+                JSONSerialization.jsonObject(with: Data(Self.file(entry))))
+            where text.hasPrefix("MI") && !entry.kind.hasPrefix("certificate chain") {
+                let bytes = try #require(Base64.decode(text.utf8))
+                if let envelope = try? ReceiptEnvelope(bytes) {
+                    let root = try #require(envelope.certificates.last)
+                    let fingerprint = CertificateAuthority.fingerprint(of: root)
+                    #expect(CertificateFacts.appleRoots[fingerprint] != nil, "\(entry.file)")
+                    let receipt = try ReceiptVerifier(roots: [root]).verify(bytes, bundleID: nil)
+                    #expect(receipt.environment == "ProductionSandbox")
+                    apple += 1
+                } else {
+                    let certificates = try ReceiptEnvelope(ber: bytes).certificates
+                    let receipt = try XcodeVerifier(certificates: certificates)
+                        .verify(receipt: bytes)
+                    #expect(receipt.environment == "Xcode")
+                    xcode += 1
+                }
+            }
+        }
+        #expect(Self.folder == nil || apple > 0)
+        if Self.folder != nil {
+            print("corpus: \(apple) embedded receipts of Apple's verified, \(xcode) of Xcode's")
+        }
+    }
+
+    @Test func `the chain under Apple's signed data is proven, for its own purpose`() throws {
+        for entry in try Self.entries() where entry.kind.hasPrefix("certificate chain") {
+            let chain = try JSONDecoder().decode([String].self, from: Data(Self.file(entry)))
+                .map { try #require(Base64.decode($0.utf8)) }
+            #expect(chain.count == 3)
+            let root = try #require(chain.last)
+            #expect(CertificateFacts.appleRoots[CertificateAuthority.fingerprint(of: root)] != nil)
+            let proven = try CertificateChain.prove(chain, roots: TrustedRoots([root]))
+            #expect(proven.validity.first < proven.validity.last)
+            let spoilt = [chain[1], chain[0], root]
+            #expect(
+                refusal { try CertificateChain.prove(spoilt, roots: TrustedRoots([root])) }?.code
+                    == .chain)
+        }
+    }
+
+    /// The index tells the environment and the names of every field signed.
+    private static func compare(payload text: String, _ entry: Entry) throws {
+        let part = text.split(separator: ".")[1]
+        let payload = try #require(Base64.decodeURL(Array(part.utf8)[...]))
+        let object = try #require(
+            JSONSerialization.jsonObject(with: Data(payload)) as? [String: Any])
+        let keys = object.keys.sorted().joined(separator: ",")
+        #expect(entry.remark.contains("payload keys=\(keys);"), "\(entry.file)")
+        let environment =
+            object["environment"] as? String
+            ?? (object["data"] as? [String: Any])?["environment"] as? String ?? "None"
+        #expect(entry.remark.contains("env=\(environment),"), "\(entry.file)")
+    }
+
+    private static func longTexts(_ node: Any) -> [String] {
+        switch node {
+        case let object as [String: Any]: object.values.flatMap(longTexts)
+        case let list as [Any]: list.flatMap(longTexts)
+        case let text as String where text.count > 500: [text]
+        default: []
         }
     }
 
