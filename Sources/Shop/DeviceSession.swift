@@ -16,6 +16,8 @@ public struct DeviceSession: Sendable {
     /// The customer's revision when the session was read.
     public let revision: Int64
 
+    /// By which the session's row is found again.
+    let tokenHash: [UInt8]
     let appID: Int64?
     let storefront: Storefront
     let locale: String
@@ -28,8 +30,9 @@ public struct DeviceSession: Sendable {
     /// A sentence for logs: numbers only.
     var facts: [String: String] { ["customer": customer.description] }
 
-    init(_ row: Row, customer: CustomerID) throws {
-        self.customer = customer
+    init(_ row: Row, _ token: SessionToken) throws {
+        customer = token.customer
+        tokenHash = token.hash
         bundleID = BundleID(try row.text("bundle_id"))
         deviceUUID = try row.text("device_uuid")
         appVersion = try row.text("app_version")
@@ -52,6 +55,7 @@ public struct DeviceSession: Sendable {
 /// and 256 random bits, of which only the SHA-256 is stored.
 struct SessionToken {
     static let secretBytes = 32
+    static let hashBytes = 32
 
     let customer: CustomerID
     private let secret: [UInt8]

@@ -7,7 +7,8 @@ public import StoreWire
 /// Ask to Buy: who asks, what waits, and the answers.
 extension Realm {
     /// Changes what a customer may do; purchases asked for before stay as
-    /// they are. Refusal: `customerNotFound`.
+    /// they are. A new password ends every session of the customer. Refusals,
+    /// in order: `customerNotFound`, `textEmpty`, `textInvalid`, `textTooLong`.
     public func changeCustomer(
         _ customerID: String, _ request: ChangeCustomerRequest
     ) async throws -> CustomerSummary {
@@ -16,14 +17,22 @@ extension Realm {
             .integer(number), request.canMakePayments.map(SQLValue.boolean) ?? .null,
             request.asksToBuy.map(SQLValue.boolean) ?? .null,
         ]
+        let password = try await passwordHash(changedTo: request.password)
+        let wall = ports.wall.now
         let row = try await storage.write { writing in
             guard try writing.first(Statement.Customers.line, [.integer(number)]) != nil else {
                 throw Self.customerNotFound
             }
             try writing.execute(Statement.Customers.change, values)
+            if let password {
+                try writing.execute(
+                    Statement.Customers.setPassword, [.integer(number), .text(password)])
+                _ = try Self.endSessions(of: number, at: wall, writing)
+            }
             return try writing.first(Statement.Customers.byID, [.integer(number)])
         }
         guard let row else { throw Self.customerNotFound }
+        if password != nil { wake(CustomerID(number)) }
         return try summary(row, shelf: try await loadShelf())
     }
 
@@ -107,7 +116,7 @@ extension Realm {
         return [.integer(customer), .text(String(parts[1])), .text(String(parts[2]))]
     }
 
-    private static var customerNotFound: Refusal {
+    static var customerNotFound: Refusal {
         Refusal(
             .notFound, code: "customerNotFound", "There is no such customer.",
             field: "customerId", rule: "the number that a customer was made with",

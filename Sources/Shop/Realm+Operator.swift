@@ -107,6 +107,12 @@ extension Realm {
             }
             return nil
         }
+        return try await passwordHash(changedTo: password)
+    }
+
+    /// Nil where nothing is changed.
+    func passwordHash(changedTo password: String?) async throws -> String? {
+        guard let password else { return nil }
         try Edge.name(password, "password", bytesMax: Passwords.bytesMax)
         return try await passwords.hash(password)
     }

@@ -35,26 +35,6 @@ extension Realm {
         return response(arrival, session, customer)
     }
 
-    /// The session that a token proves. Refusal: `sessionUnknown`, also when
-    /// it has expired by wall time.
-    public func session(token: String) async throws -> DeviceSession {
-        guard let token = SessionToken(token) else { throw Self.sessionUnknown }
-        let values: [SQLValue] = [.integer(token.customer.value), .blob(token.hash)]
-        guard
-            let row = try await storage.read({
-                try $0.first(Statement.Sessions.find, values)
-            }), try row.integer("expires_at") > ports.wall.now.milliseconds
-        else { throw Self.sessionUnknown }
-        return try DeviceSession(row, customer: token.customer)
-    }
-
-    private static var sessionUnknown: Refusal {
-        Refusal(
-            .unauthorised, code: "sessionUnknown", "The session is not known or has ended.",
-            field: "Authorization", rule: "`Bearer` and the token that signing in gave",
-            remedy: "sign in again")
-    }
-
     private static func check(_ request: SignInRequest) throws -> UUIDText {
         let texts = [
             (request.bundleId, "bundleId"), (request.deviceName, "deviceName"),
@@ -182,13 +162,13 @@ private struct Arrival: Sendable {
             Statement.Sessions.insert,
             [
                 customer, .blob(token.hash), bundle, device, .text(version),
-                .integer(expires.milliseconds),
+                .integer(expires.milliseconds), .integer(wall.milliseconds),
             ])
         guard
             let session = try writing.first(
                 Statement.Sessions.find, [customer, .blob(token.hash)])
         else { throw StorageFault(.malformedRow, "a session that cannot be read back") }
-        return try DeviceSession(session, customer: token.customer)
+        return try DeviceSession(session, token)
     }
 }
 

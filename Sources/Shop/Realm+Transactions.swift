@@ -31,8 +31,9 @@ extension Realm {
     }
 
     /// Returns when there is news for the session's app beyond the revision
-    /// `since`, or when `timeout` returns, whichever is first. `timeout`
-    /// sleeps, and is cancelled when it is not wanted any more.
+    /// `since`, when the session has ended, or when `timeout` returns,
+    /// whichever is first. `timeout` sleeps, and is cancelled when it is not
+    /// wanted any more.
     public func changes(
         since: Int64, _ session: DeviceSession,
         timeout: @escaping @Sendable () async throws -> Void
@@ -54,13 +55,15 @@ extension Realm {
     }
 
     /// What a customer's commits changed that no device is told of (a
-    /// sign-in, a sum captured) is no news.
+    /// sign-in, a sum captured) is no news; that the session has ended is.
     private func hasNews(since: Int64, _ session: DeviceSession) async throws -> Bool {
         let values: [SQLValue] = [
             .integer(session.customer.value), .text(session.bundleID.value), .integer(since),
         ]
-        return try await storage.read {
-            try $0.first(Statement.Purchases.news, values) != nil
+        let wall = ports.wall.now
+        return try await storage.read { reading in
+            guard try Self.isValid(session, at: wall, reading) else { return true }
+            return try reading.first(Statement.Purchases.news, values) != nil
         }
     }
 

@@ -12,6 +12,7 @@ enum RealmSchema {
         Migration(2, "notifications", notificationTables),
         Migration(3, "errands", workTables),
         Migration(4, "due work, approvals", dueWorkTables),
+        Migration(5, "sessions that can be ended", sessionColumns),
     ]
 
     private static let statements = [

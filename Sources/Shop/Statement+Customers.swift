@@ -30,6 +30,10 @@ extension Statement {
             WHERE customer_id = $1
             """)
 
+        static let setPassword = Statement(
+            "customers.setPassword", [.integer, .text],
+            "UPDATE customers SET password_hash = $2 WHERE customer_id = $1")
+
         static let byID = Statement(
             "customers.byID", [.integer],
             """
@@ -77,64 +81,7 @@ extension Statement {
             """)
 
         static let all = [
-            line, insert, change, claimName, byID, byName, page, revision, now,
+            line, insert, change, setPassword, claimName, byID, byName, page, revision, now,
         ]
-    }
-
-    enum Sessions {
-        static let putDevice = Statement(
-            "sessions.putDevice",
-            [.integer, .text, .text, .integer, .text, .text, .integer],
-            """
-            INSERT INTO devices (customer_id, bundle_id, device_uuid, device_id, name,
-                app_version, seen_at)
-            VALUES ($1, $2, $3, $4, $5, $6, $7)
-            ON CONFLICT (customer_id, bundle_id, device_uuid) DO UPDATE
-            SET name = excluded.name, app_version = excluded.app_version,
-                seen_at = excluded.seen_at
-            """)
-
-        static let putAppAccount = Statement(
-            "sessions.putAppAccount", [.integer, .text, .integer, .integer, .text],
-            """
-            INSERT INTO app_accounts (customer_id, bundle_id, app_transaction_id,
-                original_purchased_at, original_version)
-            VALUES ($1, $2, $3, $4, $5)
-            ON CONFLICT (customer_id, bundle_id) DO NOTHING
-            """)
-
-        static let insert = Statement(
-            "sessions.insert", [.integer, .blob, .text, .text, .text, .integer],
-            """
-            INSERT INTO sessions (customer_id, token_hash, bundle_id, device_uuid, app_version,
-                expires_at)
-            VALUES ($1, $2, $3, $4, $5, $6)
-            """)
-
-        static let deleteExpired = Statement(
-            "sessions.deleteExpired", [.integer, .integer],
-            "DELETE FROM sessions WHERE customer_id = $1 AND expires_at <= $2")
-
-        /// The session with all that its use cases need to know, and the clock.
-        static let find = Statement(
-            "sessions.find", [.integer, .blob],
-            """
-            SELECT s.bundle_id, s.device_uuid, s.app_version, s.expires_at,
-                c.name, COALESCE(c.storefront, p.storefront) AS storefront, c.may_buy, c.revision,
-                p.app_id, p.locale,
-                a.app_transaction_id, a.original_purchased_at, a.original_version,
-                r.clock_ahead, r.clock_stands_at, r.catalogue_revision,
-                (SELECT t.changed_at FROM transactions t WHERE t.customer_id = s.customer_id
-                    ORDER BY t.revision DESC LIMIT 1) AS last_event
-            FROM sessions s
-            JOIN customers c ON c.customer_id = s.customer_id
-            JOIN apps p ON p.bundle_id = s.bundle_id
-            JOIN app_accounts a
-                ON a.customer_id = s.customer_id AND a.bundle_id = s.bundle_id
-            CROSS JOIN realm r
-            WHERE s.customer_id = $1 AND s.token_hash = $2
-            """)
-
-        static let all = [putDevice, putAppAccount, insert, deleteExpired, find]
     }
 }

@@ -49,6 +49,21 @@ struct OperatorDoor: Sendable {
         return try .json(try await realm.changeCustomer(id, request))
     }
 
+    func sessions(_ realm: Realm) async throws -> Response {
+        try .json(
+            try await realm.listSessions(
+                customer: call.query("customer"), after: call.query("after"),
+                limit: try limit()))
+    }
+
+    func endSession(_ id: String, _ realm: Realm) async throws -> Response {
+        try .json(try await realm.endSession(id, call.context))
+    }
+
+    func endSessions(ofCustomer id: String, _ realm: Realm) async throws -> Response {
+        try .json(try await realm.endSessions(ofCustomer: id, call.context))
+    }
+
     func purchases(_ realm: Realm) async throws -> Response {
         try .json(
             try await realm.listPurchases(

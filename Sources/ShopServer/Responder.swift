@@ -61,6 +61,10 @@ struct Responder: RequestHandler {
         case .listCustomers: return try await door.customers(realm)
         case .createCustomer: return try await door.createCustomer(realm)
         case .changeCustomer(let id): return try await door.changeCustomer(id, realm)
+        case .listSessions: return try await door.sessions(realm)
+        case .endSession(let id): return try await door.endSession(id, realm)
+        case .endSessions(let customer):
+            return try await door.endSessions(ofCustomer: customer, realm)
         case .listPurchases: return try await door.purchases(realm)
         case .answerApproval(let id): return try await door.answerApproval(id, realm)
         case .listServerKeys: return try await door.serverKeys(realm)

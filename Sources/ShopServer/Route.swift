@@ -15,6 +15,7 @@ enum Route: Hashable, Sendable {
     case deleteRealm(name: String)
     case listTransactions
     case listCustomers, createCustomer, changeCustomer(id: String)
+    case listSessions, endSession(id: String), endSessions(customer: String)
     case listPurchases, answerApproval(purchaseID: String)
     case listServerKeys, createServerKey
     case readClock, moveClock
@@ -119,6 +120,9 @@ struct Entry: Sendable {
         Entry("GET", "/operator/v1/customers") { _ in .listCustomers },
         Entry("POST", "/operator/v1/customers") { _ in .createCustomer },
         Entry("PATCH", "/operator/v1/customers/{}") { .changeCustomer(id: $0[0]) },
+        Entry("GET", "/operator/v1/sessions") { _ in .listSessions },
+        Entry("DELETE", "/operator/v1/sessions/{}") { .endSession(id: $0[0]) },
+        Entry("DELETE", "/operator/v1/customers/{}/sessions") { .endSessions(customer: $0[0]) },
         Entry("GET", "/operator/v1/purchases") { _ in .listPurchases },
         Entry("PUT", "/operator/v1/purchases/{}/approval") { .answerApproval(purchaseID: $0[0]) },
         Entry("GET", "/operator/v1/server-keys") { _ in .listServerKeys },

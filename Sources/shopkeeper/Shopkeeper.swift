@@ -24,7 +24,7 @@ struct Shopkeeper: AsyncParsableCommand {
             PurchaseCommand.self, ApproveCommand.self, DeclineCommand.self,
             TransactionCommand.self, CustomerCommand.self, KeyCommand.self,
             CertificateCommand.self, VerifyCommand.self, AppCommand.self, NotifyCommand.self,
-            ListenCommand.self,
+            ListenCommand.self, SessionCommand.self,
         ])
 
     /// Runs the verb and turns whatever it throws into a sentence and a code.

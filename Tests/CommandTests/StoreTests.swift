@@ -53,6 +53,26 @@ import Testing
         #expect(await again.outcome().status == 0)
     }
 
+    @Test func `sessions are listed and ended, and a device signs in again by itself`() async throws
+    {
+        let store = try await rig.serve()
+        defer { store.kill(SIGTERM) }
+        _ = try await rig.object("buy", "com.example.monkeycredits.credits5")
+
+        let listed = try await rig.list("session", "list", "--customer", "customer")
+        let id = try #require(listed.first?["sessionId"] as? String)
+        let ended = try await rig.object("session", "revoke", id)
+        let again = try await rig.run("shopkeeper", "session", "revoke", id)
+        let unclear = try await rig.run("shopkeeper", "session", "revoke")
+        let unknown = try await rig.run("shopkeeper", "session", "revoke", "1-../x")
+
+        #expect(ended["ended"] as? Int == 1)
+        #expect([again.status, unclear.status, unknown.status] == [1, 64, 1])
+        _ = try await rig.object("buy", "com.example.monkeycredits.credits5")
+        let left = try await rig.object("session", "revoke", "--customer", "customer")
+        #expect(left["ended"] as? Int == 1)
+    }
+
     @Test func `realms are made, used, listed and deleted`() async throws {
         let store = try await rig.serve()
 

@@ -2,6 +2,7 @@
 
 import Foundation
 import Logging
+import Shop
 import StoreWire
 import Testing
 
@@ -73,6 +74,28 @@ import Testing
 
             #expect(line.level == .info)
             try await server.expectItSells()
+        }
+    }
+
+    @Test func `a session that is ended is told at once to who waits within it`() async throws {
+        try await TestServer.with { server in
+            let token = try await server.token()
+            let start = try await server.transactions(bearer: token).revision
+            let path = DeviceRoute.transactions(since: start, waitSeconds: 50).path
+            async let waiting = server.send("GET", path, bearer: token)
+            _ = await server.time.waits.first { $0 == .seconds(50) }
+            let key = try await server.store.doorKey(.operator)
+            let list = try await server.send("GET", "/operator/v1/sessions", bearer: key)
+            let id = try #require(try list.decoded(SessionList.self).sessions.first?.sessionId)
+
+            let ended = try await server.send(
+                "DELETE", "/operator/v1/sessions/\(id)", bearer: key)
+
+            let reply = try await waiting
+            #expect(try ended.decoded(SessionsEnded.self).ended == 1)
+            #expect(reply.status == 401)
+            #expect(reply.error?.code == "sessionEnded")
+            #expect(reply.header("WWW-Authenticate") == "Bearer")
         }
     }
 

@@ -62,10 +62,15 @@ public struct ChangeCustomerRequest: Hashable, Sendable, Codable {
     public var canMakePayments: Bool?
     /// Whether somebody must approve each payment from now on.
     public var asksToBuy: Bool?
+    /// Ends every session of the customer.
+    public var password: String?
 
-    public init(canMakePayments: Bool? = nil, asksToBuy: Bool? = nil) {
+    public init(
+        canMakePayments: Bool? = nil, asksToBuy: Bool? = nil, password: String? = nil
+    ) {
         self.canMakePayments = canMakePayments
         self.asksToBuy = asksToBuy
+        self.password = password
     }
 }
 

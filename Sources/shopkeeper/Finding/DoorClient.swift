@@ -43,6 +43,10 @@ struct DoorClient: Sendable {
         _ = try await send("DELETE", path, nil)
     }
 
+    func delete<Answer: Decodable>(_ path: String, as type: Answer.Type) async throws -> Answer {
+        try JSONDecoder().decode(type, from: try await send("DELETE", path, nil))
+    }
+
     func bytes(_ path: String) async throws -> Data {
         try await send("GET", path, nil)
     }

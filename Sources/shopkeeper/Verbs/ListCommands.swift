@@ -156,21 +156,19 @@ struct CustomerCommand: AsyncParsableCommand {
         var asksToBuy: Bool?
         @Flag(inversion: .prefixedNo, help: "Whether the customer may not buy.")
         var restricted: Bool?
+        @Option(name: .long, help: "A new password; ends the customer's sessions.")
+        var password: String?
         @OptionGroup var store: StoreOptions
         @OptionGroup var printing: PrintOptions
 
         func run() async throws {
             let door = try store.store().operatorDoor
-            guard let found = try await CustomerCommand.all(door).first(where: { $0.name == name })
-            else {
-                throw Failure(
-                    .no, "customerNotFound", "There is no customer \(name).", field: "name",
-                    remedy: "list the customers with `customer list`")
-            }
+            let found = try await CustomerCommand.find(name, door)
             let changed = try await door.patch(
                 "/customers/\(found.customerId)",
                 ChangeCustomerRequest(
-                    canMakePayments: restricted.map { !$0 }, asksToBuy: asksToBuy),
+                    canMakePayments: restricted.map { !$0 }, asksToBuy: asksToBuy,
+                    password: password),
                 as: CustomerSummary.self)
             try printing.show(
                 changed,
@@ -181,6 +179,16 @@ struct CustomerCommand: AsyncParsableCommand {
     static func rights(_ customer: CustomerSummary) -> String {
         guard customer.canMakePayments else { return "may not buy" }
         return customer.asksToBuy ? "asks to buy" : "may buy"
+    }
+
+    /// The customer of a sign-in name; without one the answer is no.
+    static func find(_ name: String, _ door: DoorClient) async throws -> CustomerSummary {
+        guard let found = try await all(door).first(where: { $0.name == name }) else {
+            throw Failure(
+                .no, "customerNotFound", "There is no customer \(name).", field: "name",
+                remedy: "list the customers with `customer list`")
+        }
+        return found
     }
 
     /// Every customer, page by page.

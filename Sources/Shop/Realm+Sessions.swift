@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Foundation
+import Storage
+public import StoreWire
+
+/// Sessions after signing in: proven with every request, listed, ended.
+extension Realm {
+    /// How exact `lastUsedDate` is: a session in use is written down again
+    /// after this, not with every request.
+    static let sessionTouchSeconds: Int64 = 3600
+
+    /// The session that a token proves. Refusals: `sessionUnknown`, also when
+    /// it has expired by wall time; `sessionEnded`.
+    public func session(token: String) async throws -> DeviceSession {
+        guard let token = SessionToken(token) else { throw Self.sessionUnknown }
+        let key: [SQLValue] = [.integer(token.customer.value), .blob(token.hash)]
+        let now = ports.wall.now
+        guard let row = try await storage.read({ try $0.first(Statement.Sessions.find, key) }),
+            try row.integer("expires_at") > now.milliseconds
+        else { throw Self.sessionUnknown }
+        guard try row.optionalInteger("ended_at") == nil else { throw Self.sessionEnded }
+        let session = try DeviceSession(row, token)
+        let used = Timestamp(milliseconds: try row.integer("used_at"))
+        if used.adding(seconds: Self.sessionTouchSeconds) <= now {
+            // A note for operators: where it cannot be written, the request goes on.
+            try? await storage.write { writing in
+                try writing.execute(
+                    Statement.Sessions.touch, key + [.integer(now.milliseconds)])
+            }
+        }
+        return session
+    }
+
+    /// Whether a session is still good, asked where something is read or
+    /// written for it.
+    static func isValid(
+        _ session: DeviceSession, at wall: Timestamp, _ reading: any Reading
+    ) throws -> Bool {
+        try reading.first(
+            Statement.Sessions.isValid,
+            [
+                .integer(session.customer.value), .blob(session.tokenHash),
+                .integer(wall.milliseconds),
+            ]) != nil
+    }
+
+    /// Sessions that have not expired, ended ones too, customer by customer,
+    /// a page at a time. Refusal: `cursorInvalid`.
+    public func listSessions(
+        customer: String? = nil, after: String? = nil, limit: Int = operatorPageMax
+    ) async throws -> SessionList {
+        let start = try after.map { text in
+            guard let place = SessionPlace(text) else { throw Self.cursorInvalid("after") }
+            return place
+        }
+        let values: [SQLValue] = [
+            .integer(start?.customer ?? 0), .blob(start?.last ?? []),
+            .optional(try Self.cursor(customer, "customer")), .integer(Self.limit(limit)),
+        ]
+        let rows = try await storage.read { try $0.query(Statement.Sessions.page, values) }
+        let now = ports.wall.now
+        let sessions = try rows.map(SessionSummary.init(row:))
+        let isFull = Int64(rows.count) == Self.limit(limit)
+        return SessionList(
+            sessions: sessions.filter { $0.expiresDate > now },
+            next: isFull ? sessions.last?.sessionId : nil)
+    }
+
+    /// Ends a session. A device that waits within it is answered at once.
+    /// Ending it again changes nothing. Refusal: `sessionNotFound`.
+    public func endSession(
+        _ sessionID: String, _ context: RequestContext
+    ) async throws -> SessionsEnded {
+        guard let place = SessionPlace(sessionID) else { throw Self.sessionNotFound }
+        return try await endSessions(of: place.customer, place.first, place.last, context) {
+            let key: [SQLValue] = [
+                .integer(place.customer), .blob(place.first), .blob(place.last),
+            ]
+            return try $0.first(Statement.Sessions.between, key) == nil
+                ? Self.sessionNotFound : nil
+        }
+    }
+
+    /// Ends every session of a customer. Refusal: `customerNotFound`.
+    public func endSessions(
+        ofCustomer customerID: String, _ context: RequestContext
+    ) async throws -> SessionsEnded {
+        guard let number = Edge.number(customerID) else { throw Self.customerNotFound }
+        return try await endSessions(
+            of: number, SessionPlace.lowest, SessionPlace.highest, context
+        ) { _ in nil }
+    }
+
+    private func endSessions(
+        of customer: Int64, _ first: [UInt8], _ last: [UInt8], _ context: RequestContext,
+        refusing: @escaping @Sendable (any Reading) throws -> Refusal?
+    ) async throws -> SessionsEnded {
+        let wall = ports.wall.now
+        let ended = try await storage.write { writing in
+            guard try writing.first(Statement.Customers.line, [.integer(customer)]) != nil else {
+                throw Self.customerNotFound
+            }
+            if let refusal = try refusing(writing) { throw refusal }
+            return try Self.endSessions(of: customer, first, last, at: wall, writing)
+        }
+        wake(CustomerID(customer))
+        ports.log(
+            .info, "sessions ended", context, ["customer": "\(customer)", "count": "\(ended)"])
+        return SessionsEnded(ended: ended)
+    }
+
+    /// Behind the customer's line; answers how many it ended.
+    static func endSessions(
+        of customer: Int64, _ first: [UInt8] = SessionPlace.lowest,
+        _ last: [UInt8] = SessionPlace.highest, at wall: Timestamp, _ writing: any Writing
+    ) throws -> Int {
+        try writing.query(
+            Statement.Sessions.end,
+            [.integer(customer), .blob(first), .blob(last), .integer(wall.milliseconds)]
+        ).count
+    }
+
+    static var sessionUnknown: Refusal {
+        Refusal(
+            .unauthorised, code: "sessionUnknown", "The session is not known or has expired.",
+            field: "Authorization", rule: "`Bearer` and the token that signing in gave",
+            remedy: "sign in again")
+    }
+
+    static var sessionEnded: Refusal {
+        Refusal(
+            .unauthorised, code: "sessionEnded", "The session was ended.",
+            field: "Authorization",
+            rule: "a session lasts until an operator ends it or the password is changed",
+            remedy: "sign in again, with the password as it is now")
+    }
+
+    private static var sessionNotFound: Refusal {
+        Refusal(
+            .notFound, code: "sessionNotFound", "There is no such session.", field: "sessionId",
+            rule: "an id that the list of sessions tells", remedy: "list the sessions")
+    }
+}
+
+/// Where a session stands among all: its customer's number, and the first
+/// bytes of its token's hash, by which nobody can sign in. `CUSTOMER-16 digits`.
+private struct SessionPlace {
+    static let shownBytes = 8
+    static let lowest = [UInt8](repeating: 0, count: SessionToken.hashBytes)
+    static let highest = [UInt8](repeating: 0xFF, count: SessionToken.hashBytes)
+
+    let customer: Int64
+    private let shown: [UInt8]
+
+    init?(_ text: String) {
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 2, let customer = Edge.number(String(parts[0])),
+            let shown = bytes(hexadecimal: parts[1]), shown.count == Self.shownBytes
+        else { return nil }
+        self.customer = customer
+        self.shown = shown
+    }
+
+    /// The hashes that begin like it lie between these.
+    var first: [UInt8] { shown + Self.lowest.dropFirst(shown.count) }
+    var last: [UInt8] { shown + Self.highest.dropFirst(shown.count) }
+
+    static func text(customer: Int64, hash: [UInt8]) -> String {
+        "\(customer)-\(hexadecimal(Array(hash.prefix(shownBytes))))"
+    }
+}
+
+extension SessionSummary {
+    fileprivate init(row: Row) throws {
+        let customer = try row.integer("customer_id")
+        let instant = { Timestamp(milliseconds: $0) }
+        self.init(
+            sessionId: SessionPlace.text(
+                customer: customer, hash: try row.blob("token_hash")),
+            customerId: String(customer), bundleId: try row.text("bundle_id"),
+            deviceUUID: try row.text("device_uuid"), deviceName: try row.optionalText("name"),
+            appVersion: try row.text("app_version"),
+            createdDate: instant(try row.integer("made_at")),
+            lastUsedDate: instant(try row.integer("used_at")),
+            expiresDate: instant(try row.integer("expires_at")),
+            endedDate: try row.optionalInteger("ended_at").map(instant))
+    }
+}

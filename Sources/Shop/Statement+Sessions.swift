@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Storage
+
+extension Statement {
+    /// A session is good while its row has not ended and its time, by the
+    /// wall, is not over.
+    enum Sessions {
+        static let putDevice = Statement(
+            "sessions.putDevice",
+            [.integer, .text, .text, .integer, .text, .text, .integer],
+            """
+            INSERT INTO devices (customer_id, bundle_id, device_uuid, device_id, name,
+                app_version, seen_at)
+            VALUES ($1, $2, $3, $4, $5, $6, $7)
+            ON CONFLICT (customer_id, bundle_id, device_uuid) DO UPDATE
+            SET name = excluded.name, app_version = excluded.app_version,
+                seen_at = excluded.seen_at
+            """)
+
+        static let putAppAccount = Statement(
+            "sessions.putAppAccount", [.integer, .text, .integer, .integer, .text],
+            """
+            INSERT INTO app_accounts (customer_id, bundle_id, app_transaction_id,
+                original_purchased_at, original_version)
+            VALUES ($1, $2, $3, $4, $5)
+            ON CONFLICT (customer_id, bundle_id) DO NOTHING
+            """)
+
+        static let insert = Statement(
+            "sessions.insert", [.integer, .blob, .text, .text, .text, .integer, .integer],
+            """
+            INSERT INTO sessions (customer_id, token_hash, bundle_id, device_uuid, app_version,
+                expires_at, made_at, used_at)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $7)
+            """)
+
+        static let deleteExpired = Statement(
+            "sessions.deleteExpired", [.integer, .integer],
+            "DELETE FROM sessions WHERE customer_id = $1 AND expires_at <= $2")
+
+        /// The session with all that its use cases need to know, and the clock.
+        static let find = Statement(
+            "sessions.find", [.integer, .blob],
+            """
+            SELECT s.bundle_id, s.device_uuid, s.app_version, s.expires_at, s.used_at,
+                s.ended_at,
+                c.name, COALESCE(c.storefront, p.storefront) AS storefront, c.may_buy, c.revision,
+                p.app_id, p.locale,
+                a.app_transaction_id, a.original_purchased_at, a.original_version,
+                r.clock_ahead, r.clock_stands_at, r.catalogue_revision,
+                (SELECT t.changed_at FROM transactions t WHERE t.customer_id = s.customer_id
+                    ORDER BY t.revision DESC LIMIT 1) AS last_event
+            FROM sessions s
+            JOIN customers c ON c.customer_id = s.customer_id
+            JOIN apps p ON p.bundle_id = s.bundle_id
+            JOIN app_accounts a
+                ON a.customer_id = s.customer_id AND a.bundle_id = s.bundle_id
+            CROSS JOIN realm r
+            WHERE s.customer_id = $1 AND s.token_hash = $2
+            """)
+
+        /// Whether a session is still good at a wall time: one row, or none.
+        static let isValid = Statement(
+            "sessions.isValid", [.integer, .blob, .integer],
+            """
+            SELECT 1 AS valid FROM sessions
+            WHERE customer_id = $1 AND token_hash = $2 AND ended_at IS NULL AND expires_at > $3
+            """)
+
+        /// Behind no customer's line: it is nobody's revision.
+        static let touch = Statement(
+            "sessions.touch", [.integer, .blob, .integer],
+            """
+            UPDATE sessions SET used_at = $3
+            WHERE customer_id = $1 AND token_hash = $2 AND used_at < $3
+            """)
+
+        /// Ends the customer's sessions whose hashes lie between two.
+        static let end = Statement(
+            "sessions.end", [.integer, .blob, .blob, .integer],
+            """
+            UPDATE sessions SET ended_at = $4
+            WHERE customer_id = $1 AND token_hash >= $2 AND token_hash <= $3
+                AND ended_at IS NULL AND expires_at > $4
+            RETURNING customer_id
+            """)
+
+        static let between = Statement(
+            "sessions.between", [.integer, .blob, .blob],
+            """
+            SELECT customer_id FROM sessions
+            WHERE customer_id = $1 AND token_hash >= $2 AND token_hash <= $3 LIMIT 1
+            """)
+
+        static let page = Statement(
+            "sessions.page", [.integer, .blob, .integer, .integer],
+            """
+            SELECT s.customer_id, s.token_hash, s.bundle_id, s.device_uuid, s.app_version,
+                s.expires_at, s.made_at, s.used_at, s.ended_at, d.name
+            FROM sessions s
+            LEFT JOIN devices d ON d.customer_id = s.customer_id
+                AND d.bundle_id = s.bundle_id AND d.device_uuid = s.device_uuid
+            WHERE (s.customer_id > $1 OR (s.customer_id = $1 AND s.token_hash > $2))
+                AND ($3 IS NULL OR s.customer_id = $3)
+            ORDER BY s.customer_id, s.token_hash LIMIT $4
+            """)
+
+        static let all = [
+            putDevice, putAppAccount, insert, deleteExpired, find, isValid, touch, end, between,
+            page,
+        ]
+    }
+}
