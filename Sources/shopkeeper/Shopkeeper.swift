@@ -42,11 +42,16 @@ struct Shopkeeper: AsyncParsableCommand {
             Foundation.exit(failure.code.rawValue)
         } catch let code as ExitCode {
             Foundation.exit(code.rawValue)
-        } catch  where exitCode(for: error).rawValue == 0 || error is ValidationError {
+        } catch  where exitCode(for: error).rawValue == 0 {
             exit(withError: error)
-        } catch  where "\(type(of: error))" == "CommandError" {
+        } catch  where error is ValidationError || "\(type(of: error))" == "CommandError" {
             // What ArgumentParser says of a command line: its usage, code 64.
-            exit(withError: error)
+            guard wantsJSON else { exit(withError: error) }
+            let failure = Failure(
+                .usage, "usage", message(for: error), rule: usageString(),
+                remedy: "`shopkeeper help` and `--help` after a verb tell what there is")
+            failure.print(asJSON: true)
+            Foundation.exit(failure.code.rawValue)
         } catch {
             let failure = Failure(unexpected: error)
             failure.print(asJSON: wantsJSON)

@@ -41,18 +41,39 @@ import Testing
         #expect((error as? [String: Any])?["remedy"] is String)
     }
 
+    @Test(arguments: [
+        "buy --quantity many coins --json", "frob --json", "realm list --what --json",
+    ])
+    func `with --json a wrong command line is an object, too`(_ words: String) async throws {
+        let outcome = try await ChildProcess.run(
+            ["shopkeeper"] + words.split(separator: " ").map(String.init),
+            environment: rig.environment, folder: URL(fileURLWithPath: rig.folder.path))
+
+        let error = try JSONSerialization.jsonObject(with: Data(outcome.errors.utf8))
+        #expect(outcome.status == 64)
+        #expect(outcome.output.isEmpty)
+        #expect((error as? [String: Any])?["code"] as? String == "usage")
+        #expect(((error as? [String: Any])?["message"] as? String)?.isEmpty == false)
+    }
+
     @Test func `what the store refuses is a no, with the store's sentence`() async throws {
         let store = try await rig.serve()
         defer { store.kill(SIGTERM) }
 
         let unknown = try await rig.run("shopkeeper", "buy", "com.example.nothing")
         let many = try await rig.run(
-            "shopkeeper", "buy", "com.example.monkeycredits.credits5", "--quantity", "11")
+            "shopkeeper", "buy", "com.example.monkeycredits.credits5", "--quantity", "11",
+            "--json")
         let realm = try await rig.run("shopkeeper", "realm", "delete", "nowhere")
 
         #expect(unknown.status == 1)
         #expect(unknown.errors.contains("com.example.nothing"))
         #expect(many.status == 1)
+        let error =
+            try JSONSerialization.jsonObject(with: Data(many.errors.utf8)) as? [String: Any]
+        #expect(error?["code"] as? String == "quantityOutOfRange")
+        #expect(error?["field"] as? String == "quantity")
+        #expect(error?["rule"] is String)
         #expect(realm.status == 1)
         #expect(realm.errors.contains("remedy:"))
     }

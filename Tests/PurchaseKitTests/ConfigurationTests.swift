@@ -43,6 +43,22 @@ struct ConfigurationTests {
         #expect(configuration.queueFolder.path.hasPrefix(place.path))
     }
 
+    @Test func `a release build believes nothing of its environment, and says so`() {
+        let set = [
+            "SHOPKEEPER_URL": "http://evil.example", "SHOPKEEPER_SHEET": "confirm", "HOME": "/",
+        ]
+
+        let debug = BelievedEnvironment(set, isDebugBuild: true)
+        let release = BelievedEnvironment(set, isDebugBuild: false)
+        let plain = BelievedEnvironment(["HOME": "/"], isDebugBuild: false)
+
+        #expect(debug.variables == set)
+        #expect(debug.warning == nil)
+        #expect(release.variables.isEmpty)
+        #expect(release.warning?.contains("SHOPKEEPER_URL, SHOPKEEPER_SHEET;") == true)
+        #expect(plain.warning == nil)
+    }
+
     @Test func `a root may be DER`() throws {
         let place = try temporaryFolder()
         let authority = try Authorities.first.get()

@@ -123,6 +123,8 @@ struct PurchaseTests {
         let error = try #require(app.queue.transactions.first?.error as? SKError)
         #expect(error.code.rawValue == code)
         #expect(error.localizedDescription == "No. Do this.")
+        #expect(error.storeRefusal?.code == refusal)
+        #expect(error.storeRefusal?.remedy == "Do this.")
     }
 
     @Test func `a product that the store does not have fails before the sheet`() async {

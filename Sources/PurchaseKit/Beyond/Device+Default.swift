@@ -43,26 +43,17 @@ enum DefaultDevice {
         }
     }
 
-    /// From the environment, which a release build does not believe: anyone
-    /// could point a shipped app to a store of their own.
     private static func fromSurroundings() -> DeviceConfiguration {
-        let environment = DeviceConfiguration.isDebugBuild ? Live.environment : [:]
-        if !DeviceConfiguration.isDebugBuild { warn(Live.environment) }
+        let believed = BelievedEnvironment(
+            Live.environment, isDebugBuild: DeviceConfiguration.isDebugBuild)
+        if let warning = believed.warning { StandardError.say(warning) }
         do throws(ConfigurationFault) {
-            return try DeviceConfiguration.fromEnvironment(environment)
+            return try DeviceConfiguration.fromEnvironment(believed.variables)
         } catch {
             StandardError.say(error.description)
             var broken = DeviceConfiguration(storeURL: URL(fileURLWithPath: "/"))
             broken.fault = error.description
             return broken
         }
-    }
-
-    private static func warn(_ environment: [String: String]) {
-        let ignored = DeviceConfiguration.variables.filter { environment[$0] != nil }
-        guard !ignored.isEmpty else { return }
-        StandardError.say(
-            "a release build ignores \(ignored.joined(separator: ", ")); its code may call "
-                + "Device.configureDefault(.fromEnvironment())")
     }
 }

@@ -85,8 +85,12 @@ extension Device {
                 return fail(
                     entry,
                     PaymentFailure(
-                        .storeProductNotAvailable,
-                        "The store has no product \"\(entry.payment.productID)\"."))
+                        refusal: WireError(
+                            code: PurchaseRefusal.unknownProduct.rawValue,
+                            message: "The store has no product \"\(entry.payment.productID)\".",
+                            field: "productId", rule: "a product that the store lists for this app")
+                    )
+                )
             }
             guard let contents = sheetContents(entry, product, isPriceChanged: false) else {
                 return fail(entry, PaymentFailure(.unknown, "The product's price is unreadable."))

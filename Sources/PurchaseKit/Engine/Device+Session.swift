@@ -44,6 +44,11 @@ extension Device {
         let reply = try await send(.signIn, body: encode(request), token: nil)
         guard reply.status == 200 else { throw signInRefusal(reply) }
         let response: SignInResponse = try decode(reply)
+        if configuration.bundleID == nil {
+            sayOnce(
+                "no bundle id is configured: this is \(response.bundleId), the store's only app "
+                    + "(SHOPKEEPER_BUNDLE_ID or DeviceConfiguration.bundleID says another)")
+        }
         let session = try makeSession(response)
         try remember(response, session)
         self.session = session

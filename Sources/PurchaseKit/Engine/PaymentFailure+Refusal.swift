@@ -23,6 +23,7 @@ extension PaymentFailure {
             }
         let remedy = refusal.remedy.map { " " + $0 } ?? ""
         self.init(code, refusal.message + remedy)
+        self.refusal = StoreRefusal(refusal)
     }
 
     private static func code(ofCall code: String) -> SKError.Code {

@@ -13,6 +13,8 @@ struct PaymentFailure: Hashable, Sendable, Codable {
     var urlErrorCode: Int?
     /// What the disk or the system said beneath, where it was at fault.
     var systemErrorCode: Int?
+    /// What the store said, where it refused.
+    var refusal: StoreRefusal?
 
     init(_ code: SKError.Code, _ message: String) {
         self.code = code.rawValue
@@ -29,6 +31,7 @@ struct PaymentFailure: Hashable, Sendable, Codable {
             userInfo[NSUnderlyingErrorKey] = NSError(
                 domain: NSPOSIXErrorDomain, code: systemErrorCode)
         }
+        userInfo[StoreRefusal.key] = refusal
         return SKError(SKError.Code(rawValue: code) ?? .unknown, userInfo: userInfo)
     }
 }

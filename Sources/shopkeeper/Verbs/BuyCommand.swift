@@ -174,10 +174,21 @@ private final class Buyer: NSObject, SKPaymentTransactionObserver, @unchecked Se
     private func failed(_ transaction: SKPaymentTransaction, _ queue: SKPaymentQueue) {
         let error = transaction.error as? SKError
         let isNetwork = error?.userInfo[NSUnderlyingErrorKey] is URLError
-        let failure = Failure(
-            isNetwork ? .unavailable : .no, "purchaseFailed",
-            transaction.error?.localizedDescription ?? "The purchase failed.")
+        let failure =
+            error?.storeRefusal.map { Failure(.no, WireError($0)) }
+            ?? Failure(
+                isNetwork ? .unavailable : .no, "purchaseFailed",
+                transaction.error?.localizedDescription ?? "The purchase failed.")
         lock.withLock { outcome = .failure(failure) }
         queue.finishTransaction(transaction)
+    }
+}
+
+extension WireError {
+    /// What the store said, as it said it.
+    fileprivate init(_ refusal: StoreRefusal) {
+        self.init(
+            code: refusal.code, message: refusal.message, field: refusal.field,
+            rule: refusal.rule, remedy: refusal.remedy)
     }
 }
