@@ -204,8 +204,8 @@ let package = Package(
         tests(
             "LedgerTests",
             [
-                "Commerce", "Ledger", "SignedData", "Storage", "StorageSQLite", "StoreWire",
-                "TestSupport",
+                "Commerce", "Ledger", "SignedData", "Storage", "StoragePostgres", "StorageSQLite",
+                "StoreWire", "TestSupport",
             ]),
         tests(
             "LedgerServerTests",

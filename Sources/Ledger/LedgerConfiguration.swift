@@ -75,7 +75,8 @@ public struct LedgerApp: Hashable, Sendable {
 public struct LedgerConfiguration: Sendable {
     public let roots: [TrustedRoot]
     public let apps: [LedgerApp]
-    let environments: Set<LedgerEnvironment>
+    /// Every environment that some app is booked in.
+    public let environments: Set<LedgerEnvironment>
 
     /// Throws ``WireError`` `rootMissing`, `appMissing`, `appTwice`,
     /// `environmentMissing` or `environmentUnproven`.

@@ -12,21 +12,11 @@ import Testing
         rig = try Rig()
     }
 
-    private func ledger(_ options: String...) async throws -> ChildProcess {
-        let ledger = try ChildProcess(
-            ["shopkeeper", "ledger", "serve", "--port", "0"] + options,
-            environment: rig.environment, folder: URL(fileURLWithPath: rig.folder.path))
-        guard await ledger.line(with: "Notifications go to") != nil else {
-            throw Unexpected(await ledger.outcome().errors)
-        }
-        return ledger
-    }
-
     @Test func `what was bought is taken, listed and spent once`() async throws {
         let product = "com.example.monkeycredits.credits5"
         let store = try await rig.serve()
         defer { store.kill(SIGTERM) }
-        let first = try await ledger()
+        let first = try await rig.ledger()
         let bought = try await rig.object("buy", product, "--quantity", "2")
         let signed = try #require(bought["signedTransactionInfo"] as? String)
 
@@ -39,7 +29,7 @@ import Testing
         #expect(await first.outcome().status == 0)
         #expect(try await rig.run("shopkeeper", "ledger", "list", "blob").status == 69)
 
-        let second = try await ledger()
+        let second = try await rig.ledger()
         let again = try await rig.object(
             "ledger", "redeem", "blob", "--product", product, "--purpose", "feed", "--key", "a")
         let contradiction = try await rig.run(
@@ -73,5 +63,53 @@ import Testing
         #expect(odd.status == 64)
         #expect(odd.errors.contains("environmentUnknown"))
         #expect(missing.status == 65)
+    }
+
+    @Test func `ledgers that share a database spend each unit once`() async throws {
+        let product = "com.example.monkeycredits.credits5"
+        let database = try await rig.database()
+        let store = try await rig.serve()
+        let folders = [rig.path("one"), rig.path("other")]
+        var ledgers: [ChildProcess] = []
+        for folder in folders {
+            ledgers.append(try await rig.ledger(["--database", database, "--data", folder]))
+        }
+        let bought = try await rig.object("buy", product, "--quantity", "3")
+        let signed = try #require(bought["signedTransactionInfo"] as? String)
+        _ = try await rig.object(
+            "ledger", "take", signed, "--account", "blob", "--data", folders[0])
+
+        let rig = rig
+        let statuses = try await withThrowingTaskGroup(of: Int32.self) { group in
+            for racer in 0..<8 {
+                group.addTask {
+                    try await rig.run(
+                        "shopkeeper", "ledger", "redeem", "blob", "--product", product,
+                        "--purpose", "feed", "--key", "racer-\(racer)", "--data",
+                        folders[racer % 2]
+                    ).status
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        ledgers[0].kill(SIGKILL)
+        let left = try await rig.list("ledger", "list", "blob", "--data", folders[1])
+
+        #expect(statuses.sorted() == [0, 0, 0, 1, 1, 1, 1, 1])
+        #expect(left.isEmpty)
+        ledgers[1].kill(SIGTERM)
+        #expect(await ledgers[1].outcome().status == 0)
+        store.kill(SIGTERM)
+    }
+
+    @Test func `a ledger's database that cannot be reached is told`() async throws {
+        let store = try await rig.serve()
+        let outcome = try await rig.run(
+            "shopkeeper", "ledger", "serve", "--port", "0", "--database",
+            "host=\(rig.path("none"))", "--json")
+
+        #expect(outcome.status == 69)
+        #expect(outcome.errors.contains("databaseUnusable"))
+        store.kill(SIGTERM)
     }
 }

@@ -12,19 +12,8 @@ import Testing
         rig = try Rig()
     }
 
-    /// A database of its own in the run's cluster.
-    private func database() async throws -> String {
-        let cluster = try await PostgresCluster.shared()
-        let name = "command_\(UUID().uuidString.lowercased().filter { $0 != "-" })"
-        let made = try await rig.run(
-            "psql", "-q", cluster.conninfo, "-c", "CREATE DATABASE \(name)")
-        try #require(made.status == 0, "\(made.errors)")
-        return cluster.conninfo.replacingOccurrences(
-            of: "dbname=postgres", with: "dbname=\(name)")
-    }
-
     @Test func `two servers on one database are one store`() async throws {
-        let database = try await database()
+        let database = try await rig.database()
         let first = try await rig.serve("--database", database, "--data", rig.path("a"))
         let second = try await rig.serve(
             "--database", database, "--data", rig.path("b"), "--seal-key",
@@ -50,7 +39,7 @@ import Testing
     }
 
     @Test func `a server with another sealing key is refused`() async throws {
-        let database = try await database()
+        let database = try await rig.database()
         let first = try await rig.serve("--database", database, "--data", rig.path("a"))
 
         let other = try await rig.run(
@@ -71,7 +60,7 @@ import Testing
     }
 
     @Test func `production is not sold on a server that may forget`() async throws {
-        let database = try await database()
+        let database = try await rig.database()
         let name = database.split(separator: "=").last.map(String.init) ?? ""
         let changed = try await rig.run(
             "psql", "-q", database, "-c", "ALTER DATABASE \(name) SET synchronous_commit = off")

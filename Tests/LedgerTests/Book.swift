@@ -2,7 +2,7 @@
 
 import Commerce
 import SignedData
-import StorageSQLite
+import Storage
 import StoreWire
 import Testing
 
@@ -23,14 +23,14 @@ struct FieldChange: CustomTestStringConvertible, Sendable {
     var testDescription: String { field }
 }
 
-/// A ledger in memory, and the authorities whose purchases it is handed.
+/// A ledger on the engine under test, and the authorities whose purchases it is handed.
 struct Book: Sendable {
     static let now = Timestamp(milliseconds: 1_760_000_000_000)
     static let bundleID: BundleID = "com.example.monkeys"
     static let blob = "11111111-2222-4333-8444-555555555555"
 
     let ledger: Ledger
-    let storage: SQLiteStorage
+    let storage: any Storage
 
     // Each costs an RSA key: made once.
     private static let authorities = Result {
@@ -49,15 +49,11 @@ struct Book: Sendable {
     /// production; every write is run twice.
     static func open(
         environments: Set<LedgerEnvironment> = [.sandbox],
-        apps: [BundleID] = [Book.bundleID], appID: Int64? = nil, storage: SQLiteStorage? = nil
+        apps: [BundleID] = [Book.bundleID], appID: Int64? = nil, storage: (any Storage)? = nil
     ) async throws -> Book {
-        var options = SQLiteOptions()
-        options.runsWritesTwice = true
-        let storage: SQLiteStorage =
-            if let storage { storage } else {
-                try await SQLiteStorage.open(
-                    file: nil, migrations: Ledger.migrations, options: options)
-            }
+        var own = storage
+        if own == nil { own = try await Shelf.storage() }
+        let storage = try #require(own)
         let configuration = try LedgerConfiguration(
             roots: [
                 TrustedRoot(certificate: try sandbox().root, environments: [.sandbox, .xcode]),

@@ -3,7 +3,6 @@
 import Commerce
 import Foundation
 import SignedData
-import StorageSQLite
 import StoreWire
 import TestSupport
 import Testing
@@ -176,7 +175,7 @@ import Testing
     private static func believing(_ root: [UInt8]) async throws -> Ledger {
         let environments: Set<LedgerEnvironment> = [.production, .sandbox]
         return try await Ledger.open(
-            storage: try await SQLiteStorage.open(file: nil, migrations: Ledger.migrations),
+            storage: try await Shelf.storage(),
             configuration: try LedgerConfiguration(
                 roots: [TrustedRoot(certificate: root, environments: environments)],
                 apps: [LedgerApp(bundleID: Book.bundleID, environments: environments)]),

@@ -180,4 +180,33 @@ import Testing
         #expect(Set(told).count == 1)
         #expect(try await book.unspent() == ["2000000000000001": 4])
     }
+
+    @Test func `two ledgers of one book spend each unit once`() async throws {
+        let (one, other) = try await Shelf.pair()
+        let books = [
+            try await Book.open(storage: one), try await Book.open(storage: other),
+        ]
+        for id in 1...3 { try await books[0].take(id) { $0.quantity = 6 } }
+
+        let outcomes = try await withThrowingTaskGroup(of: String.self) { group in
+            for racer in 0..<30 {
+                group.addTask {
+                    do {
+                        let spent = try await books[racer % 2].redeem(
+                            "racer-\(racer)", id: nil, product: "credits.5")
+                        return "\(spent.transactionId)/\(spent.unit)"
+                    } catch let refusal as LedgerRefusal {
+                        return refusal.error.code
+                    }
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+
+        let spent = outcomes.filter { $0 != "purchaseSpent" }
+        #expect(spent.count == 18)
+        #expect(Set(spent).count == 18)
+        #expect(books[0].ledger.accessKey == books[1].ledger.accessKey)
+        #expect(try await books[1].unspent().isEmpty)
+    }
 }

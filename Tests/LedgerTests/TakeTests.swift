@@ -3,7 +3,6 @@
 import Commerce
 import SignedData
 import Storage
-import StorageSQLite
 import StoreWire
 import TestSupport
 import Testing

@@ -7,6 +7,7 @@ import Ledger
 import LedgerServer
 import Live
 import Logging
+import Storage
 import StorageSQLite
 import StoreWire
 
@@ -22,6 +23,10 @@ struct LedgerServeCommand: AsyncParsableCommand {
     @Option(name: .long, help: "Where to listen; loopback only.") var host = "127.0.0.1"
     @Option(name: .long, help: "Port; 0 is any free one.") var port = 4790
     @Option(name: .long, help: "The data directory.") var data = "./.shopkeeper-ledger"
+    @Option(
+        name: .long,
+        help: "PostgreSQL instead: a URL or what libpq takes; '' for what its environment says.")
+    var database: String?
     @Option(name: .long, help: "debug, info, notice, warning or error, on standard error.")
     var logLevel = "notice"
     @OptionGroup var printing: PrintOptions
@@ -66,14 +71,28 @@ struct LedgerServeCommand: AsyncParsableCommand {
     private func open(
         _ book: LedgerConfiguration, _ path: String, _ logger: Logger
     ) async throws -> Ledger {
-        let storage = try await SQLiteStorage.open(
-            file: "\(path)/ledger.sqlite", migrations: Ledger.migrations)
         return try await Ledger.open(
-            storage: storage, configuration: book,
+            storage: try await storage(of: book, path), configuration: book,
             ports: LedgerPorts(wall: Live.wallClock, randomness: Live.randomness) {
                 message, facts in
                 logger.info("\(message)", metadata: facts.mapValues { .string($0) })
             })
+    }
+
+    /// The book's database: a file of this process's own, or one that several
+    /// ledgers share. What production's proof is booked in may forget nothing.
+    private func storage(
+        of book: LedgerConfiguration, _ path: String
+    ) async throws -> any Storage {
+        guard let database else {
+            return try await SQLiteStorage.open(
+                file: "\(path)/ledger.sqlite", migrations: Ledger.migrations)
+        }
+        let shared = ServedDatabase(conninfo: database)
+        do {
+            if book.environments.contains(.production) { try await shared.proveDurable() }
+            return try await shared.ledger(migrations: Ledger.migrations)
+        } catch let fault as StorageFault { throw ServedDatabase.unusable(fault) }
     }
 
     private func announce(_ run: LedgerRunFile, _ book: LedgerConfiguration) {

@@ -27,6 +27,22 @@ struct ServedDatabase {
             leasesInDatabaseTime: true, proveDurable: { try await database.proveDurable() })
     }
 
+    /// A merchant's ledger, beside the store's schemas or alone.
+    func ledger(migrations: [Migration]) async throws -> any Storage {
+        try await database.schema("ledger", migrations: migrations)
+    }
+
+    /// Throws ``StorageFault`` where the server may lose what it acknowledges.
+    func proveDurable() async throws { try await database.proveDurable() }
+
+    /// What `--database` names cannot be used.
+    static func unusable(_ fault: StorageFault) -> Failure {
+        Failure(
+            .unavailable, "databaseUnusable", fault.description, field: "--database",
+            rule: "a PostgreSQL 13 or newer that can be reached, written and trusted",
+            remedy: "check the server, the address and the password, then try again")
+    }
+
     private static func schema(of realm: String) -> String {
         "realm_" + realm.lowercased().filter { $0.isLetter || $0.isNumber }
     }

@@ -63,10 +63,7 @@ struct ServedStore {
         do { return try await Store.open(ports) } catch let fault as StorageFault
             where options.database != nil
         {
-            throw Failure(
-                .unavailable, "databaseUnusable", fault.description, field: "--database",
-                rule: "a PostgreSQL 13 or newer that can be reached, written and trusted",
-                remedy: "check the server, the address and the password, then try again")
+            throw ServedDatabase.unusable(fault)
         }
     }
 
