@@ -13,6 +13,9 @@ enum RealmSchema {
         Migration(3, "errands", workTables),
         Migration(4, "due work, approvals", dueWorkTables),
         Migration(5, "sessions that can be ended", sessionColumns),
+        Migration(
+            6, "sessions by their end",
+            ["CREATE INDEX sessions_by_end ON sessions (expires_at)"]),
     ]
 
     private static let statements = [

@@ -10,7 +10,7 @@ extension Statement {
         static let realm =
             Realms.all + Catalogues.all + Customers.all + Sessions.all + Purchases.all
             + Transactions.all + ServerKeys.all + Notifications.all + Errands.all
-            + DueWorks.all
+            + DueWorks.all + Pruning.all
     }
 
     enum Realms {

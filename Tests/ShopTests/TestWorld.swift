@@ -21,6 +21,8 @@ final class TestWall: Sendable {
 
     var clock: WallClock { WallClock { self.instant.withLock { $0 } } }
 
+    func set(_ date: Timestamp) { instant.withLock { $0 = date } }
+
     func advance(seconds: Int64) {
         instant.withLock { $0 = $0.adding(seconds: seconds) }
     }

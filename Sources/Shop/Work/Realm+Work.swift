@@ -12,8 +12,13 @@ extension Realm {
     /// realm closes. One caller a realm and process: see ``Store/work()``.
     func work() async {
         let lanes = RunningLanes()
+        var prunes = ports.wall.now.adding(seconds: Self.pruneStartSeconds)
         await withDiscardingTaskGroup { group in
             while !Task.isCancelled, !bell.isClosed {
+                if ports.wall.now >= prunes {
+                    prunes = ports.wall.now.adding(seconds: Self.prunePauseSeconds)
+                    group.addTask { await self.pruneQuietly() }
+                }
                 var pause = Self.workSleepMax
                 do {
                     let due = try await workDue()

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Storage
+import StoreWire
+import Testing
+
+@testable import Shop
+
+/// What is kept for a time only, and what is never removed.
+@Suite struct PruneTests {
+    private static let day: Int64 = 86_400
+
+    private func count(_ table: String, _ world: TestWorld) async throws -> Int {
+        let all = Statement("test.\(table)", "SELECT * FROM \(table)")
+        return try await world.realm.storage.read { try $0.query(all, []).count }
+    }
+
+    /// Sales and a test, sent, as many days ago as asked.
+    private func world(_ courier: ScriptedCourier) async throws -> TestWorld {
+        let world = try await TestWorld.open(courier: courier)
+        try await world.realm.setNotificationURL(
+            TestWorld.url, bundleID: TestWorld.bundleID.value, TestWorld.context)
+        for n in 1...5 { try await world.buy(purchaseID(n)) }
+        _ = try await world.realm.sendNotification(
+            SendNotificationRequest(
+                bundleId: TestWorld.bundleID.value, notificationType: "TEST"), TestWorld.context)
+        try await world.realm.workOnce()
+        return world
+    }
+
+    @Test func `what was signed is kept for half a year and a week`() async throws {
+        let world = try await world(ScriptedCourier())
+        try #require(try await count("notifications", world) == 6)
+
+        world.wall.advance(seconds: 190 * Self.day)
+        try await world.realm.prune()
+        #expect(try await count("notifications", world) == 6)
+        world.wall.advance(seconds: 1)
+        try await world.buy(purchaseID(6))
+        try await world.realm.workOnce()
+        let removed = try await world.realm.prune(batch: 2)
+
+        #expect(removed == 6)
+        #expect(try await count("notifications", world) == 1)
+        #expect(try await count("notification_attempts", world) == 1)
+        // The sales' causes stay, the test's is gone.
+        #expect(try await count("outbox", world) == 6)
+        #expect(try await count("transactions", world) == 6)
+        #expect(try await world.realm.prune() == 0)
+    }
+
+    @Test func `what is still owed is never removed`() async throws {
+        let courier = ScriptedCourier(Delivery(.timedOut))
+        let world = try await TestWorld.open(
+            realm: "live", environment: Realm.production, courier: courier)
+        try await world.realm.setNotificationURL(
+            "https://example.com/", bundleID: TestWorld.bundleID.value, TestWorld.context)
+        _ = try await world.realm.sendNotification(
+            SendNotificationRequest(
+                bundleId: TestWorld.bundleID.value, notificationType: "TEST"), TestWorld.context)
+        try await world.realm.workOnce()
+        world.wall.advance(seconds: 400 * Self.day)
+
+        #expect(try await world.realm.prune() == 0)
+        try await world.realm.workOnce()
+
+        #expect(courier.parcels.count == 2)
+        #expect(Set(courier.parcels).count == 1)
+        #expect(try await world.realm.prune() == 1)
+        #expect(try await count("outbox", world) == 0)
+    }
+
+    @Test func `sessions go a month after their end`() async throws {
+        let world = try await TestWorld.open()
+        _ = try await world.realm.createCustomer(CreateCustomerRequest(name: "other"))
+        let old = try await world.signIn()
+        world.wall.advance(seconds: 300 * Self.day)
+        let new = try await world.signIn(customer: "other")
+
+        let ends = Statement(
+            "test.ends",
+            "SELECT max(s.expires_at) AS last, min(s.expires_at) AS first FROM sessions s")
+        let row = try await world.realm.storage.read { try $0.first(ends) }
+        let (first, last) = (
+            try #require(row).integer("first"), try #require(row).integer("last")
+        )
+        world.wall.set(Timestamp(milliseconds: first).adding(seconds: 30 * Self.day))
+        #expect(try await world.realm.prune() == 0)
+        world.wall.advance(seconds: 1)
+        let removed = try await world.realm.prune()
+
+        #expect(old.token != new.token && last > first)
+        #expect(removed == 1)
+        #expect(try await count("sessions", world) == 1)
+    }
+
+    @Test func `looking for what is old writes nothing`() async throws {
+        let world = try await world(ScriptedCourier())
+        world.places.counter.reset()
+
+        #expect(try await world.realm.prune() == 0)
+
+        #expect(world.places.counter.commits == 0)
+    }
+
+    @Test(.timeLimit(.minutes(5))) func `a worker prunes by itself`() async throws {
+        let world = try await world(ScriptedCourier())
+        world.wall.advance(seconds: 191 * Self.day)
+        let wall = world.wall
+        let logged = world.logged
+        let working = Task { await world.realm.work() }
+        // The worker starts its clock when it first looks; a moved wall and a
+        // bell are all that it needs from then on.
+        while logged.count("what was past its time is gone") == 0 {
+            wall.advance(seconds: 700)
+            world.realm.bell.ring()
+            await Task.yield()
+        }
+        working.cancel()
+        await working.value
+
+        #expect(try await count("notifications", world) == 0)
+    }
+}
