@@ -96,7 +96,7 @@ final class TestPlaces: Sendable {
     }
 
     /// `SHOPKEEPER_TEST_ENGINE=postgres` runs these tests on the other engine.
-    private static let isOnPostgres =
+    static let isOnPostgres =
         ProcessInfo.processInfo.environment["SHOPKEEPER_TEST_ENGINE"] == "postgres"
     private static let worlds = Atomic<Int>(0)
     private let number = TestPlaces.worlds.add(1, ordering: .relaxed).newValue
