@@ -126,7 +126,9 @@ let package = Package(
         module(
             "ShopServer",
             [
-                "HTTPShell", "Shop", "SignedData", "StoreWire", hummingbird, lifecycle, logging,
+                "CatalogueFile", "Commerce", "HTTPShell", "Shop", "SignedData", "StoreWire",
+                "StrictJSON",
+                hummingbird, lifecycle, logging,
             ]),
         .executableTarget(
             name: "shopkeeper",

@@ -15,6 +15,9 @@ public struct CatalogueContents: Hashable, Sendable {
     public internal(set) var policies = AppPolicies()
     /// Nil where the file has none, or one that cannot be used.
     public internal(set) var offersKey: OffersKey?
+
+    /// Of a catalogue that sells nothing.
+    public init() {}
 }
 
 /// What an app tells its customers of licence and privacy.

@@ -9,8 +9,8 @@ extension CatalogueFile {
     /// and those that are gone are left out. Everything else stays as it was
     /// written; a file in which nothing changed keeps its very bytes.
     ///
-    /// A subscription that is new is added where its group is; one of an
-    /// unknown group is refused, since a catalogue does not name its level.
+    /// A subscription that is new is added to its group, which is made where
+    /// there is none, at the highest level: a catalogue names no other.
     public func selling(_ catalogue: Catalogue) throws(CatalogueFileFault) -> CatalogueFile {
         guard catalogue != self.catalogue else { return self }
         var changes = Changes(
@@ -26,8 +26,7 @@ extension CatalogueFile {
         return try CatalogueFile(tree, bytes: text.bytes, name: name, images: images)
     }
 
-    /// A new file in Xcode's order of keys. Subscriptions need a file with
-    /// their groups to be added to.
+    /// A new file in Xcode's order of keys.
     public static func new(
         selling catalogue: Catalogue, name: String
     ) throws(CatalogueFileFault) -> CatalogueFile {
@@ -122,27 +121,31 @@ private struct Changes {
         return item
     }
 
-    private mutating func add(_ product: Product, to tree: inout JSONTree) {
+    private func add(_ product: Product, to tree: inout JSONTree) {
         if product.type == .autoRenewable { return addSubscription(product, to: &tree) }
         let key = product.type == .nonRenewing ? "nonRenewingSubscriptions" : "products"
         append(Self.tree(product), under: key, to: &tree)
     }
 
-    private mutating func addSubscription(_ product: Product, to tree: inout JSONTree) {
-        guard case .array(var groups)? = tree["subscriptionGroups"],
-            let index = groups.firstIndex(where: { group in
-                product.groupID != nil && group["id"] == product.groupID.map(JSONTree.string)
-            })
-        else {
-            problems.append(
-                CatalogueProblem(
-                    file: file, keyPath: product.id.value,
-                    rule: "a subscription is added to a group that the file has",
-                    remedy: "make its group in the file first"))
-            return
+    /// A group that the file does not have yet is made, named as its id.
+    private func addSubscription(_ product: Product, to tree: inout JSONTree) {
+        let id = product.groupID ?? Self.internalID(of: product.id)
+        var groups: [JSONTree] = []
+        if case .array(let present)? = tree["subscriptionGroups"] { groups = present }
+        guard let index = groups.firstIndex(where: { $0["id"] == .string(id) }) else {
+            var group = Self.group(id)
+            append(Self.tree(product), under: "subscriptions", to: &group)
+            return append(group, under: "subscriptionGroups", to: &tree)
         }
         append(Self.tree(product), under: "subscriptions", to: &groups[index])
         tree["subscriptionGroups"] = .array(groups)
+    }
+
+    private static func group(_ id: String) -> JSONTree {
+        .object([
+            .init("id", .string(id)), .init("localizations", .array([])),
+            .init("name", .string(id)), .init("subscriptions", .array([])),
+        ])
     }
 
     private func append(_ item: JSONTree, under key: String, to tree: inout JSONTree) {

@@ -40,6 +40,14 @@ public struct CatalogueFile: Sendable {
         try self.init(json: json, name: name, images: [:])
     }
 
+    /// The same, with the ids of images that lie elsewhere.
+    public init(
+        json: [UInt8], name: String, images: [String]
+    ) throws(CatalogueFileFault) {
+        let places = Dictionary(images.map { ($0, $0) }) { first, _ in first }
+        try self.init(json: json, name: name, images: places)
+    }
+
     init(json: [UInt8], name: String, images: [String: String]) throws(CatalogueFileFault) {
         try self.init(try Self.parse(json, name), bytes: json, name: name, images: images)
     }

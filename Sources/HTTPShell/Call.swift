@@ -34,8 +34,9 @@ package struct Call: Sendable {
         try StrictJSON.decode(type, from: try await bodyBytes())
     }
 
-    package func bodyBytes() async throws -> [UInt8] {
-        let limit = configuration.bodyBytesMax
+    /// The body, of at most `max` bytes where a route takes more than others.
+    package func bodyBytes(max: Int? = nil) async throws -> [UInt8] {
+        let limit = max ?? configuration.bodyBytesMax
         let announced = request.headers[.contentLength].flatMap { Int($0) }
         if let announced, announced > limit { throw RequestMistake.bodyTooLarge(bytesMax: limit) }
         let body = request.body

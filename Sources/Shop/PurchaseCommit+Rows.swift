@@ -11,7 +11,8 @@ extension PurchaseCommit {
         _ revision: Int64, _ now: Timestamp
     ) throws -> TransactionFacts {
         guard
-            let product = try shelf(row, reading).product(payment.productID, of: key.bundleID)
+            let product = try shelf(row, reading).offered(
+                payment.productID, of: key.bundleID, in: try storefront(line), at: now)
         else { throw StorageFault(.malformedRow, "a product that was decided on and is gone") }
         return TransactionFacts(
             customer: key.customer, id: TransactionID(transactionNumber),

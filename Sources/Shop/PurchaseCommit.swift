@@ -122,11 +122,19 @@ struct PurchaseCommit: Sendable {
     func facts(
         _ line: Row, _ row: Row, lacksApproval: Bool, _ writing: any Writing
     ) throws -> PurchaseFacts {
-        PurchaseFacts(
-            product: try shelf(row, writing).product(payment.productID, of: key.bundleID),
-            storefront: try storefront(line), mayBuy: try line.boolean("may_buy"),
-            owned: try row.optionalInteger("owned").map(TransactionID.init),
-            authoriser: authoriser, lacksApproval: lacksApproval)
+        let owned = try row.optionalInteger("owned").map(TransactionID.init)
+        let storefront = try storefront(line)
+        // What is owned is delivered again, on sale or not.
+        let shelf = try shelf(row, writing)
+        let product =
+            owned == nil
+            ? shelf.offered(
+                payment.productID, of: key.bundleID, in: storefront,
+                at: try ClockRow(row).now(wall: wall))
+            : shelf.product(payment.productID, of: key.bundleID)
+        return PurchaseFacts(
+            product: product, storefront: storefront, mayBuy: try line.boolean("may_buy"),
+            owned: owned, authoriser: authoriser, lacksApproval: lacksApproval)
     }
 
     /// The cached catalogue, or the one of this transaction where it is newer.

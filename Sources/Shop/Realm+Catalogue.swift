@@ -19,31 +19,71 @@ public struct AppDescription: Hashable, Sendable {
     }
 }
 
+/// A catalogue to be sold, and all that its files say beside it.
+public struct CatalogueImport: Hashable, Sendable {
+    public var catalogue: Catalogue
+    /// The file's switches; nil leaves the app's as they are.
+    public var settings: SandboxSettings?
+    /// What an overlay says of products; others keep their listings.
+    public var listings: [ProductID: Listing]
+    /// The files themselves, so that they can be given back.
+    public var original: CatalogueOriginal?
+
+    public init(
+        _ catalogue: Catalogue, settings: SandboxSettings? = nil,
+        listings: [ProductID: Listing] = [:], original: CatalogueOriginal? = nil
+    ) {
+        self.catalogue = catalogue
+        self.settings = settings
+        self.listings = listings
+        self.original = original
+    }
+}
+
+/// A catalogue file as it came.
+public struct CatalogueOriginal: Hashable, Sendable {
+    public let name: String
+    public let file: [UInt8]
+    public let overlay: [UInt8]?
+
+    public init(name: String, file: [UInt8], overlay: [UInt8]? = nil) {
+        self.name = name
+        self.file = file
+        self.overlay = overlay
+    }
+}
+
 extension Realm {
     /// Products of one app; far more than a store's rules let an app have.
     static let productsMax = 10_000
 
-    /// Puts an app and all it sells, in place of what it sold before.
-    /// Refusals, in order: `bundleIdInvalid`, `tooManyProducts`,
-    /// `storefrontUnknown`, `textInvalid`, `priceInvalid`, `productIdTwice`.
+    /// Puts an app and all it sells, as by a file of that catalogue.
     public func putCatalogue(_ catalogue: Catalogue, app: AppDescription) async throws {
-        try Self.check(catalogue, app)
-        let rows = try catalogue.products.enumerated().map { place, product in
-            try product.values(bundleID: app.bundleID, place: place)
-        }
-        let appRow: [SQLValue] = [
-            .text(app.bundleID.value), .optional(app.appID ?? catalogue.appID),
-            .text(app.name ?? app.bundleID.value), .text(catalogue.storefront),
-            .text(catalogue.locale),
-        ]
-        try await storage.write { writing in
-            try writing.execute(Statement.Catalogues.bumpRevision, [])
-            try writing.execute(Statement.Catalogues.putApp, appRow)
-            try writing.execute(
-                Statement.Catalogues.clearProducts, [.text(app.bundleID.value)])
-            for row in rows { try writing.execute(Statement.Catalogues.insertProduct, row) }
-        }
+        try await importCatalogue(
+            CatalogueImport(catalogue), app: app,
+            RequestContext(requestID: "start", actor: "server"))
+    }
+
+    /// Puts an app and what its catalogue file says. Products that an earlier
+    /// file named and this one does not are withdrawn from sale, never
+    /// deleted; those made by an operator stay; those that were removed stay
+    /// removed, and are answered. Refusals, in order: `bundleIdInvalid`,
+    /// `tooManyProducts`, `storefrontUnknown`, `textInvalid`, `priceInvalid`,
+    /// `productIdTwice`, in production `productTypeFixed`.
+    @discardableResult
+    public func importCatalogue(
+        _ catalogue: CatalogueImport, app: AppDescription, _ context: RequestContext
+    ) async throws -> [ProductID] {
+        try Self.check(catalogue.catalogue, app)
+        let commit = try CatalogueCommit(catalogue, app, isProduction: isProduction)
+        let entry = audit(
+            "catalogue.import", app.bundleID.value, before: nil, after: commit.words, context)
+        let removed = try await storage.write { try commit.write($0, entry) }
         try await loadShelf()
+        ports.log(
+            .info, "catalogue imported", context,
+            ["app": app.bundleID.value, "products": "\(catalogue.catalogue.products.count)"])
+        return removed
     }
 
     /// The apps of this realm and how many products each has.
@@ -84,7 +124,7 @@ extension Realm {
         }
     }
 
-    private static func check(_ product: Product) throws {
+    static func check(_ product: Product) throws {
         try Edge.name(product.id.value, "products.productID")
         try Edge.text(product.referenceName, "products.referenceName")
         _ = try Edge.price(product.price.milliunits, "products.displayPrice")
@@ -102,7 +142,7 @@ extension Realm {
             remedy: "give one such as `USA`")
     }
 
-    private static func isBundleID(_ text: String) -> Bool {
+    static func isBundleID(_ text: String) -> Bool {
         (1...155).contains(text.utf8.count)
             && text.utf8.allSatisfy {
                 (97...122).contains($0) || (65...90).contains($0) || (48...57).contains($0)

@@ -17,29 +17,60 @@ extension Realm {
         }
         for id in request.ids { try Edge.text(id, "ids") }
         let shelf = try await shelf(revision: session.clock.catalogueRevision)
-        let app = shelf.apps[session.bundleID]
+        let now = session.clock.now(wall: ports.wall.now)
         var response = ProductsResponse(
             products: [], invalid: [], storefront: session.storefrontDescription)
         var seen: Set<String> = []
         for id in request.ids where seen.insert(id).inserted {
-            if let product = app?.byID[ProductID(id)] {
-                response.products.append(product.described(for: session))
+            let offering = shelf.offering(
+                ProductID(id), of: session.bundleID, in: session.storefront, at: now)
+            if case .offered(let price) = offering,
+                let product = shelf.product(ProductID(id), of: session.bundleID)
+            {
+                response.products.append(product.priced(price).described(for: session))
             } else {
-                response.invalid.append(Self.invalid(id, app, session.bundleID))
+                response.invalid.append(
+                    Self.invalid(id, offering, shelf, session.bundleID))
             }
         }
         return response
     }
 
+    /// A sandbox tells its developer why; production tells nobody what is in
+    /// the making.
+    /// A sandbox tells its developer why; production tells nobody what is in
+    /// the making.
     private static func invalid(
-        _ id: String, _ app: Shelf.App?, _ bundleID: BundleID
+        _ id: String, _ offering: Offering, _ shelf: Shelf, _ bundleID: BundleID
     ) -> InvalidProduct {
-        let known = app?.products.prefix(5).map { "`\($0.id)`" }.joined(separator: ", ") ?? ""
-        let reason =
-            known.isEmpty
-            ? "the app `\(bundleID)` sells nothing at this store"
-            : "the app `\(bundleID)` has no product of this id; it has \(known)"
-        return InvalidProduct(id: id, reason: reason)
+        if offering != .unknown, !shelf.isProduction {
+            return InvalidProduct(id: id, reason: offering.words)
+        }
+        let sold = shelf.apps[bundleID]?.products ?? []
+        let listed = shelf.isProduction ? [] : sold.prefix(5)
+        let known = listed.map { "`\($0.id)`" }.joined(separator: ", ")
+        if sold.isEmpty {
+            return InvalidProduct(
+                id: id, reason: "the app `\(bundleID)` sells nothing at this store")
+        }
+        let reason = "the app `\(bundleID)` has no product of this id"
+        return InvalidProduct(id: id, reason: known.isEmpty ? reason : "\(reason); it has \(known)")
+    }
+}
+
+extension Offering {
+    /// A sentence for those who make the catalogue.
+    var words: String {
+        switch self {
+        case .unknown: "there is no product of this id"
+        case .removed: "the product was removed, and its id is spent"
+        case .withdrawn: "the product was withdrawn: its catalogue file names it no more"
+        case .draft: "the product is a draft, which nobody gets"
+        case .notApproved: "the product is ready and not approved, which production asks for"
+        case .purchasesNotEnabled: "purchases are not enabled for the app"
+        case .noPriceHere: "the product is not sold in this storefront, or has no price there yet"
+        case .offered: "the product is sold"
+        }
     }
 }
 

@@ -94,8 +94,9 @@ extension Realm {
             response.refusal = refusal.wireError
             if refusal == .priceChanged {
                 let shelf = try await loadShelf()
-                response.product = shelf.product(productID, of: session.bundleID)?
-                    .described(for: session)
+                response.product = shelf.offered(
+                    productID, of: session.bundleID, in: session.storefront, at: outcome.now
+                )?.described(for: session)
             }
         case .waiting(let reason): response.waitingFor = reason.rawValue
         case .asked, .authorising: break

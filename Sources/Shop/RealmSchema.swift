@@ -16,6 +16,7 @@ enum RealmSchema {
         Migration(
             6, "sessions by their end",
             ["CREATE INDEX sessions_by_end ON sessions (expires_at)"]),
+        Migration(7, "catalogue files, listings, audit", catalogueTables),
     ]
 
     private static let statements = [

@@ -69,8 +69,11 @@ public struct AppleRefusal: Error, Hashable, Sendable {
 public struct RequestContext: Hashable, Sendable {
     /// Goes from device to log line; never a secret.
     public let requestID: String
+    /// Whose key it came with, for the audit; never a secret.
+    public let actor: String
 
-    public init(requestID: String) {
+    public init(requestID: String, actor: String = "operator") {
         self.requestID = requestID
+        self.actor = actor
     }
 }

@@ -15,38 +15,84 @@ struct Shelf: Sendable {
         let locale: String
         /// Where its notifications go; nil: nowhere.
         let notificationURL: String?
+        /// Whether the app may sell at all.
+        let arePurchasesEnabled: Bool
+        /// The switches of its catalogue file; as usual in production.
+        let settings: SandboxSettings
+        /// What is neither withdrawn nor removed.
         let products: [Product]
+        /// Whatever it has ever sold.
         let byID: [ProductID: Product]
+        let listings: [ProductID: Listing]
     }
 
     let revision: Int64
+    let isProduction: Bool
     let apps: [BundleID: App]
 
     init(reading: any Reading) throws {
-        guard let realm = try reading.first(Statement.Realms.clock) else {
+        guard let realm = try reading.first(Statement.Catalogues.revision) else {
             throw StorageFault(.malformedRow, "the realm has no row")
         }
         revision = try realm.integer("catalogue_revision")
-        var products: [BundleID: [Product]] = [:]
+        isProduction = try realm.text("environment") == Realm.production
+        var sold: [BundleID: [(Product, Listing)]] = [:]
         for row in try reading.query(Statement.Catalogues.products, []) {
-            products[BundleID(try row.text("bundle_id")), default: []].append(
-                try Product(row: row))
+            sold[BundleID(try row.text("bundle_id")), default: []].append(
+                (try Product(row: row), try Listing(row: row)))
         }
         var apps: [BundleID: App] = [:]
         for row in try reading.query(Statement.Catalogues.apps, []) {
             let bundleID = BundleID(try row.text("bundle_id"))
-            let sold = products[bundleID] ?? []
-            apps[bundleID] = App(
-                bundleID: bundleID, appID: try row.optionalInteger("app_id"),
-                name: try row.text("name"), storefront: try row.text("storefront"),
-                locale: try row.text("locale"),
-                notificationURL: try row.optionalText("notification_url"), products: sold,
-                byID: Dictionary(sold.map { ($0.id, $0) }) { first, _ in first })
+            apps[bundleID] = try App(
+                row, bundleID, sold[bundleID] ?? [], isProduction: isProduction)
         }
         self.apps = apps
     }
 
     func product(_ id: ProductID, of app: BundleID) -> Product? { apps[app]?.byID[id] }
+
+    /// Why a device of a storefront gets a product, or does not.
+    func offering(
+        _ id: ProductID, of app: BundleID, in storefront: Storefront, at now: Timestamp
+    ) -> Offering {
+        guard let app = apps[app], let product = app.byID[id] else { return .unknown }
+        return Offering.of(
+            product, app.listings[id] ?? Listing(), in: storefront.countryCode, at: now,
+            isProduction: isProduction, arePurchasesEnabled: app.arePurchasesEnabled)
+    }
+
+    /// The product as it is sold in a storefront, at its price there; nil
+    /// where it is not.
+    func offered(
+        _ id: ProductID, of app: BundleID, in storefront: Storefront, at now: Timestamp
+    ) -> Product? {
+        guard case .offered(let price) = offering(id, of: app, in: storefront, at: now) else {
+            return nil
+        }
+        return product(id, of: app)?.priced(price)
+    }
+}
+
+extension Shelf.App {
+    fileprivate init(
+        _ row: Row, _ bundleID: BundleID, _ sold: [(product: Product, listing: Listing)],
+        isProduction: Bool
+    ) throws {
+        self.bundleID = bundleID
+        appID = try row.optionalInteger("app_id")
+        name = try row.text("name")
+        storefront = try row.text("storefront")
+        locale = try row.text("locale")
+        notificationURL = try row.optionalText("notification_url")
+        arePurchasesEnabled = try row.boolean("purchases_enabled")
+        let stored = isProduction ? nil : try row.optionalText("settings")
+        settings = try stored.map(SandboxSettings.init(stored:)) ?? SandboxSettings()
+        products = sold.filter { !$0.listing.isWithdrawn && $0.listing.state != .removed }
+            .map(\.product)
+        byID = Dictionary(sold.map { ($0.product.id, $0.product) }) { first, _ in first }
+        listings = Dictionary(sold.map { ($0.product.id, $0.listing) }) { first, _ in first }
+    }
 }
 
 extension Product {
@@ -70,7 +116,7 @@ extension Product {
             groupID: try row.optionalText("group_id"), period: try row.optionalText("period"))
     }
 
-    /// A product's row behind its bundle id, in the order of `insertProduct`.
+    /// A product's row behind its bundle id, in the order of `putProduct`.
     func values(bundleID: BundleID, place: Int) throws -> [SQLValue] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -10,7 +10,7 @@ extension Statement {
         static let realm =
             Realms.all + Catalogues.all + Customers.all + Sessions.all + Purchases.all
             + Transactions.all + ServerKeys.all + Notifications.all + Errands.all
-            + DueWorks.all + Pruning.all
+            + DueWorks.all + Pruning.all + Audits.all
     }
 
     enum Realms {
@@ -46,56 +46,6 @@ extension Statement {
             "UPDATE realm SET clock_ahead = $1, clock_stands_at = $2")
 
         static let all = [open, insert, clock, setClock]
-    }
-
-    enum Catalogues {
-        static let bumpRevision = Statement(
-            "catalogue.bumpRevision", [],
-            """
-            UPDATE realm SET catalogue_revision = catalogue_revision + 1
-            RETURNING catalogue_revision
-            """)
-
-        static let putApp = Statement(
-            "catalogue.putApp", [.text, .integer, .text, .text, .text],
-            """
-            INSERT INTO apps (bundle_id, app_id, name, storefront, locale)
-            VALUES ($1, $2, $3, $4, $5)
-            ON CONFLICT (bundle_id) DO UPDATE
-            SET app_id = excluded.app_id, name = excluded.name,
-                storefront = excluded.storefront, locale = excluded.locale
-            """)
-
-        static let clearProducts = Statement(
-            "catalogue.clearProducts", [.text], "DELETE FROM products WHERE bundle_id = $1")
-
-        static let insertProduct = Statement(
-            "catalogue.insertProduct",
-            [
-                .text, .text, .integer, .text, .text, .integer, .boolean, .text, .text, .text,
-            ],
-            """
-            INSERT INTO products (bundle_id, product_id, place, product_type, reference_name,
-                price, is_family_shareable, localizations, group_id, period)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-            """)
-
-        static let apps = Statement(
-            "catalogue.apps", [],
-            """
-            SELECT bundle_id, app_id, name, storefront, locale, notification_url
-            FROM apps ORDER BY bundle_id
-            """)
-
-        static let products = Statement(
-            "catalogue.products", [],
-            """
-            SELECT bundle_id, product_id, product_type, reference_name, price,
-                is_family_shareable, localizations, group_id, period
-            FROM products ORDER BY bundle_id, place
-            """)
-
-        static let all = [bumpRevision, putApp, clearProducts, insertProduct, apps, products]
     }
 
     enum ServerKeys {

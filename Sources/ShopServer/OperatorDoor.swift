@@ -29,13 +29,13 @@ struct OperatorDoor: Sendable {
     func transactions(_ realm: Realm) async throws -> Response {
         let records = try await realm.listTransactions(
             bundleID: call.query("bundleId"), customer: call.query("customer"),
-            after: call.query("after"), limit: try limit())
+            after: call.query("after"), limit: try call.limit())
         return try .json(records)
     }
 
     func customers(_ realm: Realm) async throws -> Response {
         let customers = try await realm.listCustomers(
-            after: call.query("after"), limit: try limit())
+            after: call.query("after"), limit: try call.limit())
         return try .json(CustomerList(customers: customers))
     }
 
@@ -53,7 +53,7 @@ struct OperatorDoor: Sendable {
         try .json(
             try await realm.listSessions(
                 customer: call.query("customer"), after: call.query("after"),
-                limit: try limit()))
+                limit: try call.limit()))
     }
 
     func endSession(_ id: String, _ realm: Realm) async throws -> Response {
@@ -67,7 +67,7 @@ struct OperatorDoor: Sendable {
     func purchases(_ realm: Realm) async throws -> Response {
         try .json(
             try await realm.listPurchases(
-                state: call.query("state"), after: call.query("after"), limit: try limit()))
+                state: call.query("state"), after: call.query("after"), limit: try call.limit()))
     }
 
     func answerApproval(_ purchaseID: String, _ realm: Realm) async throws -> Response {
@@ -105,9 +105,12 @@ struct OperatorDoor: Sendable {
         try .json(
             try await realm.notificationStatus(token, bundleID: call.query("bundleId") ?? ""))
     }
+}
 
-    private func limit() throws -> Int {
-        guard let text = call.query("limit") else { return Realm.operatorPageMax }
+extension Call {
+    /// How many entries an answer may hold.
+    func limit() throws -> Int {
+        guard let text = query("limit") else { return Realm.operatorPageMax }
         guard let limit = Int(text), (1...Realm.operatorPageMax).contains(limit) else {
             throw RequestMistake.queryInvalid(
                 field: "limit", rule: "1 to \(Realm.operatorPageMax)",

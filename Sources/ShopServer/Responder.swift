@@ -40,6 +40,10 @@ struct Responder: RequestHandler {
             let door = try ControlDoor(realm: try await realm(destination), call: call)
             return destination.route == .readClock
                 ? try await door.clock() : try await door.moveClock()
+        case .catalogue(let route):
+            try await admit(call, to: .operator)
+            return try await CatalogueDoor(realm: try await realm(destination), call: call)
+                .answer(route)
         default:
             try await admit(call, to: .operator)
             return try await operate(destination, OperatorDoor(store: store, call: call))

@@ -19,6 +19,7 @@ enum Route: Hashable, Sendable {
     case listPurchases, answerApproval(purchaseID: String)
     case listServerKeys, createServerKey
     case readClock, moveClock
+    case catalogue(CatalogueRoute)
 }
 
 /// A route, in the realm that its address names.
@@ -93,7 +94,7 @@ struct Entry: Sendable {
     let isStoreWide: Bool
     private let make: @Sendable (_ parts: [String]) -> Route
 
-    private init(
+    init(
         _ method: String, _ pattern: String, isStoreWide: Bool = false,
         _ make: @escaping @Sendable ([String]) -> Route
     ) {
@@ -103,7 +104,9 @@ struct Entry: Sendable {
         self.make = make
     }
 
-    static let all: [Entry] = [
+    static let all = common + catalogue
+
+    private static let common: [Entry] = [
         Entry("GET", "/health", isStoreWide: true) { _ in .health },
         Entry("GET", "/ready", isStoreWide: true) { _ in .ready },
         Entry("GET", "/certificates/root", isStoreWide: true) { _ in .rootCertificate },

@@ -11,10 +11,12 @@ package enum StrictJSON {
     /// Bytes of one text, above what any signed envelope may hold.
     package static let bytesMax = JSONLimits.signed.bytesMax
 
+    /// Reads a value of a text of at most `bytesMax` bytes.
     package static func decode<Value: Decodable>(
-        _ type: Value.Type, from bytes: [UInt8]
+        _ type: Value.Type, from bytes: [UInt8], bytesMax: Int = bytesMax
     ) throws -> Value {
-        let document = try JSONDocument(bytes)
+        let limits = JSONLimits(bytesMax: bytesMax, depthMax: depthMax)
+        let document = try JSONDocument(bytes, limits: limits)
         return try JSONNodeDecoder(document: document, index: 0, codingPath: []).value(type)
     }
 

@@ -25,6 +25,7 @@ struct Shopkeeper: AsyncParsableCommand {
             TransactionCommand.self, CustomerCommand.self, KeyCommand.self,
             CertificateCommand.self, VerifyCommand.self, AppCommand.self, NotifyCommand.self,
             ListenCommand.self, SessionCommand.self,
+            ListenCommand.self, AuditCommand.self,
         ])
 
     /// Runs the verb and turns whatever it throws into a sentence and a code.

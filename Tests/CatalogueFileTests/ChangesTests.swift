@@ -72,16 +72,19 @@ extension CatalogueFile {
         #expect(changed.contents.terms["zoo.keeper.yearly"]?.level == 1)
     }
 
-    @Test func `a subscription without its group is refused`() throws {
+    @Test func `a subscription's group is made where there is none`() throws {
         var catalogue = full.catalogue
         catalogue.products.append(
             Product(
                 id: "zoo.other", type: .autoRenewable, referenceName: "",
-                price: Amount(milliunits: 1), localizations: [], groupID: "NONE", period: "P1M"))
+                price: Amount(milliunits: 1), localizations: [], groupID: "NEW", period: "P1M"))
 
-        let fault = #expect(throws: CatalogueFileFault.self) { try full.selling(catalogue) }
+        let changed = try full.selling(catalogue)
 
-        #expect(fault?.problems.map(\.keyPath) == ["zoo.other"])
+        #expect(changed.catalogue == catalogue)
+        #expect(changed.contents.groups.map(\.id) == ["77EE88FF", "NEW"])
+        #expect(changed.contents.groups.last?.products == ["zoo.other"])
+        #expect(changed.warnings.isEmpty)
     }
 
     @Test func `a product keeps its type`() throws {

@@ -30,6 +30,11 @@ import Testing
         ("DELETE", "/operator/v1/customers/1/sessions", .operator),
         ("GET", "/operator/v1/server-keys", .operator),
         ("POST", "/operator/v1/server-keys", .operator),
+        ("GET", "/operator/v1/apps/a/catalogue", .operator),
+        ("PUT", "/operator/v1/apps/a/catalogue", .operator),
+        ("GET", "/operator/v1/apps/a/images/b", .operator),
+        ("PUT", "/operator/v1/apps/a/images/b", .operator),
+        ("GET", "/operator/v1/audit", .operator),
         ("GET", "/control/v1/clock", .control), ("POST", "/control/v1/clock", .control),
     ]
 

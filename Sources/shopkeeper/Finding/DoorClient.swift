@@ -32,6 +32,10 @@ struct DoorClient: Sendable {
             type, from: try await send("PUT", path, try JSONEncoder().encode(body)))
     }
 
+    func put(_ path: String, bytes: Data) async throws {
+        _ = try await send("PUT", path, bytes)
+    }
+
     func patch<Answer: Decodable>(
         _ path: String, _ body: some Encodable, as type: Answer.Type
     ) async throws -> Answer {

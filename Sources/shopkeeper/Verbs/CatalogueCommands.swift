@@ -3,11 +3,13 @@
 import ArgumentParser
 import CatalogueFile
 import Commerce
+import StoreWire
 
 struct CatalogueCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "catalogue", abstract: "What .storekit files say.",
-        subcommands: [Check.self, Diff.self])
+        commandName: "catalogue",
+        abstract: "What .storekit files say, and what stores sell from them.",
+        subcommands: [Check.self, Diff.self, Import.self, Export.self])
 
     struct Check: ParsableCommand {
         static let configuration = CommandConfiguration(
@@ -27,21 +29,34 @@ struct CatalogueCommand: AsyncParsableCommand {
         }
     }
 
-    struct Diff: ParsableCommand {
+    struct Diff: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Tell what one file sells otherwise than another.",
+            abstract: "Tell what one file sells otherwise than another, or than a store.",
             discussion: "Exit code 0 where they say the same, 1 where not.")
 
-        @Argument(help: "The file as it was.") var before: String
-        @Argument(help: "The file as it is.") var after: String
+        @Argument(help: "The file as it was; alone, it is held against the store.")
+        var before: String
+        @Argument(help: "The file as it is.") var after: String?
+        @OptionGroup var app: AppOptions
         @OptionGroup var printing: PrintOptions
 
-        func run() throws {
-            let lines = try CatalogueFile(contentsOf: before).contents
-                .differences(to: CatalogueFile(contentsOf: after).contents)
+        func run() async throws {
+            let lines = try await differences()
             try printing.show(
                 lines.map(DifferenceLine.init), lines.map(\.description).joined(separator: "\n"))
             if !lines.isEmpty { throw ExitCode(ExitStatus.no.rawValue) }
+        }
+
+        private func differences() async throws -> [CatalogueDifference] {
+            let file = try CatalogueFile(contentsOf: before).contents
+            if let after {
+                return file.differences(to: try CatalogueFile(contentsOf: after).contents)
+            }
+            let (store, bundleID) = try app.found()
+            let document = try await store.operatorDoor.get(
+                "/apps/\(bundleID)/catalogue", as: CatalogueDocument.self)
+            let sold = try CatalogueFile(json: Array(document.file.utf8), name: document.name)
+            return sold.contents.differences(to: file)
         }
     }
 }

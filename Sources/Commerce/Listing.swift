@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Where a product stands between being written and being sold.
+public enum ReviewState: String, Sendable, CaseIterable {
+    /// Being written: nobody gets it.
+    case draft
+    /// Complete: sandboxes sell it.
+    case ready
+    /// Production sells it too.
+    case approved
+    /// Never sold again; its id is spent.
+    case removed
+}
+
+/// A product's price in one storefront, from an instant on.
+public struct StorefrontPrice: Hashable, Sendable {
+    /// Alpha-3 country code.
+    public let storefront: String
+    public let amount: Amount
+    /// Commercial time; nil: always.
+    public let startsAt: Timestamp?
+
+    public init(storefront: String, amount: Amount, startsAt: Timestamp? = nil) {
+        self.storefront = storefront
+        self.amount = amount
+        self.startsAt = startsAt
+    }
+}
+
+/// How, where and for how much a product is offered: what a catalogue file
+/// cannot say of it.
+public struct Listing: Hashable, Sendable {
+    public var state: ReviewState
+    /// Vanished from its file: not sold, and not forgotten.
+    public var isWithdrawn: Bool
+    /// Whether the product's own price counts where no other one does.
+    public var hasBasePrice: Bool
+    public var prices: [StorefrontPrice]
+    /// Alpha-3 codes of where it is sold; nil: everywhere.
+    public var storefronts: [String]?
+    /// Whether the store is to hold content for it.
+    public var isHosted: Bool
+    /// Ids of the app's images that show it.
+    public var images: [String]
+    /// A subscription that costs nothing.
+    public var isFree: Bool
+
+    public init(
+        state: ReviewState = .approved, isWithdrawn: Bool = false, hasBasePrice: Bool = true,
+        prices: [StorefrontPrice] = [], storefronts: [String]? = nil, isHosted: Bool = false,
+        images: [String] = [], isFree: Bool = false
+    ) {
+        self.state = state
+        self.isWithdrawn = isWithdrawn
+        self.hasBasePrice = hasBasePrice
+        self.prices = prices
+        self.storefronts = storefronts
+        self.isHosted = isHosted
+        self.images = images
+        self.isFree = isFree
+    }
+
+    /// The price in a storefront at an instant: the one there that started
+    /// last, else `base`; nil where it is not sold.
+    public func price(base: Amount, in storefront: String, at now: Timestamp) -> Amount? {
+        if let storefronts, !storefronts.contains(storefront) { return nil }
+        let started = prices.filter { price in
+            price.storefront == storefront && price.startsAt.map { $0 <= now } ?? true
+        }
+        let beginning = Timestamp(milliseconds: .min)
+        let latest = started.max { ($0.startsAt ?? beginning) < ($1.startsAt ?? beginning) }
+        return latest?.amount ?? (hasBasePrice ? base : nil)
+    }
+}
+
+/// Why a device gets a product, or does not. Cases stand in order of
+/// precedence: the first that applies is the answer.
+public enum Offering: Hashable, Sendable {
+    case unknown
+    case removed
+    case withdrawn
+    case draft
+    /// Ready, which is enough for a sandbox only.
+    case notApproved
+    case purchasesNotEnabled
+    /// Not sold in this storefront, or without a price there yet.
+    case noPriceHere
+    case offered(Amount)
+
+    /// What a device of `storefront` gets of a product listed so.
+    public static func of(
+        _ product: Product, _ listing: Listing, in storefront: String, at now: Timestamp,
+        isProduction: Bool, arePurchasesEnabled: Bool
+    ) -> Offering {
+        if listing.state == .removed { return .removed }
+        if listing.isWithdrawn { return .withdrawn }
+        if listing.state == .draft { return .draft }
+        if listing.state == .ready, isProduction { return .notApproved }
+        guard arePurchasesEnabled else { return .purchasesNotEnabled }
+        guard let price = listing.price(base: product.price, in: storefront, at: now) else {
+            return .noPriceHere
+        }
+        return .offered(price)
+    }
+}
+
+extension Product {
+    /// The same product at another price.
+    public func priced(_ price: Amount) -> Product {
+        Product(
+            id: id, type: type, referenceName: referenceName, price: price,
+            isFamilyShareable: isFamilyShareable, localizations: localizations,
+            groupID: groupID, period: period)
+    }
+}

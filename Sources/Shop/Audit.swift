@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Storage
+public import StoreWire
+
+/// One administrative change, written in the commit that makes it.
+struct AuditEntry: Sendable {
+    /// Longest text of what was and what is: a list of changes may be long.
+    static let textBytesMax = 4096
+
+    let who: String
+    let wall: Timestamp
+    /// A word for it: `product.change`.
+    let deed: String
+    /// What was changed: `com.example.app/credits.5`.
+    let subject: String
+    let before: String?
+    let after: String?
+
+    func write(_ writing: any Writing) throws {
+        guard let row = try writing.first(Statement.Audits.next) else {
+            throw StorageFault(.malformedRow, "the realm has no row")
+        }
+        try writing.execute(
+            Statement.Audits.insert,
+            [
+                .integer(try row.integer("audit_count")), .integer(wall.milliseconds),
+                .text(who), .text(deed), .text(subject), .optional(Self.cut(before)),
+                .optional(Self.cut(after)),
+            ])
+    }
+
+    private static func cut(_ text: String?) -> String? {
+        guard let text, text.utf8.count > textBytesMax else { return text }
+        return String(decoding: text.utf8.prefix(textBytesMax), as: UTF8.self) + "…"
+    }
+}
+
+extension Realm {
+    /// Administrative changes, oldest first, `limit` at a time, beyond the
+    /// entry `after`. Refusal: `cursorInvalid`.
+    public func auditEntries(
+        after: String? = nil, limit: Int = operatorPageMax
+    ) async throws -> AuditRecords {
+        let values: [SQLValue] = [
+            .integer(try Self.cursor(after, "after") ?? 0), .integer(Self.limit(limit)),
+        ]
+        let rows = try await storage.read { try $0.query(Statement.Audits.page, values) }
+        let entries = try rows.map { row in
+            AuditRecord(
+                entry: try row.integer("entry"),
+                date: Timestamp(milliseconds: try row.integer("written_at")),
+                who: try row.text("who"), deed: try row.text("deed"),
+                subject: try row.text("subject"), before: try row.optionalText("old_value"),
+                after: try row.optionalText("new_value"))
+        }
+        let isFull = Int64(entries.count) == Self.limit(limit)
+        return AuditRecords(
+            entries: entries, next: isFull ? entries.last.map { "\($0.entry)" } : nil)
+    }
+
+    func audit(
+        _ deed: String, _ subject: String, before: String?, after: String?,
+        _ context: RequestContext
+    ) -> AuditEntry {
+        AuditEntry(
+            who: context.actor, wall: ports.wall.now, deed: deed, subject: subject,
+            before: before, after: after)
+    }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Storage
+
+extension Statement {
+    enum Catalogues {
+        static let bumpRevision = Statement(
+            "catalogue.bumpRevision", [],
+            """
+            UPDATE realm SET catalogue_revision = catalogue_revision + 1
+            RETURNING catalogue_revision
+            """)
+
+        static let revision = Statement(
+            "catalogue.revision", [], "SELECT environment, catalogue_revision FROM realm")
+
+        /// What is null stays as it is.
+        static let putApp = Statement(
+            "catalogue.putApp", [.text, .integer, .text, .text, .text, .text],
+            """
+            INSERT INTO apps (bundle_id, app_id, name, storefront, locale, settings)
+            VALUES ($1, $2, COALESCE($3, $1), $4, $5, $6)
+            ON CONFLICT (bundle_id) DO UPDATE
+            SET app_id = COALESCE($2, apps.app_id), name = COALESCE($3, apps.name),
+                storefront = excluded.storefront, locale = excluded.locale,
+                settings = COALESCE($6, apps.settings)
+            """)
+
+        /// What a file no longer names is not sold; when that began stays told.
+        static let withdraw = Statement(
+            "catalogue.withdraw", [.text, .integer],
+            """
+            UPDATE products SET withdrawn_at = COALESCE(withdrawn_at, $2)
+            WHERE bundle_id = $1 AND from_file
+            """)
+
+        /// State and listing stay where they are null; what was removed stays so.
+        static let putProduct = Statement(
+            "catalogue.putProduct",
+            [
+                .text, .text, .integer, .text, .text, .integer, .boolean, .text, .text, .text,
+                .text, .text,
+            ],
+            """
+            INSERT INTO products (bundle_id, product_id, place, product_type, reference_name,
+                price, is_family_shareable, localizations, group_id, period, state, listing)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, COALESCE($11, 'approved'),
+                COALESCE($12, '{}'))
+            ON CONFLICT (bundle_id, product_id) DO UPDATE
+            SET place = excluded.place, product_type = excluded.product_type,
+                reference_name = excluded.reference_name, price = excluded.price,
+                is_family_shareable = excluded.is_family_shareable,
+                localizations = excluded.localizations, group_id = excluded.group_id,
+                period = excluded.period, state = COALESCE($11, products.state),
+                listing = COALESCE($12, products.listing), withdrawn_at = NULL,
+                from_file = TRUE
+            WHERE products.state <> 'removed'
+            """)
+
+        static let apps = Statement(
+            "catalogue.apps", [],
+            """
+            SELECT bundle_id, app_id, name, storefront, locale, notification_url,
+                purchases_enabled, settings
+            FROM apps ORDER BY bundle_id
+            """)
+
+        static let products = Statement(
+            "catalogue.products", [],
+            """
+            SELECT bundle_id, product_id, product_type, reference_name, price,
+                is_family_shareable, localizations, group_id, period, state, withdrawn_at,
+                listing
+            FROM products ORDER BY bundle_id, place, product_id
+            """)
+
+        static let states = Statement(
+            "catalogue.states", [.text],
+            """
+            SELECT product_id, product_type, state, withdrawn_at FROM products
+            WHERE bundle_id = $1 ORDER BY place, product_id
+            """)
+
+        static let putFile = Statement(
+            "catalogue.putFile", [.text, .text, .blob, .blob, .integer],
+            """
+            INSERT INTO catalogue_files (bundle_id, name, contents, overlay, stored_at)
+            VALUES ($1, $2, $3, $4, $5)
+            ON CONFLICT (bundle_id) DO UPDATE
+            SET name = excluded.name, contents = excluded.contents,
+                overlay = excluded.overlay, stored_at = excluded.stored_at
+            """)
+
+        static let file = Statement(
+            "catalogue.file", [.text],
+            "SELECT name, contents, overlay FROM catalogue_files WHERE bundle_id = $1")
+
+        static let putImage = Statement(
+            "catalogue.putImage", [.text, .text, .blob],
+            """
+            INSERT INTO catalogue_images (bundle_id, image_id, contents) VALUES ($1, $2, $3)
+            ON CONFLICT (bundle_id, image_id) DO UPDATE SET contents = excluded.contents
+            """)
+
+        static let image = Statement(
+            "catalogue.image", [.text, .text],
+            """
+            SELECT contents FROM catalogue_images WHERE bundle_id = $1 AND image_id = $2
+            """)
+
+        static let images = Statement(
+            "catalogue.images", [.text],
+            "SELECT image_id FROM catalogue_images WHERE bundle_id = $1 ORDER BY image_id")
+
+        static let all = [
+            bumpRevision, revision, putApp, withdraw, putProduct, apps, products, states,
+            putFile, file, putImage, image, images,
+        ]
+    }
+
+    /// Who changed what.
+    enum Audits {
+        static let next = Statement(
+            "audit.next", [],
+            "UPDATE realm SET audit_count = audit_count + 1 RETURNING audit_count")
+
+        static let insert = Statement(
+            "audit.insert", [.integer, .integer, .text, .text, .text, .text, .text],
+            """
+            INSERT INTO audit (entry, written_at, who, deed, subject, old_value, new_value)
+            VALUES ($1, $2, $3, $4, $5, $6, $7)
+            """)
+
+        static let page = Statement(
+            "audit.page", [.integer, .integer],
+            """
+            SELECT entry, written_at, who, deed, subject, old_value, new_value FROM audit
+            WHERE entry > $1 ORDER BY entry LIMIT $2
+            """)
+
+        static let all = [next, insert, page]
+    }
+}

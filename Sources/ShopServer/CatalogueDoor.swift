@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import CatalogueFile
+import Commerce
+import HTTPShell
+import Hummingbird
+public import Shop
+public import StoreWire
+import StrictJSON
+
+/// The operators' door, as far as it is about apps and what they sell.
+struct CatalogueDoor: Sendable {
+    let realm: Realm
+    let call: Call
+
+    /// A file may have 16 MiB, and JSON may write its characters as several.
+    private static let documentBytesMax = 40 * 1024 * 1024
+
+    func answer(_ route: CatalogueRoute) async throws -> Response {
+        switch route {
+        case .read(let bundleID): return try await read(bundleID)
+        case .put(let bundleID): return try await put(bundleID)
+        case .readImage(let bundleID, let id):
+            return .bytes(try await realm.image(id, bundleID: bundleID), type: "image/png")
+        case .putImage(let bundleID, let id):
+            let bytes = try await call.bodyBytes(max: Realm.imageBytesMax)
+            try await realm.putImage(id, bundleID: bundleID, bytes, call.context)
+            return .empty(status: 204)
+        case .listAudit:
+            return try .json(
+                try await realm.auditEntries(after: call.query("after"), limit: try call.limit()))
+        }
+    }
+
+    /// What the app sells now, as a file: its own, with what was changed since.
+    private func read(_ bundleID: String) async throws -> Response {
+        let stored = try await realm.storedCatalogue(bundleID: bundleID)
+        let file = try stored.file(bundleID: bundleID)
+        return try .json(
+            CatalogueDocument(
+                name: file.name, file: String(decoding: file.bytes, as: UTF8.self),
+                overlay: stored.original?.overlay.map { String(decoding: $0, as: UTF8.self) },
+                images: stored.imageIDs))
+    }
+
+    private func put(_ bundleID: String) async throws -> Response {
+        let bytes = try await call.bodyBytes(max: Self.documentBytesMax)
+        let given = try StrictJSON.decode(
+            CatalogueDocument.self, from: bytes, bytesMax: Self.documentBytesMax)
+        let known = try await realm.apps().first { $0.bundleID.value == bundleID }
+        var images: [String] = []
+        var before = CatalogueContents()
+        if known != nil {
+            let stored = try await realm.storedCatalogue(bundleID: bundleID)
+            images = stored.imageIDs
+            before = try stored.file(bundleID: bundleID).contents
+        }
+        let file = try Self.read(given, images: images)
+        let removed = try await realm.importCatalogue(
+            CatalogueImport(file), app: AppDescription(bundleID: BundleID(bundleID)),
+            call.context)
+        return try .json(
+            CatalogueImported(
+                bundleId: bundleID, products: file.catalogue.products.count,
+                differences: before.differences(to: file.contents).map(CatalogueChange.init),
+                warnings: (file.warnings + file.unobeyed).map(\.description)
+                    + removed.map { "\($0): the product was removed, and stays so" }))
+    }
+
+    /// Every error of a file is told in one answer.
+    private static func read(
+        _ given: CatalogueDocument, images: [String]
+    ) throws -> CatalogueFile {
+        do throws(CatalogueFileFault) {
+            return try CatalogueFile(
+                json: Array(given.file.utf8), name: given.name, images: images)
+        } catch {
+            throw Refusal(
+                .badRequest, code: "catalogueInvalid", error.description, field: "file",
+                rule: "a .storekit file that holds products",
+                remedy: "mend the places named and try again")
+        }
+    }
+}
+
+extension StoredCatalogue {
+    /// As a file: the one that was imported, with what was changed since.
+    public func file(bundleID: String) throws -> CatalogueFile {
+        guard let original else {
+            return try CatalogueFile.new(selling: catalogue, name: "\(bundleID).storekit")
+        }
+        let file = try CatalogueFile(
+            json: original.file, name: original.name, images: imageIDs)
+        var now = catalogue
+        now.appID = file.catalogue.appID
+        return try file.selling(now)
+    }
+}
+
+extension CatalogueImport {
+    /// What a file says, with its bytes.
+    public init(_ file: CatalogueFile) {
+        self.init(
+            file.catalogue, settings: file.contents.settings,
+            original: CatalogueOriginal(name: file.name, file: file.bytes))
+    }
+}
+
+extension CatalogueChange {
+    public init(_ difference: CatalogueDifference) {
+        self.init(
+            kind: difference.kind.rawValue, productId: difference.product?.value,
+            field: difference.field, before: difference.before, after: difference.after,
+            line: difference.description)
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import StoreWire
+
+struct AuditCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "audit", abstract: "Who changed what in a realm.",
+        subcommands: [List.self])
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List the administrative changes, oldest first.")
+
+        @OptionGroup var store: StoreOptions
+        @OptionGroup var printing: PrintOptions
+
+        func run() async throws {
+            let door = try store.store().operatorDoor
+            var entries: [AuditRecord] = []
+            var query = ""
+            while true {
+                let page = try await door.get("/audit" + query, as: AuditRecords.self)
+                entries += page.entries
+                guard let next = page.next else { break }
+                query = "?after=\(next)"
+            }
+            try printing.show(
+                entries,
+                Output.table(
+                    entries.map { entry in
+                        [
+                            "\(entry.entry)", "\(entry.date)", entry.who, entry.deed,
+                            entry.subject,
+                            [entry.before, entry.after].compactMap { $0 }
+                                .joined(separator: " -> "),
+                        ]
+                    }))
+        }
+    }
+}

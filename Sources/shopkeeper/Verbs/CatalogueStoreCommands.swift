@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import CatalogueFile
+import Foundation
+import StoreWire
+
+/// Which app of a running store is meant.
+struct AppOptions: ParsableArguments {
+    @Option(name: .long, help: "The app; else the served one.")
+    var bundleId: String?
+    @OptionGroup var store: StoreOptions
+
+    func found() throws -> (store: RunningStore, bundleID: String) {
+        let store = try store.store()
+        return (store, bundleId ?? store.run.bundleId)
+    }
+}
+
+extension CatalogueCommand {
+    struct Import: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Sell what a file says, in a store that runs.",
+            discussion: """
+                What an earlier file named and this one does not is withdrawn from sale, never \
+                deleted. An app that the realm does not have yet is made.
+                """)
+
+        @Argument(help: "A file or package, .storekit.") var file: String
+        @OptionGroup var app: AppOptions
+        @OptionGroup var printing: PrintOptions
+
+        func run() async throws {
+            let read = try CatalogueFile(contentsOf: file)
+            let (store, bundleID) = try app.found()
+            let upload = CatalogueUpload(file: read, door: store.operatorDoor, bundleID: bundleID)
+            let done = try await upload.run()
+            try printing.show(done, Self.words(done))
+        }
+
+        private static func words(_ done: CatalogueImported) -> String {
+            (done.warnings.map { "warning: \($0)" } + done.differences.map(\.line)
+                + [
+                    "\(done.bundleId): \(done.products) products, "
+                        + "\(done.differences.count) differences"
+                ])
+                .joined(separator: "\n")
+        }
+    }
+
+    struct Export: AsyncParsableCommand {
+        private struct Written: Encodable {
+            let bundleId: String
+            let written: [String]
+        }
+
+        static let configuration = CommandConfiguration(
+            abstract: "Write what an app sells now as a file, with every byte that did not change.",
+            discussion: """
+                With images it is a package, a folder that holds Configuration.storekit and Assets. \
+                Without --output the file alone is printed.
+                """)
+
+        @Option(name: .shortAndLong, help: "The file or package to write.")
+        var output: String?
+        @OptionGroup var app: AppOptions
+        @OptionGroup var printing: PrintOptions
+
+        func run() async throws {
+            let (store, bundleID) = try app.found()
+            let door = store.operatorDoor
+            let document = try await door.get(
+                "/apps/\(bundleID)/catalogue", as: CatalogueDocument.self)
+            guard let output else {
+                if printing.json { return try printing.show(document, "") }
+                FileHandle.standardOutput.write(Data(document.file.utf8))
+                return
+            }
+            var images: [String: Data] = [:]
+            for id in document.images ?? [] {
+                images[id] = try await door.bytes("/apps/\(bundleID)/images/\(id)")
+            }
+            let written = try CatalogueFolder(path: output).write(document, images: images)
+            try printing.show(
+                Written(bundleId: bundleID, written: written),
+                written.map { "Wrote \($0)." }.joined(separator: "\n"))
+        }
+    }
+}
+
+/// A file on its way into a store: its images, then itself.
+struct CatalogueUpload {
+    let file: CatalogueFile
+    let door: DoorClient
+    let bundleID: String
+
+    func run() async throws -> CatalogueImported {
+        let isKnown = try await door.get("/apps", as: AppList.self).apps
+            .contains { $0.bundleId == bundleID }
+        if isKnown { try await putImages() }
+        var done = try await putFile()
+        if !isKnown, !file.images.isEmpty {
+            // A new app's images come after it, and the file's warnings last.
+            try await putImages()
+            done.warnings = try await putFile().warnings
+        }
+        return done
+    }
+
+    private func putFile() async throws -> CatalogueImported {
+        let name = URL(fileURLWithPath: file.name).lastPathComponent
+        return try await door.put(
+            "/apps/\(bundleID)/catalogue",
+            CatalogueDocument(name: name, file: String(decoding: file.bytes, as: UTF8.self)),
+            as: CatalogueImported.self)
+    }
+
+    private func putImages() async throws {
+        for (id, path) in file.images.sorted(by: { $0.key < $1.key }) {
+            guard let bytes = FileManager.default.contents(atPath: path) else {
+                throw Failure(
+                    .input, "imageUnreadable", "\(path) cannot be read.", field: "FILE",
+                    remedy: "check its permissions")
+            }
+            try await door.put("/apps/\(bundleID)/images/\(id)", bytes: bytes)
+        }
+    }
+}
+
+/// Where an exported catalogue is written.
+private struct CatalogueFolder {
+    let path: String
+
+    /// The files written.
+    func write(_ document: CatalogueDocument, images: [String: Data]) throws -> [String] {
+        guard !images.isEmpty || isFolder else {
+            try write(Data(document.file.utf8), to: path)
+            return [path]
+        }
+        try makeFolder(path)
+        var written = [path + "/Configuration.storekit"]
+        try write(Data(document.file.utf8), to: written[0])
+        if !images.isEmpty { try makeFolder(path + "/Assets") }
+        for (id, bytes) in images.sorted(by: { $0.key < $1.key }) {
+            written.append(path + "/Assets/\(id).png")
+            try write(bytes, to: written[written.count - 1])
+        }
+        return written
+    }
+
+    private var isFolder: Bool {
+        var isFolder: ObjCBool = false
+        return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+            && isFolder.boolValue
+    }
+
+    private func makeFolder(_ folder: String) throws {
+        do {
+            try FileManager.default.createDirectory(
+                atPath: folder, withIntermediateDirectories: true)
+        } catch { throw Self.unwritable(folder) }
+    }
+
+    private func write(_ bytes: Data, to file: String) throws {
+        do { try bytes.write(to: URL(fileURLWithPath: file), options: .atomic) } catch {
+            throw Self.unwritable(file)
+        }
+    }
+
+    private static func unwritable(_ path: String) -> Failure {
+        Failure(.taken, "fileUnwritable", "\(path) cannot be written.", field: "--output")
+    }
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CatalogueFile
+import Commerce
+import Foundation
+import Shop
+import ShopServer
+import StoreWire
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct CatalogueDoorTests {
+    private static let zoo = """
+        {
+          "products" : [
+            {
+              "displayPrice" : "0.99",
+              "familyShareable" : false,
+              "internalID" : "11AA22BB",
+              "localizations" : [
+
+              ],
+              "productID" : "zoo.banana",
+              "promotionalImageID" : "0A0B0C0D",
+              "referenceName" : "Banana",
+              "type" : "Consumable"
+            }
+          ],
+          "unknown" : 1.50
+        }
+
+        """
+
+    private func put(
+        _ text: String, _ server: TestServer, app: String = "com.example.zoo"
+    ) async throws -> Reply {
+        let body = try JSONEncoder().encode(CatalogueDocument(name: "Zoo.storekit", file: text))
+        return try await server.send(
+            "PUT", "/operator/v1/apps/\(app)/catalogue", [UInt8](body),
+            bearer: try await server.store.doorKey(.operator))
+    }
+
+    private func get(
+        _ server: TestServer, app: String = "com.example.zoo"
+    ) async throws -> CatalogueDocument {
+        try await server.send(
+            "GET", "/operator/v1/apps/\(app)/catalogue",
+            bearer: try await server.store.doorKey(.operator)
+        ).decoded(CatalogueDocument.self)
+    }
+
+    @Test func `a file goes in, makes its app, and comes back`() async throws {
+        try await TestServer.with { server in
+            let first = try await put(Self.zoo, server).decoded(CatalogueImported.self)
+            let dearer = Self.zoo.replacingOccurrences(of: "0.99", with: "1.99")
+            let second = try await put(dearer, server).decoded(CatalogueImported.self)
+            let back = try await get(server)
+
+            #expect(first.differences.map(\.line) == ["+ zoo.banana"])
+            #expect(first.warnings.count == 1 && first.warnings[0].contains("0A0B0C0D"))
+            #expect(second.differences.map(\.line) == ["~ zoo.banana price: 0.99 -> 1.99"])
+            #expect(back.file == dearer)
+            #expect(back.name == "Zoo.storekit")
+        }
+    }
+
+    @Test func `images go in and come back`() async throws {
+        try await TestServer.with { server in
+            let key = try await server.store.doorKey(.operator)
+            let path = "/operator/v1/apps/com.example.zoo/images/0A0B0C0D"
+            let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 7]
+            _ = try await put(Self.zoo, server)
+
+            let missing = try await server.send("GET", path, bearer: key)
+            let stored = try await server.send("PUT", path, png, bearer: key)
+            let read = try await server.send("GET", path, bearer: key)
+            let again = try await put(Self.zoo, server).decoded(CatalogueImported.self)
+
+            let statuses = [missing, stored, read].map(\.status)
+            #expect(statuses == [404, 204, 200])
+            #expect(read.body == png)
+            #expect(read.header("Content-Type") == "image/png")
+            #expect(again.warnings.isEmpty)
+            #expect(try await get(server).images == ["0A0B0C0D"])
+        }
+    }
+
+    @Test func `a file that cannot be sold from is refused whole, and the old stays`() async throws
+    {
+        try await TestServer.with { server in
+            _ = try await put(Self.zoo, server)
+
+            let broken = try await put(
+                Self.zoo.replacingOccurrences(of: "\"0.99\"", with: "\"cheap\""), server)
+            let noJSON = try await put("<plist/>", server)
+
+            let statuses = [broken, noJSON].map(\.status)
+            #expect(statuses == [400, 400])
+            #expect(broken.error?.code == "catalogueInvalid")
+            #expect(broken.error?.message.contains("products[0].displayPrice") == true)
+            #expect(try await get(server).file == Self.zoo)
+        }
+    }
+
+    @Test func `an app without a file is exported as one`() async throws {
+        try await TestServer.with { server in
+            let exported = try await get(server, app: "com.example.monkeys")
+            let key = try await server.store.doorKey(.operator)
+            let unknown = try await server.send(
+                "GET", "/operator/v1/apps/com.example.none/catalogue", bearer: key)
+
+            #expect(exported.name == "com.example.monkeys.storekit")
+            #expect(exported.file.contains("\"credits.5\""))
+            #expect(unknown.status == 404)
+        }
+    }
+
+    @Test func `every real file goes in and comes back byte for byte`() async throws {
+        guard let paths = CorpusLocation.files(endingIn: ".storekit") else {
+            print("skipped: 1 test of real .storekit files (SHOPKEEPER_CORPUS names no folder)")
+            return
+        }
+        try await TestServer.with { server in
+            var count = 0
+            for path in paths {
+                guard (try? CatalogueFile(contentsOf: path)) != nil else { continue }
+                let bytes = try #require(FileManager.default.contents(atPath: path))
+                let text = String(decoding: bytes, as: UTF8.self)
+                let app = "com.example.real\(count)"
+                let reply = try await put(text, server, app: app)
+                #expect(reply.status == 200, "\(path): \(reply.text.prefix(300))")
+                let back = try await get(server, app: app).file
+                let isSame = Data(back.utf8) == bytes
+                #expect(isSame, "\(path)")
+                count += 1
+            }
+            #expect(count * 10 > paths.count * 9)
+        }
+    }
+
+    @Test func `the audit tells who imported what`() async throws {
+        try await TestServer.with { server in
+            _ = try await put(Self.zoo, server)
+            let entries = try await server.send(
+                "GET", "/operator/v1/audit", bearer: try await server.store.doorKey(.operator)
+            ).decoded(AuditRecords.self).entries
+
+            #expect(entries.last?.who == "operator")
+            #expect(entries.last?.subject == "com.example.zoo")
+            #expect(entries.last?.after == "Zoo.storekit: 1 products")
+        }
+    }
+}
