@@ -215,6 +215,9 @@ let package = Package(
                 "Commerce", "Ledger", "LedgerServer", "Live", "SignedData", "StorageSQLite",
                 "StoreWire", logging,
             ]),
+        tests(
+            "StatementTests",
+            ["Ledger", "Shop", "Storage", "StoragePostgres", "StorageSQLite", "TestSupport"]),
         tests("OutboundTests", ["Outbound", "TestSupport"]),
         tests("TidyTests", ["TestSupport"]),
     ]

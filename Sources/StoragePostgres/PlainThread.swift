@@ -15,12 +15,14 @@ enum PlainThread {
 
 /// Whether a schema is still to be asked.
 final class ClosedFlag: Sendable {
-    private let isClosed = Mutex(false)
+    private let state = Mutex(false)
 
-    func close() { isClosed.withLock { $0 = true } }
+    func close() { state.withLock { $0 = true } }
+
+    var isClosed: Bool { state.withLock { $0 } }
 
     func check() throws {
-        if isClosed.withLock({ $0 }) {
+        if isClosed {
             throw StorageFault(.unavailable, "the storage was closed")
         }
     }

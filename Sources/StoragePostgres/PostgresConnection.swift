@@ -18,23 +18,35 @@ final class PostgresConnection {
     }
 
     let handle: OpaquePointer
+    /// What other threads hold it by.
+    let grip: PostgresGrip
+    let notices = PostgresNotices()
     private let observer: (any StorageObserver)?
     private var prepared = Prepared()
     private var expected: [Expected] = []
     private var unreadBytes = 0
+    /// The schema that names resolve in, and the one that did when the open
+    /// transaction began.
     private(set) var schema: String?
+    private var schemaBefore: String?
+    /// Whether the server said that it ends the connection.
+    private var isGone = false
 
-    /// Connects, and sets the session's limits.
-    init(_ conninfo: String, _ options: PostgresOptions) throws {
+    /// Connects, and sets the session's limits. `mustBeDurable`: a server
+    /// that may forget what it acknowledged is refused.
+    init(_ conninfo: String, _ options: PostgresOptions, mustBeDurable: Bool = false) throws {
         observer = options.observer
         let keywords: [(String, String)] = [
             ("application_name", "shopkeeper"), ("connect_timeout", "10"),
             ("tcp_user_timeout", "\(options.unacknowledgedMilliseconds)"), ("keepalives", "1"),
+            ("keepalives_idle", "10"), ("keepalives_interval", "5"), ("keepalives_count", "3"),
             ("client_encoding", "UTF8"),
             // Later ones win: whatever the caller says stands last.
             ("dbname", conninfo),
         ]
         handle = try Self.connect(keywords)
+        grip = PostgresGrip(handle)
+        notices.listen(to: handle)
         do {
             try command(
                 """
@@ -50,6 +62,7 @@ final class PostgresConnection {
                     "the server is PostgreSQL \(PQserverVersion(handle) / 10_000); 13 or newer "
                         + "is needed")
             }
+            if mustBeDurable { try proveDurable() }
         } catch {
             PQfinish(handle)
             throw error
@@ -81,7 +94,7 @@ final class PostgresConnection {
         return String(cString: text).split(whereSeparator: \.isNewline).joined(separator: "; ")
     }
 
-    var isLost: Bool { PQstatus(handle) != CONNECTION_OK }
+    var isLost: Bool { isGone || PQstatus(handle) != CONNECTION_OK }
 
     var lost: ConnectionLost { ConnectionLost(message: Self.sentence(PQerrorMessage(handle))) }
 
@@ -101,24 +114,51 @@ final class PostgresConnection {
             }
         default:
             if isLost { throw lost }
-            throw ServerError(result)
+            let error = ServerError(result)
+            isGone = error.isFatal
+            if isGone { throw ConnectionLost(message: error.message) }
+            throw error
         }
     }
 
-    /// Names resolve in this schema from here on. Statements are prepared
-    /// for each schema apart, so that no plan is made anew by switching.
-    func use(_ schema: String) throws {
-        guard self.schema != schema else { return }
-        self.schema = nil
-        try command("SET search_path = \"\(schema)\"")
-        self.schema = schema
+    /// Throws a fault where the server may lose what it has acknowledged.
+    func proveDurable() throws {
+        let off = try command(
+            """
+            SELECT name FROM pg_settings
+            WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit') AND setting = 'off'
+            UNION ALL SELECT 'waiting for the standby' WHERE
+                current_setting('synchronous_commit') = 'local'
+                AND current_setting('synchronous_standby_names') <> ''
+            """
+        ).compactMap(\.self)
+        guard off.isEmpty else {
+            throw StorageFault(
+                .unavailable,
+                "the server has \(off.joined(separator: " and ")) switched off, so that a power "
+                    + "failure loses sales; switch it on to sell for money")
+        }
     }
 
     // MARK: Pipelines
 
-    func begin() throws {
+    /// Begins a transaction, whose names resolve in a schema. Nothing is
+    /// waited for: BEGIN and the path go with the first statement.
+    ///
+    /// Statements are prepared for each schema apart, so that no plan is
+    /// made anew by switching.
+    func begin(_ sql: String, in schema: String) throws {
         guard PQenterPipelineMode(handle) == 1 else { throw lost }
+        schemaBefore = self.schema
+        try send(sql)
+        if self.schema != schema {
+            try send("SET search_path = \"\(schema)\"")
+            self.schema = schema
+        }
     }
+
+    /// A transaction that is rolled back takes its path back too.
+    func wasRolledBack() { schema = schemaBefore }
 
     /// Sends a statement whose answer is read later.
     func send(_ sql: String, named name: String, _ values: [SQLValue], types: [SQLType]) throws {
@@ -201,6 +241,10 @@ final class PostgresConnection {
                 throw lost
             }
             let error = ServerError(result)
+            if error.isFatal {
+                isGone = true
+                throw ConnectionLost(message: error.message)
+            }
             if case .sync = next { throw ConnectionLost(message: error.message) }
             guard case .statement(let name) = next else { throw error.fault(in: "preparing") }
             throw StatementFailed(error: error, name: name)
@@ -211,6 +255,9 @@ final class PostgresConnection {
         let count = Int(PQnfields(result))
         let names = (0..<count).map { String(cString: PQfname(result, Int32($0))) }
         let types = (0..<count).map { PQftype(result, Int32($0)) }
+        for (name, type) in zip(names, types) where !PostgresType.known.contains(type) {
+            throw PostgresType.unknown(type, column: name, statement: statement)
+        }
         let columns = Dictionary(
             zip(names, names.indices), uniquingKeysWith: { first, _ in first })
         return try (0..<PQntuples(result)).map { row in
@@ -283,6 +330,8 @@ private struct Prepared {
         return name
     }
 
+    var number: Int { names.count }
+
     mutating func confirm(_ key: Key) { confirmed.insert(key) }
 
     /// Forgets what the server did not prepare after all.
@@ -292,4 +341,11 @@ private struct Prepared {
 extension PostgresConnection {
     /// After an error: what was sent after it was neither run nor prepared.
     func forgetUnconfirmed() { prepared.forgetUnconfirmed() }
+
+    /// Whether it had better be replaced: too much is prepared on it, or a
+    /// transaction is open that nobody owns.
+    var isWornOut: Bool {
+        prepared.number > PostgresOptions.preparedMax
+            || PQtransactionStatus(handle) != PQTRANS_IDLE
+    }
 }

@@ -8,10 +8,13 @@ struct ServerError: Error {
     /// Five characters (SQLSTATE).
     let state: String
     let message: String
+    /// Whether the server ended the connection with it.
+    let isFatal: Bool
 
     init(_ result: OpaquePointer) {
         state = Self.field(result, 67)
         message = Self.field(result, 77)
+        isFatal = ["FATAL", "PANIC"].contains(Self.field(result, 86))
     }
 
     private static func field(_ result: OpaquePointer, _ code: Int32) -> String {

@@ -14,18 +14,19 @@ import Synchronization
 /// Words between the processes of one database, over LISTEN and NOTIFY on a
 /// connection of their own. They are said outside transactions, several at
 /// once, since a NOTIFY in a transaction makes commits queue; and they are
-/// hints: whoever may have missed some is told so and reads again.
+/// hints: whoever may have missed some is told so and reads again. What could
+/// not be said is kept until there is a connection again.
+///
+/// A network that went silent is noticed by a heartbeat: the server is asked
+/// a little question when it has said nothing for a while.
 ///
 /// `@unchecked`: what changes is guarded by the lock; the connection is the
 /// thread's alone.
 final class PostgresListener: @unchecked Sendable {
-    private static let channel = "shopkeeper"
-    /// Below the 8,000 bytes that a notification may have.
-    private static let payloadBytesMax = 7000
-    private static let retryMilliseconds: Int32 = 1000
+    private static let retryMilliseconds = 1000
 
     private struct State {
-        var words: [String: Set<String>] = [:]
+        var words = PostgresWords()
         var streams: [String: [Int: AsyncStream<Wake>.Continuation]] = [:]
         var nextStream = 0
         var isRunning = false
@@ -47,7 +48,7 @@ final class PostgresListener: @unchecked Sendable {
     func tell(_ word: String, schema: String) {
         let bell = state.withLock { state -> Int32 in
             guard !state.isClosed else { return -1 }
-            state.words[schema, default: []].insert(word)
+            state.words.add(word, schema: schema)
             start(&state)
             return state.bell
         }
@@ -104,23 +105,19 @@ final class PostgresListener: @unchecked Sendable {
 
     // MARK: The thread
 
+    private var isClosed: Bool { state.withLock { $0.isClosed } }
+
     private func listen(_ ear: Int32) {
-        var connection: PostgresConnection?
-        while !state.withLock({ $0.isClosed }) {
+        while !isClosed {
             do {
-                let open = try connection ?? connect()
-                connection = open
-                try say(open)
-                try hear(open)
-                wait(ear, open)
+                try converse(try connect(), ear)
             } catch {
-                connection = nil
-                wait(ear, nil)
+                rest(ear)
             }
         }
         state.withLock { state in
-            Glibc.close(ear)
-            Glibc.close(state.bell)
+            _ = Foundation.close(ear)
+            _ = Foundation.close(state.bell)
             state.bell = -1
         }
     }
@@ -128,62 +125,64 @@ final class PostgresListener: @unchecked Sendable {
     /// Whoever listened before may have missed something.
     private func connect() throws -> PostgresConnection {
         let connection = try PostgresConnection(conninfo, options)
-        try connection.command("LISTEN \(Self.channel)")
+        try connection.ask(
+            "LISTEN \(PostgresWords.channel)", within: options.heartbeatAnswerMilliseconds)
         for stream in state.withLock({ $0.streams.values.flatMap(\.values) }) {
             stream.yield(.missed)
         }
         return connection
     }
 
-    private func say(_ connection: PostgresConnection) throws {
-        let words = state.withLock { state in
-            defer { state.words = [:] }
-            return state.words
-        }
-        for (schema, words) in words {
-            var payload = schema
-            for word in words.sorted() {
-                if payload.utf8.count + word.utf8.count + 1 > Self.payloadBytesMax {
-                    try notify(payload, connection)
-                    payload = schema
-                }
-                payload += "\n" + word
+    /// Says and hears until the storage is closed or the connection is lost.
+    private func converse(_ connection: PostgresConnection, _ ear: Int32) throws {
+        while !isClosed {
+            try say(connection)
+            try hear(connection)
+            var sources = [
+                pollfd(fd: ear, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: PQsocket(connection.handle), events: Int16(POLLIN), revents: 0),
+            ]
+            if poll(&sources, 2, Int32(options.heartbeatMilliseconds)) == 0 {
+                try connection.ask("SELECT 1", within: options.heartbeatAnswerMilliseconds)
             }
-            try notify(payload, connection)
+            empty(ear)
         }
     }
 
-    private func notify(_ payload: String, _ connection: PostgresConnection) throws {
-        let text = payload.replacing("'", with: "''")
-        try connection.command("SELECT pg_notify('\(Self.channel)', E'\(escaped(text))')")
-    }
-
-    private func escaped(_ text: String) -> String {
-        text.replacing("\\", with: "\\\\").replacing("\n", with: "\\n")
+    /// Words stay until the server has taken them: saying one twice does no harm.
+    private func say(_ connection: PostgresConnection) throws {
+        let words = state.withLock { $0.words }
+        for payload in words.payloads {
+            try connection.ask(
+                PostgresWords.notify(payload), within: options.heartbeatAnswerMilliseconds)
+        }
+        state.withLock { $0.words.remove(words) }
     }
 
     private func hear(_ connection: PostgresConnection) throws {
         guard PQconsumeInput(connection.handle) == 1 else { throw connection.lost }
         while let notification = PQnotifies(connection.handle) {
             defer { PQfreemem(notification) }
-            let payload = String(cString: notification.pointee.extra)
-            let lines = payload.split(separator: "\n").map(String.init)
-            guard let schema = lines.first else { continue }
-            let streams = state.withLock { Array($0.streams[schema, default: [:]].values) }
-            for stream in streams { for word in lines.dropFirst() { stream.yield(.word(word)) } }
+            let heard = PostgresWords.read(String(cString: notification.pointee.extra))
+            let streams = state.withLock { Array($0.streams[heard.schema, default: [:]].values) }
+            for stream in streams { for wake in heard.wakes { stream.yield(wake) } }
         }
     }
 
-    /// Until there is something to hear or to say, or, without a connection,
-    /// until it is time to try again.
-    private func wait(_ ear: Int32, _ connection: PostgresConnection?) {
-        var sources = [pollfd(fd: ear, events: Int16(POLLIN), revents: 0)]
-        if let connection {
-            sources.append(
-                pollfd(fd: PQsocket(connection.handle), events: Int16(POLLIN), revents: 0))
+    /// Until it is time to try again, or the storage is closed.
+    private func rest(_ ear: Int32) {
+        let end = Date(timeIntervalSinceNow: Double(Self.retryMilliseconds) / 1000)
+        while !isClosed, end.timeIntervalSinceNow > 0 {
+            var source = pollfd(fd: ear, events: Int16(POLLIN), revents: 0)
+            _ = poll(&source, 1, Int32(end.timeIntervalSinceNow * 1000) + 1)
+            guard !isClosed else { return }
+            // Words can wait; the bell must not keep this thread awake.
+            _ = poll(nil, 0, min(20, Int32(max(0, end.timeIntervalSinceNow) * 1000)))
+            empty(ear)
         }
-        _ = poll(
-            &sources, nfds_t(sources.count), connection == nil ? Self.retryMilliseconds : -1)
+    }
+
+    private func empty(_ ear: Int32) {
         var bytes = [UInt8](repeating: 0, count: 256)
         while read(ear, &bytes, bytes.count) > 0 {}
     }

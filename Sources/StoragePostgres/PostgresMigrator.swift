@@ -19,6 +19,10 @@ struct PostgresMigrator {
     func migrate(to migrations: [Migration]) throws {
         try connection.command("BEGIN")
         do {
+            // Whoever waits for another process's migrations, and whoever
+            // takes them, may wait longer than a customer would.
+            try connection.command(
+                "SET LOCAL lock_timeout = '10min'; SET LOCAL statement_timeout = 0")
             try connection.command(
                 "SELECT pg_advisory_xact_lock(\(Self.lockClass), hashtext('\(schema)'))")
             // A database that was migrated may be one that we may only read.
@@ -33,6 +37,7 @@ struct PostgresMigrator {
             if !connection.isLost { try connection.command("ROLLBACK") }
             throw error
         }
+        try connection.grip.beginCommit()
         guard try connection.command("COMMIT").first == "COMMIT" else {
             throw StorageFault(.engine, "the migrations of \(schema) were rolled back")
         }

@@ -16,8 +16,18 @@ public struct PostgresOptions: Sendable {
     public var lockMilliseconds: Int
     /// How long the server keeps a transaction open that says nothing.
     public var idleInTransactionMilliseconds: Int
+    /// How long a call may have a connection, all its statements together.
+    /// Then its statement is cancelled, and what does not end by that within
+    /// `graceMilliseconds` has its connection cut; a commit is never
+    /// cancelled, only cut, with its outcome unknown.
+    public var callMilliseconds: Int
+    public var graceMilliseconds: Int
     /// How long sent bytes may stay unacknowledged before a connection counts as lost.
     public var unacknowledgedMilliseconds: Int
+    /// How long the connection that listens may be silent before the server
+    /// is asked whether it is there, and how long it may take to answer.
+    public var heartbeatMilliseconds: Int
+    public var heartbeatAnswerMilliseconds: Int
     /// Hears every statement, commit and round trip.
     public var observer: (any StorageObserver)?
     /// Runs each writing closure, rolls it back and runs it again, so that a
@@ -27,7 +37,9 @@ public struct PostgresOptions: Sendable {
     public init(
         connections: Int = 8, waitingMax: Int = 1000, waitMilliseconds: Int = 10_000,
         statementMilliseconds: Int = 30_000, lockMilliseconds: Int = 10_000,
-        idleInTransactionMilliseconds: Int = 30_000, unacknowledgedMilliseconds: Int = 20_000,
+        idleInTransactionMilliseconds: Int = 30_000, callMilliseconds: Int = 30_000,
+        graceMilliseconds: Int = 5000, unacknowledgedMilliseconds: Int = 20_000,
+        heartbeatMilliseconds: Int = 10_000, heartbeatAnswerMilliseconds: Int = 10_000,
         observer: (any StorageObserver)? = nil, runsWritesTwice: Bool = false
     ) {
         self.connections = connections
@@ -36,7 +48,11 @@ public struct PostgresOptions: Sendable {
         self.statementMilliseconds = statementMilliseconds
         self.lockMilliseconds = lockMilliseconds
         self.idleInTransactionMilliseconds = idleInTransactionMilliseconds
+        self.callMilliseconds = callMilliseconds
+        self.graceMilliseconds = graceMilliseconds
         self.unacknowledgedMilliseconds = unacknowledgedMilliseconds
+        self.heartbeatMilliseconds = heartbeatMilliseconds
+        self.heartbeatAnswerMilliseconds = heartbeatAnswerMilliseconds
         self.observer = observer
         self.runsWritesTwice = runsWritesTwice
     }
@@ -44,4 +60,8 @@ public struct PostgresOptions: Sendable {
     /// Times that a transaction is run again which the server could not
     /// serialise, or whose connection was lost before it was to commit.
     static let attemptsMax = 8
+
+    /// Statements that a connection keeps prepared before it is replaced: a
+    /// server process holds some tens of kilobytes for each.
+    static let preparedMax = 4000
 }

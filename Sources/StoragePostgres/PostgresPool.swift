@@ -2,19 +2,22 @@
 
 import Foundation
 import Storage
-import Synchronization
 
 /// Connections to one database, each with a plain thread that runs what is
 /// asked in libpq's blocking mode, so that no cooperative thread ever waits
 /// for a server. Who asks stands in one bounded line, and is refused as `busy`
-/// after a while.
+/// after a while; who has a connection has it for a while only.
 ///
 /// `@unchecked`: everything that changes is guarded by the condition.
 final class PostgresPool: @unchecked Sendable {
-    /// What one caller asks.
+    /// What one caller asks. `run` gives what tells the caller; that or
+    /// `refuse` is called, once.
     struct Job {
         let schema: String
-        let run: (PostgresRunner) throws -> Void
+        /// Whether it has a connection for `callMilliseconds` at most.
+        let isLimited: Bool
+        let ticket: PostgresTicket
+        let run: (PostgresRunner) throws -> () -> Void
         let refuse: (any Error) -> Void
     }
 
@@ -23,25 +26,35 @@ final class PostgresPool: @unchecked Sendable {
         let deadline: Date
     }
 
+    private struct Running {
+        let ticket: PostgresTicket
+        let grip: PostgresGrip
+        /// When its statement is cancelled, and when its connection is cut;
+        /// nil when that was done, or never is.
+        var cancelAt: Date?
+        var cutAt: Date?
+    }
+
     private let conninfo: String
     private let options: PostgresOptions
     private let condition = NSCondition()
     private var line: [Waiting] = []
+    private var running: [ObjectIdentifier: Running] = [:]
     private var threads = 0
     private var idle = 0
     private var isClosed = false
     private var isWatched = false
+    private var mustBeDurable = false
 
     init(conninfo: String, options: PostgresOptions) {
         self.conninfo = conninfo
         self.options = options
     }
 
-    /// Runs a job on some connection; `run` or `refuse` is called, once.
+    /// Runs a job on some connection; it is told or refused, once.
     func submit(_ job: Job) {
-        condition.lock()
-        let refusal = refusal()
-        if refusal == nil {
+        let refusal = condition.withLock { () -> (any Error)? in
+            if let refusal = self.refusal(of: job) { return refusal }
             let wait = Double(options.waitMilliseconds) / 1000
             line.append(Waiting(job: job, deadline: Date(timeIntervalSinceNow: wait)))
             if idle < line.count, threads < options.connections {
@@ -53,26 +66,48 @@ final class PostgresPool: @unchecked Sendable {
                 start("postgres.busy") { $0.watch() }
             }
             condition.broadcast()
+            return nil
         }
-        condition.unlock()
         if let refusal { job.refuse(refusal) }
     }
+
+    /// How many stand in line for a connection.
+    var waiting: Int { condition.withLock { line.count } }
+
+    /// Takes a caller out of the line, or has its statement cancelled.
+    func cancel(_ ticket: PostgresTicket) {
+        ticket.cancel()
+        let (waiting, grip) = condition.withLock { () -> (Waiting?, PostgresGrip?) in
+            if let place = line.firstIndex(where: { $0.job.ticket === ticket }) {
+                return (line.remove(at: place), nil)
+            }
+            return (nil, running[ObjectIdentifier(ticket)]?.grip)
+        }
+        waiting?.job.refuse(CancellationError())
+        if let grip { PlainThread.start("postgres.cancel") { grip.cancel(ticket, .callerGone) } }
+    }
+
+    /// From here on every new connection is asked whether its server may forget.
+    func demandDurability() { condition.withLock { mustBeDurable = true } }
 
     /// Refuses who waits and everybody from here on; returns when every
     /// connection is closed.
     func close() {
-        condition.lock()
-        isClosed = true
-        let refused = line
-        line = []
-        condition.broadcast()
-        while threads > 0 { condition.wait() }
-        condition.unlock()
+        let refused = condition.withLock {
+            isClosed = true
+            defer { line = [] }
+            condition.broadcast()
+            return line
+        }
         for waiting in refused { waiting.job.refuse(Self.closed) }
+        condition.withLock {
+            while threads > 0 { condition.wait() }
+        }
     }
 
-    private func refusal() -> StorageFault? {
+    private func refusal(of job: Job) -> (any Error)? {
         if isClosed { return Self.closed }
+        if job.ticket.isCancelled { return CancellationError() }
         guard line.count < options.waitingMax else {
             return StorageFault(
                 .busy, "\(options.waitingMax) callers wait for a connection already; try later")
@@ -83,57 +118,104 @@ final class PostgresPool: @unchecked Sendable {
     private static let closed = StorageFault(.unavailable, "the database was closed")
 
     private func start(_ name: String, _ body: @escaping @Sendable (PostgresPool) -> Void) {
-        let thread = Thread { body(self) }
-        thread.name = name
-        thread.start()
+        PlainThread.start(name) { body(self) }
     }
 
-    // MARK: Threads
+    // MARK: A connection's thread
 
     /// One connection's life: made when first needed, made anew when lost.
     private func serve() {
         var connection: PostgresConnection?
-        while let job = next() {
-            run(job, on: &connection)
-            if connection?.isLost == true { connection = nil }
-        }
+        while let job = next() { run(job, on: &connection)() }
         connection = nil
-        condition.lock()
-        threads -= 1
-        condition.broadcast()
-        condition.unlock()
+        condition.withLock {
+            threads -= 1
+            condition.broadcast()
+        }
     }
 
     private func next() -> Job? {
-        condition.lock()
-        defer { condition.unlock() }
-        idle += 1
-        defer { idle -= 1 }
-        while line.isEmpty, !isClosed { condition.wait() }
-        return line.isEmpty ? nil : line.removeFirst().job
+        condition.withLock {
+            idle += 1
+            defer { idle -= 1 }
+            while line.isEmpty, !isClosed { condition.wait() }
+            return line.isEmpty ? nil : line.removeFirst().job
+        }
     }
 
     /// A connection that was lost before anything could be committed has
     /// done nothing: the job is run on a new one, a few times.
-    private func run(_ job: Job, on connection: inout PostgresConnection?) {
-        var attempt = 1
-        while true {
+    private func run(_ job: Job, on connection: inout PostgresConnection?) -> () -> Void {
+        for attempt in 1... {
+            let wasOpen = connection != nil
             do {
-                let open = try connection ?? PostgresConnection(conninfo, options)
+                let open = try connection ?? connect()
                 connection = open
-                if !job.schema.isEmpty { try open.use(job.schema) }
-                return try job.run(PostgresRunner(connection: open, options: options))
+                return try turn(job, on: open, &connection)
             } catch let lost as ConnectionLost {
-                let wasOpen = connection != nil
                 connection = nil
-                attempt += 1
-                if wasOpen, !lost.mayHaveCommitted, attempt <= PostgresOptions.attemptsMax {
+                if wasOpen || attempt > 1, !lost.mayHaveCommitted,
+                    attempt < PostgresOptions.attemptsMax, !job.ticket.isCancelled
+                {
                     continue
                 }
-                return job.refuse(lost.fault(in: "PostgreSQL"))
+                return { job.refuse(lost.fault(in: "PostgreSQL")) }
             } catch {
-                return job.refuse(Self.fault(error))
+                return { job.refuse(Self.fault(error)) }
             }
+        }
+        return {}
+    }
+
+    private func connect() throws -> PostgresConnection {
+        try PostgresConnection(
+            conninfo, options, mustBeDurable: condition.withLock { mustBeDurable })
+    }
+
+    /// The job's turn on a connection: others may cancel it as long as it lasts.
+    private func turn(
+        _ job: Job, on open: PostgresConnection, _ connection: inout PostgresConnection?
+    ) throws -> () -> Void {
+        begin(job, open.grip)
+        let outcome = Result {
+            if job.ticket.isCancelled { throw CancellationError() }
+            return try job.run(
+                PostgresRunner(connection: open, options: options, schema: job.schema))
+        }
+        let reason = end(job, open)
+        if open.isLost || open.isWornOut { connection = nil }
+        do { return try outcome.get() } catch {
+            guard let reason, Self.mayComeOfCancelling(error) else { throw error }
+            throw reason.error(options)
+        }
+    }
+
+    private func begin(_ job: Job, _ grip: PostgresGrip) {
+        grip.begin(job.ticket)
+        let cancelAt = Date(timeIntervalSinceNow: Double(options.callMilliseconds) / 1000)
+        let cutAt = cancelAt.addingTimeInterval(Double(options.graceMilliseconds) / 1000)
+        condition.withLock {
+            running[ObjectIdentifier(job.ticket)] = Running(
+                ticket: job.ticket, grip: grip, cancelAt: job.isLimited ? cancelAt : nil,
+                cutAt: job.isLimited ? cutAt : nil)
+        }
+    }
+
+    private func end(_ job: Job, _ open: PostgresConnection) -> PostgresGrip.Reason? {
+        condition.withLock { running[ObjectIdentifier(job.ticket)] = nil }
+        return open.grip.end(isLost: open.isLost)
+    }
+
+    /// Whether an error is what a cancelled statement or a cut line looks
+    /// like. What may have committed is told as that, and a closure's own
+    /// error as it is.
+    private static func mayComeOfCancelling(_ error: any Error) -> Bool {
+        switch error {
+        case let lost as ConnectionLost: !lost.mayHaveCommitted
+        case is PostgresGrip.Reason, is PipelineAborted: true
+        case let failed as StatementFailed: failed.error.state == "57014"
+        case let error as ServerError: error.state == "57014"
+        default: false
         }
     }
 
@@ -148,26 +230,62 @@ final class PostgresPool: @unchecked Sendable {
         }
     }
 
-    /// Refuses those who have waited too long.
+    // MARK: The watching thread
+
+    /// Refuses those who have waited too long, and ends the turns that have
+    /// lasted too long.
     private func watch() {
         condition.lock()
-        while !isClosed {
+        while !isClosed || threads > 0 {
             let now = Date(timeIntervalSinceNow: 0)
             let late = line.prefix { $0.deadline <= now }
             line.removeFirst(late.count)
-            if !late.isEmpty {
+            let (tooLong, cuts) = takeOverdue(now)
+            if !late.isEmpty || !tooLong.isEmpty || !cuts.isEmpty {
                 condition.unlock()
-                let fault = StorageFault(
-                    .busy, "no connection was free within \(options.waitMilliseconds) ms; try later"
-                )
-                for waiting in late { waiting.job.refuse(fault) }
+                refuse(late)
+                for turn in tooLong {
+                    PlainThread.start("postgres.cancel") {
+                        turn.grip.cancel(turn.ticket, .tooLong)
+                    }
+                }
+                for turn in cuts { turn.grip.sever(turn.ticket) }
                 condition.lock()
-            } else if let first = line.first {
-                _ = condition.wait(until: first.deadline)
+            } else if let next = nextDeadline(now) {
+                _ = condition.wait(until: next)
             } else {
                 condition.wait()
             }
         }
         condition.unlock()
+    }
+
+    private func refuse(_ late: ArraySlice<Waiting>) {
+        let fault = StorageFault(
+            .busy, "no connection was free within \(options.waitMilliseconds) ms; try later")
+        for waiting in late { waiting.job.refuse(fault) }
+    }
+
+    private func takeOverdue(_ now: Date) -> (cancelled: [Running], cut: [Running]) {
+        var overdue: (cancelled: [Running], cut: [Running]) = ([], [])
+        for (key, turn) in running {
+            if let cancelAt = turn.cancelAt, cancelAt <= now {
+                running[key]?.cancelAt = nil
+                overdue.cancelled.append(turn)
+            }
+            if let cutAt = turn.cutAt, cutAt <= now {
+                running[key]?.cutAt = nil
+                overdue.cut.append(turn)
+            }
+        }
+        return overdue
+    }
+
+    /// A turn that begins meanwhile has a later deadline than this.
+    private func nextDeadline(_ now: Date) -> Date? {
+        let turns = running.values.compactMap { $0.cancelAt ?? $0.cutAt }
+        let soonest = (turns + [line.first?.deadline].compactMap(\.self)).min()
+        let begun = now.addingTimeInterval(Double(options.callMilliseconds) / 1000)
+        return threads == 0 ? soonest : min(soonest ?? begun, begun)
     }
 }

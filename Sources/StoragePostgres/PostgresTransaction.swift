@@ -86,6 +86,7 @@ final class PostgresTransaction: Writing {
 struct PostgresRunner {
     let connection: PostgresConnection
     let options: PostgresOptions
+    let schema: String
     /// Whether the COMMIT's tag is believed only when it says COMMIT. Tests
     /// of what that catches switch it off.
     var checksCommitTag = true
@@ -128,9 +129,9 @@ struct PostgresRunner {
         _ begin: String, _ observer: (any StorageObserver)?,
         _ body: (PostgresTransaction) throws -> Answer, ending: () throws -> Void
     ) throws -> Answer {
-        try connection.begin()
+        try connection.grip.beginTransaction()
         do {
-            try connection.send(begin)
+            try connection.begin(begin, in: schema)
             let transaction = PostgresTransaction(connection, observer, maySend: true)
             defer { transaction.end() }
             let answer = try body(transaction)
@@ -152,6 +153,7 @@ struct PostgresRunner {
             if cause is PipelineAborted || error is ConnectionLost { cause = error }
         }
         connection.forgetUnconfirmed()
+        connection.wasRolledBack()
         do { try rollBack() } catch { cause = error is ConnectionLost ? error : cause }
         connection.end()
         return cause
@@ -160,6 +162,7 @@ struct PostgresRunner {
     private func rollBack() throws {
         try connection.send("ROLLBACK")
         _ = try connection.answers()
+        connection.wasRolledBack()
     }
 
     /// The commit is believed only where the server says so: after an error
@@ -167,7 +170,12 @@ struct PostgresRunner {
     ///
     /// From the moment it is sent, only the server's own refusal means that
     /// nothing was written: a connection that ends may end after the commit.
+    ///
+    /// A warning beside COMMIT means that the server stopped waiting for its
+    /// standby: the commit holds here, and is lost if the standby takes over.
     private func commit() throws {
+        try connection.grip.beginCommit()
+        connection.notices.forget()
         try connection.send("COMMIT")
         let tag: String
         do { tag = try connection.answers().tag } catch let failed as StatementFailed
@@ -181,6 +189,9 @@ struct PostgresRunner {
         }
         guard tag == "COMMIT" || !checksCommitTag else {
             throw StorageFault(.engine, "the server rolled a transaction back: \(tag)")
+        }
+        if let warning = connection.notices.warnings.first {
+            throw ConnectionLost(message: warning, mayHaveCommitted: true)
         }
     }
 }

@@ -13,6 +13,18 @@ enum PostgresType {
     static let mediumInteger: Oid = 23
     static let text: Oid = 25
 
+    /// What an answer's columns may be.
+    static let known: Set<Oid> = [
+        boolean, bytes, integer, smallInteger, mediumInteger, text,
+    ]
+
+    static func unknown(_ type: Oid, column: String, statement: String) -> StorageFault {
+        StorageFault(
+            .malformedRow,
+            "\(statement): column \(column) is of PostgreSQL's type \(type); cast it to "
+                + "BIGINT, TEXT, BYTEA or BOOLEAN")
+    }
+
     static func oid(_ type: SQLType) -> Oid {
         switch type {
         case .integer: integer
@@ -51,10 +63,7 @@ extension SQLValue {
         case PostgresType.bytes: self = .blob(Array(bytes))
         case PostgresType.boolean where bytes.count == 1: self = .boolean(bytes[0] != 0)
         default:
-            throw StorageFault(
-                .malformedRow,
-                "\(statement): column \(column) is of PostgreSQL's type \(type); cast it to "
-                    + "BIGINT, TEXT, BYTEA or BOOLEAN")
+            throw PostgresType.unknown(type, column: column, statement: statement)
         }
     }
 }

@@ -30,10 +30,11 @@ final class TestWall: Sendable {
 
 /// Counts what databases and signers do. A class, because databases share it.
 final class Counter: StorageObserver {
-    private let state = Mutex<(statements: [String], commits: Int)>(([], 0))
+    private let state = Mutex<(statements: [String], commits: Int, trips: Int)>(([], 0, 0))
 
     var statements: [String] { state.withLock { $0.statements } }
     var commits: Int { state.withLock { $0.commits } }
+    var roundTrips: Int { state.withLock { $0.trips } }
 
     func didRun(_ statement: Statement) {
         state.withLock { $0.statements.append(statement.name) }
@@ -41,7 +42,9 @@ final class Counter: StorageObserver {
 
     func didCommit() { state.withLock { $0.commits += 1 } }
 
-    func reset() { state.withLock { $0 = ([], 0) } }
+    func didRoundTrip() { state.withLock { $0.trips += 1 } }
+
+    func reset() { state.withLock { $0 = ([], 0, 0) } }
 }
 
 /// Keeps what the store logs.
@@ -66,10 +69,18 @@ final class TestPlaces: Sendable {
     let deleted = Mutex<[String]>([])
     private let kept = Mutex<[String: Task<Kept, any Error>]>([:])
     private let isOneProcess: Bool
+    private let server: Server?
+
+    /// A PostgreSQL that is used whatever the environment says.
+    struct Server {
+        var conninfo: String
+        var connections = 1
+    }
 
     /// One process: whatever an earlier store held is free.
-    init(isOneProcess: Bool = false) {
+    init(isOneProcess: Bool = false, server: Server? = nil) {
         self.isOneProcess = isOneProcess
+        self.server = server
     }
 
     var places: StoragePlaces {
@@ -113,16 +124,17 @@ final class TestPlaces: Sendable {
     }
 
     private func openAnew(_ name: String, _ migrations: [Migration]) async throws -> any Storage {
-        guard Self.isOnPostgres else {
+        guard Self.isOnPostgres || server != nil else {
             return try await SQLiteStorage.open(
                 file: nil, migrations: migrations,
                 options: SQLiteOptions(observer: counter, runsWritesTwice: true))
         }
-        let conninfo = try await PostgresCluster.shared().conninfo
+        let shared = server == nil ? try await PostgresCluster.shared().conninfo : nil
+        let conninfo = server?.conninfo ?? shared ?? ""
         let database = connected.withLock { connected in
             let options = PostgresOptions(
-                connections: 2, waitingMax: 10_000, waitMilliseconds: 60_000, observer: counter,
-                runsWritesTwice: true)
+                connections: server?.connections ?? 2, waitingMax: 10_000,
+                waitMilliseconds: 60_000, observer: counter, runsWritesTwice: server == nil)
             let database = connected ?? PostgresDatabase(conninfo, options: options)
             connected = database
             return database

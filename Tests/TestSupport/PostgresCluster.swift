@@ -17,15 +17,22 @@ public final class PostgresCluster: Sendable {
 
     /// What libpq takes, but for the database's name.
     public let conninfo: String
+    /// The folder with data, log and socket.
+    public let folder: String
     private let keeper: ChildProcess
 
-    public init() async throws {
+    /// The socket's own file.
+    public var socket: String { folder + "/.s.PGSQL.5432" }
+
+    /// `settings` as `postgresql.conf` has them: `fsync=off`.
+    public init(settings: [String] = []) async throws {
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("postgres-cluster").path
-        keeper = try ChildProcess([script, "\(getpid())"])
+        keeper = try ChildProcess([script, "\(getpid())"] + settings)
         for await line in keeper.lines {
             guard line.hasPrefix("socket ") else { continue }
-            conninfo = "host=\(line.dropFirst(7)) user=postgres dbname=postgres"
+            folder = String(line.dropFirst(7))
+            conninfo = "host=\(folder) user=postgres dbname=postgres"
             return
         }
         let outcome = await keeper.outcome()

@@ -78,7 +78,7 @@ public final class ScriptedPeer: Sendable {
         "HTTP/1.1 \(status)\r\nContent-Length: \(body.utf8.count)\r\n\(headers)\r\n\(body)"
     }
 
-    private static func listen() throws -> (Int32, UInt16) {
+    static func listen() throws -> (Int32, UInt16) {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CPostgres
+import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+extension PostgresConnection {
+    /// Runs a statement outside pipelines and waits for its answer, but not
+    /// for ever: a server that says nothing in time counts as lost.
+    func ask(_ sql: String, within milliseconds: Int) throws {
+        let end = Date(timeIntervalSinceNow: Double(milliseconds) / 1000)
+        guard PQsendQuery(handle, sql) == 1 else { throw lost }
+        while PQisBusy(handle) == 1 {
+            let left = end.timeIntervalSinceNow * 1000
+            var source = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
+            guard left > 0, poll(&source, 1, Int32(left) + 1) != 0 else {
+                throw ConnectionLost(message: "the server did not answer within \(milliseconds) ms")
+            }
+            guard PQconsumeInput(handle) == 1 else { throw lost }
+        }
+        var failure: (any Error)?
+        while let result = PQgetResult(handle) {
+            defer { PQclear(result) }
+            switch PQresultStatus(result) {
+            case PGRES_COMMAND_OK, PGRES_TUPLES_OK: break
+            default: failure = isLost ? lost : ServerError(result)
+            }
+        }
+        if let failure { throw failure }
+    }
+}
