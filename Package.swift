@@ -23,6 +23,8 @@ let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
+let nio = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let lifecycle = Target.Dependency.product(
     name: "ServiceLifecycle", package: "swift-service-lifecycle")
@@ -77,6 +79,8 @@ let package = Package(
         // HTTP server. No traits: neither its configuration reader nor full Foundation is used.
         .package(
             url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+        // The event loops that Hummingbird's connections are on, for tasks to run on them.
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         // Graceful shutdown on signals; Hummingbird stands on it.
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.0.0"),
     ],
@@ -116,8 +120,8 @@ let package = Package(
         module(
             "HTTPShell",
             [
-                "Commerce", "Storage", "StoreWire", "StrictJSON", hummingbird, lifecycle, logging,
-                signals,
+                "Commerce", "Storage", "StoreWire", "StrictJSON", hummingbird, hummingbirdCore,
+                lifecycle, logging, nio, signals,
             ]),
         module("Ledger", ["Commerce", "SignedData", "Storage", "StoreWire"]),
         module(
@@ -183,7 +187,8 @@ let package = Package(
         tests(
             "ShopServerTests",
             [
-                "CatalogueFile", "Commerce", "Live", "Shop", "ShopServer", "SignedData",
+                "CatalogueFile", "Commerce", "HTTPShell", "Live", "Shop", "ShopServer",
+                "SignedData",
                 "Storage", "StorageSQLite", "StoreWire", "TestSupport", crypto, logging,
             ]),
         tests(

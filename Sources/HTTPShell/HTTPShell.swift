@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Hummingbird
+import HummingbirdCore
 package import Logging
+import NIOCore
 import ServiceLifecycle
 import StoreWire
 import Synchronization
@@ -66,12 +68,15 @@ package struct HTTPShell: Sendable {
         onReady: @escaping @Sendable (Int) async -> Void
     ) -> some Service {
         let (logger, port) = (logger, configuration.port)
+        let idle = TimeAmount.nanoseconds(configuration.idleTimeout.nanoseconds)
         return Application(
             responder: ShellResponder(
                 handler: handler, configuration: configuration, ports: ports, logger: logger),
-            server: .http1(
-                configuration: .init(
-                    idleTimeout: .nanoseconds(configuration.idleTimeout.nanoseconds))),
+            server: HTTPServerBuilder { responder in
+                LoopHTTP1(
+                    http: HTTP1Channel(
+                        responder: responder, configuration: .init(idleTimeout: idle)))
+            },
             configuration: .init(
                 address: .hostname(configuration.host, port: port), serverName: "shopkeeper"),
             onServerRunning: { channel in

@@ -66,6 +66,7 @@ public struct ShellPorts: Sendable {
     /// Time since some instant, that never goes back.
     public var monotonic: @Sendable () -> Duration
     public var randomness: Randomness
+    private let deadlines: Deadlines
 
     public init(
         sleep: @escaping @Sendable (Duration) async throws -> Void,
@@ -74,18 +75,20 @@ public struct ShellPorts: Sendable {
         self.sleep = sleep
         self.monotonic = monotonic
         self.randomness = randomness
+        deadlines = Deadlines(sleep: sleep)
     }
 
-    /// Runs `body`, but no longer than `limit`: it is cancelled then.
+    /// Runs `body`, but no longer than `limit` and an eighth: it is cancelled then.
     package func deadline<Answer: Sendable>(
         _ limit: Duration, or late: RequestMistake,
         _ body: @escaping @Sendable () async throws -> Answer
     ) async throws -> Answer {
-        let sleep = sleep
+        let deadlines = deadlines
         return try await withThrowingTaskGroup(of: Answer?.self) { group in
             group.addTask { try await body() }
             group.addTask {
-                try await sleep(limit)
+                await deadlines.wait(limit)
+                try Task.checkCancellation()
                 return nil
             }
             defer { group.cancelAll() }

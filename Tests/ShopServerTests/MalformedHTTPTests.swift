@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test func `a body that never comes is waited for no longer than its time`() async throws {
-        let time = TestTime(over: [.seconds(3)])
+        let time = TestTime(over: [.seconds(3) / 8])
         try await TestServer.with(time: time, configure: { $0.bodyTimeout = .seconds(3) }) {
             server in
             let connection = try RawConnection(port: server.port)
