@@ -6,7 +6,7 @@ import Foundation
 import Storage
 
 /// Who is asking, proven by a token: a customer on a device, using an app.
-/// Read from the database with every request, together with the clock.
+/// Read from the database together with the clock.
 public struct DeviceSession: Sendable {
     public let customer: CustomerID
     public let bundleID: BundleID
@@ -30,9 +30,9 @@ public struct DeviceSession: Sendable {
     /// A sentence for logs: numbers only.
     var facts: [String: String] { ["customer": customer.description] }
 
-    init(_ row: Row, _ token: SessionToken) throws {
-        customer = token.customer
-        tokenHash = token.hash
+    init(_ row: Row, _ customer: CustomerID, _ tokenHash: [UInt8]) throws {
+        self.customer = customer
+        self.tokenHash = tokenHash
         bundleID = BundleID(try row.text("bundle_id"))
         deviceUUID = try row.text("device_uuid")
         appVersion = try row.text("app_version")

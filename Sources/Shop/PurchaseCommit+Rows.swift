@@ -12,14 +12,15 @@ extension PurchaseCommit {
     ) throws -> TransactionFacts {
         guard
             let product = try shelf(row, reading).offered(
-                payment.productID, of: key.bundleID, in: try storefront(line), at: now)
+                payment.productID, of: key.bundleID, in: try storefront(line, row, reading),
+                at: now)
         else { throw StorageFault(.malformedRow, "a product that was decided on and is gone") }
         return TransactionFacts(
             customer: key.customer, id: TransactionID(transactionNumber),
             originalID: TransactionID(transactionNumber), bundleID: key.bundleID,
             productID: product.id, type: product.type, quantity: payment.quantity,
             unitPrice: product.price, total: total,
-            storefront: try storefront(line).countryCode,
+            storefront: try storefront(line, row, reading).countryCode,
             appAccountToken: payment.appAccountToken?.text, appTransactionID: appTransactionID,
             purchaseID: key.purchaseID, purchasedAt: now, originalPurchasedAt: now,
             revision: revision)

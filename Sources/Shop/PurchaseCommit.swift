@@ -9,12 +9,12 @@ import StoreWire
 struct PurchaseCommit: Sendable {
     let key: PurchaseKey
     let payment: Payment
+    /// The session that asks; nil where nobody does, for work that is due.
+    let tokenHash: [UInt8]?
     /// The number the transaction gets if this commit sells.
     let transactionNumber: Int64
     let notificationUUID: String
     let appTransactionID: Int64
-    /// For customers who have none of their own.
-    let storefront: Storefront
     let authoriser: AuthoriserKind
     let realmID: String
     let shelf: Shelf
@@ -25,6 +25,7 @@ struct PurchaseCommit: Sendable {
     /// without writing when it was decided, or begun, already.
     func ask(_ writing: any Writing) throws -> PurchaseOutcome {
         let (line, row) = try readFacts(writing)
+        if tokenHash != nil { try Realm.prove(row, at: wall) }
         let now = try ClockRow(row).now(wall: wall)
         if let before = try PurchaseRow(row, key: key) {
             try check(payment, against: before.payment)
@@ -111,7 +112,10 @@ struct PurchaseCommit: Sendable {
 
     func readFacts(behindLine writing: any Writing) throws -> Row {
         let values: [SQLValue] =
-            key.values + [.text(payment.productID.value), .optional(payment.replaces?.value)]
+            key.values + [
+                .text(payment.productID.value), .optional(payment.replaces?.value),
+                tokenHash.map(SQLValue.blob) ?? .null,
+            ]
         guard let facts = try writing.first(Statement.Purchases.facts, values) else {
             throw StorageFault(.malformedRow, "the realm has no row")
         }
@@ -123,7 +127,7 @@ struct PurchaseCommit: Sendable {
         _ line: Row, _ row: Row, lacksApproval: Bool, _ writing: any Writing
     ) throws -> PurchaseFacts {
         let owned = try row.optionalInteger("owned").map(TransactionID.init)
-        let storefront = try storefront(line)
+        let storefront = try storefront(line, row, writing)
         // What is owned is delivered again, on sale or not.
         let shelf = try shelf(row, writing)
         let product =
@@ -142,9 +146,12 @@ struct PurchaseCommit: Sendable {
         try row.integer("catalogue_revision") == shelf.revision ? shelf : Shelf(reading: reading)
     }
 
-    func storefront(_ line: Row) throws -> Storefront {
-        guard let own = try line.optionalText("storefront") else { return storefront }
-        guard let named = Storefront.named(own) else {
+    /// The customer's own storefront, or the app's.
+    func storefront(_ line: Row, _ row: Row, _ reading: any Reading) throws -> Storefront {
+        let own = try line.optionalText("storefront")
+        guard let name = try own ?? shelf(row, reading).apps[key.bundleID]?.storefront,
+            let named = Storefront.named(name)
+        else {
             throw StorageFault(.malformedRow, "a storefront that is not known")
         }
         return named

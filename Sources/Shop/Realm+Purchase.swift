@@ -9,8 +9,9 @@ extension Realm {
     /// same contents it answers the same, signed afresh, and charges nobody
     /// twice. What the store refuses to sell is an answer with the state
     /// `refused`; thrown are, in order: `uuidInvalid`, `textInvalid`,
-    /// `textTooLong`, `priceInvalid`, `currencyInvalid`, `purchaseIdReused`,
-    /// `replacedNotRefused`.
+    /// `textTooLong`, `priceInvalid`, `currencyInvalid`, `sessionUnknown`,
+    /// `sessionEnded`, `purchaseIdReused`, `replacedNotRefused`. The commit
+    /// proves the session anew: it may be one of a moment ago.
     public func purchase(
         _ id: String, _ request: PurchaseRequest, _ session: DeviceSession,
         _ context: RequestContext
@@ -19,7 +20,11 @@ extension Realm {
             customer: session.customer, bundleID: session.bundleID,
             purchaseID: PurchaseID(try Edge.uuid(id, "purchaseId").text))
         let commit = try await commit(key, try payment(request), session)
-        let asked = try await ask(commit, context)
+        let asked: PurchaseOutcome
+        do { asked = try await ask(commit, context) } catch let refusal as Refusal {
+            if refusal.kind == .unauthorised { recentSessions.forget(session) }
+            throw refusal
+        }
         let outcome = try await settle(commit, asked, context)
         return try await response(outcome, commit.payment.productID, session)
     }
@@ -47,10 +52,11 @@ extension Realm {
     ) async throws -> PurchaseCommit {
         let number = try await newNumber(.transaction, bucket: key.customer.bucket)
         return PurchaseCommit(
-            key: key, payment: payment, transactionNumber: number,
+            key: key, payment: payment, tokenHash: session.tokenHash,
+            transactionNumber: number,
             notificationUUID: uuid(for: "notification/ONE_TIME_CHARGE/\(number)"),
-            appTransactionID: session.appTransactionID, storefront: session.storefront,
-            authoriser: authoriserKind, realmID: description.id,
+            appTransactionID: session.appTransactionID, authoriser: authoriserKind,
+            realmID: description.id,
             shelf: try await shelf(revision: session.clock.catalogueRevision),
             wall: ports.wall.now, leases: leases)
     }
@@ -93,6 +99,8 @@ extension Realm {
         case .refused(let refusal):
             response.refusal = refusal.wireError
             if refusal == .priceChanged {
+                // What is shown next is what is sold now, in the storefront of now.
+                let session = try await asOfNow(session)
                 let shelf = try await loadShelf()
                 response.product = shelf.offered(
                     productID, of: session.bundleID, in: session.storefront, at: outcome.now

@@ -21,7 +21,8 @@ extension Realm {
             try row.integer("expires_at") > now.milliseconds
         else { throw Self.sessionUnknown }
         guard try row.optionalInteger("ended_at") == nil else { throw Self.sessionEnded }
-        let session = try DeviceSession(row, token)
+        let session = try DeviceSession(row, token.customer, token.hash)
+        recentSessions.remember(session, at: now)
         let used = Timestamp(milliseconds: try row.integer("used_at"))
         if used.adding(seconds: Self.sessionTouchSeconds) <= now {
             // A note for operators: where it cannot be written, the request goes on.
@@ -31,6 +32,35 @@ extension Realm {
             }
         }
         return session
+    }
+
+    /// The session that a token proves, or proved a moment ago: only for a use
+    /// case whose commit proves it anew. Refusals: those of ``session(token:)``.
+    public func recentSession(token text: String) async throws -> DeviceSession {
+        if let token = SessionToken(text),
+            let session = recentSessions.session(token, at: ports.wall.now),
+            session.clock.catalogueRevision == shelfRevision
+        {
+            return session
+        }
+        return try await session(token: text)
+    }
+
+    /// The session as the database has it now; as it was where it has ended.
+    func asOfNow(_ session: DeviceSession) async throws -> DeviceSession {
+        let key: [SQLValue] = [.integer(session.customer.value), .blob(session.tokenHash)]
+        let row = try await storage.read { try $0.first(Statement.Sessions.find, key) }
+        return try row.map { try DeviceSession($0, session.customer, session.tokenHash) }
+            ?? session
+    }
+
+    /// Proves a session by columns that a commit has read behind the
+    /// customer's line, so that nobody ends it meanwhile.
+    static func prove(_ row: Row, at wall: Timestamp) throws {
+        guard let expires = try row.optionalInteger("session_expires_at"),
+            expires > wall.milliseconds
+        else { throw sessionUnknown }
+        guard try row.optionalInteger("session_ended_at") == nil else { throw sessionEnded }
     }
 
     /// Whether a session is still good, asked where something is read or

@@ -104,15 +104,15 @@ extension Realm {
         let account = try await storage.read {
             try $0.first(Statement.Purchases.appAccount, values)?.integer("app_transaction_id")
         }
-        guard let app = shelf.apps[row.key.bundleID], let account,
-            let storefront = Storefront.named(app.storefront)
-        else { throw StorageFault(.malformedRow, "a purchase in an app that is gone") }
+        guard shelf.apps[row.key.bundleID] != nil, let account else {
+            throw StorageFault(.malformedRow, "a purchase in an app that is gone")
+        }
         let number = try await newNumber(.transaction, bucket: row.key.customer.bucket)
         return PurchaseCommit(
-            key: row.key, payment: row.payment, transactionNumber: number,
+            key: row.key, payment: row.payment, tokenHash: nil, transactionNumber: number,
             notificationUUID: uuid(for: "notification/ONE_TIME_CHARGE/\(number)"),
-            appTransactionID: account, storefront: storefront, authoriser: authoriserKind,
-            realmID: description.id, shelf: shelf, wall: ports.wall.now, leases: leases)
+            appTransactionID: account, authoriser: authoriserKind, realmID: description.id,
+            shelf: shelf, wall: ports.wall.now, leases: leases)
     }
 
     func purchaseRow(_ key: PurchaseKey) async throws -> PurchaseRow? {

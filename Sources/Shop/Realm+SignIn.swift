@@ -168,7 +168,7 @@ private struct Arrival: Sendable {
             let session = try writing.first(
                 Statement.Sessions.find, [customer, .blob(token.hash)])
         else { throw StorageFault(.malformedRow, "a session that cannot be read back") }
-        return try DeviceSession(session, token)
+        return try DeviceSession(session, token.customer, token.hash)
     }
 }
 

@@ -34,6 +34,7 @@ public final class Realm: Sendable {
     /// Who does which kind of outer work.
     let handlers: [String: any ErrandHandler]
     let passwords: Passwords
+    let recentSessions = RecentSessions()
     private let seed: Int64?
     private let seeded: SeededNumbers?
     private let numbers: NumberBlocks
@@ -141,6 +142,9 @@ public final class Realm: Sendable {
         }
         return try await loadShelf()
     }
+
+    /// What this process has read last of what the realm's apps sell.
+    var shelfRevision: Int64? { cachedShelf.withLock { $0?.revision } }
 
     /// What the realm's apps sell now.
     @discardableResult

@@ -11,9 +11,10 @@ extension Statement {
             """
 
         /// Everything that deciding a payment needs, behind the customer's
-        /// line: clock, the purchase if it was asked before, what is owned.
+        /// line: clock, the purchase if it was asked before, what is owned,
+        /// and the session that asks.
         static let facts = Statement(
-            "purchases.facts", [.integer, .text, .text, .text, .text],
+            "purchases.facts", [.integer, .text, .text, .text, .text, .blob],
             """
             SELECT r.clock_ahead, r.clock_stands_at, r.catalogue_revision,
                 (SELECT t.changed_at FROM transactions t WHERE t.customer_id = $1
@@ -23,10 +24,12 @@ extension Statement {
                         AND t.product_type = 'non-consumable' AND t.revoked_at IS NULL) AS owned,
                 (SELECT q.state FROM purchases q WHERE q.customer_id = $1 AND q.bundle_id = $2
                     AND q.purchase_id = $5) AS replaced_state,
+                s.expires_at AS session_expires_at, s.ended_at AS session_ended_at,
                 \(columns)
             FROM realm r
             LEFT JOIN purchases p
                 ON p.customer_id = $1 AND p.bundle_id = $2 AND p.purchase_id = $3
+            LEFT JOIN sessions s ON s.customer_id = $1 AND s.token_hash = $6
             """)
 
         static let insert = Statement(

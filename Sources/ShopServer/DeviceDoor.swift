@@ -16,14 +16,12 @@ struct DeviceDoor: Sendable {
             let request = try await call.body(SignInRequest.self)
             return try .json(try await realm.signIn(request, call.context))
         }
+        if case .purchase(let id) = route { return try await purchase(id) }
         let session = try await session()
         switch route {
-        case .signIn, .products:
+        case .signIn, .purchase, .products:
             let request = try await call.body(ProductsRequest.self)
             return try .json(try await realm.products(request, session, call.context))
-        case .purchase(let id):
-            let request = try await call.body(PurchaseRequest.self)
-            return try .json(try await realm.purchase(id, request, session, call.context))
         case .transactions(let since, let waitSeconds):
             return try await transactions(since: since, waitSeconds: waitSeconds, session)
         case .finish(let id):
@@ -33,9 +31,20 @@ struct DeviceDoor: Sendable {
         }
     }
 
-    private func session() async throws -> DeviceSession {
+    private func token() throws -> String {
         guard let token = call.bearer else { throw RequestMistake.tokenMissing }
-        return try await realm.session(token: token)
+        return token
+    }
+
+    private func session() async throws -> DeviceSession {
+        try await realm.session(token: try token())
+    }
+
+    /// Its commit proves the session, so that one of a moment ago will do.
+    private func purchase(_ id: String) async throws -> Response {
+        let session = try await realm.recentSession(token: try token())
+        let request = try await call.body(PurchaseRequest.self)
+        return try .json(try await realm.purchase(id, request, session, call.context))
     }
 
     /// Answers at once where there is news; else when there is some, when the

@@ -209,9 +209,9 @@ import Testing
             payment: Payment(
                 productID: "credits.5", quantity: 1,
                 shownUnitPrice: Money(Amount(milliunits: 990), usd)),
-            transactionNumber: 7, notificationUUID: "u",
-            appTransactionID: session.appTransactionID, storefront: session.storefront,
-            authoriser: .processor, realmID: world.realm.description.id,
+            tokenHash: nil, transactionNumber: 7, notificationUUID: "u",
+            appTransactionID: session.appTransactionID, authoriser: .processor,
+            realmID: world.realm.description.id,
             shelf: try await world.realm.loadShelf(), wall: world.wall.clock.now,
             leases: world.realm.leases)
         let outcome = try await world.realm.storage.write { try commit.ask($0) }

@@ -111,8 +111,8 @@ import Testing
                 productID: "credits.5", quantity: 1,
                 shownUnitPrice: Money(
                     Amount(milliunits: 990), session.storefront.currency)),
-            transactionNumber: 1, notificationUUID: "u", appTransactionID: 1,
-            storefront: session.storefront, authoriser: .rule, realmID: "r",
+            tokenHash: nil, transactionNumber: 1, notificationUUID: "u", appTransactionID: 1,
+            authoriser: .rule, realmID: "r",
             shelf: try await world.realm.loadShelf(), wall: TestWall.start,
             leases: world.realm.leases)
         let fault = await #expect(throws: StorageFault.self) {
