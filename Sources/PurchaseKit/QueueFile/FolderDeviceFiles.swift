@@ -16,11 +16,17 @@ import Synchronization
 /// launches live.
 public final class FolderDeviceFiles: DeviceFiles {
     private let folder: String
+    private let disk: any DeviceDisk
     private let claims = Mutex<[String: Int32]>([:])
 
     /// Makes nothing before the first write.
-    public init(folder: URL) {
+    public convenience init(folder: URL) {
+        self.init(folder: folder, disk: SystemDisk())
+    }
+
+    init(folder: URL, disk: any DeviceDisk) {
         self.folder = folder.path
+        self.disk = disk
     }
 
     deinit {
@@ -50,16 +56,15 @@ public final class FolderDeviceFiles: DeviceFiles {
         }
     }
 
+    /// Each name is durable before the next is changed: a sync makes names
+    /// durable together, in whatever order the disk likes.
     public func replace(_ files: [DeviceFile]) throws {
         try makeFolder()
-        for file in files { try write(file, to: temporary(file.name)) }
-        for file in files where rename(temporary(file.name), path(file.name)) != 0 {
-            throw fault("rename a file to \(path(file.name))")
+        for file in files { try disk.write(file.bytes, to: temporary(file.name)) }
+        for file in files {
+            try disk.rename(temporary(file.name), to: path(file.name))
+            try disk.syncFolder(folder)
         }
-        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw fault("open \(folder)") }
-        defer { close(descriptor) }
-        guard fsync(descriptor) == 0 else { throw fault("sync \(folder)") }
     }
 
     public func withLock<Result>(_ body: () throws -> Result) throws -> Result {
@@ -74,6 +79,7 @@ public final class FolderDeviceFiles: DeviceFiles {
 
     public func claim(launch: String) throws {
         try makeFolder()
+        try settle()
         let descriptor = try openLock(claimName(launch))
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             let fault = fault("claim the launch \(launch)")
@@ -112,48 +118,48 @@ public final class FolderDeviceFiles: DeviceFiles {
     }
 
     private func makeFolder() throws {
-        guard access(folder, F_OK) != 0 else { return }
+        if !disk.exists(folder) { try make(folder) }
+    }
+
+    /// Makes a folder with all that is missing above it. A name lasts once the
+    /// folder that holds it is synced, so each is, from above.
+    private func make(_ path: String) throws {
+        let parent = Self.parent(of: path)
+        if disk.exists(parent) {
+            try syncOthers(Self.parent(of: parent))
+        } else {
+            try make(parent)
+        }
+        try disk.makeFolder(path)
+        try disk.syncFolder(parent)
+    }
+
+    /// What an earlier process had changed and not yet synced when it died
+    /// can be seen and may still be lost: nothing is told of it before.
+    private func settle() throws {
+        try disk.syncFolder(folder)
+        try syncOthers(Self.parent(of: folder))
+    }
+
+    /// Syncs a folder that may be somebody else's, who lets us enter it and
+    /// not open it, or keeps it where nothing is synced: its names are his care.
+    private func syncOthers(_ path: String) throws {
         do {
-            try FileManager.default.createDirectory(
-                atPath: folder, withIntermediateDirectories: true,
-                attributes: [.posixPermissions: 0o700])
-        } catch {
-            throw DeviceFilesFault("make the folder \(folder): \(error)", errorNumber: errno)
-        }
+            try disk.syncFolder(path)
+        } catch let fault where [EACCES, EPERM, EINVAL, EROFS].contains(fault.errorNumber) {}
     }
 
-    private func write(_ file: DeviceFile, to path: String) throws {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw fault("write \(path)") }
-        defer { close(descriptor) }
-        var offset = 0
-        while offset < file.bytes.count {
-            let count = file.bytes.withUnsafeBytes { bytes in
-                systemWrite(descriptor, UnsafeRawBufferPointer(rebasing: bytes[offset...]))
-            }
-            guard count > 0 else { throw fault("write \(path)") }
-            offset += count
-        }
-        guard fsync(descriptor) == 0 else { throw fault("sync \(path)") }
+    private static func parent(of path: String) -> String {
+        let parent = path[..<(path.lastIndex(of: "/") ?? path.startIndex)]
+        return parent.isEmpty ? "/" : String(parent)
     }
 
-    private func fault(_ what: String) -> DeviceFilesFault {
-        let number = errno
-        return DeviceFilesFault(
-            "could not \(what): \(String(cString: strerror(number)))", errorNumber: number)
-    }
+    private func fault(_ what: String) -> DeviceFilesFault { DeviceFilesFault(system: what) }
 }
 
 private func systemRead(_ descriptor: Int32, _ buffer: inout [UInt8]) -> Int {
     while true {
         let count = read(descriptor, &buffer, buffer.count)
-        if count >= 0 || errno != EINTR { return count }
-    }
-}
-
-private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
-    while true {
-        let count = write(descriptor, bytes.baseAddress, bytes.count)
         if count >= 0 || errno != EINTR { return count }
     }
 }

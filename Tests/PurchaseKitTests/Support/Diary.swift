@@ -47,13 +47,14 @@ final class Diary: Sendable {
 
 /// An observer that keeps a diary, and finishes what it is told to.
 final class DiaryObserver: NSObject, SKPaymentTransactionObserver, @unchecked Sendable {
-    let diary = Diary()
+    let diary: Diary
     let finishes: Bool
     private let lock = NSLock()
     private var seen: [SKPaymentTransaction] = []
 
-    init(finishes: Bool = false) {
+    init(finishes: Bool = false, diary: Diary = Diary()) {
         self.finishes = finishes
+        self.diary = diary
     }
 
     var transactions: [SKPaymentTransaction] { lock.withLock { seen } }

@@ -62,7 +62,7 @@ final class Rig: Sendable {
     func launch(
         observer: DiaryObserver? = DiaryObserver(), customer: String? = nil, naps: Bool = true,
         sheet: (any PaymentSheet)? = nil, isRestricted: Bool = false, waitSeconds: Int = 0,
-        transport: FakeStore? = nil
+        transport: (any StoreTransport)? = nil, files: (any DeviceFiles)? = nil
     ) -> Launch {
         var configuration = DeviceConfiguration(
             storeURL: URL(fileURLWithPath: "/"), bundleID: "com.example.app",
@@ -73,7 +73,7 @@ final class Rig: Sendable {
         let callbacks = DispatchQueue(label: "callbacks")
         let log = log
         let ports = DevicePorts(
-            transport: transport ?? store, files: files, sheet: sheet ?? self.sheet,
+            transport: transport ?? store, files: files ?? self.files, sheet: sheet ?? self.sheet,
             wall: .standing(at: Timestamp(milliseconds: 1_700_000_000_000)),
             randomness: .seeded(
                 seed.withLock {
