@@ -23,4 +23,13 @@ import Testing
         #expect(report.breaches.isEmpty, "\(report.breaches), seed \(report.seed)")
         #expect((report.counts["acknowledged sales"] ?? 0) > 0)
     }
+
+    @Test func `nor to two servers on one PostgreSQL, nor to that`() async throws {
+        let report = try await Proof.round(
+            "--command", Proof.program("shopkeeper"), "--engine", "postgres", "--seconds",
+            Self.seconds, "--seed", "\(Seeds.fresh % 1_000_000)")
+
+        #expect(report.breaches.isEmpty, "\(report.breaches), seed \(report.seed)")
+        #expect((report.counts["acknowledged sales"] ?? 0) > 0)
+    }
 }

@@ -37,6 +37,11 @@ class Plan:
     devices: int
     customers: int
     purchases_max: int
+    ledger: bool = True
+    standby: bool = True
+    power: bool = False
+    acts: list = ()
+    serve_options: list = ()
     disk_megabytes: int = 256
 
 
@@ -52,21 +57,27 @@ def parse():
     parser.add_argument("--devices", type=int, default=12)
     parser.add_argument("--purchases-max", type=int, default=100_000, help="of one device")
     parser.add_argument("--without-processor", action="store_true")
+    parser.add_argument("--without-ledger", action="store_true")
+    parser.add_argument("--without-standby", action="store_true")
+    parser.add_argument("--power", action="store_true", help="cut it: servers that can forget")
+    parser.add_argument("--acts", help="of the supervisor, by name, with commas; else all")
+    parser.add_argument("--serve-option", action="append", default=[], help="for every server")
     parser.add_argument("--folder", help="kept; else one that is removed when all is well")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
-    if arguments.engine == "postgres":
-        parser.error("--engine: rounds on PostgreSQL cannot be played yet; leave it out for SQLite")
     return arguments
 
 
 def plan(arguments, seed):
     is_sqlite = arguments.engine == "sqlite"
     return Plan(
-        command=[os.path.abspath(arguments.command), "serve"], engine=arguments.engine,
+        command=[os.path.abspath(arguments.command)], engine=arguments.engine,
         servers=arguments.servers or (1 if is_sqlite else 2), seed=seed,
         processor=not arguments.without_processor, devices=arguments.devices,
         customers=max(1, arguments.devices // 2), purchases_max=arguments.purchases_max,
+        ledger=not arguments.without_ledger, standby=not arguments.without_standby,
+        power=arguments.power, serve_options=arguments.serve_option,
+        acts=arguments.acts.split(",") if arguments.acts else (),
     )
 
 

@@ -6,9 +6,11 @@ import http.client
 import itertools
 import json
 import threading
+import time
 import uuid
 
 from .evidence import payload
+from .ledger import Unspent
 from .rules import SETTLED
 
 TIMEOUT_SECONDS = 8
@@ -34,13 +36,14 @@ class Device:
         self.settled = []
         self.unfinished = []
         self.unspent = []
+        self._known = set()
 
     def _uuid(self):
         return str(uuid.UUID(int=self._random.getrandbits(128), version=4))
 
     # One call
 
-    def call(self, method, path, body=None, front=None, **noted):
+    def call(self, method, path, body=None, front=None, token=None, **noted):
         """An answer's status and body, or nothing where none came."""
         number = next(self._calls)
         noted |= {"asked": body, "customer": self.customer, "device": self.name}
@@ -49,8 +52,8 @@ class Device:
             front = self._fronts[self._random.randrange(len(self._fronts))]
         connection = http.client.HTTPConnection("127.0.0.1", front, timeout=TIMEOUT_SECONDS)
         headers = {"Connection": "close"}
-        if self.token:
-            headers["Authorization"] = f"Bearer {self.token}"
+        if token or self.token:
+            headers["Authorization"] = f"Bearer {token or self.token}"
         if body is not None:
             headers["Content-Type"] = "application/json"
         try:
@@ -98,7 +101,7 @@ class Device:
         elif drawn < 88 and self.unfinished:
             self.finish(self.unfinished[self._random.randrange(len(self.unfinished))])
         elif drawn < 94 and self._ledger and self.unspent:
-            self._ledger.redeem(self, self.unspent[0])
+            self.redeem(self.unspent[0])
         else:
             self.follow()
 
@@ -113,6 +116,8 @@ class Device:
             "productId": product["id"], "quantity": quantity, "unitPrice": price,
             "currency": "USD",
         }
+        if self._random.randrange(10) == 0:
+            self.bodies[purchase]["simulatesAskToBuyInSandbox"] = True
         self.unsettled.append(purchase)
         if self._random.randrange(6) == 0:
             self.ask_at_once(purchase)
@@ -152,16 +157,19 @@ class Device:
         if answer[1]["state"] == "sold":
             signed = answer[1]["signedTransaction"]
             facts = payload(signed)
-            if facts["transactionId"] not in self.known():
-                self.unfinished.append(facts["transactionId"])
+            number = facts["transactionId"]
+            if number not in self._known:
+                self._known.add(number)
+                self.unfinished.append(number)
                 if facts["type"] == "Consumable" and self._ledger:
-                    self.unspent.append((facts["transactionId"], signed, self._uuid()))
-                self._known.add(facts["transactionId"])
+                    keys = [self._uuid() for _ in range(facts["quantity"])]
+                    self.unspent.append(Unspent(number, signed, keys))
 
-    def known(self):
-        if not hasattr(self, "_known"):
-            self._known = set()
-        return self._known
+    def redeem(self, unspent):
+        """Spends a unit of what was bought."""
+        self._ledger.redeem(self, unspent)
+        if not unspent.keys:
+            self.unspent.remove(unspent)
 
     def other_contents(self):
         """The id of a settled purchase, for something else: must be refused."""
@@ -186,10 +194,12 @@ class Device:
         self.revision = answer[1]["revision"]
         return not answer[1]["hasMore"]
 
-    def wind_up(self, tries):
-        """In the calm: settles, finishes half, redeems and reads to the end.
-        True when nothing is left to be told."""
-        for _ in range(tries):
+    def wind_up(self, seconds):
+        """In the calm: settles, finishes half and redeems. True when nothing
+        is left to be told."""
+        pause = threading.Event()
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
             for purchase in list(self.unsettled):
                 self.ask_again(purchase)
             for purchase in self.settled[-3:]:
@@ -198,9 +208,10 @@ class Device:
                 self.finish(number)
             if self._ledger:
                 for unspent in list(self.unspent):
-                    self._ledger.redeem(self, unspent)
+                    self.redeem(unspent)
             if not self.unsettled and not self.unspent:
                 return True
+            pause.wait(0.2)
         return False
 
     def read_on(self, tries):

@@ -24,8 +24,10 @@ def gather(folder, database, has_processor, ledger=None):
         evidence.processor = journal.read(os.path.join(folder, "processor.log"))
     for path in sorted(glob.glob(os.path.join(folder, "device-*.log"))):
         add_history(evidence, journal.read(path))
+    evidence.approvals = journal.read(os.path.join(folder, "guardian.log"))
     if ledger is not None:
-        ledger(evidence)
+        evidence.ledger_purchases = ledger("purchases")
+        evidence.ledger_redemptions = ledger("redemptions")
     return evidence
 
 

@@ -15,8 +15,11 @@ import threading
 
 from .device import Device
 from .journal import Journal
+from .ledger import Merchant
 
-WIND_UP_TRIES = 40
+# Longer than a dead server's leases last.
+WIND_UP_SECONDS = 100
+READ_ON_TRIES = 40
 
 
 class Load:
@@ -30,14 +33,11 @@ class Load:
         self.complaints = []
 
     def device(self, folder, number, seeds):
-        ledger = None
-        if self.orders.get("ledger"):
-            from .ledger import Merchant
-
-            ledger = Merchant(self.orders["ledger"])
+        lot = random.Random(seeds.getrandbits(64))
+        ledger = self.orders.get("ledger")
         return Device(
-            f"d{number}", random.Random(seeds.getrandbits(64)), self.orders["fronts"],
-            self.orders["products"], Journal(f"{folder}/device-{number}.log"), ledger,
+            f"d{number}", lot, self.orders["fronts"], self.orders["products"],
+            Journal(f"{folder}/device-{number}.log"), Merchant(ledger, lot) if ledger else None,
         )
 
     def run(self):
@@ -67,11 +67,11 @@ class Load:
                 told = device.heard
                 self.say("heard", count=sum(device.heard for device in self.devices))
         self.calm.wait()
-        if not device.wind_up(WIND_UP_TRIES):
+        if not device.wind_up(WIND_UP_SECONDS):
             self.complaints.append(f"{device.name} could not wind up")
         # Devices of one customer read to the end only when both have finished.
         self.wound_up.wait()
-        if not device.read_on(WIND_UP_TRIES):
+        if not device.read_on(READ_ON_TRIES):
             self.complaints.append(f"{device.name} could not read to the end")
 
     def say(self, word, **facts):

@@ -83,6 +83,104 @@ class Proxy:
                     hang_up(connection)
 
 
+# What may happen to a connection at a COMMIT, and how often in a thousand.
+COMMIT_MISCHIEF = [("lose commit", 8), ("lose commit's answer", 25)]
+COMMIT = b"COMMIT\0"
+LOOK_SECONDS = 2
+
+
+class DatabaseProxy:
+    """A Unix socket before a PostgreSQL's, which breaks connections at the
+    moment that matters: as a transaction is to be committed."""
+
+    def __init__(self, path, seed):
+        self._random = random.Random(seed)
+        self._lock = threading.Lock()
+        self._open = set()
+        self.target = None
+        self.is_calm = True
+        self.counts = {name: 0 for name, _ in COMMIT_MISCHIEF}
+        self._listener = socket.socket(socket.AF_UNIX)
+        self._listener.bind(path)
+        self._listener.listen(128)
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def drop_all(self):
+        with self._lock:
+            victims = list(self._open)
+        for connection in victims:
+            hang_up(connection)
+
+    def close(self):
+        self._listener.close()
+        self.drop_all()
+
+    def _accept(self):
+        while True:
+            try:
+                client, _ = self._listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._serve, args=(client,), daemon=True).start()
+
+    def _draw(self):
+        with self._lock:
+            drawn = self._random.randrange(1000)
+            if self.is_calm:
+                return None
+            for name, share in COMMIT_MISCHIEF:
+                if drawn < share:
+                    self.counts[name] += 1
+                    return name
+                drawn -= share
+        return None
+
+    def _serve(self, client):
+        server = socket.socket(socket.AF_UNIX)
+        try:
+            target = self.target
+            if target is None:
+                return
+            server.connect(target)
+            with self._lock:
+                self._open |= {client, server}
+            loses_answers = threading.Event()
+            back = threading.Thread(
+                target=self._answer, args=(server, client, loses_answers), daemon=True
+            )
+            back.start()
+            while data := client.recv(65536):
+                mischief = self._draw() if COMMIT in data else None
+                if mischief == "lose commit":
+                    return
+                if mischief:
+                    loses_answers.set()
+                server.sendall(data)
+                if mischief:
+                    # Until the server has answered, and nobody hears it.
+                    back.join(LOOK_SECONDS)
+                    return
+        except OSError:
+            pass
+        finally:
+            with self._lock:
+                self._open -= {client, server}
+            hang_up(client)
+            hang_up(server)
+
+    @staticmethod
+    def _answer(server, client, loses_answers):
+        try:
+            while data := server.recv(65536):
+                if loses_answers.is_set():
+                    return
+                client.sendall(data)
+        except OSError:
+            pass
+        finally:
+            hang_up(client)
+
+
 def pump(source, sink):
     """Carries bytes one way until one end is gone."""
     try:

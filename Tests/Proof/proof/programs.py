@@ -73,8 +73,9 @@ class Program:
             return None
 
 
-class StoreProcess:
-    """`shopkeeper serve`, or a program that says the same when it listens."""
+class ServedProcess:
+    """`shopkeeper serve` or `ledger serve`, or a program that says the same
+    when it listens."""
 
     def __init__(self, command, options, data, errors):
         self._command, self._options = command, options
@@ -89,7 +90,7 @@ class StoreProcess:
         environment = {**os.environ, "XDG_RUNTIME_DIR": runtime}
         arguments = [
             *self._command, "--data", self.data, "--port", "0", "--json",
-            "--log-level", "error", "--scrypt-rounds", "2", *self._options,
+            "--log-level", "error", *self._options,
         ]
         self.program = Program(arguments, self._errors, environment=environment)
         url = self.program.wait_until(announced, START_SECONDS)
@@ -112,14 +113,16 @@ class StoreProcess:
         with open(os.path.join(self.data, "run.json"), encoding="utf-8") as file:
             return json.load(file)
 
-    def operate(self, path, body):
+    def operate(self, path, body=None, method="POST"):
         """A call at the operator's door."""
         request = urllib.request.Request(
-            f"http://127.0.0.1:{self.port}{path}", json.dumps(body).encode(),
+            f"http://127.0.0.1:{self.port}{path}",
+            None if body is None else json.dumps(body).encode(),
             {
                 "Authorization": f"Bearer {self.keys()['operatorKey']}",
                 "Content-Type": "application/json",
             },
+            method=method,
         )
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         with opener.open(request, timeout=30) as response:

@@ -30,6 +30,9 @@ class Evidence:
     #: The ledger's rows; None where there was no ledger.
     ledger_purchases: list | None = None
     ledger_redemptions: list | None = None
+    #: What the operator's door said to approvals: purchase, customer, word
+    #: (approved or declined), status.
+    approvals: list = field(default_factory=list)
 
     def of(self, *verbs):
         return [entry for entry in self.heard if entry["verb"] in verbs]
@@ -287,34 +290,67 @@ def other_contents_are_refused(evidence):
 
 
 def purchases_are_redeemed_once(evidence):
-    """Every acknowledged consumable was spent once, and only once."""
+    """Every unit of every acknowledged consumable was spent once, and only once."""
     if evidence.ledger_purchases is None:
         return
     for number, rows in repeated(evidence.ledger_purchases, "transaction_id").items():
         yield f"transaction {number[0]} stands {len(rows)} times in the ledger"
-    for number, rows in repeated(evidence.ledger_redemptions, "transaction_id").items():
-        yield f"transaction {number[0]} was redeemed {len(rows)} times"
+    for (number, unit), rows in repeated(
+        evidence.ledger_redemptions, "transaction_id", "unit"
+    ).items():
+        yield f"unit {unit} of transaction {number} was redeemed {len(rows)} times"
     for name, rows in repeated(evidence.ledger_redemptions, "idempotency_key").items():
         yield f"redemption {name[0]} was done {len(rows)} times"
-    spent = {str(row["transaction_id"]) for row in evidence.ledger_redemptions}
-    for entry in evidence.sold():
-        number = entry["signed"]["transactionId"]
-        if entry["signed"]["type"] == "Consumable" and number not in spent:
-            yield f"transaction {number} was sold and could not be redeemed"
+    spent = Counter(str(row["transaction_id"]) for row in evidence.ledger_redemptions)
+    bought = {entry["signed"]["transactionId"]: entry["signed"] for entry in evidence.sold()}
+    for number, signed in bought.items():
+        if signed["type"] == "Consumable" and spent[number] != signed["quantity"]:
+            yield f"of transaction {number} {spent[number]} of {signed['quantity']} were redeemed"
     yield from redemptions_answered_one_way(evidence)
 
 
 def redemptions_answered_one_way(evidence):
-    """One idempotency key spends one transaction; a transaction is spent by one key."""
-    done = [entry for entry in evidence.of("redeem") if entry["status"] in (200, 201)]
+    """One idempotency key spends one unit, a unit is spent by one key, and what
+    was acknowledged is in the book."""
+    done = [
+        {**entry, "unit": entry["answer"].get("unit")}
+        for entry in evidence.of("redeem", "overspend")
+        if entry["status"] == 200
+    ]
     for (name,), entries in grouped(done, "idempotency_key").items():
-        numbers = {str(entry["transaction"]) for entry in entries}
-        if len(numbers) > 1:
-            yield f"redemption {name} was answered with {sorted(numbers)}"
-    for (number,), entries in grouped(done, "transaction").items():
+        units = {(str(entry["transaction"]), entry["unit"]) for entry in entries}
+        if len(units) > 1:
+            yield f"redemption {name} was answered with {sorted(units)}"
+    for (number, unit), entries in grouped(done, "transaction", "unit").items():
         keys = {entry["idempotency_key"] for entry in entries}
         if len(keys) > 1:
-            yield f"transaction {number} was redeemed under {sorted(keys)}"
+            yield f"unit {unit} of transaction {number} was redeemed under {sorted(keys)}"
+    booked = {
+        (row["idempotency_key"], str(row["transaction_id"]), row["unit"])
+        for row in evidence.ledger_redemptions
+    }
+    for entry in done:
+        if (entry["idempotency_key"], str(entry["transaction"]), entry["unit"]) not in booked:
+            yield f"redemption {entry['idempotency_key']} was acknowledged and is lost"
+        if entry["verb"] == "overspend":
+            yield f"transaction {entry['transaction']} was spent beyond its end"
+
+
+def approvals_are_answered_one_way(evidence):
+    """Of the answers to one payment that waits, one counts, and it is kept."""
+    told = [entry for entry in evidence.approvals if entry["status"] == 200]
+    rows = grouped(evidence.purchases, "customer_id", "purchase_id")
+    for (customer, purchase), entries in grouped(told, "customer", "purchase").items():
+        words = {entry["word"] for entry in entries}
+        if len(words) > 1:
+            yield f"purchase {purchase} was approved and declined"
+            continue
+        found = rows.get((customer, purchase), [])
+        is_declined = any(row["refusal"] == "approvalDeclined" for row in found)
+        if not found:
+            yield f"purchase {purchase} was {entries[0]['word']} and is lost"
+        elif is_declined != ("declined" in words):
+            yield f"purchase {purchase} was {entries[0]['word']} and is {found[0]['state']}"
 
 
 RULES = [
@@ -330,6 +366,7 @@ RULES = [
     everything_asked_was_answered,
     other_contents_are_refused,
     purchases_are_redeemed_once,
+    approvals_are_answered_one_way,
 ]
 
 
@@ -362,4 +399,7 @@ def tally(evidence):
         counts["voids"] = len({e["key"] for e in evidence.processor if e["act"] == "void"})
     if evidence.ledger_redemptions is not None:
         counts["redemptions"] = len(evidence.ledger_redemptions)
+    counts["approvals answered"] = len(
+        {(e["customer"], e["purchase"]) for e in evidence.approvals if e["status"] == 200}
+    )
     return counts

@@ -11,9 +11,11 @@ import sys
 import time
 
 from . import evidence, rules
+from .cluster import Cluster
 from .disk import SmallDisk
+from .guardian import Guardian
 from .network import Proxy
-from .programs import Processor, Program, StoreProcess, Trouble, python_environment
+from .programs import Processor, Program, ServedProcess, Trouble, python_environment
 from .supervisor import Supervisor
 
 PACKAGE = os.path.dirname(os.path.abspath(__file__))
@@ -38,7 +40,7 @@ class Stage:
         seeds = random.Random(plan.seed)
         self.errors = open(os.path.join(folder, "errors.txt"), "ab")
         self.cluster = None
-        self.disk = self.processor = self.load = None
+        self.disk = self.processor = self.load = self.ledger = self.guardian = None
         self.servers, self.proxies = [], []
         try:
             self._start(seeds)
@@ -47,30 +49,31 @@ class Stage:
             raise
 
     def _start(self, seeds):
-        options = [CATALOGUE, "--bundle-id", BUNDLE_ID]
+        options = [CATALOGUE, "--bundle-id", BUNDLE_ID, "--scrypt-rounds", "2"]
+        options += self.plan.serve_options
         if self.plan.processor:
             self.processor = Processor(self.folder, seeds.getrandbits(32), self.errors)
             options += ["--processor", self.processor.url, "--processor-realm", "default"]
         data = os.path.join(self.folder, "data")
         if self.plan.engine == "postgres":
-            from .cluster import Cluster
-
-            self.cluster = Cluster(self.folder, self.plan, seeds.getrandbits(32), self.errors)
-            options += ["--database", self.cluster.url]
+            self.cluster = Cluster(seeds.getrandbits(32), self.plan.standby)
+            options += ["--database", self.cluster.url, "--seal-key", self._seal_key(seeds)]
         else:
             self.disk = SmallDisk(data, self.plan.disk_megabytes)
         for number in range(self.plan.servers):
             place = data if self.plan.engine == "sqlite" else f"{data}-{number}"
             os.makedirs(place, mode=0o700, exist_ok=True)
-            server = StoreProcess(self.plan.command, options, place, self.errors)
+            server = ServedProcess([*self.plan.command, "serve"], options, place, self.errors)
             self.servers.append(server)
-            server.start()
-            proxy = Proxy(seeds.getrandbits(32))
-            proxy.target = server.port
-            self.proxies.append(proxy)
+            self._open(server, seeds)
+        if self.plan.ledger:
+            self._start_ledger(seeds)
         names = [f"customer-{number}" for number in range(self.plan.customers)]
         for name in names:
             self.servers[0].operate("/operator/v1/customers", {"name": name})
+        self.guardian = Guardian(
+            self.servers, os.path.join(self.folder, "guardian.log"), seeds.getrandbits(32)
+        )
         self.load = Program(
             [sys.executable, "-m", "proof.load", self.folder], self.errors,
             stdin=subprocess.PIPE, environment=python_environment(),
@@ -78,12 +81,51 @@ class Stage:
         self.order(json.dumps(self._orders(names, seeds.getrandbits(32))))
         self.supervisor = Supervisor(self, seeds.getrandbits(32))
 
+    def _open(self, server, seeds):
+        """Starts a server and opens a network before it."""
+        server.start()
+        server.proxy = Proxy(seeds.getrandbits(32))
+        server.proxy.target = server.port
+        self.proxies.append(server.proxy)
+
+    def _start_ledger(self, seeds):
+        """The merchant's, which believes the store's root."""
+        place = os.path.join(self.folder, "ledger")
+        os.makedirs(place, mode=0o700)
+        options = [
+            "--bundle-id", BUNDLE_ID, "--trust", os.path.join(self.servers[0].data, "root.pem")
+        ]
+        self.ledger = ServedProcess(
+            [*self.plan.command, "ledger", "serve"], options, place, self.errors
+        )
+        self._open(self.ledger, seeds)
+
+    def _seal_key(self, seeds):
+        """What the servers seal their shared keys with."""
+        path = os.path.join(self.folder, "seal.key")
+        with open(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600), "w", encoding="utf-8") as file:
+            file.write(f"{seeds.getrandbits(256):064x}\n")
+        return path
+
     def _orders(self, names, seed):
-        return {
+        orders = {
             "seed": seed, "devices": self.plan.devices, "customers": names,
-            "fronts": [proxy.port for proxy in self.proxies], "products": PRODUCTS,
+            "fronts": [server.proxy.port for server in self.servers], "products": PRODUCTS,
             "purchasesMax": self.plan.purchases_max,
         }
+        if self.ledger:
+            orders["ledger"] = {
+                "front": self.ledger.proxy.port, "key": self.ledger.keys()["key"]
+            }
+        return orders
+
+    @property
+    def served(self):
+        return [*self.servers, *([self.ledger] if self.ledger else [])]
+
+    @property
+    def networks(self):
+        return [*self.proxies, *([self.cluster.proxy] if self.cluster else [])]
 
     def order(self, line):
         self.load.child.stdin.write(line + "\n")
@@ -95,22 +137,25 @@ class Stage:
 
     def play(self, seconds):
         """Disturbs for so long, then lets everything come to rest."""
+        if self.cluster:
+            self.cluster.proxy.is_calm = False
         start = time.monotonic()
         while time.monotonic() - start < seconds and self.load.is_alive:
             self.supervisor.disturb()
-        for proxy in self.proxies:
+        for proxy in self.networks:
             proxy.is_calm = True
         if self.processor:
             self.processor.calm()
         # A start in the calm settles what earlier lives left.
-        for place, server in enumerate(self.servers):
+        for server in self.served:
             server.stop()
-            self.supervisor.start(place)
+            self.supervisor.start(server)
         self.order("calm")
         done = self.load.wait_until(finished, CALM_SECONDS)
         if done is None:
             raise Trouble("the devices did not come to rest")
-        for server in self.servers:
+        self.guardian.close()
+        for server in self.served:
             if server.stop() != 0:
                 raise Trouble("a server that was told to stop did not end well")
         return done["complaints"]
@@ -121,18 +166,25 @@ class Stage:
         else:
             (path,) = glob.glob(os.path.join(self.folder, "data", "realms", "*.sqlite"))
             database = evidence.sqlite_reader(path)
-        return evidence.gather(self.folder, database, self.processor is not None)
+        ledger = None
+        if self.ledger:
+            ledger = evidence.sqlite_reader(os.path.join(self.ledger.data, "ledger.sqlite"))
+        return evidence.gather(self.folder, database, self.processor is not None, ledger)
 
     def keep(self):
         """Copies the databases beside the histories, for people to look at."""
         if self.disk:
             copy = os.path.join(self.folder, "databases")
             shutil.copytree(os.path.join(self.folder, "data", "realms"), copy)
+        if self.cluster:
+            self.cluster.keep(self.folder)
 
     def close(self):
         if self.load:
             self.load.kill()
-        for server in self.servers:
+        if self.guardian:
+            self.guardian.end()
+        for server in self.served:
             if server.program:
                 server.kill()
         if self.processor:
@@ -147,10 +199,12 @@ class Stage:
 
     def tally(self, gathered):
         mischief = {}
-        for proxy in self.proxies:
+        for proxy in self.networks:
             for name, count in proxy.counts.items():
                 mischief[name] = mischief.get(name, 0) + count
         lives = {"servers": [server.lives for server in self.servers]}
+        if self.ledger:
+            lives["ledger"] = self.ledger.lives
         if self.processor:
             lives["processor"] = self.processor.lives
         return {

@@ -4,12 +4,14 @@
 import json
 import os
 import random
+import signal
 from collections import Counter
 
 from .disk import Quota
 from .programs import Trouble
 
 START_TRIES = 5
+POWER_SECONDS = 120
 
 
 class Supervisor:
@@ -20,6 +22,8 @@ class Supervisor:
         self.random = random.Random(seed)
         self.done = Counter()
         self.acts = [(self.kill_server, 8), (self.stop_server, 1), (self.break_connections, 3)]
+        if stage.ledger:
+            self.acts.append((self.kill_ledger, 2))
         if stage.processor:
             self.acts.append((self.kill_processor, 2))
         if stage.disk and stage.disk.is_mounted:
@@ -28,13 +32,23 @@ class Supervisor:
             self.acts.append((self.bound_files, 2))
         if stage.cluster:
             self.acts += stage.cluster.acts(self)
+        if stage.plan.power:
+            self.acts.append((self.cut_power, 6))
+        if stage.plan.acts:
+            self.acts = [each for each in self.acts if each[0].__name__ in stage.plan.acts]
+        #: Each is done once before the lot decides.
+        self.due = [act for act, _ in self.acts]
+        self.random.shuffle(self.due)
 
     def disturb(self):
         """One disturbance, once the devices have heard some more."""
         self.let_be(self.random.randint(5, 60), 1.5)
-        (act,) = self.random.choices(
-            [act for act, _ in self.acts], [weight for _, weight in self.acts]
-        )
+        if self.due:
+            act = self.due.pop()
+        else:
+            (act,) = self.random.choices(
+                [act for act, _ in self.acts], [weight for _, weight in self.acts]
+            )
         act()
         self.done[act.__name__.replace("_", " ")] += 1
 
@@ -44,21 +58,33 @@ class Supervisor:
         self.stage.load.wait_until(lambda lines: heard(lines) >= target, seconds)
 
     def one(self):
-        return self.random.randrange(len(self.stage.servers))
+        return self.random.choice(self.stage.servers)
 
     def kill_server(self):
-        place = self.one()
-        self.stage.servers[place].kill()
-        self.start(place)
+        server = self.one()
+        server.kill()
+        self.start(server)
 
     def stop_server(self):
-        place = self.one()
-        self.stage.servers[place].stop()
-        self.start(place)
+        server = self.one()
+        server.stop()
+        self.start(server)
 
-    def start(self, place):
+    def cut_power(self):
+        """The server's disk forgets what was not synced, and it dies of that.
+        It must not be killed in the middle: what is left would be no disk's."""
+        server = self.one()
+        server.program.kill(signal.SIGUSR1)
+        if server.program.ended(POWER_SECONDS) != -signal.SIGKILL:
+            raise Trouble("a server whose power was cut did not die of it")
+        self.start(server)
+
+    def kill_ledger(self):
+        self.stage.ledger.kill()
+        self.start(self.stage.ledger)
+
+    def start(self, server):
         """Starts it again; a database that is away for a moment is tried again."""
-        server = self.stage.servers[place]
         for attempt in range(START_TRIES):
             try:
                 server.start()
@@ -66,10 +92,10 @@ class Supervisor:
             except Trouble:
                 if attempt == START_TRIES - 1:
                     raise
-        self.stage.proxies[place].target = server.port
+        server.proxy.target = server.port
 
     def break_connections(self):
-        self.stage.proxies[self.one()].drop_all()
+        self.one().proxy.drop_all()
 
     def kill_processor(self):
         self.stage.processor.kill()
@@ -79,17 +105,16 @@ class Supervisor:
         dies = self.random.randrange(3) == 0
         self.stage.disk.fill()
         self.let_be(10, 0.7)
-        place = self.one()
+        server = self.one()
         if dies:
-            self.stage.servers[place].kill()
+            server.kill()
         self.stage.disk.free()
         if dies:
-            self.start(place)
+            self.start(server)
 
     def bound_files(self):
         """No file of a server may grow, for a while."""
-        place = self.one()
-        server = self.stage.servers[place]
+        server = self.one()
         log = max(
             (os.path.getsize(path) for path in self.stage.logs()), default=0
         )

@@ -77,7 +77,8 @@ def sound():
             heard("finish", 20, transaction="100"),
             heard("transactions", 30, items=[
                 {"isFinished": True, "revision": 4, "signed": signed()}]),
-            heard("redeem", 40, transaction="100", idempotency_key="k1"),
+            heard("redeem", 40, transaction="100", idempotency_key="k1", answer={"unit": 1}),
+            heard("redeem", 45, transaction="100", idempotency_key="k2", answer={"unit": 2}),
         ],
         customers=[{"customer_id": CUSTOMER, "revision": 4}],
         purchases=[purchase_row()],
@@ -85,7 +86,11 @@ def sound():
         outbox=[owed()],
         processor=[charged()],
         ledger_purchases=[{"transaction_id": "100"}],
-        ledger_redemptions=[{"transaction_id": "100", "idempotency_key": "k1"}],
+        ledger_redemptions=[
+            {"transaction_id": "100", "idempotency_key": "k1", "unit": 1},
+            {"transaction_id": "100", "idempotency_key": "k2", "unit": 2},
+        ],
+        approvals=[{"customer": CUSTOMER, "purchase": "p1", "word": "approved", "status": 200}],
     )
 
 
@@ -152,7 +157,7 @@ class RuleTests(unittest.TestCase):
         for name, value in (("productId", "gold"), ("quantity", 3), ("purchaseDate", 51)):
             self.evidence = sound()
             self.evidence.heard[0]["signed"][name] = value
-            self.broken("acknowledged_purchases_are_there")
+            self.finds(rules.acknowledged_purchases_are_there)
 
     # nothing_is_sold_unasked
 
@@ -307,14 +312,19 @@ class RuleTests(unittest.TestCase):
         self.evidence.ledger_redemptions.clear()
         self.broken("purchases_are_redeemed_once")
 
-    def test_a_sale_redeemed_twice(self):
+    def test_a_sale_redeemed_too_little(self):
+        self.evidence.ledger_redemptions.pop()
+        self.evidence.heard.pop()
+        self.broken("purchases_are_redeemed_once")
+
+    def test_a_unit_redeemed_twice(self):
         self.evidence.ledger_redemptions.append(
-            {"transaction_id": "100", "idempotency_key": "k2"})
+            {"transaction_id": "100", "idempotency_key": "k3", "unit": 2})
         self.broken("purchases_are_redeemed_once")
 
     def test_a_redemption_done_twice(self):
         self.evidence.ledger_redemptions.append(
-            {"transaction_id": "101", "idempotency_key": "k1"})
+            {"transaction_id": "101", "idempotency_key": "k1", "unit": 1})
         self.broken("purchases_are_redeemed_once")
 
     def test_a_transaction_that_stands_twice_in_the_ledger(self):
@@ -323,13 +333,45 @@ class RuleTests(unittest.TestCase):
 
     def test_a_redemption_told_two_ways(self):
         self.evidence.heard.append(
-            heard("redeem", 50, transaction="101", idempotency_key="k1"))
+            heard("redeem", 50, transaction="101", idempotency_key="k1", answer={"unit": 1}))
         self.broken("purchases_are_redeemed_once")
 
-    def test_a_transaction_told_redeemed_under_two_keys(self):
+    def test_a_unit_told_redeemed_under_two_keys(self):
         self.evidence.heard.append(
-            heard("redeem", 50, transaction="100", idempotency_key="k2"))
+            heard("redeem", 50, transaction="100", idempotency_key="k3", answer={"unit": 2}))
         self.broken("purchases_are_redeemed_once")
+
+    def test_a_redemption_acknowledged_and_lost(self):
+        self.evidence.ledger_redemptions[1]["idempotency_key"] = "k3"
+        self.broken("purchases_are_redeemed_once")
+
+    def test_a_transaction_spent_beyond_its_end(self):
+        self.evidence.heard.append(
+            heard("overspend", 50, transaction="100", idempotency_key="k2", answer={"unit": 2}))
+        self.broken("purchases_are_redeemed_once")
+
+    # approvals_are_answered_one_way
+
+    def approval(self, word, **other):
+        self.evidence.approvals.append(
+            {"customer": CUSTOMER, "purchase": "p1", "word": word, "status": 200} | other)
+
+    def test_a_payment_approved_and_declined(self):
+        self.approval("declined")
+        self.broken("approvals_are_answered_one_way")
+
+    def test_a_payment_declined_and_sold(self):
+        self.evidence.approvals.clear()
+        self.approval("declined")
+        self.broken("approvals_are_answered_one_way")
+
+    def test_an_approval_of_what_is_not_there(self):
+        self.approval("approved", purchase="p9")
+        self.broken("approvals_are_answered_one_way")
+
+    def test_a_second_answer_refused(self):
+        self.approval("declined", status=409)
+        self.broken()
 
     # All of them
 
