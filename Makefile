@@ -7,7 +7,7 @@ VENV := .venv
 SOURCES := Package.swift Sources Samples Tests Benchmarks Fuzz/Package.swift Fuzz/Sources
 
 .DEFAULT_GOAL := help
-.PHONY: help run on-sqlite on-postgres test test-stranger lint format build unit peers packages bench fuzz soak times clean
+.PHONY: help run on-sqlite on-postgres test test-stranger lint format build unit peers packages bench fuzz soak flaws times clean
 
 help:                ## what there is to do
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1|/p' Makefile | awk -F'|' '{printf "%-22s %s\n", $$1, $$2}'
@@ -59,6 +59,10 @@ fuzz:                ## feed the parsers for SECONDS=600 each, with libFuzzer
 
 soak: packages peers  ## the proof that nothing is lost or doubled, for MINUTES=20 an engine
 	SHOPKEEPER_PYTHON="$(CURDIR)/$(VENV)/bin/python" scripts/soak $(or $(MINUTES),20) $(ARGS)
+
+flaws: packages peers build  ## break a store on purpose, and see the proof find each flaw
+	SHOPKEEPER_FLAWS=1 SHOPKEEPER_PYTHON="$(CURDIR)/$(VENV)/bin/python" SWIFT="$(SWIFT)" \
+	    scripts/run-tests --filter ProofTests.FlawTests
 
 times: packages      ## cold and incremental build times, for docs/HACKING.md
 	scripts/build-times

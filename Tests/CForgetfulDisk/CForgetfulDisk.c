@@ -35,7 +35,7 @@ struct disk {
     struct disk *next;
     struct record *records;
     long operations, syncs, limit;
-    int is_off;
+    int is_off, ignores_log;
     char prefix[];
 };
 
@@ -177,6 +177,11 @@ static void settle_removals(struct disk *disk) {
     }
 }
 
+static int is_log(const char *path) {
+    size_t length = strlen(path);
+    return length > 4 && strcmp(path + length - 4, "-wal") == 0;
+}
+
 /// The real disk is spared: a sync here only says what a failure must leave.
 static int kept_sync(sqlite3_file *f, int flags) {
     const char *path = ((struct kept_file *)f)->path;
@@ -189,8 +194,10 @@ static int kept_sync(sqlite3_file *f, int flags) {
         code = SQLITE_IOERR_FSYNC;
     } else {
         disk->syncs += 1;
-        make_durable(record_of(disk, path));
-        settle_removals(disk);
+        if (!disk->ignores_log || !is_log(path) || disk->syncs % 2) {
+            make_durable(record_of(disk, path));
+            settle_removals(disk);
+        }
     }
     pthread_mutex_unlock(&lock);
     return code;
@@ -398,15 +405,11 @@ static void leave(struct record *record, uint64_t *state) {
     fclose(file);
 }
 
-long forgetful_disk_settle(const char *prefix, uint64_t seed) {
+/// Under the lock: what every file of a disk is left as.
+static long settle(struct disk *disk, uint64_t seed) {
     uint64_t state = seed;
     long open = 0;
-    pthread_mutex_lock(&lock);
-    struct disk **place = &disks;
-    while (*place && strcmp((*place)->prefix, prefix) != 0) place = &(*place)->next;
-    struct disk *disk = *place;
-    if (disk) *place = disk->next;
-    while (disk && disk->records) {
+    while (disk->records) {
         struct record *record = disk->records;
         disk->records = record->next;
         open += tear(record, &state);
@@ -414,7 +417,37 @@ long forgetful_disk_settle(const char *prefix, uint64_t seed) {
         free(record->bytes);
         free(record);
     }
-    free(disk);
+    return open;
+}
+
+long forgetful_disk_settle(const char *prefix, uint64_t seed) {
+    long open = 0;
+    pthread_mutex_lock(&lock);
+    struct disk **place = &disks;
+    while (*place && strcmp((*place)->prefix, prefix) != 0) place = &(*place)->next;
+    struct disk *disk = *place;
+    if (disk) {
+        *place = disk->next;
+        open = settle(disk, seed);
+        free(disk);
+    }
     pthread_mutex_unlock(&lock);
     return open;
+}
+
+void forgetful_disk_ignore_log(const char *prefix) {
+    pthread_mutex_lock(&lock);
+    struct disk *disk = disk_of(prefix);
+    if (disk) disk->ignores_log = 1;
+    pthread_mutex_unlock(&lock);
+}
+
+void forgetful_disk_cut(const char *prefix, uint64_t seed) {
+    pthread_mutex_lock(&lock);
+    struct disk *disk = disk_of(prefix);
+    if (disk) {
+        disk->is_off = 1;
+        settle(disk, seed);
+    }
+    // Kept for ever: whoever would write or sync now waits for the end.
 }

@@ -51,6 +51,10 @@ enum Proof {
 
     /// Plays a round and says what it found. What it did goes to the log.
     static func round(_ arguments: String...) async throws -> Report {
+        try await round(arguments)
+    }
+
+    static func round(_ arguments: [String]) async throws -> Report {
         let outcome = try await run(["-m", "proof", "--json"] + arguments)
         print(outcome.errors)
         let last = outcome.output.split(separator: "\n").last ?? ""

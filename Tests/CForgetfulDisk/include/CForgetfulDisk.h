@@ -27,4 +27,13 @@ int forgetful_disk_is_off(const char *prefix);
 /// left, and watches no more. Returns how many bytes' fate was open.
 long forgetful_disk_settle(const char *prefix, uint64_t seed);
 
+/// From now on every other sync of a write-ahead log does nothing, as when
+/// SQLite is told `synchronous=NORMAL`; the next one makes up for it.
+void forgetful_disk_ignore_log(const char *prefix);
+
+/// Cuts the power with files open: leaves on the real disk what the failure
+/// left. The process must end next: every later operation on any disk waits
+/// for that, so that nothing done after the cut is ever reported as done.
+void forgetful_disk_cut(const char *prefix, uint64_t seed);
+
 #endif

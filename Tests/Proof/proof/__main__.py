@@ -38,6 +38,7 @@ class Plan:
     customers: int
     purchases_max: int
     ledger: bool = True
+    approvals: bool = True
     standby: bool = True
     power: bool = False
     acts: list = ()
@@ -58,6 +59,7 @@ def parse():
     parser.add_argument("--purchases-max", type=int, default=100_000, help="of one device")
     parser.add_argument("--without-processor", action="store_true")
     parser.add_argument("--without-ledger", action="store_true")
+    parser.add_argument("--without-approvals", action="store_true")
     parser.add_argument("--without-standby", action="store_true")
     parser.add_argument("--power", action="store_true", help="cut it: servers that can forget")
     parser.add_argument("--acts", help="of the supervisor, by name, with commas; else all")
@@ -76,6 +78,7 @@ def plan(arguments, seed):
         processor=not arguments.without_processor, devices=arguments.devices,
         customers=max(1, arguments.devices // 2), purchases_max=arguments.purchases_max,
         ledger=not arguments.without_ledger, standby=not arguments.without_standby,
+        approvals=not arguments.without_approvals,
         power=arguments.power, serve_options=arguments.serve_option,
         acts=arguments.acts.split(",") if arguments.acts else (),
     )

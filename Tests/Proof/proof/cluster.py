@@ -111,6 +111,9 @@ class Cluster:
         name = self.primary.ask("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'realm\\_%'")
         return postgres_reader(self.primary.conninfo, name)
 
+    def rows(self, schema):
+        return postgres_reader(self.primary.conninfo, schema)
+
     def keep(self, folder):
         """A copy for people to look at."""
         with open(os.path.join(folder, "database.sql"), "wb") as file:

@@ -17,13 +17,14 @@ TIMEOUT_SECONDS = 8
 
 
 class Device:
-    def __init__(self, name, random, fronts, products, log, ledger=None):
+    def __init__(self, name, random, fronts, products, log, ledger=None, asks_to_buy=True):
         self.name = name
         self._random = random
         self._fronts = fronts
         self._products = products
         self._log = log
         self._ledger = ledger
+        self._asks_to_buy = asks_to_buy
         self._calls = itertools.count(1)
         self._lock = threading.Lock()
         self.heard = 0
@@ -73,12 +74,15 @@ class Device:
         self._log.write(act="heard", call=number, status=response.status, answer=answer)
         with self._lock:
             self.heard += 1
+        if response.status == 401 and token is None:
+            self.token = None
         return response.status, json.loads(answer) if answer else {}
 
     # What a device does
 
     def sign_in(self, customer):
-        """Once for a device: tries until it is answered."""
+        """Once for a device, unless the store forgets it: false where nobody answers."""
+        self._name = customer
         body = {"deviceUUID": self.uuid, "customer": customer}
         answer = self.call("POST", "/device/v1/sessions", body, verb="sign in")
         if answer is None or answer[0] != 200:
@@ -89,6 +93,8 @@ class Device:
 
     def step(self):
         """One thing, as the lot falls."""
+        if self.token is None and not self.sign_in(self._name):
+            return
         drawn = self._random.randrange(100)
         if self.unsettled and drawn < 45:
             self.ask_again(self.unsettled[self._random.randrange(len(self.unsettled))])
@@ -116,7 +122,7 @@ class Device:
             "productId": product["id"], "quantity": quantity, "unitPrice": price,
             "currency": "USD",
         }
-        if self._random.randrange(10) == 0:
+        if self._random.randrange(10) == 0 and self._asks_to_buy:
             self.bodies[purchase]["simulatesAskToBuyInSandbox"] = True
         self.unsettled.append(purchase)
         if self._random.randrange(6) == 0:
@@ -200,6 +206,8 @@ class Device:
         pause = threading.Event()
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
+            if self.token is None:
+                self.sign_in(self._name)
             for purchase in list(self.unsettled):
                 self.ask_again(purchase)
             for purchase in self.settled[-3:]:

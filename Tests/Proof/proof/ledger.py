@@ -15,10 +15,10 @@ class Unspent:
 
 
 class Merchant:
-    """`orders` tell the ledger's port, as the network has it, and its key."""
+    """`orders` tell the ledgers' ports, as the network has them, and their key."""
 
     def __init__(self, orders, random):
-        self._front, self._key = orders["front"], orders["key"]
+        self._fronts, self._key = orders["fronts"], orders["key"]
         self._random = random
 
     def redeem(self, device, unspent):
@@ -60,5 +60,5 @@ class Merchant:
 
     def _call(self, device, path, body, verb, **noted):
         return device.call(
-            "POST", path, body, self._front, token=self._key, verb=verb, **noted
+            "POST", path, body, self._random.choice(self._fronts), token=self._key, verb=verb, **noted
         )

@@ -38,6 +38,7 @@ class Load:
         return Device(
             f"d{number}", lot, self.orders["fronts"], self.orders["products"],
             Journal(f"{folder}/device-{number}.log"), Merchant(ledger, lot) if ledger else None,
+            self.orders["asksToBuy"],
         )
 
     def run(self):

@@ -40,8 +40,8 @@ class Stage:
         seeds = random.Random(plan.seed)
         self.errors = open(os.path.join(folder, "errors.txt"), "ab")
         self.cluster = None
-        self.disk = self.processor = self.load = self.ledger = self.guardian = None
-        self.servers, self.proxies = [], []
+        self.disk = self.processor = self.load = self.guardian = None
+        self.servers, self.ledgers, self.proxies = [], [], []
         try:
             self._start(seeds)
         except BaseException:
@@ -66,8 +66,8 @@ class Stage:
             server = ServedProcess([*self.plan.command, "serve"], options, place, self.errors)
             self.servers.append(server)
             self._open(server, seeds)
-        if self.plan.ledger:
-            self._start_ledger(seeds)
+        for number in range(self.plan.servers if self.plan.ledger else 0):
+            self._start_ledger(number, seeds)
         names = [f"customer-{number}" for number in range(self.plan.customers)]
         for name in names:
             self.servers[0].operate("/operator/v1/customers", {"name": name})
@@ -88,17 +88,20 @@ class Stage:
         server.proxy.target = server.port
         self.proxies.append(server.proxy)
 
-    def _start_ledger(self, seeds):
-        """The merchant's, which believes the store's root."""
-        place = os.path.join(self.folder, "ledger")
+    def _start_ledger(self, number, seeds):
+        """The merchant's, which believes the store's root; on the engine of the round."""
+        place = os.path.join(self.folder, f"ledger-{number}")
         os.makedirs(place, mode=0o700)
         options = [
             "--bundle-id", BUNDLE_ID, "--trust", os.path.join(self.servers[0].data, "root.pem")
         ]
-        self.ledger = ServedProcess(
+        if self.cluster:
+            options += ["--database", self.cluster.url]
+        ledger = ServedProcess(
             [*self.plan.command, "ledger", "serve"], options, place, self.errors
         )
-        self._open(self.ledger, seeds)
+        self.ledgers.append(ledger)
+        self._open(ledger, seeds)
 
     def _seal_key(self, seeds):
         """What the servers seal their shared keys with."""
@@ -111,17 +114,18 @@ class Stage:
         orders = {
             "seed": seed, "devices": self.plan.devices, "customers": names,
             "fronts": [server.proxy.port for server in self.servers], "products": PRODUCTS,
-            "purchasesMax": self.plan.purchases_max,
+            "purchasesMax": self.plan.purchases_max, "asksToBuy": self.plan.approvals,
         }
-        if self.ledger:
+        if self.ledgers:
             orders["ledger"] = {
-                "front": self.ledger.proxy.port, "key": self.ledger.keys()["key"]
+                "fronts": [ledger.proxy.port for ledger in self.ledgers],
+                "key": self.ledgers[0].keys()["key"],
             }
         return orders
 
     @property
     def served(self):
-        return [*self.servers, *([self.ledger] if self.ledger else [])]
+        return self.servers + self.ledgers
 
     @property
     def networks(self):
@@ -167,8 +171,10 @@ class Stage:
             (path,) = glob.glob(os.path.join(self.folder, "data", "realms", "*.sqlite"))
             database = evidence.sqlite_reader(path)
         ledger = None
-        if self.ledger:
-            ledger = evidence.sqlite_reader(os.path.join(self.ledger.data, "ledger.sqlite"))
+        if self.ledgers and self.cluster:
+            ledger = self.cluster.rows("ledger")
+        elif self.ledgers:
+            ledger = evidence.sqlite_reader(os.path.join(self.ledgers[0].data, "ledger.sqlite"))
         return evidence.gather(self.folder, database, self.processor is not None, ledger)
 
     def keep(self):
@@ -203,8 +209,8 @@ class Stage:
             for name, count in proxy.counts.items():
                 mischief[name] = mischief.get(name, 0) + count
         lives = {"servers": [server.lives for server in self.servers]}
-        if self.ledger:
-            lives["ledger"] = self.ledger.lives
+        if self.ledgers:
+            lives["ledgers"] = [ledger.lives for ledger in self.ledgers]
         if self.processor:
             lives["processor"] = self.processor.lives
         return {

@@ -15,14 +15,14 @@ POWER_SECONDS = 120
 
 
 class Supervisor:
-    """`stage` has `servers`, `proxies`, `processor`, `load`, `disk` and `cluster`."""
+    """`stage` has `servers`, `ledgers`, `processor`, `load`, `disk` and `cluster`."""
 
     def __init__(self, stage, seed):
         self.stage = stage
         self.random = random.Random(seed)
         self.done = Counter()
         self.acts = [(self.kill_server, 8), (self.stop_server, 1), (self.break_connections, 3)]
-        if stage.ledger:
+        if stage.ledgers:
             self.acts.append((self.kill_ledger, 2))
         if stage.processor:
             self.acts.append((self.kill_processor, 2))
@@ -80,8 +80,9 @@ class Supervisor:
         self.start(server)
 
     def kill_ledger(self):
-        self.stage.ledger.kill()
-        self.start(self.stage.ledger)
+        ledger = self.random.choice(self.stage.ledgers)
+        ledger.kill()
+        self.start(ledger)
 
     def start(self, server):
         """Starts it again; a database that is away for a moment is tried again."""

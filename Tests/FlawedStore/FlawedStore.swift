@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CForgetfulDisk
+import CatalogueFile
+import Commerce
+import Foundation
+import Live
+import Logging
+import Shop
+import ShopServer
+import Storage
+import StoragePostgres
+import StorageSQLite
+
+/// A store for the proof alone: like `shopkeeper serve`, but broken where
+/// `--flaw` says, and where it says `--forgetful` on a disk that forgets what
+/// was not synced when SIGUSR1 cuts its power.
+@main
+struct FlawedStore {
+    private let arguments: [String]
+    private let flaw: Flaw?
+    private let data: String
+
+    static func main() async throws {
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        try await FlawedStore(arguments).serve()
+    }
+
+    init(_ arguments: [String]) throws {
+        self.arguments = arguments
+        flaw = try Self.value("--flaw", arguments).map { name in
+            guard let flaw = Flaw(rawValue: name) else { throw Usage("--flaw \(name)") }
+            return flaw
+        }
+        guard let data = Self.value("--data", arguments) else { throw Usage("--data") }
+        self.data = data
+    }
+
+    private struct Usage: Error {
+        let missing: String
+
+        init(_ missing: String) {
+            self.missing = missing
+        }
+    }
+
+    private static func value(_ name: String, _ arguments: [String]) -> String? {
+        guard let place = arguments.firstIndex(of: name), place + 1 < arguments.count else {
+            return nil
+        }
+        return arguments[place + 1]
+    }
+
+    private func serve() async throws {
+        if arguments.contains("--forgetful") { PowerSwitch.install(data) }
+        let store = try await Store.open(
+            StorePorts(
+                places: places,
+                keys: FileKeyStore(directory: data + "/keys", randomness: Live.randomness),
+                wall: Live.wallClock, randomness: Live.randomness,
+                passwordCost: PasswordCost(rounds: 2), sleep: { try await Live.sleep($0) }))
+        let realm = try await store.realm(named: Store.defaultRealm)
+        guard let catalogue = arguments.first(where: { $0.hasSuffix(".storekit") }),
+            let bundleID = Self.value("--bundle-id", arguments)
+        else { throw Usage("CATALOGUE --bundle-id ID") }
+        try await realm.putCatalogue(
+            try CatalogueFile(contentsOf: catalogue).catalogue,
+            app: AppDescription(bundleID: BundleID(bundleID)))
+        let operatorKey = try await store.doorKey(.operator)
+        let run = try JSONEncoder().encode(["operatorKey": operatorKey])
+        try run.write(to: URL(fileURLWithPath: data + "/run.json"))
+        let server = ShopServer(
+            store: store, configuration: try ShopServerConfiguration(port: 0),
+            ports: ShopServerPorts(
+                sleep: { try await Live.sleep($0) }, monotonic: { Live.monotonic() },
+                randomness: Live.randomness),
+            logger: Logger(label: "flawed") { _ in SwiftLogNoOpLogHandler() })
+        let (data, flaw) = (data, flaw)
+        try await server.run { port in
+            // What a start writes is spared: it would not start again.
+            if flaw == .logNotSynced { forgetful_disk_ignore_log(data) }
+            let line = Data("{\"url\":\"http://127.0.0.1:\(port)\"}\n".utf8)
+            FileHandle.standardOutput.write(line)
+        }
+    }
+
+    private var places: StoragePlaces {
+        if let conninfo = Self.value("--database", arguments) { return shared(conninfo) }
+        let (data, flaw) = (data, flaw)
+        let isForgetful = arguments.contains("--forgetful")
+        @Sendable func open(_ name: String, _ migrations: [Migration]) async throws -> any Storage {
+            let file = "\(data)/\(name).sqlite"
+            let options = SQLiteOptions(
+                vfs: isForgetful ? String(cString: forgetful_disk_name) : nil)
+            return FlawedStorage(
+                base: try await SQLiteStorage.open(
+                    file: file, migrations: Flaw.spoil(migrations, flaw), options: options),
+                flaw: flaw)
+        }
+        return StoragePlaces(
+            registry: { try await open("store", $0) },
+            realm: { try await open("realms/\($0)", $1) }, deleteRealm: { _ in },
+            isOneProcess: true)
+    }
+
+    private func shared(_ conninfo: String) -> StoragePlaces {
+        let database = PostgresDatabase(conninfo)
+        let flaw = flaw
+        return StoragePlaces(
+            registry: { migrations in
+                try await database.schema("shopkeeper", migrations: migrations)
+            },
+            realm: { id, migrations in
+                let name = "realm_" + id.lowercased().filter { $0.isLetter || $0.isNumber }
+                return FlawedStorage(
+                    base: try await database.schema(
+                        name, migrations: Flaw.spoil(migrations, flaw)),
+                    flaw: flaw)
+            },
+            deleteRealm: { _ in }, leasesInDatabaseTime: true)
+    }
+}
+
+/// What SIGUSR1 does: the power is cut, the disk left as that leaves it, and
+/// the process gone before it can say anything.
+enum PowerSwitch {
+    nonisolated(unsafe) private static var source: (any DispatchSourceSignal)?
+
+    static func install(_ data: String) {
+        precondition(forgetful_disk_register() == 0, "no forgetful disk")
+        forgetful_disk_insert(data, -1)
+        signal(SIGUSR1, SIG_IGN)
+        let cut = DispatchSource.makeSignalSource(signal: SIGUSR1, queue: .global())
+        cut.setEventHandler {
+            let seed = Live.randomness.bytes(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+            forgetful_disk_cut(data, seed)
+            kill(getpid(), SIGKILL)
+        }
+        cut.resume()
+        source = cut
+    }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestSupport
+import Testing
+
+/// What a store promises with is taken away, and the checker sees that it is
+/// gone; with it the same round finds nothing.
+@Suite(
+    .serialized, .timeLimit(.minutes(20)),
+    .enabled(
+        if: ProcessInfo.processInfo.environment["SHOPKEEPER_FLAWS"] == "1",
+        "`make flaws` plays them: they take minutes"))
+struct FlawTests {
+    /// How a round is played in which a flaw shows.
+    enum Stage: String {
+        /// Servers killed, and files that may not grow.
+        case files
+        /// The power cut, with a disk that forgets what was not synced.
+        case power
+        /// A database that runs commits side by side.
+        case postgres
+
+        var options: [String] {
+            switch self {
+            case .files:
+                [
+                    "--acts", "kill_server,bound_files,fill_disk", "--seconds", "5",
+                    "--without-approvals",
+                ]
+            case .power:
+                ["--power", "--acts", "cut_power", "--serve-option=--forgetful", "--seconds", "6"]
+            case .postgres:
+                [
+                    "--engine", "postgres", "--servers", "1", "--without-standby", "--acts",
+                    "break_database_connections", "--seconds", "4",
+                ]
+            }
+        }
+    }
+
+    private static let seed = "11"
+
+    private func round(_ stage: Stage, _ flaw: String?) async throws -> Proof.Report {
+        let flawed = flaw.map { ["--serve-option=--flaw", "--serve-option=\($0)"] } ?? []
+        return try await Proof.round(
+            [
+                "--command", try Proof.program("FlawedStore"), "--seed", Self.seed,
+                "--without-processor", "--without-ledger",
+            ] + stage.options + flawed)
+    }
+
+    @Test(arguments: [
+        ("keyless", Stage.files, "purchases_exist_once"),
+        ("answersEarly", Stage.files, "acknowledged_purchases_are_there"),
+        ("logNotSynced", Stage.power, "acknowledged_purchases_are_there"),
+        ("lineless", Stage.postgres, "commits_have_their_own_revision"),
+    ])
+    func `a store without it is found out`(
+        flaw: String, stage: Stage, rule: String
+    ) async throws {
+        let report = try await round(stage, flaw)
+        #expect(report.broken.contains(rule), "\(flaw): \(report.broken)")
+    }
+
+    @Test(arguments: [Stage.files, .power, .postgres])
+    func `a store with all of it is not`(stage: Stage) async throws {
+        let report = try await round(stage, nil)
+        #expect(report.breaches.isEmpty, "\(stage): \(report.breaches)")
+    }
+}
