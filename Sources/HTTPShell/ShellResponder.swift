@@ -120,6 +120,8 @@ struct RequestLine {
     }
 
     func write(to logger: Logger) {
+        let level: Logger.Level = fault == nil ? .info : .error
+        guard logger.logLevel <= level else { return }
         let (seconds, attoseconds) = duration.components
         let milliseconds = seconds * 1000 + attoseconds / 1_000_000_000_000_000
         var metadata: Logger.Metadata = [
@@ -130,7 +132,7 @@ struct RequestLine {
         for (key, value) in facts { metadata[key] = .string(value) }
         if let code { metadata["code"] = .string(code) }
         if let fault { metadata["fault"] = .string(fault) }
-        logger.log(level: fault == nil ? .info : .error, "request", metadata: metadata)
+        logger.log(level: level, "request", metadata: metadata)
     }
 
     private static let knownMethods: Set = [

@@ -13,7 +13,13 @@ public enum Live {
     /// Bytes from the operating system that cannot be foretold.
     public static let randomness = Randomness { count in
         var generator = SystemRandomNumberGenerator()
-        return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(count)
+        // Each word is a call of the system, so all of its bytes are used.
+        while bytes.count < count {
+            withUnsafeBytes(of: generator.next()) { bytes += $0.prefix(count - bytes.count) }
+        }
+        return bytes
     }
 
     /// Time since some instant, that never goes back: for time-outs and durations only.

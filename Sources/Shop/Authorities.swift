@@ -7,8 +7,9 @@ import SignedData
 ///
 /// All of one authority's files are stored as **one** key, so that two
 /// processes that start together cannot mix theirs; the root certificate,
-/// which is no secret, is stored beside it for people to find. An actor,
-/// because making keys takes a second and must not happen twice at once.
+/// which is no secret, is stored beside it for people to find. An actor, for
+/// what it has made; making keys takes a second, in a task of its own, so that
+/// no event loop stands still meanwhile.
 actor Authorities {
     private let keys: any KeyStore
     private var made: [AuthorityKind: CertificateAuthority] = [:]
@@ -20,7 +21,8 @@ actor Authorities {
     /// The authority, made now when there is none.
     func authority(_ kind: AuthorityKind) async throws -> CertificateAuthority {
         if let authority = try await existing(kind) { return authority }
-        let fresh = try CertificateAuthority.make(kind)
+        // Whoever is second meanwhile makes some in vain: the first are stored.
+        let fresh = try await Task.detached { try CertificateAuthority.make(kind) }.value
         let texts = fresh.files.mapValues { String(decoding: $0, as: UTF8.self) }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .prettyPrinted]
