@@ -53,6 +53,7 @@ let package = Package(
         .library(name: "LedgerServer", targets: ["LedgerServer"]),
         .library(name: "Ledger", targets: ["Ledger"]),
         .library(name: "Shop", targets: ["Shop"]),
+        .library(name: "StoragePostgres", targets: ["StoragePostgres"]),
         .library(name: "StorageSQLite", targets: ["StorageSQLite"]),
         .library(name: "Storage", targets: ["Storage"]),
         .library(name: "CatalogueFile", targets: ["CatalogueFile"]),

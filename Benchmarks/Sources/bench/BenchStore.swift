@@ -12,25 +12,29 @@ import StoreWire
 /// A store on files in a folder, as the command opens one.
 enum BenchStore {
     static func open(
-        in folder: URL, courier: (any Courier)? = nil
+        in folder: URL, places: StoragePlaces? = nil, courier: (any Courier)? = nil
     ) async throws -> Store {
         let ports = StorePorts(
-            places: StoragePlaces(
-                registry: { migrations in
-                    try await SQLiteStorage.open(
-                        file: folder.appendingPathComponent("store.sqlite").path,
-                        migrations: migrations)
-                },
-                realm: { id, migrations in
-                    try await SQLiteStorage.open(
-                        file: folder.appendingPathComponent("\(id).sqlite").path,
-                        migrations: migrations)
-                },
-                deleteRealm: { _ in }),
+            places: places ?? files(in: folder),
             keys: FileKeyStore(
                 directory: folder.appendingPathComponent("keys").path, randomness: Live.randomness),
             wall: Live.wallClock, randomness: Live.randomness, courier: courier)
         return try await Store.open(ports)
+    }
+
+    private static func files(in folder: URL) -> StoragePlaces {
+        StoragePlaces(
+            registry: { migrations in
+                try await SQLiteStorage.open(
+                    file: folder.appendingPathComponent("store.sqlite").path,
+                    migrations: migrations)
+            },
+            realm: { id, migrations in
+                try await SQLiteStorage.open(
+                    file: folder.appendingPathComponent("\(id).sqlite").path,
+                    migrations: migrations)
+            },
+            deleteRealm: { _ in })
     }
 
     /// The default realm, selling coins.
@@ -50,9 +54,11 @@ enum BenchStore {
                 ])
         ], storefront: "USA", locale: "en_US")
 
-    /// Serves a folder's store until it is killed; prints the port when it listens.
-    static func serve(_ folder: String) async throws {
-        let store = try await open(in: URL(fileURLWithPath: folder))
+    /// Serves a folder's store, or one on PostgreSQL whose keys are in the
+    /// folder, until it is killed; prints the port when it listens.
+    static func serve(_ folder: String, _ conninfo: String?) async throws {
+        let store = try await open(
+            in: URL(fileURLWithPath: folder), places: conninfo.map(BenchPostgres.places))
         _ = try await realm(of: store)
         var logger = Logger(label: "bench")
         logger.logLevel = .error
@@ -73,10 +79,10 @@ final class ServedProcess {
     private let process: Process
 
     /// Returns when it listens.
-    init(folder: URL) throws {
+    init(folder: URL, conninfo: String? = nil) throws {
         process = Process()
         process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-        process.arguments = ["serve", folder.path]
+        process.arguments = ["serve", folder.path] + (conninfo.map { [$0] } ?? [])
         let output = Pipe()
         process.standardOutput = output
         try process.run()

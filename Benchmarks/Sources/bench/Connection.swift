@@ -35,10 +35,12 @@ final class Connection {
         return try answer()
     }
 
-    /// A new device's session token.
-    func signIn() throws -> String {
+    /// A new device's session token; without a customer, the realm's own.
+    func signIn(customer: String? = nil) throws -> String {
         let uuid = UUID().uuidString.lowercased()
-        let body = #"{"bundleId":"com.example.app","deviceUUID":"\#(uuid)","appVersion":"1.0"}"#
+        let name = customer.map { #","customer":"\#($0)""# } ?? ""
+        let body =
+            #"{"bundleId":"com.example.app","deviceUUID":"\#(uuid)","appVersion":"1.0"\#(name)}"#
         struct Answer: Decodable { let token: String }
         let answer = try ask("POST", "/device/v1/sessions", token: nil, body: body)
         return try JSONDecoder().decode(Answer.self, from: Data(answer)).token

@@ -28,7 +28,10 @@ struct LatencyBench {
             notes.append(
                 String(format: "open loop at %.0f %% of capacity: ", share * 100) + latencies.line)
         }
-        notes.append("commit to device update, same process: " + (try updates(server)).line)
+        progress("commit to device update")
+        let latencies = try Self.updates(
+            boughtAt: server.port, waitedForAt: server.port, count: 500)
+        notes.append("commit to device update, same process: " + latencies.line)
         return notes
     }
 
@@ -74,18 +77,20 @@ struct LatencyBench {
     }
 
     /// From a purchase's answer at one device to the news at another's poll.
-    private func updates(_ server: ServedProcess) throws -> Latencies {
-        progress("commit to device update")
-        let (buyer, waiter) = (
-            try Connection(port: server.port), try Connection(port: server.port)
-        )
-        let (buying, waiting) = (try buyer.signIn(), try waiter.signIn())
+    static func updates(
+        boughtAt buying: UInt16, waitedForAt waiting: UInt16, count: Int
+    ) throws -> Latencies {
+        let buyer = try Connection(port: buying)
+        let buyerToken = try buyer.signIn()
+        let waiterToken = try Connection(port: waiting).signIn()
         var latencies = Latencies()
-        for _ in 0..<500 {
-            let revision = try waiter.revision(waiting)
+        for _ in 0..<count {
+            // The server closes a connection that has waited.
+            let waiter = try Connection(port: waiting)
+            let revision = try waiter.revision(waiterToken)
             try waiter.send(
-                "GET", "/device/v1/transactions?since=\(revision)&wait=50", token: waiting)
-            try buyer.buy(buying)
+                "GET", "/device/v1/transactions?since=\(revision)&wait=50", token: waiterToken)
+            try buyer.buy(buyerToken)
             let bought = ContinuousClock.now
             _ = try waiter.answer()
             latencies.add([max(0, (ContinuousClock.now - bought).inSeconds)])

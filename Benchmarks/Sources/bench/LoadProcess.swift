@@ -7,7 +7,8 @@ struct LoadProcess {
     let port: UInt16
     let connections: Int
     let requests: Int
-    let token: String
+    /// One for all connections, or several that they have in turn.
+    let tokens: [String]
     let path: String
     /// Makes the purchase ids of this run unlike any other's.
     let run: UInt32
@@ -18,14 +19,14 @@ struct LoadProcess {
             let run = UInt32(arguments[5])
         else { throw ClientFailure("client PORT CONNECTIONS REQUESTS TOKEN PATH RUN") }
         (self.port, self.connections, self.requests, self.run) = (port, connections, requests, run)
-        (token, path) = (arguments[3], arguments[4])
+        (tokens, path) = (arguments[3].split(separator: ",").map(String.init), arguments[4])
     }
 
     /// Prints the seconds that all requests took.
     func start() throws {
         let client = Client(
             port: port, connections: connections, requestsPerConnection: requests / connections
-        ) { [path, token, run] connection, number in
+        ) { [path, tokens, run] connection, number in
             let id = String(format: "%08x-0000-4000-8000-%04x%08x", run, connection, number)
             let body =
                 #"{"productId":"com.example.coins","quantity":1,"unitPrice":990,"currency":"USD"}"#
@@ -33,7 +34,7 @@ struct LoadProcess {
                 """
                 PUT \(path)\(id) HTTP/1.1\r
                 Host: 127.0.0.1\r
-                Authorization: Bearer \(token)\r
+                Authorization: Bearer \(tokens[connection % tokens.count])\r
                 Content-Type: application/json\r
                 Content-Length: \(body.utf8.count)\r
                 \r

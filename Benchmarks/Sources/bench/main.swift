@@ -4,14 +4,24 @@ import Foundation
 
 /// `bench [--python PATH --script PATH] [SUBJECT…]`; `bench client …` and `bench serve …` are
 /// the processes of a load and of a store.
+raiseFileLimit()
 exit(try await Bench.main(Array(CommandLine.arguments.dropFirst())))
+
+/// As many open files as the system allows, for thousands of connections.
+/// Child processes inherit it.
+func raiseFileLimit() {
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+    limit.rlim_cur = limit.rlim_max
+    setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+}
 
 /// What was asked for on the command line.
 struct Bench {
     /// Every subject, in the order in which all of them are measured.
     private static let subjects = [
         "signatures", "purchases", "receipts", "history", "footprint", "latency",
-        "notifications",
+        "notifications", "groups", "postgres",
     ]
 
     /// The exit code: 0 when every figure that was asked for is met.
@@ -20,8 +30,8 @@ struct Bench {
             try LoadProcess(arguments: Array(arguments.dropFirst())).start()
             return 0
         }
-        if arguments.first == "serve", arguments.count == 2 {
-            try await BenchStore.serve(arguments[1])
+        if arguments.first == "serve", [2, 3].contains(arguments.count) {
+            try await BenchStore.serve(arguments[1], arguments.count > 2 ? arguments[2] : nil)
             return 0
         }
         let outcome = try await Bench(arguments: arguments).run()
@@ -64,6 +74,14 @@ struct Bench {
                 let receipts = try ReceiptBench().run()
                 figures += receipts.figures
                 notes += receipts.notes
+            case "groups":
+                let groups = try await GroupBench().run()
+                figures += groups.figures
+                notes += groups.notes
+            case "postgres":
+                let postgres = try await PostgresBench().run()
+                figures += postgres.figures
+                notes += postgres.notes
             case "history": figures += try await HistoryBench().run()
             case "footprint":
                 notes += try FootprintBench(purchases: 100_000, waiting: 10_000).run()
