@@ -216,7 +216,11 @@ let package = Package(
             ]),
         tests("ProofTests", ["FlawedStore", "TestSupport", "shopkeeper"]),
         tests(
-            "CommandTests", ["MonkeyCredits", "Shop", "StoreWire", "TestSupport", "shopkeeper"]),
+            "CommandTests",
+            [
+                "CatalogueFile", "Commerce", "MonkeyCredits", "Shop", "StoreWire", "TestSupport",
+                "shopkeeper",
+            ]),
         tests(
             "LedgerTests",
             [

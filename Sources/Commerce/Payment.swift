@@ -50,6 +50,8 @@ public struct Payment: Hashable, Sendable {
 /// order is contract: the first that applies is the answer. Recorded with the
 /// purchase, so asking again gives the same one.
 public enum PurchaseRefusal: String, Sendable, CaseIterable {
+    /// A sandbox whose catalogue file says that payments fail.
+    case simulated
     /// The app sells no such product.
     case unknownProduct
     /// The product is of a type that this store lists but does not sell yet.
@@ -101,10 +103,16 @@ public struct PurchaseFacts: Hashable, Sendable {
     public let authoriser: AuthoriserKind
     /// Whether somebody must approve the payment and has not done so yet.
     public let lacksApproval: Bool
+    /// Whether the customer must see to something first: a sandbox that
+    /// interrupts purchases.
+    public let needsAttention: Bool
+    /// What a sandbox was told to answer.
+    public let simulated: PurchaseRefusal?
 
     public init(
         product: Product?, storefront: Storefront, mayBuy: Bool, owned: TransactionID?,
-        authoriser: AuthoriserKind, lacksApproval: Bool = false
+        authoriser: AuthoriserKind, lacksApproval: Bool = false, needsAttention: Bool = false,
+        simulated: PurchaseRefusal? = nil
     ) {
         self.product = product
         self.storefront = storefront
@@ -112,6 +120,8 @@ public struct PurchaseFacts: Hashable, Sendable {
         self.owned = owned
         self.authoriser = authoriser
         self.lacksApproval = lacksApproval
+        self.needsAttention = needsAttention
+        self.simulated = simulated
     }
 }
 
@@ -143,6 +153,7 @@ extension PurchaseDecision {
     /// ``PurchaseRefusal``. What is owned is delivered again before price or
     /// payer are looked at, since nothing is charged.
     public static func decide(_ payment: Payment, _ facts: PurchaseFacts) -> PurchaseDecision {
+        if let simulated = facts.simulated { return .refuse(simulated) }
         guard let product = facts.product else { return .refuse(.unknownProduct) }
         guard product.type == .consumable || product.type == .nonConsumable else {
             return .refuse(.notSoldYet)
@@ -162,6 +173,7 @@ extension PurchaseDecision {
         case .none: return .refuse(.noProcessor)
         case .rule, .processor:
             if facts.lacksApproval { return .wait(.approval) }
+            if facts.needsAttention { return .wait(.attention) }
             return facts.authoriser == .rule ? .sell(total: total) : .authorise(total: total)
         }
     }

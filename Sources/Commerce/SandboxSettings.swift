@@ -32,6 +32,25 @@ public struct SandboxSettings: Hashable, Sendable {
     }
 }
 
+extension SandboxSettings {
+    /// How a call fails, where it is told to.
+    public func error(of call: SimulatedError.Call) -> SimulatedError? {
+        errors.first { $0.call == call }
+    }
+
+    /// What every payment is answered, where payments are told to fail: the
+    /// refusal that comes nearest, else ``PurchaseRefusal/simulated``.
+    public var purchaseRefusal: PurchaseRefusal? {
+        guard let error = error(of: .purchase) else { return nil }
+        switch (error.kind, error.index) {
+        case (.purchase, 0): return .quantityOutOfRange
+        case (.purchase, 1), (.generic, 4): return .unknownProduct
+        case (.purchase, 2): return .purchasesNotAllowed
+        default: return .simulated
+        }
+    }
+}
+
 /// How fast subscriptions renew. Raw values are those of the test session's
 /// public time rates.
 public enum TimeRate: Int, Sendable, CaseIterable {
@@ -84,6 +103,32 @@ public struct SimulatedError: Hashable, Sendable {
             case .refundRequest: 2
             }
         }
+    }
+
+    /// The error's word, as the public lists have it.
+    public var word: String {
+        let words: [String] =
+            switch kind {
+            case .generic:
+                [
+                    "unknown", "userCancelled", "networkError", "systemError",
+                    "notAvailableInStorefront", "notEntitled", "unsupported",
+                ]
+            case .purchase:
+                [
+                    "invalidQuantity", "productUnavailable", "purchaseNotAllowed",
+                    "ineligibleForOffer", "invalidOfferIdentifier", "invalidOfferPrice",
+                    "invalidOfferSignature", "missingOfferParameters",
+                ]
+            case .verification:
+                [
+                    "revokedCertificate", "invalidCertificateChain",
+                    "invalidDeviceVerification", "invalidEncoding", "invalidSignature",
+                    "missingRequiredProperties",
+                ]
+            case .refundRequest: ["duplicateRequest", "failed"]
+            }
+        return words.indices.contains(index) ? words[index] : "unknown"
     }
 
     public let call: Call

@@ -18,7 +18,7 @@ extension PurchaseCommit {
         guard let before = try PurchaseRow(row, key: key) else {
             throw StorageFault(.malformedRow, "a purchase that waited and is gone")
         }
-        guard before.state == .waiting(.approval) else {
+        guard case .waiting = before.state else {
             guard before.approval == answer else { throw Self.answeredBefore(before.approval) }
             throw AskedBefore(outcome: try outcome(of: before, writing, now: now))
         }

@@ -33,8 +33,11 @@ struct PurchaseCommit: Sendable {
         }
         try checkReplaced(row)
         let revision = try line.integer("revision")
-        let asksToBuy = try payment.simulatesAskToBuy || line.boolean("asks_to_buy")
-        let facts = try facts(line, row, lacksApproval: asksToBuy, writing)
+        let switches = try shelf(row, writing).apps[key.bundleID]?.settings
+        let asksToBuy =
+            try payment.simulatesAskToBuy || line.boolean("asks_to_buy")
+            || switches?.asksToBuy == true
+        let facts = try facts(line, row, lacksApproval: asksToBuy, writing, switches: switches)
         switch PurchaseDecision.decide(payment, facts) {
         case .refuse(let refusal):
             return try record(.refused(refusal), writing, revision, now)
@@ -124,7 +127,8 @@ struct PurchaseCommit: Sendable {
 
     /// What the decision looks at.
     func facts(
-        _ line: Row, _ row: Row, lacksApproval: Bool, _ writing: any Writing
+        _ line: Row, _ row: Row, lacksApproval: Bool, _ writing: any Writing,
+        switches: SandboxSettings? = nil
     ) throws -> PurchaseFacts {
         let owned = try row.optionalInteger("owned").map(TransactionID.init)
         let storefront = try storefront(line, row, writing)
@@ -138,7 +142,9 @@ struct PurchaseCommit: Sendable {
             : shelf.product(payment.productID, of: key.bundleID)
         return PurchaseFacts(
             product: product, storefront: storefront, mayBuy: try line.boolean("may_buy"),
-            owned: owned, authoriser: authoriser, lacksApproval: lacksApproval)
+            owned: owned, authoriser: authoriser, lacksApproval: lacksApproval,
+            needsAttention: switches?.interruptsPurchases == true,
+            simulated: switches?.purchaseRefusal)
     }
 
     /// The cached catalogue, or the one of this transaction where it is newer.

@@ -144,7 +144,7 @@ extension PurchaseRow {
         record.waitingFor = waitingFor?.rawValue
         record.approval = approval?.rawValue
         if case .sold(let id) = state { record.transactionId = id.description }
-        if state == .waiting(.approval) {
+        if case .waiting = state {
             record.answerableUntil = ApprovalAnswer.deadline(askedAt: askedAt)
         }
         return record

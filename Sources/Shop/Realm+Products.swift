@@ -5,7 +5,8 @@ public import StoreWire
 
 extension Realm {
     /// The products of the session's app that are asked for, in the order of
-    /// asking, each once. Refusals: `tooManyIds`, `textInvalid`.
+    /// asking, each once. Refusals: `tooManyIds`, `textInvalid`, in a sandbox
+    /// that is told to `simulatedError`.
     public func products(
         _ request: ProductsRequest, _ session: DeviceSession, _ context: RequestContext
     ) async throws -> ProductsResponse {
@@ -17,6 +18,9 @@ extension Realm {
         }
         for id in request.ids { try Edge.text(id, "ids") }
         let shelf = try await shelf(revision: session.clock.catalogueRevision)
+        if let error = shelf.apps[session.bundleID]?.settings.error(of: .loadProducts) {
+            throw Self.simulated(error)
+        }
         let now = session.clock.now(wall: ports.wall.now)
         var response = ProductsResponse(
             products: [], invalid: [], storefront: session.storefrontDescription)
@@ -34,6 +38,14 @@ extension Realm {
             }
         }
         return response
+    }
+
+    private static func simulated(_ error: SimulatedError) -> Refusal {
+        Refusal(
+            .conflict, code: "simulatedError",
+            "This sandbox was told to make \(error.call.rawValue) fail: \(error.word).",
+            rule: "settings._storeKitErrors of the app's catalogue file",
+            remedy: "switch the simulated error off")
     }
 
     /// A sandbox tells its developer why; production tells nobody what is in

@@ -123,6 +123,12 @@ extension PurchaseRefusal {
 
     private var words: (message: String, field: String?, rule: String, remedy: String) {
         switch self {
+        case .simulated:
+            (
+                "This sandbox was told to make payments fail.", nil,
+                "settings._storeKitErrors of its catalogue file",
+                "switch the simulated error off"
+            )
         case .unknownProduct:
             (
                 "The app sells no product of this id.", "productId",

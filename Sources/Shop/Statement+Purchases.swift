@@ -63,7 +63,7 @@ extension Statement {
             RETURNING revision
             """)
 
-        /// Moves a purchase on from waiting for approval; answers nothing when
+        /// Moves a purchase on from waiting; answers nothing when
         /// it does not wait any more.
         static let answer = Statement(
             "purchases.answer",
@@ -75,7 +75,7 @@ extension Statement {
             UPDATE purchases SET state = $4, refusal = $5, transaction_id = $6,
                 total_price = $7, decided_at = $8, approval = $9, revision = $10
             WHERE customer_id = $1 AND bundle_id = $2 AND purchase_id = $3
-                AND state = 'waiting' AND waiting_for = 'approval'
+                AND state = 'waiting'
             RETURNING revision
             """)
 

@@ -150,7 +150,11 @@ import Testing
                 "settings._storeKitErrors[2].current", "settings._storeKitErrors[3].current",
                 "settings._storeKitErrors[4].name",
             ])
-        #expect(!file.unobeyed.isEmpty)
+        #expect(
+            file.unobeyed.map(\.keyPath) == [
+                "settings._timeRate", "settings._renewalBillingIssuesEnabled",
+                "settings._billingGracePeriodEnabled", "settings._disableDialogs",
+            ])
     }
 
     @Test func `an unknown time rate is real time`() throws {

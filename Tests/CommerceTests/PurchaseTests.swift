@@ -136,7 +136,8 @@ import Testing
     @Test func `the order of refusals is contract`() {
         #expect(
             PurchaseRefusal.allCases.map(\.rawValue) == [
-                "unknownProduct", "notSoldYet", "quantityOutOfRange", "quantityOfNonConsumable",
+                "simulated", "unknownProduct", "notSoldYet", "quantityOutOfRange",
+                "quantityOfNonConsumable",
                 "purchasesNotAllowed", "priceChanged", "noProcessor", "declined",
                 "approvalDeclined", "approvalTimedOut",
             ])

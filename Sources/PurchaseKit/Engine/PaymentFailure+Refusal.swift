@@ -17,7 +17,8 @@ extension PaymentFailure {
             case .unknownProduct, .notSoldYet: .storeProductNotAvailable
             case .quantityOutOfRange, .quantityOfNonConsumable: .paymentInvalid
             case .purchasesNotAllowed: .paymentNotAllowed
-            case .priceChanged, .noProcessor, .declined, .approvalDeclined, .approvalTimedOut:
+            case .priceChanged, .noProcessor, .declined, .approvalDeclined, .approvalTimedOut,
+                .simulated:
                 .unknown
             case nil: Self.code(ofCall: refusal.code)
             }

@@ -100,10 +100,12 @@ struct ServeOptions: ParsableArguments {
                 bundleID: bundleId ?? BuiltInCatalogue.bundleID, appID: appId,
                 catalogue: BuiltInCatalogue.catalogue, warnings: [])
         }
+        // Before it is read, so that no change after it is missed.
+        let state = CatalogueState(of: file)
         let read = try CatalogueFile(contentsOf: file)
         return ServedApp(
             bundleID: bundleId ?? "com.example.app", appID: appId ?? read.catalogue.appID,
-            catalogue: read.catalogue,
+            catalogue: read.catalogue, file: read, state: state,
             warnings: (read.warnings + read.unobeyed).map(\.description))
     }
 }
@@ -113,6 +115,10 @@ struct ServedApp: Sendable {
     let bundleID: String
     let appID: Int64?
     let catalogue: Catalogue
+    /// Nil: the built-in catalogue.
+    var file: CatalogueFile?
+    /// Of the file, when it was read.
+    var state: CatalogueState?
     let warnings: [String]
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CatalogueFile
 import Commerce
 import Foundation
 import Live
@@ -47,7 +48,11 @@ struct ServedStore {
                 randomness: Live.randomness),
             logger: logger)
         let logger = logger
-        defer { announced.remove() }
+        let watching = try await watch(store)
+        defer {
+            watching?.cancel()
+            announced.remove()
+        }
         try await server.run { port in
             var run = announced
             run.url += ":\(port)"
@@ -56,6 +61,17 @@ struct ServedStore {
             }
             await onReady(run)
         }
+    }
+
+    /// Reads the served file again whenever it has changed.
+    private func watch(_ store: Store) async throws -> Task<Void, Never>? {
+        guard let file = app.file, let state = app.state else { return nil }
+        let served = ServedCatalogue(
+            app: app, realm: try await store.realm(named: Store.defaultRealm))
+        let watch = CatalogueWatch(
+            path: file.name, sleep: { try await Live.sleep($0) },
+            apply: { try await served.take($0) }, tell: { Output.complain($0) })
+        return Task { await watch.run(from: state) }
     }
 
     private func open() async throws -> Store {
@@ -70,9 +86,7 @@ struct ServedStore {
     /// Fills the default realm, and gathers what the run file tells.
     private func announcement(_ store: Store, _ host: String) async throws -> RunFile {
         let realm = try await store.realm(named: Store.defaultRealm)
-        try await realm.putCatalogue(
-            app.catalogue,
-            app: AppDescription(bundleID: BundleID(app.bundleID), appID: app.appID))
+        try await ServedCatalogue(app: app, realm: realm).start()
         if let url = options.notify {
             try await realm.setNotificationURL(
                 url, bundleID: app.bundleID, RequestContext(requestID: "start"))

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CatalogueFile
+import Commerce
+import Foundation
+import Shop
+import ShopServer
+
+/// Puts what is served into a realm: at the start, and whenever its file changes.
+struct ServedCatalogue: Sendable {
+    let app: ServedApp
+    let realm: Realm
+
+    private static let context = RequestContext(requestID: "serve", actor: "serve")
+
+    private var description: AppDescription {
+        AppDescription(bundleID: BundleID(app.bundleID), appID: app.appID)
+    }
+
+    /// A file that the store has taken before is not taken again, so that what
+    /// operators have changed since stays; so does everything where no file
+    /// is served.
+    func start() async throws {
+        let known = try await realm.apps().first { $0.bundleID.value == app.bundleID }
+        guard let file = app.file else {
+            if known == nil { try await realm.putCatalogue(app.catalogue, app: description) }
+            return
+        }
+        if let known, app.appID == nil || app.appID == known.appID {
+            let stored = try await realm.storedCatalogue(bundleID: app.bundleID)
+            if stored.original?.file == file.bytes { return }
+        }
+        _ = try await take(file)
+    }
+
+    /// Sells what the file says, and answers what is different now.
+    func take(_ file: CatalogueFile) async throws -> [String] {
+        var before = CatalogueContents()
+        if try await realm.apps().contains(where: { $0.bundleID.value == app.bundleID }) {
+            before = try await realm.storedCatalogue(bundleID: app.bundleID)
+                .file(bundleID: app.bundleID).contents
+        }
+        let removed = try await realm.importCatalogue(
+            CatalogueImport(file), app: description, Self.context)
+        for (id, path) in file.images.sorted(by: { $0.key < $1.key }) {
+            guard let bytes = FileManager.default.contents(atPath: path) else { continue }
+            let known = try? await realm.image(id, bundleID: app.bundleID)
+            guard known != [UInt8](bytes) else { continue }
+            try await realm.putImage(id, bundleID: app.bundleID, [UInt8](bytes), Self.context)
+        }
+        return before.differences(to: file.contents).map(\.description)
+            + removed.map { "! \($0): the product was removed, and stays so" }
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct CatalogueCommandTests {
+    let rig: Rig
+
+    init() throws {
+        rig = try Rig()
+    }
+
+    private func write(_ products: [(String, String)], to name: String) throws {
+        let items = products.map {
+            """
+            {"productID": "\($0.0)", "type": "Consumable", "displayPrice": "\($0.1)",
+             "promotionalImageID": "A1B2C3D4"}
+            """
+        }
+        let package = rig.path(name)
+        try FileManager.default.createDirectory(
+            atPath: package + "/Assets", withIntermediateDirectories: true)
+        try Data("{\"products\": [\(items.joined(separator: ","))], \"odd\": 1.50}".utf8).write(
+            to: URL(fileURLWithPath: package + "/Configuration.storekit"))
+        try Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 1]).write(
+            to: URL(fileURLWithPath: package + "/Assets/A1B2C3D4.PNG"))
+    }
+
+    private func bytes(_ name: String) -> Data? {
+        FileManager.default.contents(atPath: rig.path(name))
+    }
+
+    @Test func `a package goes into a running store and comes back`() async throws {
+        let store = try await rig.serve()
+        defer { store.kill(SIGTERM) }
+        try write([("zoo.a", "0.99"), ("zoo.b", "2")], to: "Zoo.storekit")
+
+        let first = try await rig.object(
+            "catalogue", "import", "Zoo.storekit", "--bundle-id", "com.example.zoo")
+        _ = try await rig.object(
+            "catalogue", "export", "--bundle-id", "com.example.zoo", "-o", "Back.storekit")
+        let same = try await rig.run(
+            "shopkeeper", "catalogue", "diff", "Zoo.storekit", "--bundle-id", "com.example.zoo")
+        try write([("zoo.b", "3")], to: "Zoo.storekit")
+        let differs = try await rig.run(
+            "shopkeeper", "catalogue", "diff", "Zoo.storekit", "--bundle-id", "com.example.zoo")
+        let deeds = try await rig.list("audit", "list").map { $0["deed"] as? String }
+
+        #expect((first["differences"] as? [Any])?.count == 2)
+        #expect((first["warnings"] as? [Any])?.isEmpty == true)
+        #expect(
+            bytes("Back.storekit/Assets/A1B2C3D4.png") == bytes("Zoo.storekit/Assets/A1B2C3D4.PNG"))
+        #expect(same.status == 0)
+        #expect(differs.status == 1)
+        #expect(differs.output == "- zoo.a\n~ zoo.b price: 2 -> 3\n")
+        #expect(deeds.contains("image.put") && deeds.contains("catalogue.import"))
+    }
+
+    @Test func `a served file is read again when it has changed`() async throws {
+        try write([("zoo.a", "0.99")], to: "Zoo.storekit")
+        let store = try await rig.serve("Zoo.storekit")
+        defer { store.kill(SIGTERM) }
+        let bought = try await rig.object("buy", "zoo.a")
+
+        try write([("zoo.b", "3")], to: "Zoo.storekit")
+        // The store looks every second; each question takes a while itself.
+        var isTaken = false
+        for _ in 0..<200 where !isTaken {
+            isTaken =
+                try await rig.run("shopkeeper", "catalogue", "diff", "Zoo.storekit").status == 0
+        }
+
+        #expect(isTaken)
+        #expect(bought["price"] as? Int == 990)
+        #expect(try await rig.object("buy", "zoo.b")["price"] as? Int == 3000)
+        #expect(try await rig.run("shopkeeper", "buy", "zoo.a").status == 1)
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import StoreWire
+import Testing
+
+@testable import Shop
+
+/// The switches of a catalogue file that the store obeys.
+@Suite struct SettingsTests {
+    private func world(
+        _ settings: SandboxSettings, environment: String = Realm.sandbox,
+        processor: ScriptedProcessor? = nil
+    ) async throws -> TestWorld {
+        let world = try await TestWorld.open(
+            processor: processor, realm: "other", environment: environment)
+        try await world.realm.importCatalogue(
+            CatalogueImport(TestWorld.catalogue(), settings: settings),
+            app: AppDescription(bundleID: TestWorld.bundleID), TestWorld.context)
+        return world
+    }
+
+    private func failing(_ kind: SimulatedError.Kind, _ index: Int) -> SandboxSettings {
+        SandboxSettings(errors: [SimulatedError(call: .purchase, kind: kind, index: index)])
+    }
+
+    @Test func `with Ask to Buy on, everybody waits`() async throws {
+        let world = try await world(SandboxSettings(asksToBuy: true))
+
+        let asked = try await world.buy("credits.5", purchaseID(1))
+        let approved = try await world.realm.answerApproval(
+            purchaseID(1), AnswerApprovalRequest(answer: "approved", customerId: nil),
+            TestWorld.context)
+
+        #expect(asked.state == "waiting")
+        #expect(asked.waitingFor == "approval")
+        #expect(approved.state == "sold")
+    }
+
+    @Test func `an interrupted purchase waits for attention, and is sold after it`() async throws {
+        let world = try await world(SandboxSettings(interruptsPurchases: true))
+
+        let asked = try await world.buy("credits.5", purchaseID(1))
+        let listed = try await world.realm.listPurchases(state: "waiting").purchases
+        let resolved = try await world.realm.answerApproval(
+            purchaseID(1), AnswerApprovalRequest(answer: "approved", customerId: nil),
+            TestWorld.context)
+        let again = try await world.buy("credits.5", purchaseID(1))
+
+        #expect(asked.waitingFor == "attention")
+        #expect(listed.map(\.waitingFor) == ["attention"])
+        #expect([resolved.state, again.state] == ["sold", "sold"])
+    }
+
+    @Test(arguments: [
+        (SimulatedError.Kind.purchase, 0, "quantityOutOfRange"), (.purchase, 1, "unknownProduct"),
+        (.purchase, 2, "purchasesNotAllowed"), (.purchase, 6, "simulated"),
+        (.generic, 2, "simulated"), (.generic, 4, "unknownProduct"),
+    ])
+    func `a payment that is told to fail does, and stays failed`(
+        kind: SimulatedError.Kind, index: Int, code: String
+    ) async throws {
+        let world = try await world(failing(kind, index))
+
+        let failed = try await world.buy("credits.5", purchaseID(1))
+        try await world.realm.importCatalogue(
+            CatalogueImport(TestWorld.catalogue(), settings: SandboxSettings()),
+            app: AppDescription(bundleID: TestWorld.bundleID), TestWorld.context)
+        let again = try await world.buy("credits.5", purchaseID(1))
+        let other = try await world.buy("credits.5", purchaseID(2))
+
+        #expect(failed.refusal?.code == code)
+        #expect(again.refusal?.code == code)
+        #expect(other.state == "sold")
+    }
+
+    @Test func `loading products that is told to fail does`() async throws {
+        let world = try await world(
+            SandboxSettings(errors: [
+                SimulatedError(call: .loadProducts, kind: .generic, index: 2)
+            ]))
+
+        let session = try await world.session()
+        let refusal = try await refusal {
+            try await world.realm.products(
+                ProductsRequest(ids: ["credits.5"]), session, TestWorld.context)
+        }
+
+        #expect(refusal.error.code == "simulatedError")
+        #expect(refusal.error.message.contains("Load Products fail: networkError"))
+    }
+
+    @Test func `production obeys none of them`() async throws {
+        var settings = failing(.generic, 0)
+        settings.asksToBuy = true
+        settings.interruptsPurchases = true
+        let world = try await world(
+            settings, environment: Realm.production, processor: ScriptedProcessor())
+
+        let shelf = try await world.realm.loadShelf()
+
+        #expect(shelf.apps[TestWorld.bundleID]?.settings == SandboxSettings())
+    }
+}
