@@ -8,14 +8,21 @@ public import StoreWire
 extension Realm {
     /// Changes what a customer may do; purchases asked for before stay as
     /// they are. A new password ends every session of the customer. Refusals,
-    /// in order: `customerNotFound`, `textEmpty`, `textInvalid`, `textTooLong`.
+    /// in order: `customerNotFound`, `storefrontUnknown`, `textEmpty`,
+    /// `textInvalid`, `textTooLong`.
     public func changeCustomer(
-        _ customerID: String, _ request: ChangeCustomerRequest
+        _ customerID: String, _ request: ChangeCustomerRequest,
+        _ context: RequestContext = RequestContext(requestID: "none")
     ) async throws -> CustomerSummary {
         guard let number = Edge.number(customerID) else { throw Self.customerNotFound }
+        if let storefront = request.storefront, Storefront.named(storefront) == nil {
+            throw Self.unknownStorefront(field: "storefront")
+        }
+        let entry = audit(
+            "customer.change", customerID, before: nil, after: request.words, context)
         let values: [SQLValue] = [
             .integer(number), request.canMakePayments.map(SQLValue.boolean) ?? .null,
-            request.asksToBuy.map(SQLValue.boolean) ?? .null,
+            request.asksToBuy.map(SQLValue.boolean) ?? .null, .optional(request.storefront),
         ]
         let password = try await passwordHash(changedTo: request.password)
         let wall = ports.wall.now
@@ -24,6 +31,7 @@ extension Realm {
                 throw Self.customerNotFound
             }
             try writing.execute(Statement.Customers.change, values)
+            try entry.write(writing)
             if let password {
                 try writing.execute(
                     Statement.Customers.setPassword, [.integer(number), .text(password)])
@@ -128,6 +136,17 @@ extension Realm {
             .notFound, code: "purchaseNotFound", "No such purchase waits for approval.",
             field: "purchaseId", rule: "the id of a purchase that waits, or waited, for approval",
             remedy: "list the purchases that wait")
+    }
+}
+
+extension ChangeCustomerRequest {
+    /// What the audit says; never a password.
+    fileprivate var words: String {
+        [
+            canMakePayments.map { $0 ? "may buy" : "may not buy" },
+            asksToBuy.map { $0 ? "asks to buy" : "does not ask to buy" },
+            storefront.map { "storefront \($0)" }, password.map { _ in "another password" },
+        ].compactMap { $0 }.joined(separator: "; ")
     }
 }
 

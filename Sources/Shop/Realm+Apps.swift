@@ -23,9 +23,15 @@ extension Realm {
         try Edge.text(bundleID, "bundleId")
         if let url { try NotificationURL.check(url, isProduction: isProduction) }
         let values: [SQLValue] = [.text(bundleID), .optional(url)]
+        let before = try await loadShelf().apps[BundleID(bundleID)]?.notificationURL
+        let entry = audit("app.notificationUrl", bundleID, before: before, after: url, context)
         let isSet = try await storage.write { writing in
             try writing.execute(Statement.Catalogues.bumpRevision, [])
-            return try writing.first(Statement.Notifications.setURL, values) != nil
+            guard try writing.first(Statement.Notifications.setURL, values) != nil else {
+                return false
+            }
+            try entry.write(writing)
+            return true
         }
         guard isSet, let app = try await loadShelf().apps[BundleID(bundleID)] else {
             throw Self.unknownApp
@@ -46,6 +52,7 @@ extension Shelf.App {
     var summary: AppSummary {
         AppSummary(
             bundleId: bundleID.value, appAppleId: appID, name: name,
-            notificationUrl: notificationURL)
+            notificationUrl: notificationURL, storefront: storefront, locale: locale,
+            purchasesEnabled: arePurchasesEnabled, products: products.count)
     }
 }

@@ -96,10 +96,7 @@ extension Realm {
 
     private static func check(_ catalogue: Catalogue, _ app: AppDescription) throws {
         guard isBundleID(app.bundleID.value) else {
-            throw Refusal(
-                .badRequest, code: "bundleIdInvalid", "This is not a bundle id.",
-                field: "bundleId", rule: "1 to 155 letters, digits, `-` and `.`",
-                remedy: "give one such as `com.example.app`")
+            throw noBundleID
         }
         guard catalogue.products.count <= productsMax else {
             throw Refusal(

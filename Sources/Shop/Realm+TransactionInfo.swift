@@ -36,7 +36,9 @@ extension Realm {
     /// Makes a key with which a merchant's server may ask about one app. Its
     /// private half is answered this once and stored nowhere. Refusals:
     /// `textInvalid`, `bundleIdUnknown`.
-    public func createServerKey(bundleID: String) async throws -> CreatedServerKey {
+    public func createServerKey(
+        bundleID: String, _ context: RequestContext = RequestContext(requestID: "none")
+    ) async throws -> CreatedServerKey {
         try Edge.text(bundleID, "bundleId")
         guard try await loadShelf().apps[BundleID(bundleID)] != nil else {
             throw Self.unknownApp
@@ -49,7 +51,11 @@ extension Realm {
             .text(key.keyID), .text(key.issuerID), .text(bundleID), .blob(key.publicKey),
             .integer(wall.milliseconds),
         ]
-        try await storage.write { try $0.execute(Statement.ServerKeys.insert, values) }
+        let entry = audit("key.create", key.keyID, before: nil, after: bundleID, context)
+        try await storage.write { writing in
+            try writing.execute(Statement.ServerKeys.insert, values)
+            try entry.write(writing)
+        }
         return CreatedServerKey(
             keyId: key.keyID, issuerId: key.issuerID, bundleId: bundleID, privateKey: pem)
     }
@@ -61,7 +67,29 @@ extension Realm {
             ServerKeySummary(
                 keyId: try row.text("key_id"), issuerId: try row.text("issuer_id"),
                 bundleId: try row.text("bundle_id"),
-                createdDate: Timestamp(milliseconds: try row.integer("created_at")))
+                createdDate: Timestamp(milliseconds: try row.integer("created_at")),
+                revokedDate: try row.optionalInteger("revoked_at")
+                    .map(Timestamp.init(milliseconds:)))
+        }
+    }
+
+    /// Ends a server key: tokens that it signs open nothing from now on. Its
+    /// issuer stays the realm's. Refusals: `textInvalid`, `serverKeyUnknown`.
+    public func revokeServerKey(_ keyID: String, _ context: RequestContext) async throws {
+        try Edge.text(keyID, "keyId")
+        let entry = audit("key.revoke", keyID, before: "in use", after: "revoked", context)
+        let isRevoked = try await storage.write { writing in
+            let values: [SQLValue] = [.text(keyID), .integer(entry.wall.milliseconds)]
+            guard try writing.first(Statement.ServerKeys.revoke, values) != nil else {
+                return false
+            }
+            try entry.write(writing)
+            return true
+        }
+        guard isRevoked else {
+            throw Refusal(
+                .notFound, code: "serverKeyUnknown", "No such key is in use.", field: "keyId",
+                rule: "a server key that was not revoked", remedy: "list the keys")
         }
     }
 

@@ -96,7 +96,7 @@ extension Shelf.App {
 }
 
 extension Product {
-    fileprivate init(row: Row) throws {
+    init(row: Row) throws {
         guard let type = ProductType(rawValue: try row.text("product_type")) else {
             throw StorageFault(.malformedRow, "a product of no known type")
         }

@@ -57,6 +57,70 @@ extension Statement {
             WHERE products.state <> 'removed'
             """)
 
+        /// Answers the id where it was never given.
+        static let addProduct = Statement(
+            "catalogue.addProduct",
+            [
+                .text, .text, .integer, .text, .text, .integer, .boolean, .text, .text, .text,
+                .text, .text,
+            ],
+            """
+            INSERT INTO products (bundle_id, product_id, place, product_type, reference_name,
+                price, is_family_shareable, localizations, group_id, period, state, listing,
+                from_file)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, FALSE)
+            ON CONFLICT (bundle_id, product_id) DO NOTHING RETURNING product_id
+            """)
+
+        static let setProduct = Statement(
+            "catalogue.setProduct",
+            [
+                .text, .text, .integer, .text, .text, .integer, .boolean, .text, .text, .text,
+                .text, .text,
+            ],
+            """
+            UPDATE products SET place = $3, product_type = $4, reference_name = $5, price = $6,
+                is_family_shareable = $7, localizations = $8, group_id = $9, period = $10,
+                state = $11, listing = $12
+            WHERE bundle_id = $1 AND product_id = $2
+            """)
+
+        static let product = Statement(
+            "catalogue.product", [.text, .text],
+            """
+            SELECT product_id, place, product_type, reference_name, price,
+                is_family_shareable, localizations, group_id, period, state, withdrawn_at,
+                listing
+            FROM products WHERE bundle_id = $1 AND product_id = $2
+            """)
+
+        /// Answers the app where there was none.
+        static let addApp = Statement(
+            "catalogue.addApp", [.text, .integer, .text, .text, .text, .boolean],
+            """
+            INSERT INTO apps (bundle_id, app_id, name, storefront, locale, purchases_enabled)
+            VALUES ($1, $2, $3, $4, $5, $6)
+            ON CONFLICT (bundle_id) DO NOTHING RETURNING bundle_id
+            """)
+
+        /// What is null stays as it is.
+        static let setApp = Statement(
+            "catalogue.setApp", [.text, .integer, .text, .text, .text, .boolean],
+            """
+            UPDATE apps SET app_id = COALESCE($2, app_id), name = COALESCE($3, name),
+                storefront = COALESCE($4, storefront), locale = COALESCE($5, locale),
+                purchases_enabled = COALESCE($6, purchases_enabled)
+            WHERE bundle_id = $1
+            """)
+
+        static let sharedSecret = Statement(
+            "catalogue.sharedSecret", [.text],
+            "SELECT shared_secret FROM apps WHERE bundle_id = $1")
+
+        static let setSharedSecret = Statement(
+            "catalogue.setSharedSecret", [.text, .text],
+            "UPDATE apps SET shared_secret = $2 WHERE bundle_id = $1")
+
         static let apps = Statement(
             "catalogue.apps", [],
             """
@@ -113,6 +177,7 @@ extension Statement {
             "SELECT image_id FROM catalogue_images WHERE bundle_id = $1 ORDER BY image_id")
 
         static let all = [
+            addProduct, setProduct, product, addApp, setApp, sharedSecret, setSharedSecret,
             bumpRevision, revision, putApp, withdraw, putProduct, apps, products, states,
             putFile, file, putImage, image, images,
         ]

@@ -23,10 +23,10 @@ extension Statement {
 
         /// What is null stays as it is.
         static let change = Statement(
-            "customers.change", [.integer, .boolean, .boolean],
+            "customers.change", [.integer, .boolean, .boolean, .text],
             """
             UPDATE customers SET may_buy = COALESCE($2, may_buy),
-                asks_to_buy = COALESCE($3, asks_to_buy)
+                asks_to_buy = COALESCE($3, asks_to_buy), storefront = COALESCE($4, storefront)
             WHERE customer_id = $1
             """)
 

@@ -60,17 +60,26 @@ extension Statement {
         static let list = Statement(
             "serverKeys.list", [],
             """
-            SELECT key_id, issuer_id, bundle_id, public_key, created_at FROM server_keys
-            ORDER BY created_at, key_id
+            SELECT key_id, issuer_id, bundle_id, public_key, created_at, revoked_at
+            FROM server_keys ORDER BY created_at, key_id
             """)
 
+        /// A key that has not been revoked.
         static let byID = Statement(
             "serverKeys.byID", [.text],
             """
             SELECT key_id, issuer_id, bundle_id, public_key, created_at FROM server_keys
-            WHERE key_id = $1
+            WHERE key_id = $1 AND revoked_at IS NULL
             """)
 
-        static let all = [insert, list, byID]
+        /// Answers the key where this call is the one that ends it.
+        static let revoke = Statement(
+            "serverKeys.revoke", [.text, .integer],
+            """
+            UPDATE server_keys SET revoked_at = $2
+            WHERE key_id = $1 AND revoked_at IS NULL RETURNING bundle_id
+            """)
+
+        static let all = [insert, list, byID, revoke]
     }
 }

@@ -29,6 +29,7 @@ struct CatalogueDoor: Sendable {
         case .listAudit:
             return try .json(
                 try await realm.auditEntries(after: call.query("after"), limit: try call.limit()))
+        default: return try await administer(route)
         }
     }
 

@@ -1,23 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
+
 /// What is asked of the operators' door about apps and what they sell.
 enum CatalogueRoute: Hashable, Sendable {
     case read(bundleID: String), put(bundleID: String)
     case readImage(bundleID: String, id: String), putImage(bundleID: String, id: String)
     case listAudit
+    case createApp, readApp(bundleID: String), changeApp(bundleID: String)
+    case readSharedSecret(bundleID: String), makeSharedSecret(bundleID: String)
+    case listProducts(bundleID: String), createProduct(bundleID: String)
+    case readProduct(bundleID: String, id: String), changeProduct(bundleID: String, id: String)
+    case removeProduct(bundleID: String, id: String), why(bundleID: String, id: String)
+    case revokeServerKey(id: String)
 }
 
 extension Entry {
     /// Addresses of apps' catalogues and their administration.
     static let catalogue: [Entry] = [
-        Entry("GET", "/operator/v1/apps/{}/catalogue") { .catalogue(.read(bundleID: $0[0])) },
-        Entry("PUT", "/operator/v1/apps/{}/catalogue") { .catalogue(.put(bundleID: $0[0])) },
-        Entry("GET", "/operator/v1/apps/{}/images/{}") {
-            .catalogue(.readImage(bundleID: $0[0], id: $0[1]))
-        },
-        Entry("PUT", "/operator/v1/apps/{}/images/{}") {
-            .catalogue(.putImage(bundleID: $0[0], id: $0[1]))
-        },
-        Entry("GET", "/operator/v1/audit") { _ in .catalogue(.listAudit) },
+        entry("GET", "/apps/{}/catalogue") { .read(bundleID: $0[0]) },
+        entry("PUT", "/apps/{}/catalogue") { .put(bundleID: $0[0]) },
+        entry("GET", "/apps/{}/images/{}") { .readImage(bundleID: $0[0], id: $0[1]) },
+        entry("PUT", "/apps/{}/images/{}") { .putImage(bundleID: $0[0], id: $0[1]) },
+        entry("GET", "/audit") { _ in .listAudit },
+        entry("POST", "/apps") { _ in .createApp },
+        entry("GET", "/apps/{}") { .readApp(bundleID: $0[0]) },
+        entry("PATCH", "/apps/{}") { .changeApp(bundleID: $0[0]) },
+        entry("GET", "/apps/{}/shared-secret") { .readSharedSecret(bundleID: $0[0]) },
+        entry("POST", "/apps/{}/shared-secret") { .makeSharedSecret(bundleID: $0[0]) },
+        entry("GET", "/apps/{}/products") { .listProducts(bundleID: $0[0]) },
+        entry("POST", "/apps/{}/products") { .createProduct(bundleID: $0[0]) },
+        entry("GET", "/apps/{}/products/{}") { .readProduct(bundleID: $0[0], id: $0[1]) },
+        entry("PATCH", "/apps/{}/products/{}") { .changeProduct(bundleID: $0[0], id: $0[1]) },
+        entry("DELETE", "/apps/{}/products/{}") { .removeProduct(bundleID: $0[0], id: $0[1]) },
+        entry("GET", "/apps/{}/products/{}/why") { .why(bundleID: $0[0], id: $0[1]) },
+        entry("DELETE", "/server-keys/{}") { .revokeServerKey(id: $0[0]) },
     ]
+
+    /// At the operators' door; ids may hold what an address may not, in `%xx`.
+    private static func entry(
+        _ method: String, _ path: String,
+        _ make: @escaping @Sendable ([String]) -> CatalogueRoute
+    ) -> Entry {
+        Entry(method, "/operator/v1" + path) { parts in
+            .catalogue(make(parts.map { $0.removingPercentEncoding ?? $0 }))
+        }
+    }
 }

@@ -46,7 +46,7 @@ struct OperatorDoor: Sendable {
 
     func changeCustomer(_ id: String, _ realm: Realm) async throws -> Response {
         let request = try await call.body(ChangeCustomerRequest.self)
-        return try .json(try await realm.changeCustomer(id, request))
+        return try .json(try await realm.changeCustomer(id, request, call.context))
     }
 
     func sessions(_ realm: Realm) async throws -> Response {
@@ -82,7 +82,7 @@ struct OperatorDoor: Sendable {
     func createServerKey(_ realm: Realm) async throws -> Response {
         let request = try await call.body(CreateServerKeyRequest.self)
         return try .json(
-            try await realm.createServerKey(bundleID: request.bundleId), status: 201)
+            try await realm.createServerKey(bundleID: request.bundleId, call.context), status: 201)
     }
 
     func apps(_ realm: Realm) async throws -> Response {

@@ -25,7 +25,7 @@ struct Shopkeeper: AsyncParsableCommand {
             TransactionCommand.self, CustomerCommand.self, KeyCommand.self,
             CertificateCommand.self, VerifyCommand.self, AppCommand.self, NotifyCommand.self,
             ListenCommand.self, SessionCommand.self,
-            ListenCommand.self, AuditCommand.self,
+            ListenCommand.self, AuditCommand.self, ProductCommand.self, WhyCommand.self,
         ])
 
     /// Runs the verb and turns whatever it throws into a sentence and a code.

@@ -34,7 +34,17 @@ import Testing
         ("PUT", "/operator/v1/apps/a/catalogue", .operator),
         ("GET", "/operator/v1/apps/a/images/b", .operator),
         ("PUT", "/operator/v1/apps/a/images/b", .operator),
-        ("GET", "/operator/v1/audit", .operator),
+        ("GET", "/operator/v1/audit", .operator), ("POST", "/operator/v1/apps", .operator),
+        ("GET", "/operator/v1/apps/a", .operator), ("PATCH", "/operator/v1/apps/a", .operator),
+        ("GET", "/operator/v1/apps/a/shared-secret", .operator),
+        ("POST", "/operator/v1/apps/a/shared-secret", .operator),
+        ("GET", "/operator/v1/apps/a/products", .operator),
+        ("POST", "/operator/v1/apps/a/products", .operator),
+        ("GET", "/operator/v1/apps/a/products/b", .operator),
+        ("PATCH", "/operator/v1/apps/a/products/b", .operator),
+        ("DELETE", "/operator/v1/apps/a/products/b", .operator),
+        ("GET", "/operator/v1/apps/a/products/b/why", .operator),
+        ("DELETE", "/operator/v1/server-keys/a", .operator),
         ("GET", "/control/v1/clock", .control), ("POST", "/control/v1/clock", .control),
     ]
 

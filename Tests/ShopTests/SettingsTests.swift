@@ -95,7 +95,7 @@ import Testing
         settings.asksToBuy = true
         settings.interruptsPurchases = true
         let world = try await world(
-            settings, environment: Realm.production, processor: ScriptedProcessor())
+            settings, environment: Realm.production, processor: ScriptedProcessor([]))
 
         let shelf = try await world.realm.loadShelf()
 

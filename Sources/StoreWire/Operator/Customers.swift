@@ -64,13 +64,17 @@ public struct ChangeCustomerRequest: Hashable, Sendable, Codable {
     public var asksToBuy: Bool?
     /// Ends every session of the customer.
     public var password: String?
+    /// Alpha-3 country code: the customer has moved.
+    public var storefront: String?
 
     public init(
-        canMakePayments: Bool? = nil, asksToBuy: Bool? = nil, password: String? = nil
+        canMakePayments: Bool? = nil, asksToBuy: Bool? = nil, password: String? = nil,
+        storefront: String? = nil
     ) {
         self.canMakePayments = canMakePayments
         self.asksToBuy = asksToBuy
         self.password = password
+        self.storefront = storefront
     }
 }
 
@@ -82,12 +86,18 @@ public struct ServerKeySummary: Hashable, Sendable, Codable {
     public var bundleId: String
     /// Wall time at which it was made.
     public var createdDate: Timestamp
+    /// Wall time at which it was revoked; missing while it opens doors.
+    public var revokedDate: Timestamp?
 
-    public init(keyId: String, issuerId: String, bundleId: String, createdDate: Timestamp) {
+    public init(
+        keyId: String, issuerId: String, bundleId: String, createdDate: Timestamp,
+        revokedDate: Timestamp? = nil
+    ) {
         self.keyId = keyId
         self.issuerId = issuerId
         self.bundleId = bundleId
         self.createdDate = createdDate
+        self.revokedDate = revokedDate
     }
 }
 

@@ -123,7 +123,8 @@ private struct ServerKeyFile {
     let bundleID: String
 
     func key(_ realm: Realm) async throws -> Key {
-        for known in try await realm.serverKeys() where known.bundleId == bundleID {
+        for known in try await realm.serverKeys()
+        where known.bundleId == bundleID && known.revokedDate == nil {
             let path = file(known.keyId)
             if FileManager.default.fileExists(atPath: path) {
                 return Key(path: path, keyID: known.keyId, issuerID: known.issuerId)

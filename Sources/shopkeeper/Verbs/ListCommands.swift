@@ -158,6 +158,8 @@ struct CustomerCommand: AsyncParsableCommand {
         var restricted: Bool?
         @Option(name: .long, help: "A new password; ends the customer's sessions.")
         var password: String?
+        @Option(name: .long, help: "Alpha-3 country code: the customer has moved.")
+        var storefront: String?
         @OptionGroup var store: StoreOptions
         @OptionGroup var printing: PrintOptions
 
@@ -168,7 +170,7 @@ struct CustomerCommand: AsyncParsableCommand {
                 "/customers/\(found.customerId)",
                 ChangeCustomerRequest(
                     canMakePayments: restricted.map { !$0 }, asksToBuy: asksToBuy,
-                    password: password),
+                    password: password, storefront: storefront),
                 as: CustomerSummary.self)
             try printing.show(
                 changed,
@@ -223,7 +225,7 @@ struct CustomerCommand: AsyncParsableCommand {
 struct KeyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "key", abstract: "Keys with which a merchant's server asks.",
-        subcommands: [Create.self, List.self])
+        subcommands: [Create.self, List.self, Revoke.self])
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -254,7 +256,14 @@ struct KeyCommand: AsyncParsableCommand {
             let keys = try await store.store().operatorDoor
                 .get("/server-keys", as: ServerKeyList.self).serverKeys
             try printing.show(
-                keys, Output.table(keys.map { [$0.keyId, $0.issuerId, $0.bundleId] }))
+                keys,
+                Output.table(
+                    keys.map {
+                        [
+                            $0.keyId, $0.issuerId, $0.bundleId,
+                            $0.revokedDate == nil ? "" : "revoked",
+                        ]
+                    }))
         }
     }
 }

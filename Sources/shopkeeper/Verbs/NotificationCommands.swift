@@ -8,7 +8,9 @@ import StoreWire
 struct AppCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "app", abstract: "The apps of a realm.",
-        subcommands: [List.self, NotificationURL.self])
+        subcommands: [
+            Create.self, List.self, Show.self, Set.self, NotificationURL.self, Secret.self,
+        ])
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "List the apps.")

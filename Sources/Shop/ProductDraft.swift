@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import StoreWire
+
+/// A product with its listing, on its way from one state to the next.
+struct ProductDraft: Sendable {
+    var product: Product
+    var listing: Listing
+
+    /// Prices and storefronts of one product; more than there are storefronts
+    /// times the changes of some years.
+    static let pricesMax = 2000
+    static let localizationsMax = 100
+
+    init(product: Product, listing: Listing) {
+        self.product = product
+        self.listing = listing
+    }
+
+    /// A draft without words or price.
+    init(_ request: CreateProductRequest) throws {
+        guard Realm.isID(request.productId) else {
+            throw Refusal(
+                .badRequest, code: "productIdInvalid", "This is no id for a product.",
+                field: "productId", rule: "1 to 100 of letters, digits, `-`, `.` and `_`",
+                remedy: "give one such as `com.example.app.pro`")
+        }
+        guard let type = ProductType(rawValue: request.type) else {
+            throw Refusal(
+                .badRequest, code: "productTypeUnknown", "There is no such type.", field: "type",
+                rule: ProductType.allCases.map { "`\($0.rawValue)`" }.joined(separator: ", "),
+                remedy: "send one of them")
+        }
+        let isRenewed = type == .autoRenewable
+        let periods = ["P1W", "P1M", "P2M", "P3M", "P6M", "P1Y"]
+        if isRenewed {
+            try Edge.name(request.groupId ?? "", "groupId")
+            guard periods.contains(request.period ?? "") else {
+                throw Refusal(
+                    .badRequest, code: "periodInvalid", "A subscription has no such period.",
+                    field: "period", rule: periods.joined(separator: ", "),
+                    remedy: "send one of them")
+            }
+        }
+        product = Product(
+            id: ProductID(request.productId), type: type, referenceName: request.productId,
+            price: Amount(milliunits: 0), localizations: [],
+            groupID: isRenewed ? request.groupId : nil, period: isRenewed ? request.period : nil)
+        listing = Listing(state: .draft, hasBasePrice: false)
+    }
+
+    /// With what an operator says; what breaks a rule is refused.
+    func applying(_ change: ProductChange, isNew: Bool) throws -> ProductDraft {
+        var draft = self
+        if let state = change.state { draft.listing.state = try Self.state(state) }
+        if let price = change.price {
+            _ = try Edge.price(price, "price")
+            draft.listing.hasBasePrice = true
+        }
+        if let prices = change.prices { draft.listing.prices = try Self.prices(prices) }
+        if let storefronts = change.storefronts {
+            for storefront in storefronts { try Self.check(storefront: storefront) }
+            draft.listing.storefronts =
+                storefronts.isEmpty ? nil : Set(storefronts).sorted()
+        }
+        if let images = change.images {
+            for image in images { try Realm.checkImageID(image) }
+            draft.listing.images = images
+        }
+        if let isHosted = change.isHosted { draft.listing.isHosted = isHosted }
+        if let words = change.localizations, words.count > Self.localizationsMax {
+            throw Self.tooMany("localizations", Self.localizationsMax)
+        }
+        draft.product = Product(
+            id: product.id, type: product.type,
+            referenceName: change.referenceName ?? product.referenceName,
+            price: change.price.map(Amount.init(milliunits:)) ?? product.price,
+            isFamilyShareable: change.isFamilyShareable ?? product.isFamilyShareable,
+            localizations: change.localizations?.map {
+                Localization(
+                    locale: $0.locale, displayName: $0.displayName, details: $0.description)
+            } ?? product.localizations, groupID: product.groupID, period: product.period)
+        try Realm.check(draft.product)
+        try draft.checkComplete()
+        return draft
+    }
+
+    /// What is more than a draft can be shown and bought.
+    private func checkComplete() throws {
+        guard listing.state == .ready || listing.state == .approved else { return }
+        let hasPrice = listing.hasBasePrice || !listing.prices.isEmpty
+        let hasName = product.localizations.contains { !$0.displayName.isEmpty }
+        guard !hasPrice || !hasName else { return }
+        throw Refusal(
+            .conflict, code: "productIncomplete", "The product is not complete.",
+            field: hasPrice ? "localizations" : "price",
+            rule: "what is ready or approved has a price and a name in one language",
+            remedy: "add it, or leave the product a draft")
+    }
+
+    private static func state(_ word: String) throws -> ReviewState {
+        if let state = ReviewState(rawValue: word), state != .removed { return state }
+        throw Refusal(
+            .badRequest, code: "stateUnknown", "A product cannot be put into this state.",
+            field: "state", rule: "`draft`, `ready` or `approved`",
+            remedy: "send one of them; DELETE removes a product")
+    }
+
+    private static func prices(_ prices: [ProductPrice]) throws -> [StorefrontPrice] {
+        guard prices.count <= pricesMax else { throw tooMany("prices", pricesMax) }
+        return try prices.map { price in
+            try check(storefront: price.storefront)
+            return StorefrontPrice(
+                storefront: price.storefront, amount: try Edge.price(price.price, "prices.price"),
+                startsAt: price.startDate)
+        }
+    }
+
+    private static func check(storefront: String) throws {
+        guard Storefront.named(storefront) != nil else {
+            throw Realm.unknownStorefront(field: "storefront")
+        }
+    }
+
+    private static func tooMany(_ field: String, _ max: Int) -> Refusal {
+        Refusal(
+            .badRequest, code: "tooManyEntries", "The list is too long.", field: field,
+            rule: "at most \(max) entries", remedy: "leave some out")
+    }
+}
+
+/// What the audit says.
+extension ProductDraft {
+    var words: String {
+        fields.map { "\($0.0) \($0.1)" }.joined(separator: "; ")
+    }
+
+    /// The fields that differ, as they were and as they are.
+    func changes(to other: ProductDraft) -> (before: String, after: String) {
+        let pairs = zip(fields, other.fields).filter { $0.0.1 != $0.1.1 }
+        return (
+            pairs.map { "\($0.0.0) \($0.0.1)" }.joined(separator: "; "),
+            pairs.map { "\($0.1.0) \($0.1.1)" }.joined(separator: "; ")
+        )
+    }
+
+    private var fields: [(String, String)] {
+        [
+            ("state", listing.state.rawValue), ("type", product.type.rawValue),
+            ("reference name", product.referenceName),
+            ("price", listing.hasBasePrice ? product.price.decimal(decimals: 2) : "none"),
+            (
+                "prices",
+                listing.prices.map { price in
+                    let start = price.startsAt.map { "@\($0)" } ?? ""
+                    return "\(price.storefront)=\(price.amount.decimal(decimals: 2))\(start)"
+                }.joined(separator: " ")
+            ),
+            ("storefronts", listing.storefronts?.joined(separator: " ") ?? "all"),
+            (
+                "words",
+                product.localizations.map { "\($0.locale): \($0.displayName), \($0.details)" }
+                    .joined(separator: " | ")
+            ),
+            ("family sharing", product.isFamilyShareable ? "on" : "off"),
+            ("hosted", listing.isHosted ? "yes" : "no"),
+            ("images", listing.images.joined(separator: " ")),
+        ]
+    }
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Storage
+public import StoreWire
+
+/// Apps made and changed while the store runs, each change audited.
+extension Realm {
+    /// One app. Refusal: `bundleIdUnknown`.
+    public func appSummary(_ bundleID: String) async throws -> AppSummary {
+        try await app(bundleID).summary
+    }
+
+    /// Makes an app that sells nothing yet. Refusals, in order:
+    /// `bundleIdInvalid`, those of ``changeApp(_:_:_:)``, `appExists`.
+    public func createApp(
+        _ request: CreateAppRequest, _ context: RequestContext
+    ) async throws -> AppSummary {
+        guard Self.isBundleID(request.bundleId) else { throw Self.noBundleID }
+        let details = request.details ?? AppChange()
+        try Self.check(details)
+        let values: [SQLValue] = [
+            .text(request.bundleId), .optional(details.appAppleId),
+            .text(details.name ?? request.bundleId), .text(details.storefront ?? "USA"),
+            .text(details.locale ?? "en_US"), .boolean(details.purchasesEnabled ?? true),
+        ]
+        let entry = audit(
+            "app.create", request.bundleId, before: nil, after: details.words, context)
+        let isMade = try await storage.write { writing in
+            try writing.execute(Statement.Catalogues.bumpRevision, [])
+            guard try writing.first(Statement.Catalogues.addApp, values) != nil else {
+                return false
+            }
+            try entry.write(writing)
+            return true
+        }
+        guard isMade else {
+            throw Refusal(
+                .conflict, code: "appExists", "The realm has an app of this bundle id.",
+                field: "bundleId", rule: "a bundle id is one app's",
+                remedy: "change that app, or make a realm")
+        }
+        return try await appSummary(request.bundleId)
+    }
+
+    /// Changes an app. Refusals, in order: `bundleIdUnknown`, `textEmpty`,
+    /// `textTooLong`, `storefrontUnknown`, `appIdInvalid`.
+    public func changeApp(
+        _ bundleID: String, _ change: AppChange, _ context: RequestContext
+    ) async throws -> AppSummary {
+        let before = try await app(bundleID).summary
+        try Self.check(change)
+        let values: [SQLValue] = [
+            .text(bundleID), .optional(change.appAppleId), .optional(change.name),
+            .optional(change.storefront), .optional(change.locale),
+            change.purchasesEnabled.map(SQLValue.boolean) ?? .null,
+        ]
+        let entry = audit(
+            "app.change", bundleID, before: before.words(of: change), after: change.words,
+            context)
+        try await storage.write { writing in
+            try writing.execute(Statement.Catalogues.bumpRevision, [])
+            try writing.execute(Statement.Catalogues.setApp, values)
+            try entry.write(writing)
+        }
+        return try await appSummary(bundleID)
+    }
+
+    /// The app's shared secret; nil before one was made. Refusal: `bundleIdUnknown`.
+    public func sharedSecret(_ bundleID: String) async throws -> SharedSecret {
+        _ = try await app(bundleID)
+        let row = try await storage.read {
+            try $0.first(Statement.Catalogues.sharedSecret, [.text(bundleID)])
+        }
+        return SharedSecret(
+            bundleId: bundleID, sharedSecret: try row?.optionalText("shared_secret"))
+    }
+
+    /// Makes another shared secret; the one before is worth nothing from now
+    /// on. Refusal: `bundleIdUnknown`.
+    public func makeSharedSecret(
+        _ bundleID: String, _ context: RequestContext
+    ) async throws -> SharedSecret {
+        _ = try await app(bundleID)
+        let secret = ports.randomness.hex(16)
+        let entry = audit("app.sharedSecret", bundleID, before: nil, after: "another", context)
+        try await storage.write { writing in
+            try writing.execute(
+                Statement.Catalogues.setSharedSecret, [.text(bundleID), .text(secret)])
+            try entry.write(writing)
+        }
+        return SharedSecret(bundleId: bundleID, sharedSecret: secret)
+    }
+
+    private static func check(_ change: AppChange) throws {
+        if let name = change.name { try Edge.name(name, "name") }
+        if let locale = change.locale { try Edge.name(locale, "locale", bytesMax: 64) }
+        if let storefront = change.storefront, Storefront.named(storefront) == nil {
+            throw unknownStorefront(field: "storefront")
+        }
+        if let number = change.appAppleId, !(1..<(1 << 53)).contains(number) {
+            throw Refusal(
+                .badRequest, code: "appIdInvalid", "This is no app's number.",
+                field: "appAppleId", rule: "1 to 2^53 - 1", remedy: "give the app's Apple ID")
+        }
+    }
+
+    static let noBundleID = Refusal(
+        .badRequest, code: "bundleIdInvalid", "This is not a bundle id.",
+        field: "bundleId", rule: "1 to 155 letters, digits, `-` and `.`",
+        remedy: "give one such as `com.example.app`")
+
+    /// Why a device of a storefront gets a product, or does not; the first
+    /// reason in the order of ``Offering``. Refusals: `bundleIdUnknown`,
+    /// `storefrontUnknown`.
+    public func why(
+        _ id: String, bundleID: String, storefront: String?
+    ) async throws -> ProductAnswer {
+        try Edge.text(id, "productId")
+        let app = try await app(bundleID)
+        guard let place = Storefront.named(storefront ?? app.storefront) else {
+            throw Self.unknownStorefront(field: "storefront")
+        }
+        let clock = try await storage.read { try $0.first(Statement.Realms.clock) }
+        guard let clock else { throw StorageFault(.malformedRow, "the realm has no row") }
+        let now = try ClockRow(clock, hasLastEvent: false).now(wall: ports.wall.now)
+        let shelf = try await loadShelf()
+        let offering = shelf.offering(ProductID(id), of: app.bundleID, in: place, at: now)
+        var answer = ProductAnswer(
+            bundleId: bundleID, productId: id, storefront: place.countryCode,
+            answer: offering.word, message: offering.words)
+        if offering == .unknown {
+            let others = shelf.apps.values.filter { $0.byID[ProductID(id)] != nil }
+                .map(\.bundleID.value).sorted()
+            if !others.isEmpty {
+                answer.answer = "otherApp"
+                answer.message = "the product is of another app: " + others.joined(separator: ", ")
+            }
+        }
+        if case .offered(let price) = offering {
+            answer.price = price.milliunits
+            answer.currency = place.currency.code
+            let type = app.byID[ProductID(id)]?.type
+            if type != .consumable, type != .nonConsumable {
+                answer.answer = "notSoldYet"
+                answer.message = "the product is listed; its type is not sold yet"
+            }
+        }
+        return answer
+    }
+}
+
+extension Offering {
+    /// The word for it on the wire.
+    fileprivate var word: String {
+        switch self {
+        case .unknown: "unknown"
+        case .removed: "removed"
+        case .withdrawn: "withdrawn"
+        case .draft: "draft"
+        case .notApproved: "notApproved"
+        case .purchasesNotEnabled: "purchasesNotEnabled"
+        case .noPriceHere: "noPriceHere"
+        case .offered: "sold"
+        }
+    }
+}
+
+extension AppChange {
+    /// What the audit says.
+    fileprivate var words: String {
+        [
+            name.map { "name \($0)" }, appAppleId.map { "number \($0)" },
+            storefront.map { "storefront \($0)" }, locale.map { "locale \($0)" },
+            purchasesEnabled.map { "purchases \($0 ? "enabled" : "not enabled")" },
+        ].compactMap { $0 }.joined(separator: "; ")
+    }
+}
+
+extension AppSummary {
+    /// What was, of the fields that a change names.
+    fileprivate func words(of change: AppChange) -> String {
+        AppChange(
+            appAppleId: change.appAppleId == nil ? nil : appAppleId,
+            name: change.name == nil ? nil : name,
+            storefront: change.storefront == nil ? nil : storefront,
+            locale: change.locale == nil ? nil : locale,
+            purchasesEnabled: change.purchasesEnabled == nil ? nil : purchasesEnabled
+        ).words
+    }
+}

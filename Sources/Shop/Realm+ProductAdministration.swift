@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Storage
+public import StoreWire
+
+/// Products made, changed and removed while the store runs; each change is
+/// in the audit, in the commit that makes it.
+extension Realm {
+    /// An app's products by id, drafts and withdrawn ones too, `limit` at a
+    /// time. Refusals: `textInvalid`, `bundleIdUnknown`.
+    public func listProducts(
+        bundleID: String, after: String? = nil, limit: Int = operatorPageMax
+    ) async throws -> ProductRecords {
+        let app = try await app(bundleID)
+        let limit = Int(Self.limit(limit))
+        let ids = app.byID.keys.map(\.value).sorted().drop { id in after.map { id <= $0 } ?? false }
+        let page = ids.prefix(limit)
+        return ProductRecords(
+            products: page.compactMap { app.record(ProductID($0)) },
+            next: ids.count > limit ? page.last : nil)
+    }
+
+    /// One product. Refusals: `bundleIdUnknown`, `productIdUnknown`.
+    public func productRecord(_ id: String, bundleID: String) async throws -> ProductRecord {
+        guard let record = try await app(bundleID).record(ProductID(id)) else {
+            throw Self.unknownProduct
+        }
+        return record
+    }
+
+    /// Makes a product. Refusals, in order: `bundleIdUnknown`,
+    /// `productIdInvalid`, `productTypeUnknown`, `periodInvalid`, those of
+    /// ``changeProduct(_:bundleID:_:_:)``, `productIdSpent`.
+    public func createProduct(
+        _ request: CreateProductRequest, bundleID: String, _ context: RequestContext
+    ) async throws -> ProductRecord {
+        let app = try await app(bundleID)
+        let made = try ProductDraft(request).applying(
+            request.details ?? ProductChange(), isNew: true)
+        let entry = audit(
+            "product.create", "\(bundleID)/\(request.productId)", before: nil,
+            after: made.words, context)
+        let values =
+            try made.product.values(bundleID: app.bundleID, place: Self.lastPlace) + [
+                .text(made.listing.state.rawValue), .text(try made.listing.stored()),
+            ]
+        let isMade = try await storage.write { writing in
+            try writing.execute(Statement.Catalogues.bumpRevision, [])
+            guard try writing.first(Statement.Catalogues.addProduct, values) != nil else {
+                return false
+            }
+            try entry.write(writing)
+            return true
+        }
+        guard isMade else {
+            throw Refusal(
+                .conflict, code: "productIdSpent", "The app has, or had, a product of this id.",
+                field: "productId", rule: "an id is given once and never again",
+                remedy: "choose another id")
+        }
+        return try await productRecord(request.productId, bundleID: bundleID)
+    }
+
+    /// Changes what is said of a product. Refusals, in order:
+    /// `bundleIdUnknown`, `productIdUnknown`, `productRemoved`,
+    /// `stateUnknown`, `textTooLong`, `priceInvalid`, `storefrontUnknown`,
+    /// `imageIdInvalid`, `productIncomplete`.
+    public func changeProduct(
+        _ id: String, bundleID: String, _ change: ProductChange, _ context: RequestContext
+    ) async throws -> ProductRecord {
+        try await alter(id, bundleID, "product.change", context) { draft in
+            try draft.applying(change, isNew: false)
+        }
+    }
+
+    /// Removes a product for good: its id is spent, and what was sold of it
+    /// stays. Refusals: `bundleIdUnknown`, `productIdUnknown`, `productRemoved`.
+    public func removeProduct(
+        _ id: String, bundleID: String, _ context: RequestContext
+    ) async throws {
+        _ = try await alter(id, bundleID, "product.remove", context) { draft in
+            var draft = draft
+            draft.listing.state = .removed
+            return draft
+        }
+    }
+
+    /// One commit: read behind the catalogue's line, changed, written, audited.
+    private func alter(
+        _ id: String, _ bundleID: String, _ deed: String, _ context: RequestContext,
+        _ change: @escaping @Sendable (ProductDraft) throws -> ProductDraft
+    ) async throws -> ProductRecord {
+        let app = try await app(bundleID)
+        try Edge.text(id, "productId")
+        let key: [SQLValue] = [.text(bundleID), .text(id)]
+        let (wall, who) = (ports.wall.now, context.actor)
+        try await storage.write { writing in
+            try writing.execute(Statement.Catalogues.bumpRevision, [])
+            guard let row = try writing.first(Statement.Catalogues.product, key) else {
+                throw Self.unknownProduct
+            }
+            let before = ProductDraft(
+                product: try Product(row: row), listing: try Listing(row: row))
+            guard before.listing.state != .removed else { throw Self.removedProduct }
+            let after = try change(before)
+            let place = Int(try row.integer("place"))
+            try writing.execute(
+                Statement.Catalogues.setProduct,
+                try after.product.values(bundleID: app.bundleID, place: place) + [
+                    .text(after.listing.state.rawValue), .text(try after.listing.stored()),
+                ])
+            let changes = before.changes(to: after)
+            try AuditEntry(
+                who: who, wall: wall, deed: deed, subject: "\(bundleID)/\(id)",
+                before: changes.before, after: changes.after
+            ).write(writing)
+        }
+        return try await productRecord(id, bundleID: bundleID)
+    }
+
+    /// Behind every product of a file.
+    private static let lastPlace = 1_000_000
+
+    static let unknownProduct = Refusal(
+        .notFound, code: "productIdUnknown", "The app has no product of this id.",
+        field: "productId", rule: "one of the app's products", remedy: "list them")
+
+    private static let removedProduct = Refusal(
+        .conflict, code: "productRemoved", "The product was removed.", field: "productId",
+        rule: "what was removed stays removed", remedy: "make a product of another id")
+}
+
+extension Shelf.App {
+    /// A product as operators see it.
+    func record(_ id: ProductID) -> ProductRecord? {
+        guard let product = byID[id] else { return nil }
+        let listing = listings[id] ?? Listing()
+        return ProductRecord(
+            bundleId: bundleID.value, productId: id.value, type: product.type.rawValue,
+            state: listing.state.rawValue, isWithdrawn: listing.isWithdrawn,
+            referenceName: product.referenceName,
+            price: listing.hasBasePrice ? product.price.milliunits : nil,
+            prices: listing.prices.map {
+                ProductPrice(
+                    storefront: $0.storefront, price: $0.amount.milliunits,
+                    startDate: $0.startsAt)
+            }, storefronts: listing.storefronts,
+            localizations: product.localizations.map {
+                ProductWords(
+                    locale: $0.locale, displayName: $0.displayName, description: $0.details)
+            }, isFamilyShareable: product.isFamilyShareable, isHosted: listing.isHosted,
+            images: listing.images, groupId: product.groupID, period: product.period)
+    }
+}

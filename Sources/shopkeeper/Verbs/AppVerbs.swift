@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import StoreWire
+
+/// What may be said of an app on the command line.
+struct AppChangeOptions: ParsableArguments {
+    @Option(name: .long, help: "For operators.") var name: String?
+    @Option(name: .long, help: "The app's number.") var appId: Int64?
+    @Option(name: .long, help: "Of customers who have none of their own, alpha-3.")
+    var storefront: String?
+    @Option(name: .long, help: "In which words are chosen: en_US.") var locale: String?
+    @Flag(inversion: .prefixedNo, help: "Whether the app may sell at all.")
+    var purchasesEnabled: Bool?
+
+    var change: AppChange {
+        AppChange(
+            appAppleId: appId, name: name, storefront: storefront, locale: locale,
+            purchasesEnabled: purchasesEnabled)
+    }
+}
+
+extension AppCommand {
+    struct Create: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Make an app that sells nothing yet.")
+
+        @Argument(help: "Its bundle id.") var bundleId: String
+        @OptionGroup var details: AppChangeOptions
+        @OptionGroup var store: StoreOptions
+        @OptionGroup var printing: PrintOptions
+
+        func run() async throws {
+            let made = try await store.store().operatorDoor.post(
+                "/apps", CreateAppRequest(bundleId: bundleId, details: details.change),
+                as: AppSummary.self)
+            try printing.show(made, made.words)
+        }
+    }
+
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Tell all about an app.")
+
+        @OptionGroup var app: AppOptions
+        @OptionGroup var printing: PrintOptions
+
+        func run() async throws {
+            let (store, bundleID) = try app.found()
+            let found = try await store.operatorDoor.get(
+                "/apps/\(bundleID)", as: AppSummary.self)
+            let words = try Output.text(found)
+            try printing.show(found, words)
+        }
+    }
+
+    struct Set: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Change an app; what is not named stays.")
+
+        @OptionGroup var details: AppChangeOptions
+        @OptionGroup var app: AppOptions
+        @OptionGroup var printing: PrintOptions
+
+        func run() async throws {
+            let (store, bundleID) = try app.found()
+            let changed = try await store.operatorDoor.patch(
+                "/apps/\(bundleID)", details.change, as: AppSummary.self)
+            try printing.show(changed, changed.words)
+        }
+    }
+
+    struct Secret: AsyncParsableCommand {
+        private struct Nothing: Encodable {}
+
+        static let configuration = CommandConfiguration(
+            commandName: "shared-secret",
+            abstract: "Tell the app's shared secret, or make another.")
+
+        @Flag(name: .long, help: "Make another; the one before is worth nothing then.")
+        var new = false
+        @OptionGroup var app: AppOptions
+        @OptionGroup var printing: PrintOptions
+
+        func run() async throws {
+            let (store, bundleID) = try app.found()
+            let path = "/apps/\(bundleID)/shared-secret"
+            let door = store.operatorDoor
+            let secret =
+                new
+                ? try await door.post(path, Nothing(), as: SharedSecret.self)
+                : try await door.get(path, as: SharedSecret.self)
+            try printing.show(secret, secret.sharedSecret ?? "\(bundleID): no shared secret")
+        }
+    }
+}
+
+extension AppSummary {
+    var words: String {
+        "\(bundleId)  \(name)  \(storefront)  \(products) products, purchases "
+            + (purchasesEnabled ? "enabled" : "not enabled")
+    }
+}
+
+extension KeyCommand {
+    struct Revoke: AsyncParsableCommand {
+        private struct Revoked: Encodable { let revoked: String }
+
+        static let configuration = CommandConfiguration(
+            abstract: "End a server key: what it signs opens nothing from now on.")
+
+        @Argument(help: "The key's id, as `key list` shows it.") var key: String
+        @OptionGroup var store: StoreOptions
+        @OptionGroup var printing: PrintOptions
+
+        func run() async throws {
+            try await store.store().operatorDoor.delete(
+                "/server-keys/" + ProductRecord.escaped(key))
+            try printing.show(Revoked(revoked: key), "Revoked \(key).")
+        }
+    }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Commerce
+import Foundation
+import StoreWire
+
+/// What may be said of a product on the command line.
+struct ProductOptions: ParsableArguments {
+    @Option(name: .long, help: "In every storefront's currency: 0.99.") var price: String?
+    @Option(
+        name: .long,
+        help: "In one storefront: DEU=1.09, or from an instant on: DEU=1.09@2027-01-01T00:00:00Z.")
+    var priceIn: [String] = []
+    @Flag(name: .long, help: "Forget the storefronts' own prices first.")
+    var noPricesIn = false
+    @Option(name: .long, help: "Where alone it is sold: USA,DEU; `all` is everywhere.")
+    var storefronts: String?
+    @Option(name: .long, help: "The words in a language: en_US=Name, or en_US=Name|Description.")
+    var words: [String] = []
+    @Option(name: .long, help: "The merchant's own label.") var referenceName: String?
+    @Flag(inversion: .prefixedNo, help: "Whether families share it.") var familyShareable: Bool?
+    @Flag(inversion: .prefixedNo, help: "Whether the store is to hold content for it.")
+    var hosted: Bool?
+    @Option(name: .long, help: "The id of an image of the app that shows it.")
+    var image: [String] = []
+    @Option(name: .long, help: "draft, ready or approved.") var state: String?
+
+    /// What is said, added to what is known.
+    func change(of known: ProductRecord?) throws -> ProductChange {
+        var change = ProductChange()
+        change.price = try price.map { try Self.amount($0, "--price") }
+        if !priceIn.isEmpty || noPricesIn {
+            var prices = noPricesIn ? [] : known?.prices ?? []
+            for text in priceIn {
+                let price = try Self.price(text)
+                prices.removeAll {
+                    $0.storefront == price.storefront && $0.startDate == price.startDate
+                }
+                prices.append(price)
+            }
+            change.prices = prices
+        }
+        change.storefronts = storefronts.map { text in
+            text == "all" ? [] : text.split(separator: ",").map(String.init)
+        }
+        if !words.isEmpty {
+            var all = known?.localizations ?? []
+            for text in words {
+                let words = try Self.words(text)
+                all.removeAll { $0.locale == words.locale }
+                all.append(words)
+            }
+            change.localizations = all
+        }
+        change.referenceName = referenceName
+        change.isFamilyShareable = familyShareable
+        change.isHosted = hosted
+        change.images = image.isEmpty ? nil : image
+        change.state = state
+        return change
+    }
+
+    private static func amount(_ text: String, _ field: String) throws -> Int64 {
+        guard let amount = Amount(decimal: text) else {
+            throw Failure(
+                .usage, "priceInvalid", "`\(text)` is no price.", field: field,
+                rule: "digits with at most one point and three decimals",
+                remedy: "write it like 0.99")
+        }
+        return amount.milliunits
+    }
+
+    private static func price(_ text: String) throws -> ProductPrice {
+        let sides = text.split(separator: "=", maxSplits: 1).map(String.init)
+        let rest = sides.last?.split(separator: "@", maxSplits: 1).map(String.init) ?? []
+        guard sides.count == 2, let digits = rest.first else {
+            throw Failure(
+                .usage, "priceInvalid", "`\(text)` is no storefront's price.",
+                field: "--price-in", rule: "STOREFRONT=PRICE or STOREFRONT=PRICE@INSTANT",
+                remedy: "write it like DEU=1.09")
+        }
+        var start: Timestamp?
+        if rest.count == 2 {
+            start = Timestamp(iso8601: rest[1])
+            if start == nil {
+                throw Failure(
+                    .usage, "instantInvalid", "`\(rest[1])` is no instant.",
+                    field: "--price-in", rule: "ISO 8601, as 2027-01-01T00:00:00Z",
+                    remedy: "write date, time and Z")
+            }
+        }
+        return ProductPrice(
+            storefront: sides[0], price: try amount(digits, "--price-in"), startDate: start)
+    }
+
+    private static func words(_ text: String) throws -> ProductWords {
+        let sides = text.split(separator: "=", maxSplits: 1).map(String.init)
+        guard sides.count == 2 else {
+            throw Failure(
+                .usage, "wordsInvalid", "`\(text)` names no language.", field: "--words",
+                rule: "LOCALE=NAME or LOCALE=NAME|DESCRIPTION",
+                remedy: "write it like en_US=Five bananas")
+        }
+        let parts = sides[1].split(separator: "|", maxSplits: 1).map(String.init)
+        return ProductWords(
+            locale: sides[0], displayName: parts.first ?? "",
+            description: parts.count == 2 ? parts[1] : "")
+    }
+}
