@@ -29,6 +29,7 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let lifecycle = Target.Dependency.product(
     name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
+let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 let argumentParser = Target.Dependency.product(
     name: "ArgumentParser", package: "swift-argument-parser")
 
@@ -84,11 +85,14 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         // Graceful shutdown on signals; Hummingbird stands on it.
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.0.0"),
+        // YAML of the overlay beside a catalogue file, which people write by hand.
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ],
     targets: [
         module("Commerce"),
         module("Live", ["Commerce"]),
         module("CatalogueFile", ["Commerce", "StrictJSON"]),
+        module("CatalogueOverlay", ["CatalogueFile", "Commerce", yams]),
         module("StrictJSON", ["Commerce"]),
         module(
             "SignedData",
@@ -131,14 +135,15 @@ let package = Package(
         module(
             "ShopServer",
             [
-                "CatalogueFile", "Commerce", "HTTPShell", "Shop", "SignedData", "StoreWire",
-                "StrictJSON",
+                "CatalogueFile", "CatalogueOverlay", "Commerce", "HTTPShell", "Shop", "SignedData",
+                "StoreWire", "StrictJSON",
                 hummingbird, lifecycle, logging,
             ]),
         .executableTarget(
             name: "shopkeeper",
             dependencies: [
-                "CatalogueFile", "Commerce", "Ledger", "LedgerServer", "Live", "Outbound",
+                "CatalogueFile", "CatalogueOverlay", "Commerce", "Ledger", "LedgerServer", "Live",
+                "Outbound",
                 "PurchaseKit", "Shop", "ShopServer", "SignedData", "Storage", "StoragePostgres",
                 "StorageSQLite",
                 "StoreWire",
@@ -172,6 +177,9 @@ let package = Package(
             path: "Tests/FlawedStore", swiftSettings: strict),
         tests("CommerceTests", ["Commerce", "TestSupport"]),
         tests("CatalogueFileTests", ["CatalogueFile", "Commerce", "StrictJSON", "TestSupport"]),
+        tests(
+            "CatalogueOverlayTests",
+            ["CatalogueFile", "CatalogueOverlay", "Commerce", "TestSupport"]),
         tests("StrictJSONTests", ["Commerce", "StoreWire", "StrictJSON", "TestSupport"]),
         tests(
             "SignedDataTests",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import CatalogueFile
+public import CatalogueOverlay
 import Commerce
 import HTTPShell
 import Hummingbird
@@ -56,25 +57,42 @@ struct CatalogueDoor: Sendable {
             images = stored.imageIDs
             before = try stored.file(bundleID: bundleID).contents
         }
-        let file = try Self.read(given, images: images)
+        let (file, overlay) = try Self.read(given, images: images)
+        try Self.check(overlay, isOf: bundleID)
         let removed = try await realm.importCatalogue(
-            CatalogueImport(file), app: AppDescription(bundleID: BundleID(bundleID)),
+            CatalogueImport(file, overlay),
+            app: AppDescription(
+                bundleID: BundleID(bundleID), appID: overlay?.appID, name: overlay?.appName),
             call.context)
         return try .json(
             CatalogueImported(
                 bundleId: bundleID, products: file.catalogue.products.count,
                 differences: before.differences(to: file.contents).map(CatalogueChange.init),
                 warnings: (file.warnings + file.unobeyed).map(\.description)
+                    + (overlay?.strangers(to: file.catalogue) ?? []).map {
+                        "\($0): the overlay names it, and the file does not"
+                    }
                     + removed.map { "\($0): the product was removed, and stays so" }))
+    }
+
+    private static func check(_ overlay: CatalogueOverlay?, isOf bundleID: String) throws {
+        guard let own = overlay?.bundleID, own != bundleID else { return }
+        throw Refusal(
+            .badRequest, code: "overlayOfAnotherApp", "The overlay is another app's.",
+            field: "overlay", rule: "its app.bundleId, where it has one, is that of the address",
+            remedy: "import it as \(own)")
     }
 
     /// Every error of a file is told in one answer.
     private static func read(
         _ given: CatalogueDocument, images: [String]
-    ) throws -> CatalogueFile {
+    ) throws -> (CatalogueFile, CatalogueOverlay?) {
         do throws(CatalogueFileFault) {
-            return try CatalogueFile(
+            let file = try CatalogueFile(
                 json: Array(given.file.utf8), name: given.name, images: images)
+            guard let overlay = given.overlay else { return (file, nil) }
+            let name = given.name + CatalogueOverlay.suffix
+            return (file, try CatalogueOverlay(yaml: Array(overlay.utf8), name: name))
         } catch {
             throw Refusal(
                 .badRequest, code: "catalogueInvalid", error.description, field: "file",
@@ -99,11 +117,13 @@ extension StoredCatalogue {
 }
 
 extension CatalogueImport {
-    /// What a file says, with its bytes.
-    public init(_ file: CatalogueFile) {
+    /// What a file and its overlay say, with their bytes.
+    public init(_ file: CatalogueFile, _ overlay: CatalogueOverlay? = nil) {
         self.init(
             file.catalogue, settings: file.contents.settings,
-            original: CatalogueOriginal(name: file.name, file: file.bytes))
+            listings: overlay?.listings ?? [:],
+            original: CatalogueOriginal(
+                name: file.name, file: file.bytes, overlay: overlay?.bytes))
     }
 }
 

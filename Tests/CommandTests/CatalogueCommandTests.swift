@@ -57,6 +57,67 @@ import Testing
         #expect(deeds.contains("image.put") && deeds.contains("catalogue.import"))
     }
 
+    @Test func `an overlay goes with its file`() async throws {
+        let yaml = """
+            app: {bundleId: com.example.zoo, name: The Zoo}
+            products:
+              zoo.a: {state: draft}
+              zoo.b: {storefronts: [DEU], prices: {DEU: 1.5}}
+
+            """
+        try write([("zoo.a", "0.99"), ("zoo.b", "2")], to: "Zoo.storekit")
+        try Data(yaml.utf8).write(to: URL(fileURLWithPath: rig.path("Zoo.storekit.yaml")))
+        let store = try await rig.serve("Zoo.storekit")
+        defer { store.kill(SIGTERM) }
+
+        let draft = try await rig.run("shopkeeper", "why", "zoo.a", "--json")
+        let elsewhere = try await rig.run("shopkeeper", "why", "zoo.b")
+        let here = try await rig.object("why", "zoo.b", "--storefront", "DEU")
+        let app = try await rig.object("app", "show")
+        _ = try await rig.object("catalogue", "export", "-o", "Back.storekit")
+
+        #expect(draft.status == 1 && draft.output.contains("\"draft\""))
+        #expect(elsewhere.status == 1 && elsewhere.output.hasPrefix("noPriceHere in USA"))
+        #expect(here["price"] as? Int == 1500)
+        #expect(app["name"] as? String == "The Zoo")
+        #expect(app["bundleId"] as? String == "com.example.zoo")
+        #expect(bytes("Back.storekit.yaml") == Data(yaml.utf8))
+    }
+
+    @Test func `an app is administered from the command line alone`() async throws {
+        let store = try await rig.serve()
+        defer { store.kill(SIGTERM) }
+        let (option, zoo) = ("--bundle-id", "com.example.zoo")
+
+        _ = try await rig.object("app", "create", zoo, "--name", "Zoo")
+        _ = try await rig.object(
+            "product", "create", "zoo.pro", "--type", "non-consumable", option, zoo)
+        let early = try await rig.run("shopkeeper", "product", "approve", "zoo.pro", option, zoo)
+        _ = try await rig.object(
+            "product", "set", "zoo.pro", "--price", "4.99", "--price-in",
+            "DEU=4.49@2020-01-01T00:00:00Z", "--words", "en_US=Pro|All of it", option, zoo)
+        let approved = try await rig.object("product", "approve", "zoo.pro", option, zoo)
+        let why = try await rig.object("why", "zoo.pro", "--storefront", "DEU", option, zoo)
+        let file = try await rig.run("shopkeeper", "catalogue", "export", option, zoo)
+        _ = try await rig.object("product", "remove", "zoo.pro", option, zoo)
+        let again = try await rig.run(
+            "shopkeeper", "product", "create", "zoo.pro", "--json", option, zoo)
+        let key = try await rig.object("key", "create", option, zoo)["keyId"] as? String
+        _ = try await rig.object("key", "revoke", try #require(key))
+        let deeds = try await rig.list("audit", "list").map { $0["deed"] as? String }
+
+        #expect(early.status == 1 && early.errors.contains("not complete"))
+        #expect(approved["state"] as? String == "approved")
+        #expect(why["price"] as? Int == 4490)
+        #expect(file.output.contains("\"displayPrice\" : \"4.99\""))
+        #expect(again.status == 1 && again.errors.contains("productIdSpent"))
+        #expect(
+            deeds.suffix(7) == [
+                "app.create", "product.create", "product.change", "product.change",
+                "product.remove", "key.create", "key.revoke",
+            ])
+    }
+
     @Test func `a served file is read again when it has changed`() async throws {
         try write([("zoo.a", "0.99")], to: "Zoo.storekit")
         let store = try await rig.serve("Zoo.storekit")

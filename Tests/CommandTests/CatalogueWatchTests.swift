@@ -33,7 +33,7 @@ import Testing
         let heard = heard
         return CatalogueWatch(
             path: path, sleep: { _ in throw CancellationError() },
-            apply: { file in
+            apply: { file, _ in
                 heard.apply(file.catalogue.products.count)
                 return ["+ something"]
             }, tell: { heard.tell($0) })

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CatalogueFile
+import CatalogueOverlay
 import Foundation
 import StoreWire
 
@@ -14,7 +15,7 @@ struct CatalogueWatch: Sendable {
     let path: String
     var sleep: @Sendable (Duration) async throws -> Void
     /// Sells what the file says, and answers what is different now.
-    var apply: @Sendable (CatalogueFile) async throws -> [String]
+    var apply: @Sendable (CatalogueFile, CatalogueOverlay?) async throws -> [String]
     var tell: @Sendable (String) -> Void
 
     /// Ends when it is cancelled.
@@ -32,9 +33,10 @@ struct CatalogueWatch: Sendable {
         guard state != known else { return known }
         do {
             let file = try CatalogueFile(contentsOf: path)
+            let overlay = try CatalogueOverlay.beside(path)
             // Written meanwhile: the next look reads it whole.
             guard CatalogueState(of: path) == state else { return known }
-            let lines = try await apply(file)
+            let lines = try await apply(file, overlay)
             for warning in file.warnings + file.unobeyed { tell("warning: \(warning)") }
             for line in lines { tell(line) }
             tell("\(path): read again, \(lines.count) differences")
@@ -58,11 +60,13 @@ struct CatalogueState: Hashable, Sendable {
 
     private let marks: [Mark]
 
-    /// Of the file, or of all that a package holds; of one that is missing too.
+    /// Of the file, or of all that a package holds, and of the overlay beside
+    /// it; of one that is missing too.
     init(of path: String) {
         let assets = (try? FileManager.default.contentsOfDirectory(atPath: path + "/Assets")) ?? []
         let names =
-            ["", "/Configuration.storekit"] + assets.sorted().map { "/Assets/" + $0 }
+            ["", CatalogueOverlay.suffix, "/Configuration.storekit"]
+            + assets.sorted().map { "/Assets/" + $0 }
         marks = names.compactMap { name in
             var status = stat()
             guard stat(path + name, &status) == 0 else { return nil }

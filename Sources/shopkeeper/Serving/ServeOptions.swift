@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import CatalogueFile
+import CatalogueOverlay
 import Commerce
 import Foundation
 import Logging
@@ -103,9 +104,11 @@ struct ServeOptions: ParsableArguments {
         // Before it is read, so that no change after it is missed.
         let state = CatalogueState(of: file)
         let read = try CatalogueFile(contentsOf: file)
+        let overlay = try CatalogueOverlay.beside(file)
         return ServedApp(
-            bundleID: bundleId ?? "com.example.app", appID: appId ?? read.catalogue.appID,
-            catalogue: read.catalogue, file: read, state: state,
+            bundleID: bundleId ?? overlay?.bundleID ?? "com.example.app",
+            appID: appId ?? overlay?.appID ?? read.catalogue.appID,
+            catalogue: read.catalogue, file: read, overlay: overlay, state: state,
             warnings: (read.warnings + read.unobeyed).map(\.description))
     }
 }
@@ -117,6 +120,8 @@ struct ServedApp: Sendable {
     let catalogue: Catalogue
     /// Nil: the built-in catalogue.
     var file: CatalogueFile?
+    /// What lies beside the file.
+    var overlay: CatalogueOverlay?
     /// Of the file, when it was read.
     var state: CatalogueState?
     let warnings: [String]

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CatalogueFile
+import CatalogueOverlay
 import Commerce
 import Foundation
 import Shop
@@ -14,7 +15,8 @@ struct ServedCatalogue: Sendable {
     private static let context = RequestContext(requestID: "serve", actor: "serve")
 
     private var description: AppDescription {
-        AppDescription(bundleID: BundleID(app.bundleID), appID: app.appID)
+        AppDescription(
+            bundleID: BundleID(app.bundleID), appID: app.appID, name: app.overlay?.appName)
     }
 
     /// A file that the store has taken before is not taken again, so that what
@@ -28,20 +30,23 @@ struct ServedCatalogue: Sendable {
         }
         if let known, app.appID == nil || app.appID == known.appID {
             let stored = try await realm.storedCatalogue(bundleID: app.bundleID)
-            if stored.original?.file == file.bytes { return }
+            let isSame =
+                stored.original?.file == file.bytes
+                && stored.original?.overlay == app.overlay?.bytes
+            if isSame { return }
         }
-        _ = try await take(file)
+        _ = try await take(file, app.overlay)
     }
 
     /// Sells what the file says, and answers what is different now.
-    func take(_ file: CatalogueFile) async throws -> [String] {
+    func take(_ file: CatalogueFile, _ overlay: CatalogueOverlay?) async throws -> [String] {
         var before = CatalogueContents()
         if try await realm.apps().contains(where: { $0.bundleID.value == app.bundleID }) {
             before = try await realm.storedCatalogue(bundleID: app.bundleID)
                 .file(bundleID: app.bundleID).contents
         }
         let removed = try await realm.importCatalogue(
-            CatalogueImport(file), app: description, Self.context)
+            CatalogueImport(file, overlay), app: description, Self.context)
         for (id, path) in file.images.sorted(by: { $0.key < $1.key }) {
             guard let bytes = FileManager.default.contents(atPath: path) else { continue }
             let known = try? await realm.image(id, bundleID: app.bundleID)

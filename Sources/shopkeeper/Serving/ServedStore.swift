@@ -70,7 +70,7 @@ struct ServedStore {
             app: app, realm: try await store.realm(named: Store.defaultRealm))
         let watch = CatalogueWatch(
             path: file.name, sleep: { try await Live.sleep($0) },
-            apply: { try await served.take($0) }, tell: { Output.complain($0) })
+            apply: { try await served.take($0, $1) }, tell: { Output.complain($0) })
         return Task { await watch.run(from: state) }
     }
 

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import CatalogueFile
+import CatalogueOverlay
 import Commerce
 import StoreWire
 
@@ -84,6 +85,8 @@ private struct CheckedFile: Encodable {
     var groups = 0
     var offers = 0
     var storefront: String?
+    /// The overlay beside it, where there is one.
+    var overlay: String?
     var errors: [Problem] = []
     var warnings: [Problem] = []
 
@@ -98,6 +101,9 @@ private struct CheckedFile: Encodable {
             offers = read.contents.terms.values.map(Self.offers).reduce(0, +)
             storefront = read.catalogue.storefront
             warnings = (read.warnings + read.unobeyed).map(Problem.init)
+            if try CatalogueOverlay.beside(path) != nil {
+                overlay = CatalogueOverlay.path(beside: path)
+            }
         } catch {
             errors = error.problems.map(Problem.init)
         }

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import CatalogueFile
+import CatalogueOverlay
 import Foundation
 import StoreWire
 
@@ -22,7 +23,7 @@ extension CatalogueCommand {
         static let configuration = CommandConfiguration(
             abstract: "Sell what a file says, in a store that runs.",
             discussion: """
-                What an earlier file named and this one does not is withdrawn from sale, never \
+                What the format cannot say is read from NAME.storekit.yaml beside it. What an earlier file named and this one does not is withdrawn from sale, never \
                 deleted. An app that the realm does not have yet is made.
                 """)
 
@@ -32,8 +33,11 @@ extension CatalogueCommand {
 
         func run() async throws {
             let read = try CatalogueFile(contentsOf: file)
-            let (store, bundleID) = try app.found()
-            let upload = CatalogueUpload(file: read, door: store.operatorDoor, bundleID: bundleID)
+            let overlay = try CatalogueOverlay.beside(file)
+            let found = try app.found()
+            let upload = CatalogueUpload(
+                file: read, overlay: overlay, door: found.store.operatorDoor,
+                bundleID: app.bundleId ?? overlay?.bundleID ?? found.bundleID)
             let done = try await upload.run()
             try printing.show(done, Self.words(done))
         }
@@ -80,7 +84,11 @@ extension CatalogueCommand {
             for id in document.images ?? [] {
                 images[id] = try await door.bytes("/apps/\(bundleID)/images/\(id)")
             }
-            let written = try CatalogueFolder(path: output).write(document, images: images)
+            var written = try CatalogueFolder(path: output).write(document, images: images)
+            if let overlay = document.overlay {
+                written.append(CatalogueOverlay.path(beside: output))
+                try CatalogueFolder.write(Data(overlay.utf8), to: written[written.count - 1])
+            }
             try printing.show(
                 Written(bundleId: bundleID, written: written),
                 written.map { "Wrote \($0)." }.joined(separator: "\n"))
@@ -91,6 +99,7 @@ extension CatalogueCommand {
 /// A file on its way into a store: its images, then itself.
 struct CatalogueUpload {
     let file: CatalogueFile
+    let overlay: CatalogueOverlay?
     let door: DoorClient
     let bundleID: String
 
@@ -111,7 +120,9 @@ struct CatalogueUpload {
         let name = URL(fileURLWithPath: file.name).lastPathComponent
         return try await door.put(
             "/apps/\(bundleID)/catalogue",
-            CatalogueDocument(name: name, file: String(decoding: file.bytes, as: UTF8.self)),
+            CatalogueDocument(
+                name: name, file: String(decoding: file.bytes, as: UTF8.self),
+                overlay: overlay.map { String(decoding: $0.bytes, as: UTF8.self) }),
             as: CatalogueImported.self)
     }
 
@@ -134,16 +145,16 @@ private struct CatalogueFolder {
     /// The files written.
     func write(_ document: CatalogueDocument, images: [String: Data]) throws -> [String] {
         guard !images.isEmpty || isFolder else {
-            try write(Data(document.file.utf8), to: path)
+            try Self.write(Data(document.file.utf8), to: path)
             return [path]
         }
         try makeFolder(path)
         var written = [path + "/Configuration.storekit"]
-        try write(Data(document.file.utf8), to: written[0])
+        try Self.write(Data(document.file.utf8), to: written[0])
         if !images.isEmpty { try makeFolder(path + "/Assets") }
         for (id, bytes) in images.sorted(by: { $0.key < $1.key }) {
             written.append(path + "/Assets/\(id).png")
-            try write(bytes, to: written[written.count - 1])
+            try Self.write(bytes, to: written[written.count - 1])
         }
         return written
     }
@@ -161,7 +172,7 @@ private struct CatalogueFolder {
         } catch { throw Self.unwritable(folder) }
     }
 
-    private func write(_ bytes: Data, to file: String) throws {
+    static func write(_ bytes: Data, to file: String) throws {
         do { try bytes.write(to: URL(fileURLWithPath: file), options: .atomic) } catch {
             throw Self.unwritable(file)
         }

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import CatalogueFile
+public import Commerce
+import Foundation
+import Yams
+
+/// What a catalogue file cannot say: `NAME.storekit.yaml`, beside the file or
+/// package `NAME.storekit`.
+public struct CatalogueOverlay: Hashable, Sendable {
+    public var bundleID: String?
+    public var appID: Int64?
+    public var appName: String?
+    /// Of the products that the overlay names.
+    public var listings: [ProductID: Listing] = [:]
+    /// The very bytes.
+    public let bytes: [UInt8]
+
+    /// The largest overlay that is read.
+    public static let bytesMax = 1024 * 1024
+    /// What follows a catalogue file's name.
+    public static let suffix = ".yaml"
+
+    /// The overlay beside a catalogue file or package; nil where there is none.
+    public static func beside(
+        _ path: String
+    ) throws(CatalogueFileFault) -> CatalogueOverlay? {
+        let own = Self.path(beside: path)
+        guard FileManager.default.fileExists(atPath: own) else { return nil }
+        guard let bytes = FileManager.default.contents(atPath: own) else {
+            throw CatalogueFileFault(problems: [
+                CatalogueProblem(
+                    file: own, keyPath: "", rule: "the file cannot be read",
+                    remedy: "check its permissions")
+            ])
+        }
+        return try CatalogueOverlay(yaml: [UInt8](bytes), name: own)
+    }
+
+    /// Where the overlay of a catalogue file or package lies.
+    public static func path(beside path: String) -> String {
+        (path.hasSuffix("/") ? String(path.dropLast()) : path) + suffix
+    }
+
+    /// Reads the bytes of an overlay that problems shall call `name`.
+    public init(yaml: [UInt8], name: String) throws(CatalogueFileFault) {
+        bytes = yaml
+        var reader = OverlayReader(file: name)
+        if let root = reader.root(yaml) { reader.read(root, into: &self) }
+        guard reader.problems.isEmpty else { throw CatalogueFileFault(problems: reader.problems) }
+    }
+
+    /// The products that it names and that a catalogue does not have.
+    public func strangers(to catalogue: Catalogue) -> [ProductID] {
+        let known = Set(catalogue.products.map(\.id))
+        return listings.keys.filter { !known.contains($0) }.sorted { $0.value < $1.value }
+    }
+}
