@@ -17,6 +17,15 @@ extension Storefront {
     /// The storefront with an alpha-3 code such as `USA`; nil when there is none.
     public static func named(_ countryCode: String) -> Storefront? { byCode[countryCode] }
 
+    /// The locale in which a price is written: language and script of the words
+    /// that were chosen, the storefront's region, its currency.
+    public func priceLocale(ofWords locale: String) -> String {
+        let parts = locale.split(separator: "_")
+        let language = parts.first.map(String.init) ?? "en"
+        let script = parts.dropFirst().first { $0.count == 4 }.map { "_\($0)" } ?? ""
+        return "\(language)\(script)_\(region)@currency=\(currency.code)"
+    }
+
     private static let byCode = Dictionary(uniqueKeysWithValues: all.map { ($0.countryCode, $0) })
 
     /// Alpha-3, alpha-2, currency and numeric id run together; `-` where the

@@ -91,21 +91,12 @@ extension Product {
     func described(for session: DeviceSession) -> ProductDescription {
         let words = localization(for: session.locale)
         let currency = session.storefront.currency.code
-        let language = Self.language(of: words?.locale ?? session.locale)
         return ProductDescription(
             id: id.value, type: type.name, displayName: words?.displayName ?? "",
             description: words?.details ?? "", price: price.milliunits, currency: currency,
-            priceLocale: "\(language)_\(session.storefront.region)@currency=\(currency)",
+            priceLocale: session.storefront.priceLocale(ofWords: words?.locale ?? session.locale),
             isFamilyShareable: isFamilyShareable, subscriptionGroupIdentifier: groupID,
             subscriptionPeriod: period, isSold: type == .consumable || type == .nonConsumable)
-    }
-
-    /// Language and script of a locale: `en` of `en_US`, `zh_Hans` of `zh_Hans_CN`.
-    private static func language(of locale: String) -> String {
-        let parts = locale.split(separator: "_")
-        let script = parts.dropFirst().first { $0.count == 4 }
-        return [parts.first.map(String.init) ?? "en", script.map(String.init)]
-            .compactMap { $0 }.joined(separator: "_")
     }
 }
 

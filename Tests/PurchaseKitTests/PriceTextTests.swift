@@ -42,8 +42,31 @@ import Testing
         }
     }
 
+    /// What the store composes is what ICU understands, in every language of
+    /// words: nothing of language, region and currency is lost.
+    @Test(arguments: [
+        ("en_US", "en", nil), ("ja", "ja", nil), ("zh_Hans", "zh", "Hans"),
+        ("zh_Hant_HK", "zh", "Hant"), ("pt_BR", "pt", nil), ("ar", "ar", nil),
+        ("sr_Latn_RS", "sr", "Latn"), ("hi", "hi", nil), ("he", "he", nil),
+    ])
+    func `language, region and currency are what ICU reads`(
+        words: String, language: String, script: String?
+    ) {
+        for storefront in Storefront.all {
+            let locale = Locale(identifier: storefront.priceLocale(ofWords: words))
+            let formatter = NumberFormatter()
+            formatter.numberStyle = .currency
+            formatter.locale = locale
+
+            #expect(locale.language.languageCode?.identifier == language)
+            if let script { #expect(locale.language.script?.identifier == script) }
+            #expect(locale.region?.identifier == storefront.region)
+            #expect(formatter.currencyCode == storefront.currency.code)
+        }
+    }
+
     private static func priceLocale(_ storefront: Storefront) -> String {
-        "en_\(storefront.region)@currency=\(storefront.currency.code)"
+        storefront.priceLocale(ofWords: "en_US")
     }
 
     private func contents(_ storefront: Storefront, _ price: Money) -> SheetContents {
