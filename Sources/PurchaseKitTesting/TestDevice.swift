@@ -137,13 +137,14 @@ public final class TestDevice: Sendable {
     ) -> DevicePorts {
         let queue = options.callbackQueue
         var ports = DevicePorts(
-            transport: ShopTransport(sleep: { try await Live.sleep($0) }) {
-                [weak shop] () throws(TransportFailure) in
-                guard let shop, shop.isReachable else {
-                    throw .notSent(URLError(.cannotConnectToHost))
-                }
-                return shop.realm
-            },
+            transport: FaultyTransport(
+                base: ShopTransport(sleep: { try await Live.sleep($0) }) {
+                    [weak shop] () throws(TransportFailure) in
+                    guard let shop, shop.isReachable else {
+                        throw .notSent(URLError(.cannotConnectToHost))
+                    }
+                    return shop.realm
+                }, wire: shop.wire),
             files: FolderDeviceFiles(folder: folder), sheet: sheet, wall: shop.wall.clock,
             randomness: shop.options.seed.map { .seeded(UInt64($0) << 32 | number) }
                 ?? Live.randomness,

@@ -35,8 +35,11 @@ public final class TestShop: Sendable {
         public var seed: UInt32? = 1
         /// The machine's time; commercial time runs with it until it is moved.
         public var wall = TestWallClock()
-        /// How its databases are opened: who hears their statements.
+        /// How its files are opened: who hears their statements.
         public var databases = SQLiteOptions()
+        /// Where its databases are, such as on PostgreSQL; nil: files in the
+        /// store's own folder. Each store needs places of its own.
+        public var places: StoragePlaces?
         /// A payment processor; without one the sandbox sells by rule.
         public var processor: (any Authoriser)?
         public var log = ShopLog.silent
@@ -51,6 +54,8 @@ public final class TestShop: Sendable {
     public let wall: TestWallClock
     /// What the app's merchant was told, and how it answers.
     public let notifications = NotificationLog()
+    /// What lies between devices and store, and what goes wrong on it.
+    public let wire = TestWire()
     let folder: TemporaryFolder
     let options: Options
     /// What devices check signatures against, in DER.
@@ -179,7 +184,7 @@ public final class TestShop: Sendable {
         _ notifications: NotificationLog
     ) async throws -> StorePorts {
         StorePorts(
-            places: .files(in: folder, options.databases),
+            places: options.places ?? .files(in: folder, options.databases),
             keys: try await TestAuthority.keys.value, wall: options.wall.clock,
             randomness: randomness, authoriser: { _ in options.processor },
             courier: notifications, passwordCost: PasswordCost(rounds: 2), log: options.log,

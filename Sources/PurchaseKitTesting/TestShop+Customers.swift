@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Shop
+public import StoreWire
+
+/// Customers, and what they have bought, as the store's operators see them.
+extension TestShop {
+    /// Changes what a customer may do from now on; `name` nil is the
+    /// sandbox's default customer. Throws ``Refusal`` `customerNotFound`.
+    @discardableResult
+    public func changeCustomer(
+        _ name: String? = nil, canMakePayments: Bool? = nil, asksToBuy: Bool? = nil
+    ) async throws -> CustomerSummary {
+        try await realm.changeCustomer(
+            try await customerID(name),
+            ChangeCustomerRequest(canMakePayments: canMakePayments, asksToBuy: asksToBuy))
+    }
+
+    /// Every transaction, or a customer's, in the order of commits.
+    public func transactions(of name: String? = nil) async throws -> [TransactionRecord] {
+        var found: [TransactionRecord] = []
+        var after: String?
+        repeat {
+            let page = try await realm.listTransactions(after: after)
+            found += page.transactions
+            after = page.next
+        } while after != nil
+        guard let name else { return found }
+        let customer = try await customerID(name)
+        return found.filter { $0.customerId == customer }
+    }
+
+    private func customerID(_ name: String?) async throws -> String {
+        let name = name ?? Realm.defaultCustomer
+        var after: String?
+        while true {
+            let page = try await realm.listCustomers(after: after)
+            if let found = page.first(where: { $0.name == name }) { return found.customerId }
+            guard let last = page.last else {
+                throw Refusal(
+                    .notFound, code: "customerNotFound", "There is no such customer.",
+                    field: "name", rule: "the name of a customer of this store",
+                    remedy: "make one with `addCustomer`")
+            }
+            after = last.customerId
+        }
+    }
+}
