@@ -219,8 +219,9 @@ let package = Package(
             [
                 "CSyncCounter", "Commerce", "Ledger", "Live", "PurchaseKit", "PurchaseKitTesting",
                 "Shop",
-                "SignedData", "Storage", "StorageSQLite", "StoreKit", "StoreWire", "TestSupport",
-                "shopkeeper",
+                "SignedData", "Storage", "StoragePostgres", "StorageSQLite", "StoreKit",
+                "StoreWire",
+                "TestSupport", "shopkeeper",
             ]),
         tests("ProofTests", ["FlawedStore", "TestSupport", "shopkeeper"]),
         tests(

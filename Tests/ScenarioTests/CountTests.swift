@@ -18,6 +18,7 @@ import Testing
         #expect(sync_counter_register() == 0)
         let tally = Tally()
         let shop = try await TestShop.monkeys {
+            $0.places = nil
             $0.databases = SQLiteOptions(observer: tally, vfs: String(cString: sync_counter_name))
             $0.notifies = false
             $0.log = ShopLog { _, message, _ in tally.note(message) }

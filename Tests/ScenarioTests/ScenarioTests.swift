@@ -33,6 +33,7 @@ enum Goods {
 extension TestShop {
     static func monkeys(_ change: (inout Options) -> Void = { _ in }) async throws -> TestShop {
         var options = Options()
+        options.places = TestEngine().places
         change(&options)
         return try await TestShop(Goods.catalogue, bundleID: Goods.bundleID, options: options)
     }

@@ -6,7 +6,6 @@ import PurchaseKitTesting
 import Shop
 import SignedData
 import Storage
-import StorageSQLite
 import StoreWire
 import Synchronization
 
@@ -24,7 +23,7 @@ extension CutRun {
         "audit.unsettled",
         """
         SELECT purchase_id FROM purchases
-        WHERE state IN ('asked', 'authorising') OR void_owed_at IS NOT NULL
+        WHERE state IN ('asked', 'authorising', 'waiting') OR void_owed_at IS NOT NULL
         """)
 
     /// What the realm's tables hold.

@@ -4,7 +4,6 @@ import Foundation
 import PurchaseKit
 import Shop
 import Storage
-import StorageSQLite
 import StoreWire
 import Synchronization
 
@@ -114,7 +113,7 @@ struct CutSheet: PaymentSheet {
 /// A database that outlives the stores which open it. A cut here kills the store.
 struct CutStorage: Storage {
     let name: String
-    let base: SQLiteStorage
+    let base: any Storage
     let life: Life
     let tape: Tape
 

@@ -31,18 +31,25 @@ final class CutRun: @unchecked Sendable {
     let store: CutStore
     let processor: Processor?
     let product: String
+    /// Whether a parent answers before anything is sold.
+    let asksToBuy: Bool
     let flaw: Flaw?
     let delivered = Mutex<[String]>([])
     private(set) var complaints: [String] = []
     private var app: CutApp
+    private var isAnswered = false
     private let randomness = Randomness.seeded(11)
 
-    init(_ product: String, cut: Cut?, hasProcessor: Bool, flaw: Flaw? = nil) {
+    init(
+        _ product: String, cut: Cut?, hasProcessor: Bool, asksToBuy: Bool = false,
+        flaw: Flaw? = nil
+    ) {
         tape = Tape(cut: cut)
         bell = Bell(patience: .seconds(flaw == nil ? 20 : 2))
         processor = hasProcessor ? Processor(forgetsKeys: flaw == .chargeKeysForgotten) : nil
         store = CutStore(tape: tape, processor: processor)
         self.product = product
+        self.asksToBuy = asksToBuy
         self.flaw = flaw
         app = CutApp(life: Life())
     }
@@ -70,7 +77,7 @@ final class CutRun: @unchecked Sendable {
 
     private func buyAndFinish() async throws {
         try await calm()
-        app.buy(product)
+        app.buy(product, asksToBuy: asksToBuy)
         while true {
             try await calm()
             let open = app.open
@@ -87,9 +94,29 @@ final class CutRun: @unchecked Sendable {
         while true {
             let rung = bell.rung
             if !app.life.isAlive { await launch() }
+            await answerOnce()
             if try await isCalm() { return }
             try await bell.next(since: rung)
         }
+    }
+
+    private static let waiting = Statement(
+        "audit.waiting", "SELECT purchase_id FROM purchases WHERE waiting_for IS NOT NULL")
+
+    /// The parent says yes to what waits, again and again until the store has
+    /// heard it, while the app does not run.
+    private func answerOnce() async {
+        guard asksToBuy, !isAnswered, disk.entries.contains(where: { $0.state == "waiting" })
+        else { return }
+        do {
+            let row = try await store.database().read { try $0.first(Self.waiting) }
+            guard let id = try row?.text("purchase_id") else { return }
+            _ = try await store.live().realm.answerApproval(
+                id, AnswerApprovalRequest(answer: "approved"), RequestContext(requestID: "yes"))
+            isAnswered = true
+            app.life.kill()
+        } catch {}
+        bell.ring()
     }
 
     private func isCalm() async throws -> Bool {
@@ -184,10 +211,11 @@ final class CutApp: NSObject, SKPaymentTransactionObserver, @unchecked Sendable 
         queue.add(self)
     }
 
-    func buy(_ product: String) {
+    func buy(_ product: String, asksToBuy: Bool) {
         lock.withLock { isAdding = true }
         let payment = SKMutablePayment()
         payment.productIdentifier = product
+        payment.simulatesAskToBuyInSandbox = asksToBuy
         queue?.add(payment)
     }
 

@@ -6,7 +6,6 @@ import PurchaseKit
 import PurchaseKitTesting
 import Shop
 import Storage
-import StorageSQLite
 import StoreWire
 
 /// The store of a run through all its lives: databases, keys and processor
@@ -24,7 +23,8 @@ actor CutStore {
     private let randomness = Randomness.seeded(5)
     private var house: House?
     private var opening: Task<House, any Error>?
-    private var databases: [String: SQLiteStorage] = [:]
+    private var databases: [String: any Storage] = [:]
+    private let engine = TestEngine()
 
     init(tape: Tape, processor: Processor?) {
         self.tape = tape
@@ -43,7 +43,7 @@ actor CutStore {
     }
 
     /// The realm's database, for the auditor.
-    func database() throws -> SQLiteStorage {
+    func database() throws -> any Storage {
         let name = databases.keys.first { $0 != "registry" }
         guard let name, let database = databases[name] else { throw Life.Ended() }
         return database
@@ -79,11 +79,11 @@ actor CutStore {
     private func storage(
         _ name: String, _ migrations: [Migration], _ life: Life
     ) async throws -> any Storage {
-        let base: SQLiteStorage
+        let base: any Storage
         if let open = databases[name] {
             base = open
         } else {
-            base = try await SQLiteStorage.open(file: nil, migrations: migrations)
+            base = try await engine.storage(name, migrations)
             databases[name] = base
         }
         let kind = name == "registry" ? "registry" : "realm"

@@ -25,9 +25,12 @@ import Testing
         var chance = SeededGenerator(seed)
         let data = try temporaryFolder("killed")
         let siege = Siege()
-        var (store, url) = try await ServedProcess.start(data: data.path, port: 0)
+        let database = try await TestEngine.database()
+        var (store, url) = try await ServedProcess.start(
+            data: data.path, port: 0, database: database)
         let port = try #require(url.port)
-        let buyers = try await signIn(url, siege, &chance)
+        let parent = try Parent(url: url, data: data.path)
+        let buyers = try await signIn(url, siege, parent, &chance)
         let buying = Task { try await Self.buy(buyers) }
 
         var unanswered: [Int] = []
@@ -39,7 +42,7 @@ import Testing
             let left = await siege.close()
             if left > 0 { unanswered.append(left) }
             await store.ended()
-            store = try await restart(data.path, port)
+            store = try await restart(data.path, port, database)
         }
         siege.end()
         siege.open(killAt: 0)
@@ -64,6 +67,7 @@ import Testing
             roots: [root], bundleID: "com.example.monkeycredits", environment: "Sandbox")
 
         #expect(answers.count > Self.killsMin)
+        #expect(answers.keys.contains(where: Buyer.asksFirst))
         #expect(answers.allSatisfy { $0.value.count == 1 })
         #expect(told == answers.mapValues { Array($0) })
         #expect(Set(records.map(\.payload.transactionId)).count == answers.count)
@@ -74,17 +78,19 @@ import Testing
     }
 
     /// A port may be somebody else's for a moment: a few tries.
-    private func restart(_ data: String, _ port: Int) async throws -> ServedProcess {
+    private func restart(
+        _ data: String, _ port: Int, _ database: String?
+    ) async throws -> ServedProcess {
         for _ in 0..<4 {
-            if let (store, _) = try? await ServedProcess.start(data: data, port: port) {
-                return store
-            }
+            let started = try? await ServedProcess.start(
+                data: data, port: port, database: database)
+            if let started { return started.0 }
         }
-        return try await ServedProcess.start(data: data, port: port).0
+        return try await ServedProcess.start(data: data, port: port, database: database).0
     }
 
     private func signIn(
-        _ url: URL, _ siege: Siege, _ chance: inout SeededGenerator
+        _ url: URL, _ siege: Siege, _ parent: Parent, _ chance: inout SeededGenerator
     ) async throws -> [SignedInBuyer] {
         var buyers: [SignedInBuyer] = []
         for number in 0..<Self.buyers {
@@ -100,7 +106,7 @@ import Testing
             let root = try #require(Data(base64Encoded: response.rootCertificate))
             let buyer = Buyer(
                 number: number, transport: transport, token: response.token, siege: siege,
-                randomness: randomness)
+                parent: parent, randomness: randomness)
             buyers.append(SignedInBuyer(buyer: buyer, root: Array(root)))
         }
         return buyers

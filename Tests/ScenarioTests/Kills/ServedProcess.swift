@@ -20,7 +20,9 @@ final class ServedProcess: Sendable {
     }
 
     /// Starts it, and returns when it listens.
-    static func start(data: String, port: Int) async throws -> (ServedProcess, url: URL) {
+    static func start(
+        data: String, port: Int, database: String? = nil
+    ) async throws -> (ServedProcess, url: URL) {
         let runtime = data + "/run"
         try FileManager.default.createDirectory(
             atPath: runtime, withIntermediateDirectories: true)
@@ -28,7 +30,7 @@ final class ServedProcess: Sendable {
             [
                 try executable(), "serve", "--data", data, "--port", "\(port)", "--json",
                 "--log-level", "error",
-            ],
+            ] + (database.map { ["--database", $0] } ?? []),
             environment: ProcessInfo.processInfo.environment.merging(
                 ["XDG_RUNTIME_DIR": runtime], uniquingKeysWith: { $1 }))
         var output = ""

@@ -7,6 +7,10 @@ import PurchaseKit
 import StoreWire
 import Synchronization
 
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
 /// What customers asked and heard while a store is killed again and again. A
 /// class, because customers and the one who kills share it.
 final class Siege: Sendable {
@@ -110,6 +114,32 @@ final class Siege: Sendable {
     }
 }
 
+/// Answers payments that wait for approval, with the operator's key.
+struct Parent: Sendable {
+    private struct Run: Decodable { let operatorKey: String }
+
+    let url: URL
+    let key: String
+
+    init(url: URL, data: String) throws {
+        self.url = url
+        let run = try Data(contentsOf: URL(fileURLWithPath: data + "/run.json"))
+        key = try JSONDecoder().decode(Run.self, from: run).operatorKey
+    }
+
+    /// Whether the store has heard is for the next question to tell.
+    func approve(_ id: String) async {
+        let path = "/operator/v1/purchases/\(id)/approval"
+        guard let address = URL(string: url.absoluteString + path) else { return }
+        var request = URLRequest(url: address)
+        request.httpMethod = "PUT"
+        request.httpBody = Data(#"{"answer":"approved"}"#.utf8)
+        request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+        request.setValue("Bearer \(key)", forHTTPHeaderField: "Authorization")
+        _ = try? await URLSession.shared.data(for: request)
+    }
+}
+
 /// A customer's device that buys without pause, under purchase ids that it
 /// keeps until they are answered.
 struct Buyer: Sendable {
@@ -117,6 +147,7 @@ struct Buyer: Sendable {
     let transport: HTTPTransport
     let token: String
     let siege: Siege
+    let parent: Parent
     let randomness: Randomness
 
     func buy() async throws {
@@ -136,6 +167,11 @@ struct Buyer: Sendable {
                 siege.unanswered(id, isSent: true)
                 return false
             }
+            if state(reply) == "waiting" {
+                siege.unanswered(id, isSent: false)
+                await parent.approve(id)
+                return false
+            }
             siege.answered(id, transaction: signed(reply))
             return true
         } catch .notSent {
@@ -150,11 +186,18 @@ struct Buyer: Sendable {
     private func call(_ id: String) throws(TransportFailure) -> DeviceCall {
         let request = PurchaseRequest(
             productId: "com.example.monkeycredits.credits5", quantity: 1, unitPrice: 990,
-            currency: "USD")
+            currency: "USD", simulatesAskToBuyInSandbox: Self.asksFirst(id))
         guard let body = try? JSONEncoder().encode(request) else { throw .unknown(nil) }
         return DeviceCall(
             route: .purchase(id: id), body: Array(body), token: token,
             requestID: "buyer-\(number)")
+    }
+
+    /// Half of the payments wait for a parent.
+    static func asksFirst(_ id: String) -> Bool { id.last.map { $0 < "8" } ?? false }
+
+    private func state(_ reply: DeviceReply) -> String? {
+        (try? JSONDecoder().decode(PurchaseResponse.self, from: Data(reply.body)))?.state
     }
 
     /// The id in a signed transaction; it is verified once all is over.

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Shop
+import Storage
+import StoragePostgres
+import StorageSQLite
+import Synchronization
+import TestSupport
+
+/// Databases on the engine under test: in memory, or with
+/// `SHOPKEEPER_TEST_ENGINE=postgres` schemas of the run's cluster.
+struct TestEngine: Sendable {
+    static let isOnPostgres =
+        ProcessInfo.processInfo.environment["SHOPKEEPER_TEST_ENGINE"] == "postgres"
+    private static let worlds = Atomic<Int>(0)
+    /// The connections of all worlds of this process.
+    private static let connected = Task {
+        PostgresDatabase(
+            try await PostgresCluster.shared().conninfo,
+            options: PostgresOptions(waitingMax: 10_000, waitMilliseconds: 60_000))
+    }
+
+    private let number = Self.worlds.add(1, ordering: .relaxed).newValue
+
+    /// A database of this world.
+    func storage(_ name: String, _ migrations: [Migration]) async throws -> any Storage {
+        guard Self.isOnPostgres else {
+            return try await SQLiteStorage.open(file: nil, migrations: migrations)
+        }
+        return try await Self.connected.value.schema(schema(name), migrations: migrations)
+    }
+
+    /// A store's databases, which outlive the store.
+    var places: StoragePlaces? {
+        guard Self.isOnPostgres else { return nil }
+        return StoragePlaces(
+            registry: { try await self.storage("registry", $0) },
+            realm: { try await self.storage("realm" + $0, $1) },
+            deleteRealm: { try await Self.connected.value.dropSchema(schema("realm" + $0)) },
+            isOneProcess: true)
+    }
+
+    /// What `--database` takes for a store of its own; nil: none, in files.
+    static func database() async throws -> String? {
+        guard isOnPostgres else { return nil }
+        let conninfo = try await PostgresCluster.shared().conninfo
+        let name = "kills_\(worlds.add(1, ordering: .relaxed).newValue)"
+        let made = try await ChildProcess.run(
+            ["psql", "-q", conninfo, "-c", "CREATE DATABASE \(name)"])
+        guard made.status == 0 else { throw PlaceError(made.errors) }
+        return conninfo.replacingOccurrences(of: "dbname=postgres", with: "dbname=\(name)")
+    }
+
+    private func schema(_ name: String) -> String {
+        "s\(number)_" + name.lowercased().filter { $0.isLetter || $0.isNumber }
+    }
+}
