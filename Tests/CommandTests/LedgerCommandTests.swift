@@ -112,4 +112,22 @@ import Testing
         #expect(outcome.errors.contains("databaseUnusable"))
         store.kill(SIGTERM)
     }
+
+    @Test func `production is not booked on a server that may forget`() async throws {
+        let database = try await rig.database()
+        let name = database.split(separator: "=").last.map(String.init) ?? ""
+        let changed = try await rig.run(
+            "psql", "-q", database, "-c", "ALTER DATABASE \(name) SET synchronous_commit = off")
+        try #require(changed.status == 0, "\(changed.errors)")
+        let store = try await rig.serve()
+
+        let refused = try await rig.run(
+            "shopkeeper", "ledger", "serve", "--port", "0", "--database", database, "--trust",
+            rig.path(".shopkeeper/root.pem"), "--bundle-id", "com.example.a", "--environment",
+            "Production", "--json")
+
+        #expect(refused.status == 69)
+        #expect(refused.errors.contains("synchronous_commit"))
+        store.kill(SIGTERM)
+    }
 }

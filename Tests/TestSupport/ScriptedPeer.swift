@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Dispatch
 import Foundation
 import Synchronization
 
@@ -23,6 +24,9 @@ public final class ScriptedPeer: Sendable {
         case readThenHangUp
         /// Reads the request and says nothing until the client is gone.
         case silence
+        /// Reads the request, and answers with these bytes when ``ScriptedPeer/answerNow()``
+        /// says so.
+        case answerWhenTold(String)
         /// Answers with these bytes and says no more until the client is gone.
         case answerThenSilence(String)
     }
@@ -32,6 +36,7 @@ public final class ScriptedPeer: Sendable {
     public let heardRequests: AsyncStream<String>
     private let tell: AsyncStream<String>.Continuation
     private let listener: Int32
+    private let go = DispatchSemaphore(value: 0)
     private let manners: [Manner]
     private let heard = Mutex<(connections: Int, requests: [String])>((0, []))
 
@@ -58,6 +63,9 @@ public final class ScriptedPeer: Sendable {
             }
         }
     }
+
+    /// Lets one connection answer that waits for this.
+    public func answerNow() { go.signal() }
 
     deinit {
         tell.finish()
@@ -104,6 +112,11 @@ public final class ScriptedPeer: Sendable {
         case .readThenHangUp: _ = readRequest(connection)
         case .silence: if readRequest(connection) { readToEnd(connection) }
         case .answer(let text): if readRequest(connection) { say(text, connection) }
+        case .answerWhenTold(let text):
+            if readRequest(connection) {
+                go.wait()
+                say(text, connection)
+            }
         case .answerThenSilence(let text):
             if readRequest(connection) { say(text, connection) }
             readToEnd(connection)
