@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Foundation
+import Live
+import Shop
+import StoreWire
+import Testing
+
+@testable import ShopServer
+
+/// Every registered route is asked over HTTP, once as it should be and once
+/// as it should not. One that has no step yet is asked without a key, and with
+/// the operators': whatever it is, it answers, and says what is wrong.
+@Suite(.timeLimit(.minutes(5))) struct EveryRouteTests {
+    @Test func `every route answers what is right and refuses what is wrong`() async throws {
+        let device = DeviceRoute.samples.map { "\($0.method) \($0.pattern)" }
+        let registered = Set(Entry.all.map { "\($0.method) \($0.pattern)" } + device)
+        let stepped = RouteStep.all.map(\.route)
+        #expect(Set(stepped).count == stepped.count)
+        #expect(Set(stepped).subtracting(registered) == [], "these steps have no route")
+
+        try await TestServer.with { server in
+            let tour = try await Tour(server)
+            for step in RouteStep.all {
+                let good = try await tour.ask(step, step.good)
+                #expect(step.expects.contains(good.status), "\(step.route): \(good.text)")
+                try tour.remember(step, good)
+                let bad = try await tour.ask(step, step.bad)
+                #expect((400..<500).contains(bad.status), "\(step.route): \(bad.text)")
+                if let code = step.code {
+                    #expect(bad.error?.code == code, "\(step.route): \(bad.text)")
+                }
+            }
+            let rest = registered.subtracting(stepped).sorted()
+            for route in rest {
+                for key in [DoorsTests.Key.none, .operator] {
+                    let reply = try await tour.ask(route, key)
+                    #expect((200..<500).contains(reply.status), "\(route): \(reply.text)")
+                    let isTold = reply.status < 400 || reply.error != nil
+                    #expect(isTold, "\(route): \(reply.text)")
+                }
+            }
+            print("routes that have no step yet: \(rest)")
+        }
+    }
+}
+
+extension DeviceRoute {
+    /// One of each case: a new one does not compile here until it is added.
+    fileprivate static let samples: [DeviceRoute] = {
+        let all: [DeviceRoute] = [
+            .signIn, .products, .purchase(id: "a"), .transactions(since: 0, waitSeconds: 0),
+            .finish(transactionID: "1"), .receipt,
+        ]
+        for route in all {
+            switch route {
+            case .signIn, .products, .purchase, .transactions, .finish, .receipt: continue
+            }
+        }
+        return all
+    }()
+}
+
+/// One request. `{word}` in addresses and bodies stands for what an earlier
+/// answer told.
+struct Question: Sendable {
+    /// The route's own where nil.
+    var method: String?
+    var path: String
+    var body: String?
+    var key: DoorsTests.Key?
+
+    init(_ path: String, _ key: DoorsTests.Key?, body: String? = nil, method: String? = nil) {
+        (self.method, self.path, self.body, self.key) = (method, path, body, key)
+    }
+}
+
+/// What is asked of one route.
+struct RouteStep: Sendable {
+    /// Method and pattern, as registered.
+    let route: String
+    let good: Question
+    /// Statuses that the good one may have.
+    var expects: Range<Int> = 200..<300
+    let bad: Question
+    /// The code that the bad one is refused with; nil: Apple's door, which
+    /// has its own shape.
+    let code: String?
+    /// `word=a.0.b`: what to remember of the good answer, and where it is.
+    var told: [String] = []
+
+    var method: String { String(route.prefix { $0 != " " }) }
+    var pattern: String { String(route.drop { $0 != " " }.dropFirst()) }
+}
+
+/// One walk through all routes, in an order in which each finds what it
+/// needs. A class, because answers are remembered.
+private final class Tour {
+    private let server: TestServer
+    private let keys: [DoorsTests.Key: String]
+    private var words: [String: String]
+
+    init(_ server: TestServer) async throws {
+        self.server = server
+        keys = try await server.keys()
+        let now = Live.wallClock.now.milliseconds
+        words = [
+            "app": TestServer.bundleID.value, "purchase": purchaseID(1),
+            "waiting": purchaseID(2), "from": "\(now - 60_000)", "to": "\(now + 60_000)",
+        ]
+        let asking = PurchaseRequest(
+            productId: "credits.5", quantity: 1, unitPrice: 990, currency: "USD",
+            simulatesAskToBuyInSandbox: true)
+        _ = try await server.send(
+            .purchase(id: purchaseID(2)), asking, bearer: keys[.device] ?? "")
+    }
+
+    func ask(_ step: RouteStep, _ question: Question) async throws -> Reply {
+        let path = fill(question.path)
+        if question.method == nil {
+            let parts = path.split(separator: "?", maxSplits: 1).map(String.init)
+            let found = try Destination(
+                method: step.method, path: parts[0], query: nil)
+            #expect(found.pattern == step.pattern)
+        }
+        let key = question.key.map { keys[$0] ?? "" }
+        return try await server.send(
+            question.method ?? step.method, path, question.body.map { bytes(fill($0)) },
+            bearer: key)
+    }
+
+    /// `hex:` stands before what is no text.
+    private func bytes(_ body: String) -> [UInt8] {
+        guard body.hasPrefix("hex:") else { return Array(body.utf8) }
+        let digits = Array(body.dropFirst(4))
+        return stride(from: 0, to: digits.count - 1, by: 2).compactMap {
+            UInt8(String(digits[$0...($0 + 1)]), radix: 16)
+        }
+    }
+
+    func ask(_ route: String, _ key: DoorsTests.Key) async throws -> Reply {
+        let parts = route.split(separator: " ").map(String.init)
+        let hasBody = !["GET", "DELETE"].contains(parts[0])
+        return try await server.send(
+            parts[0], parts[1].replacingOccurrences(of: "{}", with: "a"),
+            hasBody ? Array("{}".utf8) : nil, bearer: keys[key])
+    }
+
+    func remember(_ step: RouteStep, _ reply: Reply) throws {
+        for entry in step.told {
+            let sides = entry.split(separator: "=").map(String.init)
+            var value: Any? = try JSONSerialization.jsonObject(with: Data(reply.body))
+            for part in sides[1].split(separator: ".").map(String.init) {
+                if let index = Int(part) {
+                    let list = value as? [Any] ?? []
+                    value = list.indices.contains(index) ? list[index] : nil
+                } else {
+                    value = (value as? [String: Any])?[part]
+                }
+            }
+            words[sides[0]] = "\(try #require(value, "\(step.route) told no \(entry)"))"
+        }
+    }
+
+    private func fill(_ text: String) -> String {
+        words.reduce(text) { $0.replacingOccurrences(of: "{\($1.key)}", with: $1.value) }
+    }
+}

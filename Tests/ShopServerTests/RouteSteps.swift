@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The table of ``EveryRouteTests``: for each route a request that is right
+/// and one that is wrong, in an order in which each finds what it needs.
+extension RouteStep {
+    static let all =
+        open + operators + devices + sessions + apples + controls + catalogues
+
+    /// Where nothing can be wrong but the method, that is.
+    private static let open = [
+        RouteStep(
+            route: "GET /health", good: Question("/health", nil),
+            bad: Question("/health", nil, body: #"{}"#, method: "POST"), code: "wrongMethod"),
+        RouteStep(
+            route: "GET /ready", good: Question("/ready", nil),
+            bad: Question("/ready", nil, body: #"{}"#, method: "POST"), code: "wrongMethod"),
+        RouteStep(
+            route: "GET /certificates/root", good: Question("/certificates/root", nil),
+            bad: Question("/certificates/root?kind=moon", nil), code: "queryInvalid"),
+    ]
+
+    private static let operators = [
+        RouteStep(
+            route: "GET /operator/v1/realms", good: Question("/operator/v1/realms", .operator),
+            bad: Question("/operator/v1/realms", .control), code: "keyOfAnotherDoor"),
+        RouteStep(
+            route: "POST /operator/v1/realms",
+            good: Question("/operator/v1/realms", .operator, body: #"{"name":"tour"}"#),
+            bad: Question("/operator/v1/realms", .operator, body: #"{"name":"default"}"#),
+            code: "realmExists"),
+        RouteStep(
+            route: "DELETE /operator/v1/realms/{}",
+            good: Question("/operator/v1/realms/tour", .operator),
+            bad: Question("/operator/v1/realms/nowhere", .operator), code: "realmNotFound"),
+        RouteStep(
+            route: "GET /operator/v1/customers",
+            good: Question("/operator/v1/customers", .operator),
+            bad: Question("/operator/v1/customers?limit=0", .operator), code: "queryInvalid"),
+        RouteStep(
+            route: "POST /operator/v1/customers",
+            good: Question("/operator/v1/customers", .operator, body: #"{"name":"kid"}"#),
+            bad: Question("/operator/v1/customers", .operator, body: #"{"name":"kid"}"#),
+            code: "customerExists",
+            told: ["kid=customerId"]),
+        RouteStep(
+            route: "PATCH /operator/v1/customers/{}",
+            good: Question(
+                "/operator/v1/customers/{kid}", .operator, body: #"{"canMakePayments":true}"#),
+            bad: Question("/operator/v1/customers/x", .operator, body: #"{}"#),
+            code: "customerNotFound"),
+        RouteStep(
+            route: "GET /operator/v1/purchases",
+            good: Question("/operator/v1/purchases", .operator),
+            bad: Question("/operator/v1/purchases?state=moon", .operator), code: "stateUnknown"),
+        RouteStep(
+            route: "PUT /operator/v1/purchases/{}/approval",
+            good: Question(
+                "/operator/v1/purchases/{waiting}/approval", .operator,
+                body: #"{"answer":"approved"}"#),
+            bad: Question(
+                "/operator/v1/purchases/{waiting}/approval", .operator,
+                body: #"{"answer":"perhaps"}"#),
+            code: "answerUnknown"),
+        RouteStep(
+            route: "GET /operator/v1/server-keys",
+            good: Question("/operator/v1/server-keys", .operator),
+            bad: Question("/operator/v1/server-keys", .control), code: "keyOfAnotherDoor"),
+        RouteStep(
+            route: "POST /operator/v1/server-keys",
+            good: Question("/operator/v1/server-keys", .operator, body: #"{"bundleId":"{app}"}"#),
+            bad: Question(
+                "/operator/v1/server-keys", .operator, body: #"{"bundleId":"com.example.nobody"}"#),
+            code: "bundleIdUnknown"),
+        RouteStep(
+            route: "GET /operator/v1/apps", good: Question("/operator/v1/apps", .operator),
+            bad: Question("/operator/v1/apps", .control), code: "keyOfAnotherDoor"),
+        RouteStep(
+            route: "PUT /operator/v1/apps/{}/notification-url",
+            good: Question(
+                "/operator/v1/apps/{app}/notification-url", .operator,
+                body: #"{"notificationUrl":"http://127.0.0.1:9/"}"#),
+            bad: Question(
+                "/operator/v1/apps/{app}/notification-url", .operator,
+                body: #"{"notificationUrl":"moon"}"#),
+            code: "notificationUrlInvalid"),
+        RouteStep(
+            route: "POST /operator/v1/notifications",
+            good: Question(
+                "/operator/v1/notifications", .operator,
+                body: #"{"bundleId":"{app}","notificationType":"TEST"}"#),
+            bad: Question(
+                "/operator/v1/notifications", .operator,
+                body: #"{"bundleId":"{app}","notificationType":"MOON"}"#),
+            code: "notificationTypeUnknown",
+            told: ["token=testNotificationToken"]),
+        RouteStep(
+            route: "GET /operator/v1/notifications/{}",
+            good: Question("/operator/v1/notifications/{token}?bundleId={app}", .operator),
+            bad: Question("/operator/v1/notifications/x?bundleId={app}", .operator),
+            code: "notificationUnknown"),
+    ]
+
+    private static let zoo =
+        #"{\"products\":[{\"displayPrice\":\"0.99\",\"localizations\":[],"#
+        + #"\"productID\":\"zoo.banana\",\"promotionalImageID\":\"0A0B0C0D\","#
+        + #"\"referenceName\":\"Banana\",\"type\":\"Consumable\"}]}"#
+    private static let zoos = "/operator/v1/apps/com.example.zoo"
+
+    /// Last: with a second app a device must say which it has.
+    private static let catalogues = [
+        RouteStep(
+            route: "PUT /operator/v1/apps/{}/catalogue",
+            good: Question(
+                "\(zoos)/catalogue", .operator, body: #"{"name":"Zoo.storekit","file":"\#(zoo)"}"#),
+            bad: Question(
+                "\(zoos)/catalogue", .operator, body: #"{"name":"Zoo.storekit","file":"<plist/>"}"#),
+            code: "catalogueInvalid"),
+        RouteStep(
+            route: "GET /operator/v1/apps/{}/catalogue",
+            good: Question("\(zoos)/catalogue", .operator),
+            bad: Question("/operator/v1/apps/com.example.none/catalogue", .operator),
+            code: "bundleIdUnknown"),
+        RouteStep(
+            route: "PUT /operator/v1/apps/{}/images/{}",
+            good: Question("\(zoos)/images/0A0B0C0D", .operator, body: "hex:89504E470D0A1A0A07"),
+            bad: Question("\(zoos)/images/0A0B0C0D", .operator, body: "no image"),
+            code: "imageInvalid"),
+        RouteStep(
+            route: "GET /operator/v1/apps/{}/images/{}",
+            good: Question("\(zoos)/images/0A0B0C0D", .operator),
+            bad: Question("\(zoos)/images/0A0B0C0E", .operator), code: "imageUnknown"),
+        RouteStep(
+            route: "GET /operator/v1/audit", good: Question("/operator/v1/audit", .operator),
+            bad: Question("/operator/v1/audit?limit=0", .operator), code: "queryInvalid"),
+    ]
+
+    private static let devices = [
+        RouteStep(
+            route: "POST /device/v1/sessions",
+            good: Question(
+                "/device/v1/sessions", nil,
+                body: #"{"deviceUUID":"0f0f0f0f-1111-4222-8333-444444444445","customer":"kid"}"#),
+            bad: Question("/device/v1/sessions", nil, body: #"{"deviceUUID":"x"}"#),
+            code: "uuidInvalid"),
+        RouteStep(
+            route: "POST /device/v1/products",
+            good: Question("/device/v1/products", .device, body: #"{"ids":["credits.5"]}"#),
+            bad: Question("/device/v1/products", .device, body: #"{}"#), code: "fieldMissing"),
+        RouteStep(
+            route: "PUT /device/v1/purchases/{}",
+            good: Question(
+                "/device/v1/purchases/{purchase}", .device,
+                body: #"{"productId":"credits.5","quantity":1,"unitPrice":990,"currency":"USD"}"#
+            ),
+            bad: Question(
+                "/device/v1/purchases/x", .device,
+                body: #"{"productId":"credits.5","quantity":1,"unitPrice":990,"currency":"USD"}"#
+            ),
+            code: "uuidInvalid"),
+        RouteStep(
+            route: "GET /device/v1/transactions",
+            good: Question("/device/v1/transactions?since=0", .device),
+            bad: Question("/device/v1/transactions?since=x", .device), code: "queryInvalid"),
+        RouteStep(
+            route: "GET /operator/v1/transactions",
+            good: Question("/operator/v1/transactions", .operator),
+            bad: Question("/operator/v1/transactions?limit=0", .operator), code: "queryInvalid",
+            told: ["transaction=transactions.0.transactionId"]),
+        RouteStep(
+            route: "POST /device/v1/transactions/{}/finish",
+            good: Question("/device/v1/transactions/{transaction}/finish", .device, body: #""#),
+            bad: Question("/device/v1/transactions/1/finish", .device, body: #""#),
+            code: "transactionNotFound"),
+        RouteStep(
+            route: "GET /device/v1/receipt", good: Question("/device/v1/receipt", .device),
+            bad: Question("/device/v1/receipt", nil), code: "tokenMissing"),
+    ]
+
+    private static let sessions = [
+        RouteStep(
+            route: "GET /operator/v1/sessions",
+            good: Question("/operator/v1/sessions?customer={kid}", .operator),
+            bad: Question("/operator/v1/sessions?after=x", .operator), code: "cursorInvalid",
+            told: ["session=sessions.0.sessionId"]),
+        RouteStep(
+            route: "DELETE /operator/v1/sessions/{}",
+            good: Question("/operator/v1/sessions/{session}", .operator),
+            bad: Question("/operator/v1/sessions/x", .operator), code: "sessionNotFound"),
+        RouteStep(
+            route: "DELETE /operator/v1/customers/{}/sessions",
+            good: Question("/operator/v1/customers/{kid}/sessions", .operator),
+            bad: Question("/operator/v1/customers/x/sessions", .operator), code: "customerNotFound"),
+    ]
+
+    /// Nobody carries notifications here, so that none has been tried.
+    private static let apples = [
+        RouteStep(
+            route: "GET /inApps/v1/transactions/{}",
+            good: Question("/inApps/v1/transactions/{transaction}", .apple),
+            bad: Question("/inApps/v1/transactions/x", .apple), code: nil),
+        RouteStep(
+            route: "POST /inApps/v1/notifications/test",
+            good: Question("/inApps/v1/notifications/test", .apple),
+            bad: Question("/inApps/v1/notifications/test", nil), code: nil,
+            told: ["test=testNotificationToken"]),
+        RouteStep(
+            route: "GET /inApps/v1/notifications/test/{}",
+            good: Question("/inApps/v1/notifications/test/{test}", .apple),
+            expects: 404..<405,
+            bad: Question("/inApps/v1/notifications/test/x", .apple), code: nil),
+        RouteStep(
+            route: "POST /inApps/v1/notifications/history",
+            good: Question(
+                "/inApps/v1/notifications/history", .apple,
+                body: #"{"startDate":{from},"endDate":{to}}"#),
+            bad: Question("/inApps/v1/notifications/history", .apple, body: #"{}"#), code: nil),
+    ]
+
+    private static let controls = [
+        RouteStep(
+            route: "GET /control/v1/clock", good: Question("/control/v1/clock", .control),
+            bad: Question("/control/v1/clock", .operator), code: "keyOfAnotherDoor"),
+        RouteStep(
+            route: "POST /control/v1/clock",
+            good: Question("/control/v1/clock", .control, body: #"{"advanceMilliseconds":1}"#),
+            bad: Question("/control/v1/clock", .control, body: #"{}"#), code: "clockMoveUnclear"),
+    ]
+}
