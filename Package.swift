@@ -106,6 +106,7 @@ let package = Package(
         .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         module("Outbound", ["CCurl"]),
         module("Storage"),
+        module("Archive", ["Commerce", "Storage", crypto]),
         module("StorageSQLite", ["Storage", grdb, sqlite]),
         // libpq: PostgreSQL's own client, with its TLS, SCRAM, service and password files.
         .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
@@ -113,7 +114,7 @@ let package = Package(
         module(
             "Shop",
             [
-                "Commerce", "SignedData", "Storage", "StoreWire", "StrictJSON", crypto,
+                "Archive", "Commerce", "SignedData", "Storage", "StoreWire", "StrictJSON", crypto,
                 cryptoExtras,
             ]),
         module(
@@ -142,8 +143,8 @@ let package = Package(
         .executableTarget(
             name: "shopkeeper",
             dependencies: [
-                "CatalogueFile", "CatalogueOverlay", "Commerce", "Ledger", "LedgerServer", "Live",
-                "Outbound",
+                "Archive", "CatalogueFile", "CatalogueOverlay", "Commerce", "Ledger",
+                "LedgerServer", "Live", "Outbound",
                 "PurchaseKit", "Shop", "ShopServer", "SignedData", "Storage", "StoragePostgres",
                 "StorageSQLite",
                 "StoreWire",
@@ -197,7 +198,8 @@ let package = Package(
         tests(
             "ShopTests",
             [
-                "CatalogueFile", "Commerce", "Shop", "SignedData", "Storage", "StoragePostgres",
+                "Archive", "CatalogueFile", "Commerce", "Shop", "SignedData", "Storage",
+                "StoragePostgres",
                 "StorageSQLite",
                 "StoreWire", "TestSupport", crypto,
             ]),

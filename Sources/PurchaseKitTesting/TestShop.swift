@@ -157,10 +157,7 @@ public final class TestShop: Sendable {
     /// crash or an update. Sessions go on.
     public func restart() async throws {
         await stop()
-        let store = try await Store.open(
-            try await Self.ports(folder, randomness, options, notifications))
-        let realm = try await store.realm(named: Store.defaultRealm)
-        opened.withLock { $0 = (store, realm, Task { await store.work() }) }
+        try await start()
     }
 
     /// Ends every device and the store. Later calls throw.
@@ -169,7 +166,14 @@ public final class TestShop: Sendable {
         await stop()
     }
 
-    private func stop() async {
+    func start() async throws {
+        let store = try await Store.open(
+            try await Self.ports(folder, randomness, options, notifications))
+        let realm = try await store.realm(named: Store.defaultRealm)
+        opened.withLock { $0 = (store, realm, Task { await store.work() }) }
+    }
+
+    func stop() async {
         let (store, working) = opened.withLock { ($0.store, $0.working) }
         working.cancel()
         await working.value

@@ -46,6 +46,20 @@ public struct FileKeyStore: KeyStore {
         return winner
     }
 
+    /// Files that are none of this store's (of other names, or being
+    /// written) are passed over.
+    public func names() async throws -> [String] {
+        let root = URL(fileURLWithPath: directory)
+        guard let files = FileManager.default.enumerator(atPath: root.path) else { return [] }
+        return files.compactMap { $0 as? String }.filter { name in
+            var isFolder: ObjCBool = false
+            return !name.hasSuffix(".part") && (try? path(of: name)) != nil
+                && FileManager.default.fileExists(
+                    atPath: directory + "/" + name, isDirectory: &isFolder)
+                && !isFolder.boolValue
+        }.sorted()
+    }
+
     private func path(of name: String) throws -> String {
         let parts = name.split(separator: "/", omittingEmptySubsequences: false)
         let isPlain = parts.allSatisfy { part in

@@ -11,6 +11,9 @@ public protocol KeyStore: Sendable {
     /// there afterwards: the first writer wins, and every other one learns
     /// what it wrote.
     func store(_ bytes: [UInt8], as name: String) async throws -> [UInt8]
+
+    /// Every name that is taken, sorted.
+    func names() async throws -> [String]
 }
 
 /// Keys in memory, gone with the process. A class, because all who hold it
@@ -24,6 +27,10 @@ public final class MemoryKeyStore: KeyStore {
 
     public func read(_ name: String) async throws -> [UInt8]? {
         stored.withLock { $0[name] }
+    }
+
+    public func names() async throws -> [String] {
+        stored.withLock { $0.keys.sorted() }
     }
 
     public func store(_ bytes: [UInt8], as name: String) async throws -> [UInt8] {

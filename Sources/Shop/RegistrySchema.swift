@@ -46,6 +46,9 @@ enum RegistrySchema {
                 ) STRICT
                 """
             ]),
+        Migration(
+            3, "restores, readiness, revoked certificates",
+            [restores, readiness, revokedCertificates]),
     ]
 }
 
@@ -99,6 +102,9 @@ extension Statement {
             WHERE kind = $1 RETURNING next_count
             """)
 
+        static let numbers = Statement(
+            "registry.numbers", [], "SELECT kind, next_count FROM number_blocks ORDER BY kind")
+
         static let insertNumbers = Statement(
             "registry.insertNumbers", [.integer, .integer],
             """
@@ -115,7 +121,7 @@ extension Statement {
 
         static let all = [
             liveRealms, realmByName, insertRealm, deleteRealm, unremovedRealms, markRemoved,
-            reserveNumbers, insertNumbers, insertDoorKey, doorKeys,
+            reserveNumbers, numbers, insertNumbers, insertDoorKey, doorKeys,
         ]
     }
 }

@@ -35,6 +35,12 @@ public actor SealedKeyStore: KeyStore {
         return try sealed.map { try open($0, name) }
     }
 
+    public func names() async throws -> [String] {
+        try await storage().read { reading in
+            try reading.query(Statement.Keys.names, []).map { try $0.text("name") }
+        }
+    }
+
     public func store(_ bytes: [UInt8], as name: String) async throws -> [UInt8] {
         let box = try AES.GCM.seal(
             Data(bytes), using: seal, authenticating: Data(name.utf8))
@@ -76,6 +82,8 @@ extension Statement {
             "keys.insert", [.text, .blob],
             "INSERT INTO sealed_keys (name, sealed) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING")
 
-        static let all = [read, insert]
+        static let names = Statement("keys.names", [], "SELECT name FROM sealed_keys ORDER BY name")
+
+        static let all = [read, insert, names]
     }
 }

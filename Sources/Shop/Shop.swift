@@ -41,6 +41,10 @@ public final class Store: Sendable {
     /// what became of purchases that were left authorising.
     public static func open(_ ports: StorePorts) async throws -> Store {
         let registry = try await ports.places.registry(RegistrySchema.migrations)
+        do { try await StoreRestore.checkFinished(registry) } catch {
+            try? await registry.close()
+            throw error
+        }
         let doorKeys = try await makeDoorKeys(in: registry, ports.randomness)
         let store = Store(ports: ports, registry: registry, doorKeys: doorKeys)
         do {

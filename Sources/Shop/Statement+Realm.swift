@@ -6,11 +6,11 @@ extension Statement {
     /// Every statement of a realm's database and of the registry, for the
     /// test that prepares them all.
     enum Shop {
-        static let registry = Registry.all + Keys.all
+        static let registry = Registry.all + Keys.all + Restores.registry
         static let realm =
             Realms.all + Catalogues.all + Customers.all + Sessions.all + Purchases.all
             + Transactions.all + ServerKeys.all + Notifications.all + Errands.all
-            + DueWorks.all + Pruning.all + Audits.all
+            + DueWorks.all + Pruning.all + Audits.all + Restores.realm
     }
 
     enum Realms {

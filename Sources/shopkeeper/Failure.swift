@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import CatalogueFile
 import Foundation
 import Shop
@@ -54,20 +55,15 @@ struct Failure: Error {
                 .input, "catalogueInvalid", fault.description, field: "FILE",
                 rule: "a .storekit file that holds products",
                 remedy: "mend the places named and try again")
-        case let fault as StorageFault: self.init(storage: fault)
+        case let fault as StorageFault:
+            self = DatabaseFailure.failure(fault, isPostgres: false)
+        case let fault as ArchiveFault: self = DatabaseFailure.failure(fault)
         case let fault as KeyStoreFault:
             self.init(
                 .taken, "keysUnusable", "\(fault)", field: "--data",
                 remedy: "check the keys folder of the data directory, or name another one")
         default: self.init(.bug, "bug", "Something went wrong that should not: \(error)")
         }
-    }
-
-    private init(storage fault: StorageFault) {
-        self.init(
-            .taken, "dataUnusable", fault.description, field: "--data",
-            rule: "one server at a time has a data directory, and may write in it",
-            remedy: "stop the other server, or name another directory")
     }
 
     /// One sentence and what helps, on standard error; with `--json` an object.

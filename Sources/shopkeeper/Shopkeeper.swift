@@ -24,8 +24,8 @@ struct Shopkeeper: AsyncParsableCommand {
             PurchaseCommand.self, ApproveCommand.self, DeclineCommand.self,
             TransactionCommand.self, CustomerCommand.self, KeyCommand.self,
             CertificateCommand.self, VerifyCommand.self, AppCommand.self, NotifyCommand.self,
-            ListenCommand.self, SessionCommand.self,
-            ListenCommand.self, AuditCommand.self, ProductCommand.self, WhyCommand.self,
+            ListenCommand.self, SessionCommand.self, AuditCommand.self, ProductCommand.self,
+            WhyCommand.self, DatabaseCommand.self,
         ])
 
     /// Runs the verb and turns whatever it throws into a sentence and a code.

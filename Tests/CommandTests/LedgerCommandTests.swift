@@ -109,7 +109,7 @@ import Testing
             "host=\(rig.path("none"))", "--json")
 
         #expect(outcome.status == 69)
-        #expect(outcome.errors.contains("databaseUnusable"))
+        #expect(outcome.errors.contains("databaseUnreachable"))
         store.kill(SIGTERM)
     }
 

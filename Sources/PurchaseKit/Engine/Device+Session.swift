@@ -12,6 +12,8 @@ struct Session: Sendable {
     var owner: Owner
     var bundleID: BundleID
     var environment: String
+    /// Of the realm, when the store let this device in.
+    var generation: Int64
     var mayBuy: Bool
     var verifier: TransactionVerifier
     /// The store's commercial time, as it last told.
@@ -73,7 +75,7 @@ extension Device {
             token: response.token, expires: response.tokenExpires,
             owner: Owner(realm: response.realm.id, customer: response.customerId),
             bundleID: bundleID, environment: response.realm.environment,
-            mayBuy: response.canMakePayments,
+            generation: response.realm.generation, mayBuy: response.canMakePayments,
             verifier: TransactionVerifier(
                 roots: [root], bundleID: bundleID, environment: response.realm.environment),
             storeTime: response.now)
@@ -138,7 +140,11 @@ extension Device {
         guard reply.status == 401 else { return reply }
         forget(first)
         let second = try await signIn()
-        guard second.owner == first.owner else { throw .overtaken }
+        // A realm that was restored from a copy is another world: what this call
+        // asks for, a cursor above all, was meant for the one that is gone.
+        guard second.owner == first.owner, second.generation == first.generation else {
+            throw .overtaken
+        }
         return try await send(route, body: body, token: second.token, ifNoneMatch: ifNoneMatch)
     }
 

@@ -53,6 +53,10 @@ extension Device {
         let started = ports.wall.now
         let reply = try await call(.transactions(since: since, waitSeconds: waitSeconds))
         guard reply.status == 200 else { throw refusal(reply) }
+        // Answered by a realm that was restored since: its revisions mean nothing now.
+        guard record?.realm(session.owner.realm)?.generation == session.generation else {
+            throw .overtaken
+        }
         let page: TransactionsResponse = try decode(reply)
         noteStoreTime(page.now)
         try await take(page, of: session.owner, since: since)

@@ -37,11 +37,20 @@ struct ServedDatabase {
 
     /// What `--database` names cannot be used.
     static func unusable(_ fault: StorageFault) -> Failure {
-        Failure(
-            .unavailable, "databaseUnusable", fault.description, field: "--database",
-            rule: "a PostgreSQL 13 or newer that can be reached, written and trusted",
-            remedy: "check the server, the address and the password, then try again")
+        DatabaseFailure.failure(fault, isPostgres: true)
     }
+
+    /// For reading, as it is; nil where the database holds no store.
+    func existingRegistry() async throws -> (any Storage)? {
+        try await database.existing("shopkeeper")
+    }
+
+    /// For reading, as it is; nil where there is no such realm.
+    func existingRealm(_ id: String) async throws -> (any Storage)? {
+        try await database.existing(Self.schema(of: id))
+    }
+
+    func close() async { await database.close() }
 
     private static func schema(of realm: String) -> String {
         "realm_" + realm.lowercased().filter { $0.isLetter || $0.isNumber }
@@ -54,12 +63,12 @@ struct ServedDatabase {
 struct SealKey {
     let bytes: [UInt8]
 
-    init(file: String?, folder: StoreFolder, logger: Logger) throws {
+    init(file: String?, folder: String, logger: Logger) throws {
         if let text = Live.environment["SHOPKEEPER_SEAL_KEY"] {
             bytes = try Self.read(text, field: "SHOPKEEPER_SEAL_KEY")
             return
         }
-        let path = file ?? folder.file("seal.key")
+        let path = file ?? folder + "/seal.key"
         if let text = try? String(contentsOfFile: path, encoding: .utf8) {
             bytes = try Self.read(text, field: "--seal-key")
             return

@@ -54,11 +54,12 @@ final class StoreFolder: Sendable {
         guard options.database != nil else {
             return FileKeyStore(directory: file("keys"), randomness: Live.randomness)
         }
-        let seal = try SealKey(file: options.sealKey, folder: self, logger: logger)
+        let seal = try SealKey(file: options.sealKey, folder: path, logger: logger)
         return try SealedKeyStore(places: places, seal: seal.bytes)
     }
 
-    private var files: StoragePlaces {
+    /// A file for each database.
+    var files: StoragePlaces {
         let path = path
         return StoragePlaces(
             registry: { migrations in

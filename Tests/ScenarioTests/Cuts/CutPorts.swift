@@ -161,6 +161,8 @@ struct CutKeys: KeyStore {
         try await step("keys.store") { try await base.store(bytes, as: name) }
     }
 
+    func names() async throws -> [String] { try await base.names() }
+
     private func step<Answer>(
         _ name: String, _ body: () async throws -> Answer
     ) async throws -> Answer {

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+public import Storage
+
+/// An archive that was read to its end and found whole.
+public struct ArchiveContents: Sendable {
+    /// A database in it.
+    public struct Database: Hashable, Sendable {
+        public let name: String
+        public let steps: [MigrationHistory.Step]
+        public internal(set) var rows = 0
+    }
+
+    public let path: String
+    public let header: ArchiveHeader
+    public let databases: [Database]
+    public let keys: [String: [UInt8]]
+    /// The next number of each kind that may be given out.
+    public let numbers: [Int64: Int64]
+
+    /// Reads a file to its end. Throws ``ArchiveFault`` where it is not one,
+    /// not whole, not as it was written, too new, or holds something else
+    /// than `holds`.
+    public init(path: String, holds: String) throws {
+        let reader = try ArchiveReader(path: path)
+        let header = try reader.header()
+        guard header.holds == holds else {
+            throw ArchiveFault(
+                .notAnArchive, "\(path) holds a \(header.holds), not a \(holds).",
+                rule: "a backup of a \(holds)", remedy: "name another file")
+        }
+        var databases: [Database] = []
+        var keys: [String: [UInt8]] = [:]
+        var numbers: [Int64: Int64] = [:]
+        var columns: Int?
+        while let line = try reader.next() {
+            switch line {
+            case .database(let line):
+                let steps = line.migrations.map {
+                    MigrationHistory.Step(number: $0.number, name: $0.name, checksum: $0.checksum)
+                }
+                databases.append(Database(name: line.database, steps: steps))
+                columns = nil
+            case .table(let table): columns = table.columns.count
+            case .row(let row):
+                guard row.count == columns, !databases.isEmpty else { throw reader.damaged }
+                databases[databases.count - 1].rows += 1
+            case .key(let key): keys[key.key] = [UInt8](key.bytes)
+            case .number(let number): numbers[number.number] = number.next
+            }
+        }
+        (self.path, self.header, self.databases) = (path, header, databases)
+        (self.keys, self.numbers) = (keys, numbers)
+    }
+
+    /// Reads the file again and writes its rows. `open` gives the empty
+    /// database that a name is restored to. Throws ``ArchiveFault`` where the
+    /// file is not the same any more.
+    public func load(
+        _ dialect: Dialect, open: (Database) async throws -> any Storage
+    ) async throws {
+        let reader = try ArchiveReader(path: path)
+        _ = try reader.header()
+        var loader: DatabaseLoader?
+        var next = databases[...]
+        while let line = try reader.next() {
+            switch line {
+            case .database(let line):
+                try await loader?.flush()
+                guard let database = next.popFirst(), database.name == line.database else {
+                    throw reader.damaged
+                }
+                loader = try await DatabaseLoader(try await open(database), dialect)
+            case .table(let line):
+                guard let open = loader else { throw reader.damaged }
+                try await open.begin(line.table, line.columns)
+            case .row(let row):
+                guard let open = loader else { throw reader.damaged }
+                try await open.add(row)
+            case .key, .number: break
+            }
+        }
+        try await loader?.flush()
+    }
+
+    /// Whether a database holds nothing but its migrations.
+    public static func isEmpty(_ storage: any Storage, _ dialect: Dialect) async throws -> Bool {
+        try await storage.read { reading in
+            try TableShape.all(reading, dialect).allSatisfy {
+                try reading.query($0.hasRows, []).isEmpty
+            }
+        }
+    }
+
+    /// Removes every row, those that refer to others first.
+    public static func clear(_ storage: any Storage, _ dialect: Dialect) async throws {
+        try await storage.write { writing in
+            for table in try TableShape.all(writing, dialect).reversed() {
+                try writing.execute(table.clearing, [])
+            }
+        }
+    }
+}
+
+/// Writes rows into one database, a few hundred a commit. A class, because
+/// what waits to be written is its own.
+private final class DatabaseLoader {
+    private let storage: any Storage
+    private let tables: [TableShape]
+    private var insertion: (statement: Statement, types: [SQLType])?
+    private var rows: [[SQLValue]] = []
+
+    init(_ storage: any Storage, _ dialect: Dialect) async throws {
+        self.storage = storage
+        tables = try await storage.read { try TableShape.all($0, dialect) }
+    }
+
+    func begin(_ name: String, _ columns: [String]) async throws {
+        try await flush()
+        guard let table = tables.first(where: { $0.name == name }) else {
+            throw StorageFault(.unreadable, "the database has no table \(name)")
+        }
+        insertion = try table.insertion(of: columns)
+    }
+
+    func add(_ row: [SQLValue]) async throws {
+        rows.append(row)
+        if rows.count == Int(TableShape.rowsMax) { try await flush() }
+    }
+
+    func flush() async throws {
+        guard let insertion, !rows.isEmpty else { return }
+        let fitted = rows.map { row in
+            zip(row, insertion.types).map { value, type in value.fitted(to: type) }
+        }
+        let statement = insertion.statement
+        try await storage.write { try $0.insertMany(statement, fitted) }
+        rows = []
+    }
+}

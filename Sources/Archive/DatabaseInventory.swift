@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Storage
+
+/// What a database holds at one moment, for people.
+public struct DatabaseInventory: Sendable {
+    public let steps: [MigrationHistory.Step]
+    /// Rows of each table.
+    public let rows: [String: Int64]
+    public let bytes: Int64
+    /// What the engine says of itself.
+    public let facts: [String: String]
+
+    /// Counts every row, which takes the longer the more there are.
+    public init(_ reading: any Reading, _ dialect: Dialect) throws {
+        steps = try MigrationHistory.steps(reading)
+        var rows: [String: Int64] = [:]
+        for table in try TableShape.all(reading, dialect) {
+            rows[table.name] = try reading.first(table.counting)?.integer("row_count")
+        }
+        self.rows = rows
+        bytes = try reading.first(dialect.size)?.integer("bytes") ?? 0
+        var facts: [String: String] = [:]
+        for row in try reading.query(dialect.facts, []) {
+            facts[try row.text("name")] = try row.text("value")
+        }
+        self.facts = facts
+    }
+}

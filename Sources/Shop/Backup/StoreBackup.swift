@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Archive
+public import Commerce
+public import Storage
+
+/// A store as a backup reads it: opened for reading, served by somebody else
+/// meanwhile or by nobody.
+public struct BackupSource: Sendable {
+    public var dialect: Dialect
+    public var registry: any Storage
+    /// The database of a realm; nil where there is none.
+    public var realm: @Sendable (_ id: String) async throws -> (any Storage)?
+    public var keys: any KeyStore
+
+    public init(
+        dialect: Dialect, registry: any Storage,
+        realm: @escaping @Sendable (_ id: String) async throws -> (any Storage)?,
+        keys: any KeyStore
+    ) {
+        self.dialect = dialect
+        self.registry = registry
+        self.realm = realm
+        self.keys = keys
+    }
+}
+
+/// Copies a store, while it sells, into one archive: registry, realms and
+/// keys. Each database is copied as it was at one moment; which realms there
+/// are is the registry's moment, and the numbers that may be given out next
+/// are read last, so that they lie beyond every number in the copy.
+///
+/// Left out: sessions, since every device signs in again after a restore and
+/// learns of it so; the sealed form of keys, which are written open; leases.
+public enum StoreBackup {
+    /// What the archive's header says.
+    static let holds = "store"
+    static let registry = "registry"
+    static let realmPrefix = "realm "
+
+    private static let omittedFromRegistry: Set<String> = [
+        "restores", "readiness", "sealed_keys",
+    ]
+    private static let omittedFromRealms: Set<String> = ["sessions"]
+
+    /// Writes an archive to a file that is not there yet. Throws
+    /// ``ArchiveFault`` and ``StorageFault``; a file is left only when whole.
+    public static func write(
+        _ source: BackupSource, to path: String, madeAt: Timestamp
+    ) async throws -> ArchiveWriter.Summary {
+        try await check(source.registry)
+        let writer = try ArchiveWriter(
+            path: path,
+            header: ArchiveHeader(holds: holds, madeAt: madeAt, engine: source.dialect.engine))
+        do {
+            try await writer.add(
+                source.registry, as: registry, source.dialect, omitting: omittedFromRegistry)
+            for id in try await realms(source.registry) {
+                try await add(realm: id, of: source, to: writer)
+            }
+            for name in try await source.keys.names() {
+                guard let bytes = try await source.keys.read(name) else { continue }
+                try writer.add(key: name, bytes)
+            }
+            for (kind, next) in try await numbers(source.registry) {
+                try writer.add(number: kind, next: next)
+            }
+            return try writer.finish()
+        } catch {
+            writer.discard()
+            throw error
+        }
+    }
+
+    private static func add(
+        realm id: String, of source: BackupSource, to writer: ArchiveWriter
+    ) async throws {
+        guard let realm = try await source.realm(id) else {
+            throw ArchiveFault(
+                .source, "The realm \(id) has no database; it may just have been deleted.",
+                rule: "every realm of the registry is copied", remedy: "make the backup again")
+        }
+        do {
+            try await writer.add(
+                realm, as: realmPrefix + id, source.dialect, omitting: omittedFromRealms)
+        } catch {
+            try? await realm.close()
+            throw error
+        }
+        try await realm.close()
+    }
+
+    /// A backup needs what marks a restore, which the registry's third
+    /// migration brings; an unfinished restore is none to copy.
+    private static func check(_ registry: any Storage) async throws {
+        let taken = try await registry.read { reading in
+            try MigrationHistory.steps(reading)
+        }
+        _ = try MigrationHistory(taken: taken, known: RegistrySchema.migrations)
+        guard taken.count >= RegistrySchema.restoresSince else {
+            throw ArchiveFault(
+                .source, "The store was last served by a program that knew no backups.",
+                rule: "its registry has taken migration \(RegistrySchema.restoresSince)",
+                remedy: "serve it once with this program, then make the backup")
+        }
+        try await StoreRestore.checkFinished(registry)
+    }
+
+    private static func realms(_ registry: any Storage) async throws -> [String] {
+        try await registry.read { reading in
+            try reading.query(Statement.Registry.liveRealms, []).map { try $0.text("id") }
+        }
+    }
+
+    private static func numbers(_ registry: any Storage) async throws -> [(Int64, Int64)] {
+        try await registry.read { reading in
+            try reading.query(Statement.Registry.numbers, []).map {
+                (try $0.integer("kind"), try $0.integer("next_count"))
+            }
+        }
+    }
+}

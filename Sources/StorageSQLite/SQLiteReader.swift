@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+public import Storage
+
+/// A database's file that is only read, also while a server has it open:
+/// nothing is made, migrated or locked, and every read sees one state.
+public final class SQLiteReader: Storage {
+    private let reads: Lane
+
+    /// Throws ``StorageFault`` `unavailable` where there is no such file.
+    public init(file: String) throws {
+        // Opened once here, so that a missing file is told at once.
+        do { try connectReader(file: file, options: SQLiteOptions()).close() } catch {
+            throw fault(error, in: "opening \(file)")
+        }
+        reads = Lane("sqlite.copy", threads: 1) { Self.serve($0, file) }
+    }
+
+    deinit { reads.close() }
+
+    public func read<Answer: Sendable>(
+        _ body: @escaping @Sendable (any Reading) throws -> Answer
+    ) async throws -> Answer {
+        try await withCheckedThrowingContinuation { continuation in
+            reads.add(Pending(isReading: true, continuation) { try body($0) })
+        }
+    }
+
+    /// Throws ``StorageFault`` `readOnly`.
+    public func write<Answer: Sendable>(
+        _ body: @escaping @Sendable (any Writing) throws -> Answer
+    ) async throws -> Answer {
+        throw StorageFault(.readOnly, "this database was opened to be read")
+    }
+
+    public func close() async throws {
+        await withCheckedContinuation { continuation in reads.close { continuation.resume() } }
+    }
+
+    private static func serve(_ lane: Lane, _ file: String) {
+        do {
+            let database = try connectReader(file: file, options: SQLiteOptions())
+            defer { try? database.close() }
+            try database.inDatabase { database in
+                let connection = try SQLiteConnection(database)
+                defer { connection.finish() }
+                while let job = lane.next(atMost: 1).first {
+                    SQLiteWriter.read(job, connection, nil)
+                }
+            }
+        } catch {
+            for job in lane.next(atMost: 1) { job.fail(fault(error, in: "opening \(file)")) }
+        }
+    }
+}
+
+extension SQLiteStorage {
+    /// How SQLite tells what it holds. A boolean is an integer to it.
+    public static let dialect = Dialect(
+        engine: "SQLite",
+        columns: PortStatement(
+            "sqlite.columns",
+            """
+            SELECT t.name AS table_name, c.name AS column_name,
+                CASE c.type WHEN 'INTEGER' THEN 'integer' WHEN 'TEXT' THEN 'text'
+                    WHEN 'BLOB' THEN 'blob' ELSE 'other' END AS column_type,
+                c.pk AS key_place
+            FROM sqlite_schema t JOIN pragma_table_info(t.name) c
+            WHERE t.type = 'table' AND substr(t.name, 1, 7) <> 'sqlite_'
+                AND t.name <> 'schema_migrations'
+            ORDER BY t.rowid, c.cid
+            """),
+        facts: PortStatement(
+            "sqlite.facts",
+            """
+            SELECT 'version' AS name, sqlite_version() AS value
+            UNION ALL SELECT 'journal_mode', journal_mode FROM pragma_journal_mode
+            UNION ALL SELECT 'synchronous', 'FULL, set and read back whenever it is opened'
+            """),
+        size: PortStatement(
+            "sqlite.size",
+            """
+            SELECT c.page_count * s.page_size AS bytes
+            FROM pragma_page_count c, pragma_page_size s
+            """))
+}

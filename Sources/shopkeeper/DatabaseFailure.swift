@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Archive
+import Shop
+import Storage
+
+/// What a fault of a database means to whoever called the command.
+enum DatabaseFailure {
+    /// The same error where it is none of a database or an archive.
+    static func told(_ error: any Error, isPostgres: Bool) -> any Error {
+        switch error {
+        case let fault as ArchiveFault: failure(fault)
+        case let fault as StorageFault: failure(fault, isPostgres: isPostgres)
+        default: error
+        }
+    }
+
+    static func failure(_ fault: ArchiveFault) -> Failure {
+        let isOfFile: Set<ArchiveFault.Code> = [
+            .unreadable, .notAnArchive, .cutShort, .damaged, .tooNew,
+        ]
+        return Failure(
+            isOfFile.contains(fault.code) ? .input : .taken, fault.code.rawValue, fault.message,
+            field: fault.code == .targetNotEmpty ? "--data" : "FILE", rule: fault.rule,
+            remedy: fault.remedy)
+    }
+
+    /// A server that cannot be reached is 69; a place that cannot be used 73.
+    static func failure(_ fault: StorageFault, isPostgres: Bool) -> Failure {
+        let (code, rule, remedy) = words(fault.code, isPostgres)
+        let isAway = isPostgres && (fault.code == .unavailable || fault.code == .busy)
+        return Failure(
+            isAway ? .unavailable : .taken, code, fault.description,
+            field: isPostgres ? "--database" : "--data", rule: rule, remedy: remedy)
+    }
+
+    private static func words(
+        _ code: StorageFault.Code, _ isPostgres: Bool
+    ) -> (code: String, rule: String, remedy: String) {
+        switch code {
+        case .unavailable where isPostgres:
+            (
+                "databaseUnreachable",
+                "a PostgreSQL 13 or newer that can be reached, written and trusted",
+                "check the server, the address and the password, then try again"
+            )
+        case .busy where !isPostgres:
+            (
+                "dataTaken", "one server at a time has a data directory",
+                "stop the other server, or name another directory"
+            )
+        case .busy: ("databaseBusy", "the server has a connection free", "try again in a moment")
+        case .full:
+            (
+                "databaseFull", "there is room for what is written",
+                "make room on the disk, or raise the quota; nothing acknowledged is lost"
+            )
+        case .readOnly:
+            (
+                "databaseReadOnly", "the store may write in its databases",
+                isPostgres
+                    ? "name the primary, or let the role write (default_transaction_read_only)"
+                    : "give the files back to their owner, mode 0600, on a disk that is writable"
+            )
+        case .halfRestored:
+            (
+                "halfRestored", "a restore that was begun is finished before anything is served",
+                "run `database restore` again; it begins anew"
+            )
+        case .unreadable:
+            (
+                "databaseUnreadable",
+                "a database of ours, of this program's version or an older one",
+                "use the newest program that served it, or restore a backup"
+            )
+        default:
+            (
+                "dataUnusable", "databases that may be opened, read and written",
+                "check the place, its owner and its disk"
+            )
+        }
+    }
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Foundation
+import Live
+import Logging
+import Shop
+import Storage
+import StoragePostgres
+import StorageSQLite
+
+/// Which store's databases a verb is about, running or not.
+struct DatabaseOptions: ParsableArguments {
+    @Option(name: .long, help: "The store's data directory.")
+    var data: String?
+
+    @Option(name: .long, help: "PostgreSQL, as for `serve`; else the data directory's files.")
+    var database: String?
+
+    @Option(name: .long, help: "The file with the key that seals the keys in PostgreSQL.")
+    var sealKey: String?
+
+    func place() throws -> DatabasePlace {
+        let folder = data ?? Live.environment["SHOPKEEPER_DATA"] ?? "./.shopkeeper"
+        return DatabasePlace(
+            path: URL(fileURLWithPath: folder).standardizedFileURL.path, database: database,
+            sealKey: sealKey)
+    }
+}
+
+/// Where a store's databases and keys lie.
+struct DatabasePlace: Sendable {
+    let path: String
+    /// Nil for files.
+    let database: String?
+    let sealKey: String?
+
+    /// For people; a database's password is never told.
+    var words: String { database == nil ? path : "PostgreSQL" }
+
+    /// Whether a server of this machine has the data directory.
+    var isServed: Bool { RunFile.running(inData: path) != nil }
+
+    private var files: FileKeyStore {
+        FileKeyStore(directory: path + "/keys", randomness: Live.randomness)
+    }
+
+    /// Opens it to be read, also while it is served.
+    func reading<Answer: Sendable>(
+        _ body: (BackupSource) async throws -> Answer
+    ) async throws -> Answer {
+        guard let database else { return try await readingFiles(body) }
+        let served = ServedDatabase(conninfo: database)
+        do {
+            guard let registry = try await served.existingRegistry() else {
+                throw noStore("PostgreSQL has no schema `shopkeeper`.")
+            }
+            // Only read: nothing is migrated, and no key is made.
+            var places = served.places
+            places.registry = { _ in registry }
+            let answer = try await body(
+                BackupSource(
+                    dialect: PostgresStorage.dialect, registry: registry,
+                    realm: { try await served.existingRealm($0) },
+                    keys: SplitKeyStore(shared: try sealed(places), own: files)))
+            await served.close()
+            return answer
+        } catch {
+            await served.close()
+            throw DatabaseFailure.told(error, isPostgres: true)
+        }
+    }
+
+    private func readingFiles<Answer: Sendable>(
+        _ body: (BackupSource) async throws -> Answer
+    ) async throws -> Answer {
+        let path = path
+        let file = path + "/store.sqlite"
+        guard FileManager.default.fileExists(atPath: file) else {
+            throw noStore("There is no store in \(path).")
+        }
+        do {
+            let registry = try SQLiteReader(file: file)
+            let answer = try await body(
+                BackupSource(
+                    dialect: SQLiteStorage.dialect, registry: registry,
+                    realm: { id in
+                        let file = "\(path)/realms/\(id).sqlite"
+                        guard FileManager.default.fileExists(atPath: file) else { return nil }
+                        return try SQLiteReader(file: file)
+                    }, keys: files))
+            try await registry.close()
+            return answer
+        } catch { throw DatabaseFailure.told(error, isPostgres: false) }
+    }
+
+    /// Takes it to be written: no server may have the data directory.
+    func writing<Answer: Sendable>(
+        _ body: (StoragePlaces, Dialect, any KeyStore) async throws -> Answer
+    ) async throws -> Answer {
+        let folder: StoreFolder
+        do { folder = try StoreFolder(path: path) } catch {
+            throw DatabaseFailure.told(error, isPostgres: false)
+        }
+        defer { folder.release() }
+        guard let database else {
+            do { return try await body(folder.files, SQLiteStorage.dialect, files) } catch {
+                throw DatabaseFailure.told(error, isPostgres: false)
+            }
+        }
+        let served = ServedDatabase(conninfo: database)
+        do {
+            let keys = SplitKeyStore(shared: try sealed(served.places), own: files)
+            let answer = try await body(served.places, PostgresStorage.dialect, keys)
+            await served.close()
+            return answer
+        } catch {
+            await served.close()
+            throw DatabaseFailure.told(error, isPostgres: true)
+        }
+    }
+
+    private func sealed(_ places: StoragePlaces) throws -> SealedKeyStore {
+        var logger = Logger(label: "shopkeeper") { StreamLogHandler.standardError(label: $0) }
+        logger.logLevel = .notice
+        let seal = try SealKey(file: sealKey, folder: path, logger: logger)
+        return try SealedKeyStore(places: places, seal: seal.bytes)
+    }
+
+    private func noStore(_ message: String) -> Failure {
+        Failure(
+            .unavailable, "noStore", message, field: database == nil ? "--data" : "--database",
+            rule: "where a store was served from", remedy: "name its data directory or database")
+    }
+}
+
+/// Keys of a shared database, but for those that each machine has of its own:
+/// private halves of server keys, which lie in the data directory.
+struct SplitKeyStore: KeyStore {
+    let shared: any KeyStore
+    let own: any KeyStore
+
+    private func place(of name: String) -> any KeyStore {
+        name.hasPrefix("server/") ? own : shared
+    }
+
+    func read(_ name: String) async throws -> [UInt8]? {
+        try await place(of: name).read(name)
+    }
+
+    func store(_ bytes: [UInt8], as name: String) async throws -> [UInt8] {
+        try await place(of: name).store(bytes, as: name)
+    }
+
+    func names() async throws -> [String] {
+        try await shared.names() + own.names().filter { $0.hasPrefix("server/") }
+    }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Archive
+import ArgumentParser
+import Foundation
+import Live
+import Shop
+
+struct DatabaseCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "database", abstract: "A store's databases: how they stand, and copies.",
+        subcommands: [Status.self, Backup.self, Restore.self])
+
+    struct Status: AsyncParsableCommand {
+        private struct Answer: Encodable {
+            let program: String
+            let place: String
+            let isServed: Bool
+            let status: StoreStatus
+        }
+
+        static let configuration = CommandConfiguration(
+            abstract: "Tell how the databases stand, served or not.")
+
+        @OptionGroup var place: DatabaseOptions
+        @OptionGroup var printing: PrintOptions
+
+        func run() async throws {
+            let place = try place.place()
+            let status = try await place.reading { try await StoreStatus($0) }
+            let answer = Answer(
+                program: Shopkeeper.version, place: place.words, isServed: place.isServed,
+                status: status)
+            try printing.show(answer, Self.words(answer))
+        }
+
+        private static func words(_ answer: Answer) -> String {
+            let status = answer.status
+            let facts = status.facts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+            var lines = [
+                "\(status.engine) at \(answer.place), \(status.bytes) bytes, "
+                    + (answer.isServed ? "served by this machine" : "not served from this folder"),
+                "  " + facts.joined(separator: "; "),
+                "  registry: \(words(status.registry))",
+            ]
+            if status.isHalfRestored { lines.append("  HALF RESTORED: restore it again") }
+            for realm in status.realms {
+                let due = realm.oldestErrandDue.map { ", the oldest due \($0)" } ?? ""
+                lines += [
+                    "  \(realm.environment) \(realm.name) (\(realm.id)): \(words(realm.schema)), "
+                        + "generation \(realm.generation), \(realm.bytes) bytes",
+                    "    \(realm.rows["customers"] ?? 0) customers, "
+                        + "\(realm.rows["transactions"] ?? 0) transactions, "
+                        + "\(realm.errands) errands owed\(due)",
+                ]
+            }
+            return lines.joined(separator: "\n")
+        }
+
+        private static func words(_ schema: StoreStatus.Schema) -> String {
+            "schema \(schema.taken) of \(schema.known), \(schema.state)"
+        }
+    }
+
+    struct Backup: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Copy a store, while it sells or not, into one file.",
+            discussion: "The file holds private keys; it is made with mode 0600.")
+
+        @Argument(help: "A file that is not there yet, or a folder.") var file: String
+        @OptionGroup var place: DatabaseOptions
+        @OptionGroup var printing: PrintOptions
+
+        func run() async throws {
+            let now = Live.wallClock.now
+            let path = Self.path(file, "shopkeeper-\(now).archive")
+            let summary = try await place.place().reading {
+                try await StoreBackup.write($0, to: path, madeAt: now)
+            }
+            try printing.show(
+                summary, "Wrote \(summary.file): \(summary.rows) rows, \(summary.bytes) bytes.")
+        }
+
+        /// A file in the folder that is named, else the file itself.
+        static func path(_ named: String, _ name: String) -> String {
+            var isFolder: ObjCBool = false
+            let path = URL(fileURLWithPath: named).standardizedFileURL.path
+            let isThere = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+            let plain = name.replacing(":", with: "").replacing(" ", with: "-")
+            return isThere && isFolder.boolValue ? path + "/" + plain : path
+        }
+    }
+
+    struct Restore: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Make a store again from a copy, in a place that holds nothing.",
+            discussion: """
+                The copy may come from the other engine. Devices notice by themselves and read \
+                anew; numbers that may have been given out after the copy never come again.
+                """)
+
+        @Argument(help: "What `database backup` wrote.") var file: String
+        @OptionGroup var place: DatabaseOptions
+        @OptionGroup var printing: PrintOptions
+
+        func run() async throws {
+            let path = URL(fileURLWithPath: file).standardizedFileURL.path
+            let place = try place.place()
+            let summary = try await place.writing { places, dialect, keys in
+                try await StoreRestore.read(
+                    path, into: places, dialect, keys: keys, wall: Live.wallClock.now)
+            }
+            try printing.show(
+                summary,
+                "Restored \(summary.realms.count) realms (\(summary.rows) rows, "
+                    + "\(summary.keys) keys) as of \(summary.madeAt) to \(place.words).")
+        }
+    }
+}

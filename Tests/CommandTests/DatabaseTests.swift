@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestSupport
+import Testing
+
+/// `shopkeeper database`: how a store's databases stand, and copies of them.
+@Suite(.timeLimit(.minutes(5))) struct DatabaseTests {
+    let rig: Rig
+
+    init() throws {
+        rig = try Rig()
+    }
+
+    private static let product = "com.example.monkeycredits.credits5"
+
+    @Test func `a store is copied while it sells and goes on on PostgreSQL`() async throws {
+        let database = try await PostgresCluster.database(rig)
+        let first = try await rig.serve("--data", rig.path("a"))
+        let bought = try await rig.run(
+            "shopkeeper", "buy", Self.product, "--data", rig.path("a"))
+        try #require(bought.status == 0, "\(bought.errors)")
+
+        let copied = try await rig.run(
+            "shopkeeper", "database", "backup", rig.path("copy"), "--data", rig.path("a"))
+        try #require(copied.status == 0, "\(copied.errors)")
+        let served = try await rig.run(
+            "shopkeeper", "database", "status", "--data", rig.path("a"))
+        first.kill(SIGTERM)
+        _ = await first.outcome()
+        let restored = try await rig.run(
+            "shopkeeper", "database", "restore", rig.path("copy"), "--database", database,
+            "--data", rig.path("b"))
+        try #require(restored.status == 0, "\(restored.errors)")
+        let second = try await rig.serve("--database", database, "--data", rig.path("b"))
+        let again = try await rig.run(
+            "shopkeeper", "buy", Self.product, "--data", rig.path("b"))
+        let listed = try await rig.list("transaction", "list", "--data", rig.path("b"))
+        let status = try await rig.object(
+            "database", "status", "--database", database, "--data", rig.path("b"))
+        second.kill(SIGTERM)
+        _ = await second.outcome()
+
+        #expect(again.status == 0, "\(again.errors)")
+        #expect(listed.count == 2)
+        #expect(served.output.contains("served by this machine"))
+        #expect(served.output.contains("1 transactions"))
+        #expect((status["status"] as? [String: Any])?["engine"] as? String == "PostgreSQL")
+        #expect(
+            try Data(contentsOf: URL(fileURLWithPath: rig.path("a/root.pem")))
+                == Data(contentsOf: URL(fileURLWithPath: rig.path("b/root.pem"))))
+    }
+
+    @Test func `what cannot be copied or restored is told with its exit code`() async throws {
+        let none = try await rig.run(
+            "shopkeeper", "database", "status", "--data", rig.path("none"))
+        try Data("nonsense\n".utf8).write(to: URL(fileURLWithPath: rig.path("nonsense")))
+        let wrong = try await rig.run(
+            "shopkeeper", "database", "restore", rig.path("nonsense"), "--data", rig.path("x"))
+        let away = try await rig.run(
+            "shopkeeper", "database", "status", "--database", "host=\(rig.path("none"))")
+
+        #expect(none.status == 69)
+        #expect(wrong.status == 65)
+        #expect(wrong.errors.contains("remedy:"))
+        #expect(away.status == 69)
+        #expect(away.errors.contains("--database"))
+    }
+
+    @Test func `a store is not restored over one that is served`() async throws {
+        let store = try await rig.serve("--data", rig.path("a"))
+        let copied = try await rig.run(
+            "shopkeeper", "database", "backup", rig.path("copy"), "--data", rig.path("a"))
+        try #require(copied.status == 0, "\(copied.errors)")
+
+        let busy = try await rig.run(
+            "shopkeeper", "database", "restore", rig.path("copy"), "--data", rig.path("a"))
+        store.kill(SIGTERM)
+        _ = await store.outcome()
+        let full = try await rig.run(
+            "shopkeeper", "database", "restore", rig.path("copy"), "--data", rig.path("a"))
+
+        #expect(busy.status == 73)
+        #expect(full.status == 73)
+        #expect(full.errors.contains("holds nothing"))
+    }
+}
+
+extension PostgresCluster {
+    /// A database of the test's own in the run's cluster.
+    static func database(_ rig: Rig) async throws -> String {
+        let cluster = try await shared()
+        let name = "command_\(UUID().uuidString.lowercased().filter { $0 != "-" })"
+        let made = try await rig.run(
+            "psql", "-q", cluster.conninfo, "-c", "CREATE DATABASE \(name)")
+        try #require(made.status == 0, "\(made.errors)")
+        return cluster.conninfo.replacingOccurrences(of: "dbname=postgres", with: "dbname=\(name)")
+    }
+}
