@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Commerce
 import Crypto
 import Foundation
 import Storage
@@ -93,7 +94,7 @@ final class ArchiveReader {
     }
 
     private func check(_ end: ArchiveLine.End) throws {
-        guard end.lines == lines, end.sha256 == ArchiveWriter.hexadecimal(hash.finalize()),
+        guard end.lines == lines, end.sha256 == hexadecimal(hash.finalize()),
             try text.isAtEnd()
         else { throw damaged }
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Commerce
 import Crypto
 import Foundation
 public import Storage
@@ -93,7 +94,7 @@ public final class ArchiveWriter: Sendable {
     /// Ends the archive and gives it its name.
     public func finish() throws -> Summary {
         let (sha256, lines) = state.withLock { state in
-            (Self.hexadecimal(state.hash.finalize()), state.lines)
+            (hexadecimal(state.hash.finalize()), state.lines)
         }
         try write(ArchiveLine.End(lines: lines, sha256: sha256))
         return try state.withLock { state in
@@ -171,10 +172,6 @@ public final class ArchiveWriter: Sendable {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.withoutEscapingSlashes, .sortedKeys]
         return encoder
-    }
-
-    static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
-        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
     private static func syncFolder(of path: String) throws {

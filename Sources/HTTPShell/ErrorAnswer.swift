@@ -51,8 +51,10 @@ package struct ErrorAnswer: Sendable {
         case .busy: self.init(503, words.busy, retryAfterSeconds: 1, fault: reason)
         case .outcomeUnknown:
             self.init(503, words.outcomeUnknown, retryAfterSeconds: 1, fault: reason)
-        case .unavailable, .full, .readOnly:
+        case .unavailable:
             self.init(503, words.storageUnavailable, retryAfterSeconds: 5, fault: reason)
+        case .full: self.init(503, words.storageFull, retryAfterSeconds: 5, fault: reason)
+        case .readOnly: self.init(503, words.storageReadOnly, retryAfterSeconds: 5, fault: reason)
         default: self.init(500, words.bug, fault: reason)
         }
     }

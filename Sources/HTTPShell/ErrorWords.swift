@@ -30,11 +30,28 @@ package struct ErrorWords: Sendable {
             remedy: "ask again in a moment")
     }
 
+    /// The database cannot be reached or be used now; nothing was written.
     var storageUnavailable: WireError {
+        unusable(
+            code: "storageUnavailable", "does not answer as it should",
+            rule: "its database can be reached")
+    }
+
+    /// No room is left where the database lies; nothing was written.
+    var storageFull: WireError {
+        unusable(code: "storageFull", "is full", rule: "there is room for what is written")
+    }
+
+    /// The database takes no writes; nothing was written.
+    var storageReadOnly: WireError {
+        unusable(code: "storageReadOnly", "may only be read", rule: "its database takes writes")
+    }
+
+    private func unusable(code: String, _ words: String, rule: String) -> WireError {
         WireError(
-            code: "storageUnavailable",
-            message: "The \(subject)'s storage does not answer as it should.",
-            remedy: "ask again later; the operator finds the reason in the server's log")
+            code: code, message: "The \(subject)'s storage \(words).", rule: rule,
+            remedy: "ask again later, the same request; the operator finds the reason in the "
+                + "server's log")
     }
 
     var outcomeUnknown: WireError {

@@ -1,52 +1,178 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Commerce
 import Foundation
 import SignedData
+import Synchronization
 
 /// The store's certificate authorities, made once and kept by the key store.
 ///
 /// All of one authority's files are stored as **one** key, so that two
 /// processes that start together cannot mix theirs; the root certificate,
-/// which is no secret, is stored beside it for people to find. An actor, for
-/// what it has made; making keys takes a second, in a task of its own, so that
-/// no event loop stands still meanwhile.
+/// which is no secret, is stored beside it for people to find. A rotation is
+/// the next key, `sandbox/authority.2.json` and so on: whoever stores a name
+/// first has rotated, and every process looks now and then for the next. An
+/// actor, for what it has made; making keys takes a second, in a task of its
+/// own, so that no event loop stands still meanwhile.
 actor Authorities {
-    private let keys: any KeyStore
-    private var made: [AuthorityKind: CertificateAuthority] = [:]
+    /// How long a process may go on signing with what another has rotated away.
+    static let lookSeconds: Int64 = 5
 
-    init(keys: any KeyStore) {
+    private let keys: any KeyStore
+    private let statusURL: String?
+    private var made: [AuthorityKind: LiveAuthority] = [:]
+    private let lookedAt = Mutex<Timestamp?>(nil)
+
+    /// `statusURL` goes into certificates made from now on.
+    init(keys: any KeyStore, statusURL: String? = nil) {
         self.keys = keys
+        self.statusURL = statusURL
     }
 
     /// The authority, made now when there is none.
     func authority(_ kind: AuthorityKind) async throws -> CertificateAuthority {
-        if let authority = try await existing(kind) { return authority }
+        try await live(kind).current
+    }
+
+    /// What signs for a kind of realm, now and after each rotation.
+    func live(_ kind: AuthorityKind) async throws -> LiveAuthority {
+        if let live = try await known(kind) { return live }
         // Whoever is second meanwhile makes some in vain: the first are stored.
-        let fresh = try await Task.detached { try CertificateAuthority.make(kind) }.value
-        let texts = fresh.files.mapValues { String(decoding: $0, as: UTF8.self) }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .prettyPrinted]
-        let stored = try await keys.store([UInt8](try encoder.encode(texts)), as: name(kind))
-        return try await keep(stored, kind)
+        let statusURL = statusURL
+        let fresh = try await Task.detached {
+            try CertificateAuthority.make(kind, statusURL: statusURL)
+        }.value
+        _ = try await keys.store(try Self.encode(fresh.files), as: Self.name(kind, 1))
+        guard let live = try await known(kind) else {
+            throw KeyStoreFault(Self.name(kind, 1), "vanished while it was stored")
+        }
+        return live
     }
 
     /// The authority, or nil when it was never made.
     func existing(_ kind: AuthorityKind) async throws -> CertificateAuthority? {
-        if let authority = made[kind] { return authority }
-        guard let stored = try await keys.read(name(kind)) else { return nil }
-        return try await keep(stored, kind)
+        try await known(kind)?.current
     }
 
-    private func keep(_ stored: [UInt8], _ kind: AuthorityKind) async throws
-        -> CertificateAuthority
-    {
+    /// Every generation of an authority, oldest first; none when it was never made.
+    func generations(_ kind: AuthorityKind) async throws -> [CertificateAuthority] {
+        guard let live = try await known(kind) else { return [] }
+        try await look(kind, live)
+        return live.all
+    }
+
+    /// New leaves, and a new intermediate where asked for, from now on.
+    /// `rootKey`: the root's key as PEM where it lies in a safe; it is used
+    /// and not kept. Nil where another process has rotated at the same moment.
+    func rotate(
+        _ kind: AuthorityKind, withIntermediate: Bool, rootKey: String?
+    ) async throws -> CertificateAuthority? {
+        guard let live = try await known(kind) else { return nil }
+        try await look(kind, live)
+        let old = live.current
+        var files = old.files
+        let keepsRootKey = files[Self.rootKeyFile] != nil
+        if let rootKey { files[Self.rootKeyFile] = Array(rootKey.utf8) }
+        let whole = rootKey == nil ? old : try CertificateAuthority(files: files)
+        let (next, statusURL) = (live.all.count + 1, statusURL)
+        var fresh = try await Task.detached {
+            try whole.rotated(kind, withIntermediate: withIntermediate, statusURL: statusURL).files
+        }.value
+        if !keepsRootKey { fresh[Self.rootKeyFile] = nil }
+        let name = Self.name(kind, next)
+        let bytes = try Self.encode(fresh)
+        let winner = try await keys.store(bytes, as: name)
+        let stored = try Self.decode(winner, name)
+        if live.all.count < next { live.add(stored) }
+        return winner == bytes ? stored : nil
+    }
+
+    /// Looks for what other processes have rotated, at most once in
+    /// ``lookSeconds``. What cannot be looked for leaves everything as it is.
+    nonisolated func lookIfDue(_ wall: Timestamp, _ log: ShopLog) async {
+        let isDue = lookedAt.withLock { last in
+            if let last, last <= wall, wall < last.adding(seconds: Self.lookSeconds) {
+                return false
+            }
+            defer { last = wall }
+            return last != nil
+        }
+        guard isDue else { return }
+        do { try await look() } catch {
+            log(.warning, "certificates could not be looked for: \(error)")
+        }
+    }
+
+    private func look() async throws {
+        for (kind, live) in made { try await look(kind, live) }
+    }
+
+    private func look(_ kind: AuthorityKind, _ live: LiveAuthority) async throws {
+        while true {
+            let count = live.all.count
+            let name = Self.name(kind, count + 1)
+            guard let stored = try await keys.read(name) else { return }
+            let next = try Self.decode(stored, name)
+            // While it was read somebody else may have been here.
+            if live.all.count == count { live.add(next) }
+        }
+    }
+
+    private func known(_ kind: AuthorityKind) async throws -> LiveAuthority? {
+        if let live = made[kind] { return live }
+        let name = Self.name(kind, 1)
+        guard let stored = try await keys.read(name) else { return nil }
+        let first = try Self.decode(stored, name)
+        _ = try await keys.store(Array(first.rootPEM.utf8), as: "\(kind.rawValue)/root.pem")
+        let live = made[kind] ?? LiveAuthority(first)
+        if made[kind] == nil {
+            made[kind] = live
+            try await look(kind, live)
+        }
+        return live
+    }
+
+    private static let rootKeyFile = "root.key.pem"
+
+    private static func encode(_ files: [String: [UInt8]]) throws -> [UInt8] {
+        let texts = files.mapValues { String(decoding: $0, as: UTF8.self) }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .prettyPrinted]
+        return [UInt8](try encoder.encode(texts))
+    }
+
+    private static func decode(_ stored: [UInt8], _ name: String) throws -> CertificateAuthority {
         guard let texts = try? JSONDecoder().decode([String: String].self, from: Data(stored))
-        else { throw KeyStoreFault(name(kind), "is damaged: not a JSON object of PEM texts") }
-        let authority = try CertificateAuthority(files: texts.mapValues { Array($0.utf8) })
-        _ = try await keys.store(Array(authority.rootPEM.utf8), as: "\(kind.rawValue)/root.pem")
-        made[kind] = authority
-        return authority
+        else { throw KeyStoreFault(name, "is damaged: not a JSON object of PEM texts") }
+        return try CertificateAuthority(files: texts.mapValues { Array($0.utf8) })
     }
 
-    private func name(_ kind: AuthorityKind) -> String { "\(kind.rawValue)/authority.json" }
+    private static func name(_ kind: AuthorityKind, _ generation: Int) -> String {
+        generation == 1
+            ? "\(kind.rawValue)/authority.json"
+            : "\(kind.rawValue)/authority.\(generation).json"
+    }
+}
+
+/// One authority through its rotations. A class, because all realms of a
+/// kind sign with the newest.
+final class LiveAuthority: Sendable {
+    private let state: Mutex<(current: CertificateAuthority, former: [CertificateAuthority])>
+
+    init(_ authority: CertificateAuthority) {
+        state = Mutex((authority, []))
+    }
+
+    /// What signs now.
+    var current: CertificateAuthority { state.withLock { $0.current } }
+
+    /// Oldest first.
+    var all: [CertificateAuthority] { state.withLock { $0.former + [$0.current] } }
+
+    func add(_ next: CertificateAuthority) {
+        state.withLock { state in
+            state.former.append(state.current)
+            state.current = next
+        }
+    }
 }

@@ -97,6 +97,7 @@ extension Realm {
             try row.optionalInteger("delivered_at") == nil
         else { return nil }
         let now = try ClockRow(row).now(wall: ports.wall.now)
+        await authorities.lookIfDue(ports.wall.now, ports.log)
         var signed = try row.optionalText("signed_payload")
         if signed == nil { signed = try await signNotification(row, cause, customer, at: now) }
         guard let signed else { return nil }

@@ -26,7 +26,8 @@ public final class Realm: Sendable {
 
     let storage: any Storage
     let ports: StorePorts
-    let authority: CertificateAuthority
+    private let live: LiveAuthority
+    let authorities: Authorities
     let processor: (any Authoriser)?
     let hub = ChangesHub()
     /// Rung after every commit that owes outer work.
@@ -53,7 +54,8 @@ public final class Realm: Sendable {
             (store.ports.courier.map { [NotificationErrands(courier: $0)] } ?? [])
             + (processor.map(ProcessorErrands.handlers) ?? [])
         self.handlers = Dictionary(uniqueKeysWithValues: handlers.map { ($0.kind, $0) })
-        authority = try await store.authorities.authority(
+        authorities = store.authorities
+        live = try await store.authorities.live(
             opening.description.environment == Self.production ? .production : .sandbox)
         self.storage = storage
     }
@@ -102,6 +104,9 @@ public final class Realm: Sendable {
             ports.log(.error, "a realm did not close", nil, ["realm": description.id])
         }
     }
+
+    /// What signs now: a rotation changes it while the realm is open.
+    var authority: CertificateAuthority { live.current }
 
     var isProduction: Bool { description.environment == Self.production }
 

@@ -112,6 +112,18 @@ extension Statement {
             ON CONFLICT (kind) DO NOTHING
             """)
 
+        static let askReadiness = Statement(
+            "registry.askReadiness", [.blob],
+            """
+            INSERT INTO readiness (singleton, asked, room) VALUES (1, 1, $1)
+            ON CONFLICT (singleton) DO UPDATE
+            SET asked = readiness.asked + 1, room = excluded.room
+            """)
+
+        /// Takes the room back in the same commit.
+        static let leaveReadiness = Statement(
+            "registry.leaveReadiness", [], "UPDATE readiness SET room = NULL")
+
         static let insertDoorKey = Statement(
             "registry.insertDoorKey", [.text, .text],
             "INSERT INTO door_keys (door, secret) VALUES ($1, $2) ON CONFLICT (door) DO NOTHING")
@@ -122,6 +134,7 @@ extension Statement {
         static let all = [
             liveRealms, realmByName, insertRealm, deleteRealm, unremovedRealms, markRemoved,
             reserveNumbers, numbers, insertNumbers, insertDoorKey, doorKeys,
+            askReadiness, leaveReadiness,
         ]
     }
 }

@@ -23,6 +23,8 @@ public final class Store: Sendable {
     let numbers: NumberBlocks
     let authorities: Authorities
     let open = OpenRealms()
+    /// When the store was last found ready, wall time.
+    let readyAt = Mutex<Timestamp?>(nil)
     private let doorKeys: [Door: String]
     private let opened = Mutex<[String: Task<Realm, any Error>]>([:])
     private let named = Mutex<[String: Realm]>([:])
@@ -32,7 +34,7 @@ public final class Store: Sendable {
         self.registry = registry
         self.doorKeys = doorKeys
         numbers = NumberBlocks(registry: registry)
-        authorities = Authorities(keys: ports.keys)
+        authorities = Authorities(keys: ports.keys, statusURL: ports.statusURL)
     }
 
     /// Opens the registry, makes what a new store lacks (door keys, the
@@ -65,6 +67,7 @@ public final class Store: Sendable {
     /// request's realm is looked up at every request; one process has a
     /// registry in SQLite, so none else can delete the realm meanwhile.
     public func realm(named name: String) async throws -> Realm {
+        await authorities.lookIfDue(ports.wall.now, ports.log)
         if let known = named.withLock({ $0[name] }) { return known }
         guard let row = try await realmRow(named: name) else { throw Self.realmNotFound(name) }
         let realm = try await opened(row)

@@ -6,7 +6,7 @@ extension Statement {
     /// Every statement of a realm's database and of the registry, for the
     /// test that prepares them all.
     enum Shop {
-        static let registry = Registry.all + Keys.all + Restores.registry
+        static let registry = Registry.all + Keys.all + Restores.registry + Certificates.all
         static let realm =
             Realms.all + Catalogues.all + Customers.all + Sessions.all + Purchases.all
             + Transactions.all + ServerKeys.all + Notifications.all + Errands.all

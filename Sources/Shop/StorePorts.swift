@@ -82,6 +82,8 @@ public struct StorePorts: Sendable {
     public var sleep: @Sendable (Duration) async throws -> Void
     /// Seed of the realm `default` when this start makes it.
     public var defaultRealmSeed: Int64?
+    /// Where certificates made from now on say that their status is told; nil: nowhere.
+    public var statusURL: String?
 
     public init(
         places: StoragePlaces, keys: any KeyStore, wall: WallClock, randomness: Randomness,
@@ -89,8 +91,9 @@ public struct StorePorts: Sendable {
         courier: (any Courier)? = nil,
         passwordCost: PasswordCost = .standard, log: ShopLog = .silent,
         sleep: @escaping @Sendable (Duration) async throws -> Void = Self.sleepForEver,
-        defaultRealmSeed: Int64? = nil
+        defaultRealmSeed: Int64? = nil, statusURL: String? = nil
     ) {
+        self.statusURL = statusURL
         self.places = places
         self.keys = keys
         self.wall = wall

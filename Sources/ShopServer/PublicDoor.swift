@@ -17,7 +17,7 @@ struct PublicDoor: Sendable {
         try .json(ServerStatus(status: "ok"))
     }
 
-    /// The storage answers, and the server is not about to stop.
+    /// The store could sell: its storage takes writes, its keys are there, and the server is not about to stop.
     func ready() async throws -> Response {
         guard !Task.isShuttingDownGracefully else {
             throw RequestMistake.notReady(reason: "The server is stopping.")
@@ -26,7 +26,7 @@ struct PublicDoor: Sendable {
         let late = RequestMistake.notReady(reason: "The storage does not answer.")
         do {
             try await call.ports.deadline(call.configuration.readyTimeout, or: late) {
-                _ = try await store.realm(named: Store.defaultRealm).clock()
+                try await store.readiness()
             }
         } catch { throw late }
         return try .json(ServerStatus(status: "ready"))

@@ -29,6 +29,10 @@ struct Responder: RequestHandler {
         case .ready: return try await PublicDoor(store: store, call: call).ready()
         case .rootCertificate:
             return try await PublicDoor(store: store, call: call).rootCertificate()
+        case .askStatus:
+            return try await CertificateDoor(store: store, call: call).askStatus()
+        case .status(let base64):
+            return try await CertificateDoor(store: store, call: call).status(base64)
         case .device(let route):
             return try await DeviceDoor(realm: try await realm(destination), call: call)
                 .answer(route)
@@ -54,6 +58,9 @@ struct Responder: RequestHandler {
         _ destination: Destination, _ door: OperatorDoor
     ) async throws -> Response {
         switch destination.route {
+        case .listCertificates, .rotateCertificates, .revokeCertificate:
+            return try await CertificateDoor(store: store, call: door.call)
+                .operate(destination.route)
         case .listRealms: return try await door.realms()
         case .createRealm: return try await door.createRealm()
         case .deleteRealm(let name): return try await door.deleteRealm(name)

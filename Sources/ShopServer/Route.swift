@@ -6,6 +6,8 @@ import StoreWire
 /// What a request asks for, read from its method and path alone.
 enum Route: Hashable, Sendable {
     case health, ready, rootCertificate
+    case askStatus, status(base64: String)
+    case listCertificates, rotateCertificates, revokeCertificate
     case device(DeviceRoute)
     case transactionInfo(id: String)
     case requestTestNotification, testNotification(token: String), notificationHistory
@@ -110,6 +112,15 @@ struct Entry: Sendable {
         Entry("GET", "/health", isStoreWide: true) { _ in .health },
         Entry("GET", "/ready", isStoreWide: true) { _ in .ready },
         Entry("GET", "/certificates/root", isStoreWide: true) { _ in .rootCertificate },
+        Entry("POST", "/certificates/status", isStoreWide: true) { _ in .askStatus },
+        Entry("GET", "/certificates/status/{}", isStoreWide: true) { .status(base64: $0[0]) },
+        Entry("GET", "/operator/v1/certificates", isStoreWide: true) { _ in .listCertificates },
+        Entry("POST", "/operator/v1/certificates/rotations", isStoreWide: true) { _ in
+            .rotateCertificates
+        },
+        Entry("POST", "/operator/v1/certificates/revocations", isStoreWide: true) { _ in
+            .revokeCertificate
+        },
         Entry("GET", "/inApps/v1/transactions/{}") { .transactionInfo(id: $0[0]) },
         Entry("POST", "/inApps/v1/notifications/test") { _ in .requestTestNotification },
         Entry("GET", "/inApps/v1/notifications/test/{}") { .testNotification(token: $0[0]) },

@@ -106,6 +106,19 @@ public struct CertificateAuthority: Sendable {
         hexadecimal(SHA256.hash(data: certificate))
     }
 
+    /// What it issued and signs with, for lists, and to go on answering for it
+    /// after a rotation.
+    public var issued: [IssuedCertificate] {
+        [
+            IssuedCertificate(.intermediate, certificates[1]),
+            IssuedCertificate(.transactions, certificates[2]),
+            IssuedCertificate(.receipts, certificates[3]),
+        ]
+    }
+
+    /// Whether the root's key is here, and not in a safe.
+    public var hasRootKey: Bool { keys.root != nil }
+
     /// The serial numbers of the leaves, big-endian octets: to be kept when
     /// they are rotated, so that ``status`` goes on answering for them.
     public var leafSerials: [[UInt8]] {

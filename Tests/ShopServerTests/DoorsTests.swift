@@ -14,6 +14,11 @@ import Testing
     /// Each route with the only key that opens it; nil: anybody.
     static let routes: [(String, String, Key?)] = [
         ("GET", "/health", nil), ("GET", "/ready", nil), ("GET", "/certificates/root", nil),
+        ("POST", "/certificates/status", nil), ("GET", "/certificates/status/MAA=", nil),
+        ("GET", "/operator/v1/certificates", .operator),
+        ("POST", "/operator/v1/certificates/rotations", .operator),
+        ("POST", "/operator/v1/certificates/revocations", .operator),
+
         ("POST", "/device/v1/sessions", nil), ("POST", "/device/v1/products", .device),
         ("PUT", "/device/v1/purchases/00000000-0000-4000-8000-00000000000a", .device),
         ("GET", "/device/v1/transactions", .device),

@@ -3,6 +3,7 @@
 import Archive
 import Commerce
 import Foundation
+import SignedData
 import Storage
 import StoreWire
 import TestSupport

@@ -214,12 +214,14 @@ struct TestWorld: Sendable {
     static func open(
         places: TestPlaces = TestPlaces(), wall: TestWall = TestWall(), seed: Int64? = nil,
         randomness: UInt64 = 1, processor: ScriptedProcessor? = nil, realm: String? = nil,
-        environment: String = Realm.sandbox, courier: (any Courier)? = nil
+        environment: String = Realm.sandbox, courier: (any Courier)? = nil,
+        keys: (any KeyStore)? = nil
     ) async throws -> TestWorld {
+        let shared = try await Self.keys.value
         let logged = Logged()
         let store = try await Store.open(
             StorePorts(
-                places: places.places, keys: try await keys.value, wall: wall.clock,
+                places: places.places, keys: keys ?? shared, wall: wall.clock,
                 randomness: .seeded(randomness), authoriser: { _ in processor },
                 courier: courier, passwordCost: PasswordCost(rounds: 2), log: logged.log,
                 defaultRealmSeed: seed))

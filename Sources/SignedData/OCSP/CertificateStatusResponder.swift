@@ -42,13 +42,21 @@ public struct CertificateStatusResponder: Sendable {
         CertificateID.serial(certificate.serialNumber.bytes)
     }
 
+    /// Whether a request is about what this root or this intermediate issued.
+    public func isAsked(by request: [UInt8]) -> Bool {
+        guard let asked = try? CertificateStatusRequest(request) else { return false }
+        return [root, intermediate].contains { issuer in
+            asked.certificates.allSatisfy { (try? $0.names(issuer)) == true }
+        }
+    }
+
     /// The answer to a request, both in DER. A request that is none gets an
     /// answer that says so.
     ///
     /// - Parameters:
     ///   - wall: The machine's time: whoever checks online lives in it.
     ///   - revoked: When each serial number was revoked, big-endian octets.
-    ///   - formerly: Serial numbers of leaves that were issued earlier.
+    ///   - formerly: Serial numbers of what was issued earlier.
     public func answer(
         _ request: [UInt8], wall: Timestamp, revoked: [[UInt8]: Timestamp] = [:],
         formerly: Set<[UInt8]> = []
@@ -62,7 +70,7 @@ public struct CertificateStatusResponder: Sendable {
         guard isOfRoot || isOfIntermediate else {
             return try CertificateStatusAnswer.error(.unauthorized)
         }
-        let issued = isOfRoot ? issuedByRoot : issuedByIntermediate.union(formerly)
+        let issued = (isOfRoot ? issuedByRoot : issuedByIntermediate).union(formerly)
         let answer = CertificateStatusAnswer(
             statuses: asked.certificates.map { id in
                 let date = revoked[id.serial]

@@ -57,6 +57,26 @@ struct ServeOptions: ParsableArguments {
     @Option(name: .long, help: "debug, info, notice, warning or error, on standard error.")
     var logLevel = "notice"
 
+    @Option(
+        name: .long,
+        help: "Where new certificates say that their status is told: …/certificates/status.")
+    var statusURL: String?
+
+    /// Certificates carry it for good, so it must be one that libraries can ask.
+    func checkedStatusURL() throws -> String? {
+        guard let statusURL else { return nil }
+        let parts = URLComponents(string: statusURL)
+        guard ["http", "https"].contains(parts?.scheme), parts?.host?.isEmpty == false,
+            parts?.query == nil, parts?.fragment == nil, statusURL.utf8.count <= 500
+        else {
+            throw Failure(
+                .usage, "statusURLInvalid", "Certificates cannot name \(statusURL).",
+                field: "--status-url", rule: "an http or https address without a query",
+                remedy: "name the store's own, such as http://shop.example/certificates/status")
+        }
+        return statusURL
+    }
+
     func passwordCost() throws -> PasswordCost {
         guard (2...1_048_576).contains(scryptRounds), scryptRounds & (scryptRounds - 1) == 0 else {
             throw Failure(

@@ -33,7 +33,8 @@ final class StoreFolder: Sendable {
             randomness: Live.randomness,
             authoriser: try options.authoriser(), courier: LiveCourier(),
             passwordCost: try options.passwordCost(), log: Self.log(logger),
-            sleep: { try await Live.sleep($0) }, defaultRealmSeed: options.seed)
+            sleep: { try await Live.sleep($0) }, defaultRealmSeed: options.seed,
+            statusURL: try options.checkedStatusURL())
     }
 
     private func places(_ options: ServeOptions) throws -> StoragePlaces {

@@ -2,6 +2,7 @@
 
 import Archive
 import ArgumentParser
+import Commerce
 import Foundation
 import Live
 import Shop

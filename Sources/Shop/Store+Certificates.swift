@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import SignedData
+import Storage
+public import StoreWire
+
+extension Store {
+    /// Every certificate that was issued, oldest first, and which of them
+    /// were revoked.
+    public func certificates() async throws -> [CertificateSummary] {
+        let revoked = try await revocations()
+        var list: [CertificateSummary] = []
+        for kind in AuthorityKind.allCases {
+            let generations = try await authorities.generations(kind)
+            for (index, generation) in generations.enumerated() {
+                for certificate in generation.issued
+                where !list.contains(where: { $0.serialNumber == certificate.serialText }) {
+                    let isInUse =
+                        generations.last?.issued.contains { $0.serial == certificate.serial }
+                        == true
+                    list.append(
+                        CertificateSummary(
+                            kind: kind.rawValue, role: certificate.role.rawValue,
+                            serialNumber: certificate.serialText, generation: index + 1,
+                            isInUse: isInUse, revokedDate: revoked[certificate.serialText]))
+                }
+            }
+        }
+        return list
+    }
+
+    /// New leaves (and a new intermediate) that sign from now on, in every
+    /// process of the store within seconds; what was signed before verifies as
+    /// ever. Refusals, in order: `kindUnknown`, `authorityNotMade`,
+    /// `rootKeyMissing`, `rootKeyInvalid`, `rotatedAlready`.
+    public func rotateCertificates(
+        _ request: RotateCertificatesRequest
+    ) async throws -> [CertificateSummary] {
+        let kind = try Self.kind(request.kind)
+        guard let old = try await authorities.existing(kind) else {
+            throw Refusal(
+                .notFound, code: "authorityNotMade",
+                "The \(kind.rawValue) certificate authority has not been made.", field: "kind",
+                rule: "production's is made with the first production realm",
+                remedy: "create a production realm, or name the sandbox's")
+        }
+        let withIntermediate = request.withIntermediate ?? false
+        if withIntermediate, request.rootKey == nil, !old.hasRootKey {
+            throw Refusal(
+                .conflict, code: "rootKeyMissing", "The root's key is kept elsewhere.",
+                field: "rootKey", rule: "a new intermediate is signed with it",
+                remedy: "send it along with --root-key; it is used once and not kept")
+        }
+        let rotated: CertificateAuthority?
+        do {
+            rotated = try await authorities.rotate(
+                kind, withIntermediate: withIntermediate, rootKey: request.rootKey)
+        } catch let fault as AuthorityFault where request.rootKey != nil {
+            throw Refusal(
+                .badRequest, code: "rootKeyInvalid", "\(fault)", field: "rootKey",
+                rule: "the PEM of this root's private key",
+                remedy: "take it from the safe where you put it")
+        }
+        guard rotated != nil else {
+            throw Refusal(
+                .conflict, code: "rotatedAlready", "Somebody else has rotated at this moment.",
+                remedy: "look at the list, and rotate again if that was not what you wanted")
+        }
+        ports.log(.info, "certificates rotated", nil, ["kind": kind.rawValue])
+        return try await certificates()
+    }
+
+    /// Says from now on that a certificate does not hold any more, to whoever
+    /// checks that online. Revoking again changes nothing. Refusals, in
+    /// order: `certificateUnknown`, `certificateInUse`.
+    public func revokeCertificate(_ serialNumber: String) async throws -> CertificateSummary {
+        let serial = serialNumber.lowercased()
+        guard let known = try await certificates().first(where: { $0.serialNumber == serial })
+        else {
+            throw Refusal(
+                .notFound, code: "certificateUnknown",
+                "This store has issued no certificate of that serial number.",
+                field: "serialNumber", rule: "hexadecimal digits, as the list tells them",
+                remedy: "list the certificates")
+        }
+        guard !known.isInUse else {
+            throw Refusal(
+                .conflict, code: "certificateInUse", "The store signs with this certificate.",
+                field: "serialNumber", rule: "what is revoked signs nothing",
+                remedy: "rotate the certificates first, then revoke the old one")
+        }
+        let now = ports.wall.now
+        let date = try await registry.write { writing in
+            try writing.execute(
+                Statement.Certificates.revoke, [.text(serial), .integer(now.milliseconds)])
+            return try writing.first(Statement.Certificates.revocation, [.text(serial)])?
+                .integer("revoked_at")
+        }
+        ports.log(.info, "certificate revoked", nil, ["serial": serial])
+        var revoked = known
+        revoked.revokedDate = date.map(Timestamp.init(milliseconds:)) ?? now
+        return revoked
+    }
+
+    /// Whether certificates still hold (OCSP): a request and its answer, DER.
+    /// A request that is none gets an answer that says so.
+    public func certificateStatus(_ request: [UInt8]) async throws -> [UInt8] {
+        var all: [[CertificateAuthority]] = []
+        for kind in AuthorityKind.allCases {
+            all.append(try await authorities.generations(kind))
+        }
+        let revoked = try await revocations()
+        for generations in all {
+            guard let asked = generations.last(where: { $0.status.isAsked(by: request) }) else {
+                continue
+            }
+            let issued = generations.flatMap(\.issued)
+            let dates = issued.compactMap { certificate in
+                revoked[certificate.serialText].map { (certificate.serial, $0) }
+            }
+            return try asked.status.answer(
+                request, wall: ports.wall.now,
+                revoked: Dictionary(dates, uniquingKeysWith: { first, _ in first }),
+                formerly: Set(issued.map(\.serial)))
+        }
+        // Somebody else's certificates, or no request: the sandbox's says which.
+        let any = try await authorities.authority(.sandbox)
+        return try any.status.answer(request, wall: ports.wall.now)
+    }
+
+    private func revocations() async throws -> [String: Timestamp] {
+        let rows = try await registry.read {
+            try $0.query(Statement.Certificates.revocations, [])
+        }
+        var dates: [String: Timestamp] = [:]
+        for row in rows {
+            dates[try row.text("serial")] = Timestamp(
+                milliseconds: try row.integer("revoked_at"))
+        }
+        return dates
+    }
+
+    private static func kind(_ text: String?) throws -> AuthorityKind {
+        guard let kind = AuthorityKind(rawValue: text ?? AuthorityKind.sandbox.rawValue) else {
+            throw Refusal(
+                .badRequest, code: "kindUnknown", "There is no such authority.", field: "kind",
+                rule: "`sandbox` or `production`", remedy: "leave it out for the sandbox's")
+        }
+        return kind
+    }
+}
+
+extension Statement {
+    enum Certificates {
+        static let revoke = Statement(
+            "certificates.revoke", [.text, .integer],
+            """
+            INSERT INTO revoked_certificates (serial, revoked_at) VALUES ($1, $2)
+            ON CONFLICT (serial) DO NOTHING
+            """)
+
+        static let revocation = Statement(
+            "certificates.revocation", [.text],
+            "SELECT revoked_at FROM revoked_certificates WHERE serial = $1")
+
+        static let revocations = Statement(
+            "certificates.revocations", [],
+            "SELECT serial, revoked_at FROM revoked_certificates")
+
+        static let all = [revoke, revocation, revocations]
+    }
+}

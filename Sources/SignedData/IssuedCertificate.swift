@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import X509
+
+/// A certificate that an authority issued and that may be revoked.
+public struct IssuedCertificate: Hashable, Sendable {
+    public enum Role: String, Sendable {
+        case intermediate, transactions, receipts
+    }
+
+    public let role: Role
+    /// Big-endian octets without leading zeros.
+    public let serial: [UInt8]
+
+    /// The serial number in lower-case hexadecimal digits.
+    public var serialText: String { hexadecimal(serial) }
+
+    init(_ role: Role, _ certificate: Certificate) {
+        self.role = role
+        serial = CertificateStatusResponder.serial(certificate)
+    }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Commerce
+
+/// A certificate that the store has issued.
+public struct CertificateSummary: Hashable, Sendable, Codable {
+    /// `sandbox` or `production`.
+    public var kind: String
+    /// `intermediate`, `transactions`, `receipts`.
+    public var role: String
+    /// Hexadecimal digits.
+    public var serialNumber: String
+    /// The rotation that made it, from 1.
+    public var generation: Int
+    /// Whether something is signed with it now.
+    public var isInUse: Bool
+    /// Wall time.
+    public var revokedDate: Timestamp?
+
+    public init(
+        kind: String, role: String, serialNumber: String, generation: Int, isInUse: Bool,
+        revokedDate: Timestamp? = nil
+    ) {
+        self.kind = kind
+        self.role = role
+        self.serialNumber = serialNumber
+        self.generation = generation
+        self.isInUse = isInUse
+        self.revokedDate = revokedDate
+    }
+}
+
+public struct CertificateList: Hashable, Sendable, Codable {
+    public var certificates: [CertificateSummary]
+
+    public init(certificates: [CertificateSummary]) {
+        self.certificates = certificates
+    }
+}
+
+/// Asks for new leaves, and a new intermediate.
+public struct RotateCertificatesRequest: Hashable, Sendable, Codable {
+    /// `sandbox`, when missing, or `production`.
+    public var kind: String?
+    public var withIntermediate: Bool?
+    /// The root's private key as PEM, where the store does not have it.
+    public var rootKey: String?
+
+    public init(kind: String? = nil, withIntermediate: Bool? = nil, rootKey: String? = nil) {
+        self.kind = kind
+        self.withIntermediate = withIntermediate
+        self.rootKey = rootKey
+    }
+}
+
+public struct RevokeCertificateRequest: Hashable, Sendable, Codable {
+    public var serialNumber: String
+
+    public init(serialNumber: String) {
+        self.serialNumber = serialNumber
+    }
+}

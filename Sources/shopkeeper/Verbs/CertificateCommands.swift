@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Foundation
+import StoreWire
+
+struct CertificateCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "certificate", abstract: "What signatures are checked against.",
+        subcommands: [Root.self, List.self, Rotate.self, Revoke.self])
+
+    struct Root: AsyncParsableCommand {
+        private struct Answer: Encodable {
+            let certificate: String
+            let file: String?
+        }
+
+        static let configuration = CommandConfiguration(
+            abstract: "Print the root certificate, or write it to a file.")
+
+        @Option(name: .shortAndLong, help: "A file; DER for .cer and .der, else PEM.")
+        var output: String?
+        @Flag(name: .long, help: "The root of production realms.") var production = false
+        @OptionGroup var store: StoreOptions
+        @OptionGroup var printing: PrintOptions
+
+        func run() async throws {
+            let door = try store.store().publicDoor
+            let kind = production ? "production" : "sandbox"
+            let pem = try await door.bytes("/certificates/root?kind=\(kind)&format=pem")
+            let text = String(decoding: pem, as: UTF8.self)
+            if let output {
+                let isDER = [".cer", ".der"].contains { output.lowercased().hasSuffix($0) }
+                let bytes = isDER ? try await door.bytes("/certificates/root?kind=\(kind)") : pem
+                guard FileManager.default.createFile(atPath: output, contents: bytes) else {
+                    throw Failure(
+                        .taken, "fileUnwritable", "\(output) cannot be written.", field: "--output")
+                }
+            }
+            try printing.show(
+                Answer(certificate: text, file: output),
+                output.map { "Wrote \($0)." } ?? text.trimmingCharacters(in: .newlines))
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List what was issued, used and revoked.")
+
+        @OptionGroup var store: StoreOptions
+        @OptionGroup var printing: PrintOptions
+
+        func run() async throws {
+            let list = try await store.store().storeDoor
+                .get("/certificates", as: CertificateList.self).certificates
+            try printing.show(list, CertificateCommand.table(list))
+        }
+    }
+
+    struct Rotate: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Sign with new certificates from now on; running servers do so in seconds.",
+            discussion: "What was signed before verifies as ever: it carries its own chain.")
+
+        @Flag(name: .long, help: "A new intermediate too, which needs the root's key.")
+        var intermediate = false
+        @Option(name: .long, help: "The file with the root's key (PEM), where it lies in a safe.")
+        var rootKey: String?
+        @Flag(name: .long, help: "Those of production realms.") var production = false
+        @OptionGroup var store: StoreOptions
+        @OptionGroup var printing: PrintOptions
+
+        func run() async throws {
+            let list = try await store.store().storeDoor.post(
+                "/certificates/rotations",
+                RotateCertificatesRequest(
+                    kind: production ? "production" : "sandbox",
+                    withIntermediate: intermediate, rootKey: try key()),
+                as: CertificateList.self
+            ).certificates
+            try printing.show(list, CertificateCommand.table(list))
+        }
+
+        private func key() throws -> String? {
+            guard let rootKey else { return nil }
+            guard let text = try? String(contentsOfFile: rootKey, encoding: .utf8) else {
+                throw Failure(
+                    .input, "fileUnreadable", "\(rootKey) cannot be read.", field: "--root-key",
+                    rule: "a file with the root's private key as PEM")
+            }
+            return text
+        }
+    }
+
+    struct Revoke: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Say that a certificate holds no more, to whoever checks that online.")
+
+        @Argument(help: "Its serial number, as `certificate list` tells it.") var serial: String
+        @OptionGroup var store: StoreOptions
+        @OptionGroup var printing: PrintOptions
+
+        func run() async throws {
+            let revoked = try await store.store().storeDoor.post(
+                "/certificates/revocations", RevokeCertificateRequest(serialNumber: serial),
+                as: CertificateSummary.self)
+            try printing.show(revoked, CertificateCommand.table([revoked]))
+        }
+    }
+
+    fileprivate static func table(_ list: [CertificateSummary]) -> String {
+        Output.table(
+            list.map { one in
+                let state = one.revokedDate.map { "revoked \($0)" } ?? (one.isInUse ? "in use" : "")
+                return [one.serialNumber, one.kind, one.role, "\(one.generation)", state]
+            })
+    }
+}
