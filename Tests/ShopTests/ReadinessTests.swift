@@ -11,6 +11,8 @@ import Testing
 
 /// What becomes of a store whose database takes no writes for a while.
 @Suite(.timeLimit(.minutes(2))) struct ReadinessTests {
+    private let readOnly = "PRAGMA query_only = 1"
+
     private func registry(_ options: SQLiteOptions = SQLiteOptions()) async throws -> any Storage {
         try await SQLiteStorage.open(
             file: nil, migrations: RegistrySchema.migrations, options: options)
@@ -36,16 +38,20 @@ import Testing
     ) async throws {
         let (registry, wall) = (try await registry(), TestWall())
         let store = try await store(registry: registry, wall: wall)
-        try await store.readiness()
 
         // A pragma answers rows and writes nothing: it is read.
         _ = try await registry.read { try $0.query(Statement("test.break", broken), []) }
-        wall.advance(seconds: 2)
         let fault = await #expect(throws: StorageFault.self) { try await store.readiness() }
         _ = try await registry.read { try $0.query(Statement("test.mend", mended), []) }
         try await store.readiness()
+        // A yes stands for a second, and no longer.
+        _ = try await registry.read { try $0.query(Statement("test.query", readOnly), []) }
+        try await store.readiness()
+        wall.advance(seconds: 2)
+        let later = await #expect(throws: StorageFault.self) { try await store.readiness() }
 
         #expect(fault?.code == code)
+        #expect(later?.code == .readOnly)
         await store.close()
     }
 
