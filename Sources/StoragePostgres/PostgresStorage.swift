@@ -91,7 +91,7 @@ public final class PostgresDatabase: Sendable {
         }
     }
 
-    private static func isName(_ text: String) -> Bool {
+    static func isName(_ text: String) -> Bool {
         (1...63).contains(text.utf8.count)
             && text.utf8.allSatisfy {
                 (97...122).contains($0) || (48...57).contains($0) || $0 == 95
@@ -104,10 +104,13 @@ public final class PostgresDatabase: Sendable {
 public final class PostgresStorage: Storage {
     private let database: PostgresDatabase
     private let schema: String
+    /// False for one that is copied as a whole, which takes as long as it takes.
+    private let limitsReads: Bool
     private let state = ClosedFlag()
 
-    init(_ database: PostgresDatabase, schema: String) {
+    init(_ database: PostgresDatabase, schema: String, limitsReads: Bool = true) {
         self.database = database
+        self.limitsReads = limitsReads
         self.schema = schema
     }
 
@@ -115,7 +118,9 @@ public final class PostgresStorage: Storage {
         _ body: @escaping @Sendable (any Reading) throws -> Answer
     ) async throws -> Answer {
         try state.check()
-        return try await database.run(schema: schema) { try $0.read(body) }
+        return try await database.run(schema: schema, isLimited: limitsReads) {
+            try $0.read(body)
+        }
     }
 
     public func write<Answer: Sendable>(
