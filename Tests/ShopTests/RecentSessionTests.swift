@@ -63,6 +63,18 @@ import Testing
         #expect(try await world.realm.listPurchases().purchases.isEmpty)
     }
 
+    @Test func `a realm that is opened again remembers nobody`() async throws {
+        let world = try await TestWorld.open()
+        let token = try await world.signIn().token
+        _ = try await buy(world, token, purchaseID(1))
+        let later = try await world.restarted()
+        world.places.counter.reset()
+
+        #expect(try await buy(later, token, purchaseID(2)).state == "sold")
+
+        #expect(world.places.counter.statements.contains("sessions.find"))
+    }
+
     @Test func `a token is remembered for its own customer alone`() async throws {
         let world = try await TestWorld.open()
         let answer = try await world.signIn()
