@@ -46,8 +46,9 @@ extension Device {
         finishers[key] = Task {
             var failures = 0
             while !Task.isCancelled, self.entry(key)?.state == .finished {
+                let wakes = self.wakeCount
                 guard await !self.isAcknowledged(key, transactionID, of: entry.owner) else { break }
-                await self.nap(failures)
+                await self.nap(failures, since: wakes)
                 failures += 1
             }
             self.finishers[key] = nil

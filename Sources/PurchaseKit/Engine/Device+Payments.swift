@@ -42,11 +42,12 @@ extension Device {
             var carriage = Carriage(mayHaveBeenSent: isResumed)
             var failures = 0
             while !Task.isCancelled, let entry = self.entry(key), entry.isUnderWay {
+                let wakes = self.wakeCount
                 switch await self.step(entry, &carriage) {
                 case .again:
                     failures = 0
                 case .later:
-                    await self.nap(failures)
+                    await self.nap(failures, since: wakes)
                     failures += 1
                 case .done:
                     self.carriers[key] = nil

@@ -25,6 +25,7 @@ extension Device {
         var failures = 0
         var isFirst = true
         while !Task.isCancelled, isHeard {
+            let wakes = wakeCount
             do throws(DeviceFault) {
                 let session = try await signIn()
                 open(for: session.owner)
@@ -39,7 +40,7 @@ extension Device {
                 if case .setUp = error { sayOnce("The store is not used: \(error.sentence)") }
                 if case .refused = error { sayOnce("The store refuses: \(error.sentence)") }
                 openForLastCustomer()
-                await nap(failures)
+                await nap(failures, since: wakes)
                 failures += 1
             }
         }

@@ -17,8 +17,11 @@ enum Backoff {
 }
 
 extension Device {
-    /// Waits before the next try; ends early when something gives hope.
-    func nap(_ failures: Int) async {
+    /// Waits before the next try; ends early when something gives hope, and
+    /// at once when that came after the try began that failed: `wakes` is
+    /// ``wakeCount`` as it was then.
+    func nap(_ failures: Int, since wakes: Int) async {
+        guard wakeCount == wakes else { return }
         let chance = ports.randomness.bytes(1).first ?? 0
         let duration = Backoff.duration(failures: failures, chance: chance)
         napCount += 1
@@ -36,6 +39,7 @@ extension Device {
 
     /// The app wants something, or the store answers again: try now.
     func wake() {
+        wakeCount += 1
         for nap in naps.values { nap.cancel() }
     }
 }

@@ -52,6 +52,8 @@ public actor Device {
     var follower: Task<Void, Never>?
     var naps: [Int: Task<Void, Never>] = [:]
     var napCount = 0
+    /// How often something gave hope.
+    var wakeCount = 0
     /// Changes that happened while nobody listened.
     var untold: Set<String> = []
     /// Transactions finished in this process: an answer that was under way
