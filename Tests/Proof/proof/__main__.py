@@ -89,7 +89,11 @@ def play(arguments, seed, seconds, folder):
     say(f"seed {seed}: {arguments.engine}, {seconds:.0f} s, histories in {folder}")
     stage = Stage(plan(arguments, seed), folder)
     try:
-        complaints = stage.play(seconds)
+        try:
+            complaints = stage.play(seconds)
+        except Trouble as trouble:
+            # What is left is judged all the same.
+            complaints = [str(trouble)]
         gathered = stage.evidence()
         counts = stage.tally(gathered)
         breaches = rules.judge(gathered)

@@ -14,6 +14,8 @@ from .ledger import Unspent
 from .rules import SETTLED
 
 TIMEOUT_SECONDS = 8
+# An answer without one of these was cut in its headers.
+LENGTHS = {"content-length", "transfer-encoding"}
 
 
 class Device:
@@ -62,6 +64,8 @@ class Device:
             connection.request(method, path, text, headers)
             response = connection.getresponse()
             answer = response.read().decode()
+            if not LENGTHS & {name.lower() for name, _ in response.getheaders()}:
+                raise http.client.IncompleteRead(b"")
         except (OSError, http.client.HTTPException) as problem:
             self._log.write(act="lost", call=number, why=type(problem).__name__)
             return None
