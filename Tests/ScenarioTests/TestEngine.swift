@@ -22,10 +22,16 @@ struct TestEngine: Sendable {
     }
 
     private let number = Self.worlds.add(1, ordering: .relaxed).newValue
+    private let isOnPostgres: Bool
+
+    /// Says which engine it is, whatever the run's is.
+    init(isOnPostgres: Bool = Self.isOnPostgres) {
+        self.isOnPostgres = isOnPostgres
+    }
 
     /// A database of this world.
     func storage(_ name: String, _ migrations: [Migration]) async throws -> any Storage {
-        guard Self.isOnPostgres else {
+        guard isOnPostgres else {
             return try await SQLiteStorage.open(file: nil, migrations: migrations)
         }
         return try await Self.connected.value.schema(schema(name), migrations: migrations)
@@ -33,7 +39,7 @@ struct TestEngine: Sendable {
 
     /// A store's databases, which outlive the store.
     var places: StoragePlaces? {
-        guard Self.isOnPostgres else { return nil }
+        guard isOnPostgres else { return nil }
         return StoragePlaces(
             registry: { try await self.storage("registry", $0) },
             realm: { try await self.storage("realm" + $0, $1) },

@@ -42,12 +42,12 @@ final class CutRun: @unchecked Sendable {
 
     init(
         _ product: String, cut: Cut?, hasProcessor: Bool, asksToBuy: Bool = false,
-        flaw: Flaw? = nil
+        flaw: Flaw? = nil, engine: TestEngine = TestEngine()
     ) {
         tape = Tape(cut: cut)
         bell = Bell(patience: .seconds(flaw == nil ? 20 : 2))
         processor = hasProcessor ? Processor(forgetsKeys: flaw == .chargeKeysForgotten) : nil
-        store = CutStore(tape: tape, processor: processor)
+        store = CutStore(tape: tape, processor: processor, engine: engine)
         self.product = product
         self.asksToBuy = asksToBuy
         self.flaw = flaw

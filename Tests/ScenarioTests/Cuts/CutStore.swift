@@ -24,9 +24,10 @@ actor CutStore {
     private var house: House?
     private var opening: Task<House, any Error>?
     private var databases: [String: any Storage] = [:]
-    private let engine = TestEngine()
+    private let engine: TestEngine
 
-    init(tape: Tape, processor: Processor?) {
+    init(tape: Tape, processor: Processor?, engine: TestEngine) {
+        self.engine = engine
         self.tape = tape
         self.processor = processor
     }

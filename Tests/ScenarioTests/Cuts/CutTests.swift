@@ -31,6 +31,23 @@ import Testing
         print("cut \(calls.count) port calls on both sides: \(fired) cuts fired")
     }
 
+    /// Some of the cuts only: the store's own tests cut every call on both engines.
+    @Test func `a purchase on PostgreSQL is cut here and there`() async throws {
+        func story(_ cut: Cut?) -> CutRun {
+            CutRun(
+                "pro", cut: cut, hasProcessor: true, asksToBuy: true,
+                engine: TestEngine(isOnPostgres: true))
+        }
+        let uncut = story(nil)
+        #expect(try await uncut.run() == [])
+        let calls = uncut.tape.calls
+
+        for index in stride(from: 0, to: calls.count, by: 9) {
+            let cut = Cut(index: index, side: index.isMultiple(of: 2) ? .before : .after)
+            #expect(try await story(cut).run() == [], "\(cut), \(calls[index])")
+        }
+    }
+
     @Test(arguments: Flaw.allCases)
     func `the auditor finds what is wrong with a world`(flaw: Flaw) async throws {
         let uncut = CutRun("credits.5", cut: nil, hasProcessor: true)
