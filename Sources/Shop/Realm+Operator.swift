@@ -10,7 +10,10 @@ extension Realm {
 
     /// Makes a customer. Refusals, in order: `textEmpty`, `textInvalid`,
     /// `textTooLong`, `storefrontUnknown`, `passwordMissing`, `customerExists`.
-    public func createCustomer(_ request: CreateCustomerRequest) async throws -> CustomerSummary {
+    public func createCustomer(
+        _ request: CreateCustomerRequest,
+        _ context: RequestContext = RequestContext(requestID: "none", actor: "server")
+    ) async throws -> CustomerSummary {
         try Edge.name(request.name, "name", bytesMax: 100)
         if let storefront = request.storefront, Storefront.named(storefront) == nil {
             throw Self.unknownStorefront(field: "storefront")
@@ -18,6 +21,8 @@ extension Realm {
         let hash = try await passwordHash(request.password)
         let number = try await newNumber(.customer)
         let wall = ports.wall.now
+        let entry = audit(
+            "customer.create", "\(number)", before: nil, after: request.name, context)
         let inserted = try await storage.write { writing -> Row? in
             guard let clock = try writing.first(Statement.Realms.clock) else {
                 throw StorageFault(.malformedRow, "the realm has no row")
@@ -34,6 +39,7 @@ extension Realm {
                     .boolean(request.canMakePayments ?? true), .optional(hash),
                     .integer(now.milliseconds), .boolean(request.asksToBuy ?? false),
                 ])
+            try entry.write(writing)
             return try writing.first(Statement.Customers.byName, [key])
         }
         guard let inserted else {

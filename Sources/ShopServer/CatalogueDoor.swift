@@ -52,9 +52,11 @@ struct CatalogueDoor: Sendable {
         let known = try await realm.apps().first { $0.bundleID.value == bundleID }
         var images: [String] = []
         var before = CatalogueContents()
+        var sold: StoredCatalogue?
         if known != nil {
             let stored = try await realm.storedCatalogue(bundleID: bundleID)
             images = stored.imageIDs
+            sold = stored
             before = try stored.file(bundleID: bundleID).contents
         }
         let (file, overlay) = try Self.read(given, images: images)
@@ -67,7 +69,8 @@ struct CatalogueDoor: Sendable {
         return try .json(
             CatalogueImported(
                 bundleId: bundleID, products: file.catalogue.products.count,
-                differences: before.differences(to: file.contents).map(CatalogueChange.init),
+                differences: before.differences(to: file.contents).map(CatalogueChange.init)
+                    + (sold?.differences(to: overlay) ?? []),
                 warnings: (file.warnings + file.unobeyed).map(\.description)
                     + (overlay?.strangers(to: file.catalogue) ?? []).map {
                         "\($0): the overlay names it, and the file does not"

@@ -41,7 +41,7 @@ struct OperatorDoor: Sendable {
 
     func createCustomer(_ realm: Realm) async throws -> Response {
         let request = try await call.body(CreateCustomerRequest.self)
-        return try .json(try await realm.createCustomer(request), status: 201)
+        return try .json(try await realm.createCustomer(request, call.context), status: 201)
     }
 
     func changeCustomer(_ id: String, _ realm: Realm) async throws -> Response {

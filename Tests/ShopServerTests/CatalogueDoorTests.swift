@@ -102,6 +102,31 @@ import Testing
         }
     }
 
+    @Test func `an overlay says what the file cannot, and comes back`() async throws {
+        try await TestServer.with { server in
+            let key = try await server.store.doorKey(.operator)
+            let path = "/operator/v1/apps/com.example.zoo/catalogue"
+            func put(_ overlay: String) async throws -> Reply {
+                let body = try JSONEncoder().encode(
+                    CatalogueDocument(name: "Zoo.storekit", file: Self.zoo, overlay: overlay))
+                return try await server.send("PUT", path, [UInt8](body), bearer: key)
+            }
+            let yaml = "app: {name: The Zoo}\nproducts: {zoo.banana: {state: ready}, zoo.x: }\n"
+
+            _ = try await put("")
+            let done = try await put(yaml).decoded(CatalogueImported.self)
+            let other = try await put("app: {bundleId: com.example.other}")
+            let broken = try await put("products: {zoo.banana: {state: sold}}")
+
+            #expect(done.differences.map(\.line) == ["~ zoo.banana state: approved -> ready"])
+            #expect(done.warnings.last == "zoo.x: the overlay names it, and the file does not")
+            #expect(other.error?.code == "overlayOfAnotherApp")
+            #expect(broken.error?.code == "catalogueInvalid")
+            #expect(broken.error?.message.contains("products.zoo.banana.state") == true)
+            #expect(try await get(server).overlay == yaml)
+        }
+    }
+
     @Test func `an app without a file is exported as one`() async throws {
         try await TestServer.with { server in
             let exported = try await get(server, app: "com.example.monkeys")

@@ -167,10 +167,11 @@ import Testing
         try await put(CatalogueImport(only("pro", "credits.5")), world)
 
         let entries = try await world.realm.auditEntries().entries
-        let last = try await world.realm.auditEntries(after: "2", limit: 1)
+        let last = try await world.realm.auditEntries(after: "3", limit: 1)
 
-        #expect(entries.map(\.entry) == [1, 2, 3])
-        #expect(entries.map(\.who) == ["server", "operator", "operator"])
+        #expect(entries.map(\.entry) == [1, 2, 3, 4])
+        #expect(entries.map(\.who) == ["server", "server", "operator", "operator"])
+        #expect(entries.map(\.deed).prefix(2) == ["customer.create", "catalogue.import"])
         #expect(entries.last?.deed == "catalogue.import")
         #expect(entries.last?.subject == "com.example.monkeys")
         #expect(entries.last?.after == "2 products")

@@ -6,6 +6,7 @@ import Commerce
 import Foundation
 import Shop
 import ShopServer
+import StoreWire
 
 /// Puts what is served into a realm: at the start, and whenever its file changes.
 struct ServedCatalogue: Sendable {
@@ -41,9 +42,11 @@ struct ServedCatalogue: Sendable {
     /// Sells what the file says, and answers what is different now.
     func take(_ file: CatalogueFile, _ overlay: CatalogueOverlay?) async throws -> [String] {
         var before = CatalogueContents()
+        var sold: StoredCatalogue?
         if try await realm.apps().contains(where: { $0.bundleID.value == app.bundleID }) {
-            before = try await realm.storedCatalogue(bundleID: app.bundleID)
-                .file(bundleID: app.bundleID).contents
+            let stored = try await realm.storedCatalogue(bundleID: app.bundleID)
+            before = try stored.file(bundleID: app.bundleID).contents
+            sold = stored
         }
         let removed = try await realm.importCatalogue(
             CatalogueImport(file, overlay), app: description, Self.context)
@@ -54,6 +57,7 @@ struct ServedCatalogue: Sendable {
             try await realm.putImage(id, bundleID: app.bundleID, [UInt8](bytes), Self.context)
         }
         return before.differences(to: file.contents).map(\.description)
+            + (sold?.differences(to: overlay) ?? []).map(\.line)
             + removed.map { "! \($0): the product was removed, and stays so" }
     }
 }
