@@ -7,7 +7,7 @@ VENV := .venv
 SOURCES := Package.swift Sources Samples Tests Benchmarks Fuzz/Package.swift Fuzz/Sources
 
 .DEFAULT_GOAL := help
-.PHONY: help run on-sqlite on-postgres test test-stranger lint format build unit peers packages bench fuzz soak flaws times clean
+.PHONY: help run on-sqlite on-postgres test test-stranger test-growing lint format build unit peers packages bench fuzz soak flaws times clean
 
 help:                ## what there is to do
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1|/p' Makefile | awk -F'|' '{printf "%-22s %s\n", $$1, $$2}'
@@ -30,6 +30,10 @@ on-sqlite:
 
 on-postgres:         ## the store's and the ledger's own tests on the other engine
 	SHOPKEEPER_TEST_ENGINE=postgres SWIFT="$(SWIFT)" scripts/run-tests --filter 'ShopTests|LedgerTests'
+
+test-growing:        ## the store's own tests on PostgreSQL with its tables split by customer
+	SHOPKEEPER_TEST_ENGINE=postgres SHOPKEEPER_TEST_PARTITIONS=4 SWIFT="$(SWIFT)" \
+	    scripts/run-tests --filter ShopTests
 
 lint:                ## the formatter's strict rules
 	$(SWIFT) format lint --strict --parallel --recursive $(wildcard $(SOURCES))

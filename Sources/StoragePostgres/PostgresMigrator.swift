@@ -10,10 +10,14 @@ struct PostgresMigrator {
 
     private let connection: PostgresConnection
     private let schema: String
+    /// Into how many parts a schema's tables are split that is made now;
+    /// nil where nobody said.
+    private let wanted: Int?
 
-    init(_ connection: PostgresConnection, schema: String) {
+    init(_ connection: PostgresConnection, schema: String, partitions: Int?) {
         self.connection = connection
         self.schema = schema
+        wanted = partitions
     }
 
     func migrate(to migrations: [Migration]) throws {
@@ -29,9 +33,10 @@ struct PostgresMigrator {
             let exists = try connection.command(
                 "SELECT 1 FROM pg_namespace WHERE nspname = '\(schema)'")
             if exists.isEmpty { try connection.command("CREATE SCHEMA \"\(schema)\"") }
+            let partitions = try partitions()
             try connection.command("SET LOCAL search_path = \"\(schema)\"")
             for migration in try MigrationHistory(taken: try taken(), known: migrations).pending {
-                try take(migration)
+                try take(migration, partitions)
             }
         } catch {
             if !connection.isLost { try connection.command("ROLLBACK") }
@@ -43,11 +48,27 @@ struct PostgresMigrator {
         }
     }
 
-    private func taken() throws -> [MigrationHistory.Step] {
+    /// As the schema was made: that it was split is remembered beside it.
+    private func partitions() throws -> PostgresPartitions {
+        if let wanted, try !hasHistory() {
+            let partitions = PostgresPartitions(count: wanted)
+            try connection.command("COMMENT ON SCHEMA \"\(schema)\" IS '\(partitions.comment)'")
+            return partitions
+        }
+        let comment = try connection.command(
+            "SELECT obj_description(oid) FROM pg_namespace WHERE nspname = '\(schema)'")
+        return PostgresPartitions(comment: comment.first ?? nil)
+    }
+
+    private func hasHistory() throws -> Bool {
         let table = try connection.command(
             "SELECT 1 FROM pg_tables WHERE schemaname = '\(schema)' "
                 + "AND tablename = 'schema_migrations'")
-        guard !table.isEmpty else {
+        return !table.isEmpty
+    }
+
+    private func taken() throws -> [MigrationHistory.Step] {
+        guard try hasHistory() else {
             try connection.command(
                 """
                 CREATE TABLE schema_migrations (
@@ -70,9 +91,12 @@ struct PostgresMigrator {
             .map { $0 ?? "" }
     }
 
-    private func take(_ migration: Migration) throws {
-        for statement in migration.statements {
-            do { try connection.command(PostgresDDL.translate(statement)) } catch let error
+    private func take(_ migration: Migration, _ partitions: PostgresPartitions) throws {
+        let statements = migration.statements.flatMap {
+            partitions.statements($0, migration: migration.number)
+        }
+        for statement in statements {
+            do { try connection.command(statement) } catch let error
                 as ServerError
             {
                 throw error.fault(in: "migration \(migration.number), \(migration.name)")

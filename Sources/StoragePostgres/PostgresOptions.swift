@@ -28,6 +28,10 @@ public struct PostgresOptions: Sendable {
     /// is asked whether it is there, and how long it may take to answer.
     public var heartbeatMilliseconds: Int
     public var heartbeatAnswerMilliseconds: Int
+    /// Into how many parts, by a hash of the customer, the tables of a schema
+    /// are split when it is made, from 2 to ``partitionsMax``; nil leaves a
+    /// new schema's tables whole and an old one's as they are.
+    public var partitions: Int?
     /// Hears every statement, commit and round trip.
     public var observer: (any StorageObserver)?
     /// Runs each writing closure, rolls it back and runs it again, so that a
@@ -40,7 +44,8 @@ public struct PostgresOptions: Sendable {
         idleInTransactionMilliseconds: Int = 30_000, callMilliseconds: Int = 30_000,
         graceMilliseconds: Int = 5000, unacknowledgedMilliseconds: Int = 20_000,
         heartbeatMilliseconds: Int = 10_000, heartbeatAnswerMilliseconds: Int = 10_000,
-        observer: (any StorageObserver)? = nil, runsWritesTwice: Bool = false
+        partitions: Int? = nil, observer: (any StorageObserver)? = nil,
+        runsWritesTwice: Bool = false
     ) {
         self.connections = connections
         self.waitingMax = waitingMax
@@ -53,6 +58,10 @@ public struct PostgresOptions: Sendable {
         self.unacknowledgedMilliseconds = unacknowledgedMilliseconds
         self.heartbeatMilliseconds = heartbeatMilliseconds
         self.heartbeatAnswerMilliseconds = heartbeatAnswerMilliseconds
+        precondition(
+            partitions.map { (2...Self.partitionsMax).contains($0) } ?? true,
+            "tables are split into 2 to \(Self.partitionsMax) parts")
+        self.partitions = partitions
         self.observer = observer
         self.runsWritesTwice = runsWritesTwice
     }
@@ -60,6 +69,8 @@ public struct PostgresOptions: Sendable {
     /// Times that a transaction is run again which the server could not
     /// serialise, or whose connection was lost before it was to commit.
     static let attemptsMax = 8
+
+    public static let partitionsMax = PostgresPartitions.countMax
 
     /// Statements that a connection keeps prepared before it is replaced: a
     /// server process holds some tens of kilobytes for each.

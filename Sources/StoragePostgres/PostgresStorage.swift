@@ -25,10 +25,16 @@ public final class PostgresDatabase: Sendable {
     ///
     /// Throws ``StorageFault``: `unavailable` when the server cannot be
     /// reached, `unreadable` when the schema is newer than `migrations`.
-    public func schema(_ name: String, migrations: [Migration]) async throws -> PostgresStorage {
+    ///
+    /// `isSplit`: whether the option `partitions` is meant for it.
+    public func schema(
+        _ name: String, migrations: [Migration], isSplit: Bool = true
+    ) async throws -> PostgresStorage {
         precondition(Self.isName(name), "a schema is named by letters, digits and _")
+        let partitions = isSplit ? options.partitions : nil
         try await run(schema: "", isLimited: false) { runner in
-            try PostgresMigrator(runner.connection, schema: name).migrate(to: migrations)
+            try PostgresMigrator(runner.connection, schema: name, partitions: partitions)
+                .migrate(to: migrations)
         }
         return PostgresStorage(self, schema: name)
     }
@@ -50,6 +56,11 @@ public final class PostgresDatabase: Sendable {
     public func proveDurable() async throws {
         try await run(schema: "") { try $0.connection.proveDurable() }
         pool.demandDurability()
+    }
+
+    /// Runs what cannot run in a transaction, or is the administrator's.
+    package func outsideTransactions(_ sql: String) async throws {
+        try await run(schema: "", isLimited: false) { _ = try $0.connection.command(sql) }
     }
 
     /// How many callers wait for a connection.

@@ -109,6 +109,9 @@ final class TestPlaces: Sendable {
     /// `SHOPKEEPER_TEST_ENGINE=postgres` runs these tests on the other engine.
     static let isOnPostgres =
         ProcessInfo.processInfo.environment["SHOPKEEPER_TEST_ENGINE"] == "postgres"
+    /// `SHOPKEEPER_TEST_PARTITIONS` splits the tables into so many parts there.
+    private static let partitions = ProcessInfo.processInfo
+        .environment["SHOPKEEPER_TEST_PARTITIONS"].flatMap(Int.init)
     private static let worlds = Atomic<Int>(0)
     private let number = TestPlaces.worlds.add(1, ordering: .relaxed).newValue
     private let connected = Mutex<PostgresDatabase?>(nil)
@@ -134,7 +137,8 @@ final class TestPlaces: Sendable {
         let database = connected.withLock { connected in
             let options = PostgresOptions(
                 connections: server?.connections ?? 2, waitingMax: 10_000,
-                waitMilliseconds: 60_000, observer: counter, runsWritesTwice: server == nil)
+                waitMilliseconds: 60_000, partitions: Self.partitions, observer: counter,
+                runsWritesTwice: server == nil)
             let database = connected ?? PostgresDatabase(conninfo, options: options)
             connected = database
             return database

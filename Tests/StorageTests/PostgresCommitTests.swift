@@ -7,7 +7,7 @@ import Testing
 
 /// What is said of a commit of which the server's word did not come, or came
 /// with a doubt.
-@Suite(.timeLimit(.minutes(5))) struct PostgresCommitTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct PostgresCommitTests {
     @Test func `a COMMIT whose answer is lost is unknown, and holds`() async throws {
         let rig = try await PostgresRig()
         rig.proxy.obey { !$0.isToServer && $0.says("COMMIT") ? .cutBefore : .pass }
@@ -50,11 +50,11 @@ import Testing
         let rig = try await Self.withoutStandby(callMilliseconds: 60_000)
 
         let task = Task { try await fault { try await rig.shelf.putJar(1, "a") } }
-        try await rig.until("wait_event = 'SyncRep'")
         let cancel = Statement(
             "cancel",
             "SELECT pg_cancel_backend(pid) AS done FROM pg_stat_activity "
                 + "WHERE wait_event = 'SyncRep'")
+        try await rig.until("wait_event = 'SyncRep'")
         _ = try await rig.truth.read { try $0.query(cancel, []) }
 
         let met = try await task.value
@@ -75,12 +75,15 @@ import Testing
         await rig.close()
     }
 
-    /// A cluster of its own: the setting is the whole server's.
+    /// A cluster of their own: the setting is the whole server's.
+    private static let cluster = Task {
+        try await PostgresCluster(settings: ["synchronous_standby_names=nobody"])
+    }
+
     private static func withoutStandby(callMilliseconds: Int) async throws -> PostgresRig {
-        let cluster = try await PostgresCluster(settings: ["synchronous_standby_names=nobody"])
-        return try await PostgresRig(
+        try await PostgresRig(
             PostgresOptions(
                 connections: 1, callMilliseconds: callMilliseconds, graceMilliseconds: 200),
-            cluster: cluster)
+            cluster: try await cluster.value)
     }
 }

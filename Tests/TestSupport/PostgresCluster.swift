@@ -3,6 +3,12 @@
 import Foundation
 import Synchronization
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 /// A throw-away PostgreSQL for one run of tests, from Debian's packages: a
 /// temporary directory, a socket in it, no network. It stops and vanishes
 /// when the process that made it ends, however that ends.
@@ -37,5 +43,23 @@ public final class PostgresCluster: Sendable {
         }
         let outcome = await keeper.outcome()
         throw PlaceError("PostgreSQL did not start: \(outcome.errors.suffix(2000))")
+    }
+
+    /// Its keeper stops the server and removes the folder, in its own time.
+    deinit {
+        let keeper = keeper
+        keeper.kill(SIGTERM)
+        Task { _ = await keeper.outcome() }
+    }
+
+    /// Ends the server, with `SIGQUIT` as a crash would, with `SIGINT` in
+    /// order, and has it started again; does not wait until it is.
+    public func restart(_ signal: Int32) throws {
+        let text = try String(contentsOfFile: folder + "/data/postmaster.pid", encoding: .utf8)
+        guard let first = text.split(separator: "\n").first, let process = pid_t(first) else {
+            throw PlaceError("no server to restart in \(folder)")
+        }
+        _ = FileManager.default.createFile(atPath: folder + "/restart", contents: nil)
+        kill(process, signal)
     }
 }

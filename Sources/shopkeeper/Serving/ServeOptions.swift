@@ -34,6 +34,11 @@ struct ServeOptions: ParsableArguments {
         help: "PostgreSQL instead: a URL or what libpq takes; '' for what its environment says.")
     var database: String?
 
+    @Option(
+        name: .long,
+        help: "Split the tables of realms made from now on by customer, into so many parts.")
+    var partitions: Int?
+
     @Option(name: .long, help: "The file with the key that seals the keys in PostgreSQL.")
     var sealKey: String?
 

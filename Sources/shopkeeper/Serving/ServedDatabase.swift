@@ -14,14 +14,28 @@ struct ServedDatabase {
     private let database: PostgresDatabase
 
     /// `conninfo`: as libpq takes it; empty for what its environment says.
-    init(conninfo: String) {
-        database = PostgresDatabase(conninfo)
+    /// `partitions`: into how many parts a new realm's tables are split.
+    init(conninfo: String, partitions: Int? = nil) {
+        database = PostgresDatabase(conninfo, options: PostgresOptions(partitions: partitions))
+    }
+
+    /// The parts that a user asked for.
+    static func partitions(_ count: Int, _ options: ServeOptions) throws -> Int {
+        let allowed = 2...PostgresOptions.partitionsMax
+        guard options.database != nil, allowed.contains(count) else {
+            throw Failure(
+                .usage, "partitionsInvalid", "Tables cannot be split into \(count) parts.",
+                field: "--partitions",
+                rule: "from \(allowed.lowerBound) to \(allowed.upperBound), with --database",
+                remedy: "leave it out: one table holds many millions of customers")
+        }
+        return count
     }
 
     var places: StoragePlaces {
         let database = database
         return StoragePlaces(
-            registry: { try await database.schema("shopkeeper", migrations: $0) },
+            registry: { try await database.schema("shopkeeper", migrations: $0, isSplit: false) },
             realm: { try await database.schema(Self.schema(of: $0), migrations: $1) },
             deleteRealm: { try await database.dropSchema(Self.schema(of: $0)) },
             leasesInDatabaseTime: true, proveDurable: { try await database.proveDurable() })

@@ -38,6 +38,7 @@ final class StoreFolder: Sendable {
     }
 
     private func places(_ options: ServeOptions) throws -> StoragePlaces {
+        let partitions = try options.partitions.map { try ServedDatabase.partitions($0, options) }
         guard let database = options.database else { return options.inMemory ? Self.memory : files }
         guard !options.inMemory else {
             throw Failure(
@@ -45,7 +46,7 @@ final class StoreFolder: Sendable {
                 field: "--database", rule: "one of --in-memory and --database",
                 remedy: "leave one of them out")
         }
-        return ServedDatabase(conninfo: database).places
+        return ServedDatabase(conninfo: database, partitions: partitions).places
     }
 
     /// Files on one machine; sealed rows where a database is shared.
