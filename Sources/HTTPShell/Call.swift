@@ -8,8 +8,11 @@ import StrictJSON
 package struct Call: Sendable {
     package let request: Request
     package let requestID: String
+    package let approach: Approach
     package let configuration: ShellConfiguration
     package let ports: ShellPorts
+    /// What this server has counted.
+    package let figures: ShellFigures
 
     /// What stands behind `Bearer ` in the `Authorization` header.
     package var bearer: String? {

@@ -65,6 +65,8 @@ package struct ErrorAnswer: Sendable {
         case .unknownPath: self.init(404, error)
         case .wrongMethod(let allowed): self.init(405, error, allowed: allowed)
         case .queryInvalid, .bodyCutShort: self.init(400, error)
+        case .notThroughProxy: self.init(403, error)
+        case .tooManyWaiting: self.init(503, error, retryAfterSeconds: 30)
         case .bodyTooLarge: self.init(413, error)
         case .bodyTimedOut: self.init(408, error)
         case .timedOut: self.init(503, error, retryAfterSeconds: 1, fault: "timed out")

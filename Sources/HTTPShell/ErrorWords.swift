@@ -89,6 +89,19 @@ package struct ErrorWords: Sendable {
                 rule: "what was written before stays written", remedy: remedy)
         case .notReady(let reason):
             WireError(code: "notReady", message: reason, remedy: "ask again in a moment")
+        case .notThroughProxy:
+            WireError(
+                code: "notThroughProxy",
+                message: "This \(subject) is asked over HTTPS, through its proxy.",
+                field: "connection",
+                rule: "from a proxy named with --behind-proxy, with X-Forwarded-For and "
+                    + "X-Forwarded-Proto `https`",
+                remedy: "ask the \(subject)'s public address; its operator checks the proxy's "
+                    + "headers")
+        case .tooManyWaiting:
+            WireError(
+                code: "tooManyWaiting", message: "Too many wait here already.",
+                rule: "so many as the server has room for", remedy: "ask again later")
         case .clientGone:
             WireError(code: "clientGone", message: "Whoever asked has gone.")
         case .turnedAway(_, let error): error

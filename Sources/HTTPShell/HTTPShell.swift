@@ -17,6 +17,7 @@ package struct HTTPShell: Sendable {
     private let handler: any RequestHandler
     private let configuration: ShellConfiguration
     private let ports: ShellPorts
+    private let figures = ShellFigures()
     private let logger: Logger
 
     package init(
@@ -71,14 +72,17 @@ package struct HTTPShell: Sendable {
         let idle = TimeAmount.nanoseconds(configuration.idleTimeout.nanoseconds)
         return Application(
             responder: ShellResponder(
-                handler: handler, configuration: configuration, ports: ports, logger: logger),
+                handler: handler, configuration: configuration, ports: ports,
+                figures: figures, logger: logger),
             server: HTTPServerBuilder { responder in
                 LoopHTTP1(
                     http: HTTP1Channel(
                         responder: responder, configuration: .init(idleTimeout: idle)))
             },
             configuration: .init(
-                address: .hostname(configuration.host, port: port), serverName: "shopkeeper"),
+                address: .hostname(configuration.host, port: port), serverName: "shopkeeper",
+                availableConnectionsDelegate: MaximumAvailableConnections(
+                    configuration.connectionsMax, logger: quiet)),
             onServerRunning: { channel in
                 let bound = channel.localAddress?.port ?? port
                 logger.info("listening", metadata: ["port": .stringConvertible(bound)])

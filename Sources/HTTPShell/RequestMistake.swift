@@ -13,6 +13,11 @@ package enum RequestMistake: Error, Hashable {
     /// The answer took too long and was given up.
     case timedOut
     case notReady(reason: String)
+    /// It came neither from this machine nor over HTTPS through a proxy that
+    /// is trusted.
+    case notThroughProxy
+    /// Too many wait already.
+    case tooManyWaiting
     /// Whoever asked has gone: nobody hears the answer.
     case clientGone
     /// What a server's own doors turn away, with its status.

@@ -5,10 +5,17 @@ public import StoreWire
 
 /// Where a server listens, and its limits.
 public struct ShellConfiguration: Sendable {
-    /// A loopback address or `localhost`.
+    /// A loopback address or `localhost`; any, behind a proxy.
     public let host: String
     /// 0: any free one.
     public let port: Int
+    /// The proxies that end TLS in front of this server.
+    public let proxies: TrustedProxies?
+    /// Connections open at once; who comes then waits until another goes.
+    public var connectionsMax = 16_384
+    /// Requests that wait at once, for changes; who comes then is told to
+    /// come again.
+    public var waitingMax = 12_288
     /// Bytes of a request's body: a request for 1000 products of the longest
     /// ids fits in.
     public var bodyBytesMax = 512 * 1024
@@ -27,14 +34,17 @@ public struct ShellConfiguration: Sendable {
     public var stopsOnSignals = true
 
     /// Throws ``WireError`` `hostNotLoopback` or `portInvalid`.
-    public init(host: String = "127.0.0.1", port: Int = 0) throws(WireError) {
-        guard Self.isLoopback(host) else {
+    public init(
+        host: String = "127.0.0.1", port: Int = 0, proxies: TrustedProxies? = nil
+    ) throws(WireError) {
+        guard Self.isLoopback(host) || proxies != nil else {
             throw WireError(
                 code: "hostNotLoopback",
-                message: "The server listens on this machine only, and `\(host)` is not "
-                    + "one of its loopback addresses.",
-                field: "host", rule: "127.0.0.0/8, ::1 or localhost",
-                remedy: "leave the host out, and put a proxy with TLS in front of it for others")
+                message: "The server has no TLS of its own, and `\(host)` is not one of this "
+                    + "machine's loopback addresses.",
+                field: "host", rule: "127.0.0.0/8, ::1 or localhost; any behind a proxy with TLS",
+                remedy: "leave the host out, or put a proxy with TLS in front and name its "
+                    + "address with --behind-proxy")
         }
         guard (0...65_535).contains(port) else {
             throw WireError(
@@ -43,11 +53,12 @@ public struct ShellConfiguration: Sendable {
         }
         self.host = host
         self.port = port
+        self.proxies = proxies
     }
 
     /// Whether a host is this machine, by its spelling alone: no name but
     /// `localhost` is looked up.
-    static func isLoopback(_ host: String) -> Bool {
+    public static func isLoopback(_ host: String) -> Bool {
         if host == "localhost" || host == "::1" { return true }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 4, parts[0] == "127" else { return false }

@@ -22,22 +22,26 @@ package struct MatchedRequest: Sendable {
     let facts: [String: String]
     /// Whether the answer takes the time it was asked to take.
     let waitsByItself: Bool
+    /// Whether it may be asked over plain HTTP from anywhere: it holds no secret.
+    let isOpen: Bool
     let answer: @Sendable () async throws -> Response
 
     package init(
         pattern: String, facts: [String: String] = [:], waitsByItself: Bool = false,
+        isOpen: Bool = false,
         answer: @escaping @Sendable () async throws -> Response
     ) {
         self.pattern = pattern
         self.facts = facts
         self.waitsByItself = waitsByItself
+        self.isOpen = isOpen
         self.answer = answer
     }
 }
 
 /// Turns one request into one answer and one log line.
 struct ShellResponder: HTTPResponder {
-    typealias Context = BasicRequestContext
+    typealias Context = ShellContext
 
     static let requestIDName = "X-Request-Id"
     private static let requestIDBytesMax = 128
@@ -45,19 +49,26 @@ struct ShellResponder: HTTPResponder {
     let handler: any RequestHandler
     let configuration: ShellConfiguration
     let ports: ShellPorts
+    let figures: ShellFigures
     let logger: Logger
 
     func respond(to request: Request, context: Context) async throws -> Response {
         let started = ports.monotonic()
         let id = requestID(request)
         let call = Call(
-            request: request, requestID: id, configuration: configuration, ports: ports)
+            request: request, requestID: id,
+            approach: Approach(request, context, configuration.proxies),
+            configuration: configuration, ports: ports, figures: figures)
         var line = RequestLine(method: request.method.rawValue, requestID: id)
         var response: Response
         do {
             let matched = try handler.match(call)
             line.pattern = matched.pattern
             line.facts = matched.facts
+            line.waits = matched.waitsByItself
+            if call.approach.isExposed, configuration.proxies != nil, !matched.isOpen {
+                throw RequestMistake.notThroughProxy
+            }
             response = try await answer(matched)
         } catch {
             let answer = handler.explain(error)
@@ -68,12 +79,19 @@ struct ShellResponder: HTTPResponder {
         if let name = HTTPFields.Element.Name(Self.requestIDName) { response.headers[name] = id }
         line.status = response.status.code
         line.duration = ports.monotonic() - started
+        line.count(in: figures)
         line.write(to: logger)
         return response
     }
 
     private func answer(_ matched: MatchedRequest) async throws -> Response {
-        if matched.waitsByItself { return try await matched.answer() }
+        if matched.waitsByItself {
+            guard figures.beginWaiting(max: configuration.waitingMax) else {
+                throw RequestMistake.tooManyWaiting
+            }
+            defer { figures.endWaiting() }
+            return try await matched.answer()
+        }
         return try await ports.deadline(configuration.requestTimeout, or: .timedOut) {
             try await matched.answer()
         }
@@ -107,6 +125,8 @@ struct RequestLine {
     /// Missing where the address is none of ours.
     var pattern: String?
     var facts: [String: String] = [:]
+    /// Whether it may take the time it was asked to take.
+    var waits = false
     var status = 0
     var duration = Duration.zero
     /// The code of a refusal.
@@ -119,13 +139,19 @@ struct RequestLine {
         self.requestID = requestID
     }
 
+    private var knownMethod: String { Self.knownMethods.contains(method) ? method : "other" }
+
+    func count(in figures: ShellFigures) {
+        figures.count(pattern ?? "unknown", knownMethod, status, waits ? nil : duration)
+    }
+
     func write(to logger: Logger) {
         let level: Logger.Level = fault == nil ? .info : .error
         guard logger.logLevel <= level else { return }
         let (seconds, attoseconds) = duration.components
         let milliseconds = seconds * 1000 + attoseconds / 1_000_000_000_000_000
         var metadata: Logger.Metadata = [
-            "method": .string(Self.knownMethods.contains(method) ? method : "other"),
+            "method": .string(knownMethod),
             "route": .string(pattern ?? "unknown"), "status": .stringConvertible(status),
             "milliseconds": .stringConvertible(milliseconds), "requestId": .string(requestID),
         ]

@@ -115,6 +115,7 @@ public struct ShopTransport: StoreTransport {
         case .notFound: 404
         case .conflict: 409
         case .tooLarge: 413
+        case .tooMany: 429
         case .notImplemented: 501
         }
     }

@@ -57,6 +57,9 @@ final class ChangesHub: Sendable {
         for wake in woken { wake.yield() }
     }
 
+    /// How many wait.
+    var waiting: Int { state.withLock { $0.waiters.values.reduce(0) { $0 + $1.count } } }
+
     /// Tells everybody: words from other processes may have been lost.
     func wakeAll() {
         for wake in everybody { wake.yield() }

@@ -36,6 +36,7 @@ public final class Realm: Sendable {
     let handlers: [String: any ErrandHandler]
     let passwords: Passwords
     let recentSessions = RecentSessions()
+    let attempts: AttemptLimits
     private let seed: Int64?
     private let seeded: SeededNumbers?
     private let numbers: NumberBlocks
@@ -49,6 +50,7 @@ public final class Realm: Sendable {
         numbers = store.numbers
         ports = store.ports
         passwords = Passwords(cost: store.ports.passwordCost, randomness: store.ports.randomness)
+        attempts = store.attempts
         processor = store.ports.authoriser(opening.description)
         let handlers: [any ErrandHandler] =
             (store.ports.courier.map { [NotificationErrands(courier: $0)] } ?? [])

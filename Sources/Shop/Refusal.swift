@@ -19,6 +19,8 @@ public struct Refusal: Error, Hashable, Sendable {
         case conflict
         /// More than the store takes at once.
         case tooLarge
+        /// Too often in too short a time.
+        case tooMany
         /// The store knows of this and does not do it.
         case notImplemented
     }
@@ -26,6 +28,8 @@ public struct Refusal: Error, Hashable, Sendable {
     public let kind: Kind
     /// Code, sentence, field, rule and remedy.
     public let error: WireError
+    /// When asking again makes sense, where that is known.
+    public var retryAfterSeconds: Int?
 
     public init(_ kind: Kind, _ error: WireError) {
         self.kind = kind
@@ -71,9 +75,12 @@ public struct RequestContext: Hashable, Sendable {
     public let requestID: String
     /// Whose key it came with, for the audit; never a secret.
     public let actor: String
+    /// Who asks, as attempts are counted: an address; nil where it is not known.
+    public let client: String?
 
-    public init(requestID: String, actor: String = "operator") {
+    public init(requestID: String, actor: String = "operator", client: String? = nil) {
         self.requestID = requestID
         self.actor = actor
+        self.client = client
     }
 }

@@ -25,6 +25,7 @@ public final class Store: Sendable {
     let open = OpenRealms()
     /// When the store was last found ready, wall time.
     let readyAt = Mutex<Timestamp?>(nil)
+    let attempts = AttemptLimits()
     private let doorKeys: [Door: String]
     private let opened = Mutex<[String: Task<Realm, any Error>]>([:])
     private let named = Mutex<[String: Realm]>([:])
@@ -48,6 +49,7 @@ public final class Store: Sendable {
             throw error
         }
         let doorKeys = try await makeDoorKeys(in: registry, ports.randomness)
+            .merging(ports.doorKeys) { _, given in given }
         let store = Store(ports: ports, registry: registry, doorKeys: doorKeys)
         do {
             _ = try await store.authorities.authority(.sandbox)
@@ -85,8 +87,20 @@ public final class Store: Sendable {
         return key
     }
 
-    /// Whether a key opens a door; a key opens no other than its own.
-    public func admits(_ key: String, to door: Door) async throws -> Bool {
+    /// Lets in whoever has a door's own key, compared in constant time; a key
+    /// opens no other. Who brings wrong ones again and again has to wait.
+    /// Refusal: `tooManyAttempts`.
+    public func knock(_ key: String, at door: Door, _ context: RequestContext) throws -> Knock {
+        let client = context.client ?? "here"
+        let now = ports.wall.now
+        try attempts.admitKey(of: client, at: now)
+        if fits(key, door) { return .admitted }
+        if Door.allCases.contains(where: { fits(key, $0) }) { return .otherDoor }
+        attempts.wrongKey(of: client, at: now)
+        return .refused
+    }
+
+    private func fits(_ key: String, _ door: Door) -> Bool {
         guard let right = doorKeys[door] else { return false }
         return constantTimeEqual(Array(key.utf8), Array(right.utf8))
     }
@@ -158,12 +172,23 @@ public final class Store: Sendable {
     }
 }
 
-/// The two doors of a store that want a key of the store's own.
+/// What becomes of a key that is brought to a door.
+public enum Knock: Sendable {
+    case admitted
+    /// It is another door's key.
+    case otherDoor
+    /// It opens nothing here.
+    case refused
+}
+
+/// The doors of a store that want a key of the store's own.
 public enum Door: String, Sendable, CaseIterable {
     /// Catalogue, customers, transactions, realms; both kinds of realm.
     case `operator`
     /// Clocks and forced states; sandboxes only.
     case control
+    /// Figures for whoever watches the server; they change nothing.
+    case metrics
 }
 
 /// The certificate at which every signature of one kind of realm ends.

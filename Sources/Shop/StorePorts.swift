@@ -84,6 +84,13 @@ public struct StorePorts: Sendable {
     public var defaultRealmSeed: Int64?
     /// Where certificates made from now on say that their status is told; nil: nowhere.
     public var statusURL: String?
+    /// Whether a sandbox's customer without a password is anybody's. False
+    /// where anybody could reach the store.
+    public var opensSandboxes = true
+    /// How many commits there were, where somebody counts them.
+    public var commits: (@Sendable () -> Int)?
+    /// Keys of doors, in place of those that the store made for itself.
+    public var doorKeys: [Door: String] = [:]
 
     public init(
         places: StoragePlaces, keys: any KeyStore, wall: WallClock, randomness: Randomness,

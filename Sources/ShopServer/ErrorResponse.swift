@@ -15,7 +15,10 @@ enum ErrorResponse {
 
     static func answer(_ error: any Error) -> ErrorAnswer {
         switch error {
-        case let refusal as Refusal: ErrorAnswer(status(refusal.kind), refusal.error)
+        case let refusal as Refusal:
+            ErrorAnswer(
+                status(refusal.kind), refusal.error,
+                retryAfterSeconds: refusal.retryAfterSeconds)
         case let refusal as AppleRefusal: answer(refusal)
         default: ErrorAnswer(error, words: words)
         }
@@ -37,6 +40,7 @@ enum ErrorResponse {
         case .notFound: 404
         case .conflict: 409
         case .tooLarge: 413
+        case .tooMany: 429
         case .notImplemented: 501
         }
     }

@@ -17,7 +17,7 @@ struct Responder: RequestHandler {
         if case .device(.transactions) = destination.route { waitsByItself = true }
         return MatchedRequest(
             pattern: destination.pattern, facts: ["realm": destination.shownRealm],
-            waitsByItself: waitsByItself
+            waitsByItself: waitsByItself, isOpen: destination.route.isOpen
         ) { try await dispatch(destination, call) }
     }
 
@@ -27,6 +27,9 @@ struct Responder: RequestHandler {
         switch destination.route {
         case .health: return try PublicDoor(store: store, call: call).health()
         case .ready: return try await PublicDoor(store: store, call: call).ready()
+        case .metrics:
+            try admit(call, to: .metrics)
+            return try await MetricsDoor(store: store, call: call).text()
         case .rootCertificate:
             return try await PublicDoor(store: store, call: call).rootCertificate()
         case .askStatus:
@@ -40,16 +43,16 @@ struct Responder: RequestHandler {
             return try await AppleDoor(realm: try await realm(destination), call: call)
                 .answer(destination.route)
         case .readClock, .moveClock:
-            try await admit(call, to: .control)
+            try admit(call, to: .control)
             let door = try ControlDoor(realm: try await realm(destination), call: call)
             return destination.route == .readClock
                 ? try await door.clock() : try await door.moveClock()
         case .catalogue(let route):
-            try await admit(call, to: .operator)
+            try admit(call, to: .operator)
             return try await CatalogueDoor(realm: try await realm(destination), call: call)
                 .answer(route)
         default:
-            try await admit(call, to: .operator)
+            try admit(call, to: .operator)
             return try await operate(destination, OperatorDoor(store: store, call: call))
         }
     }
@@ -94,22 +97,27 @@ struct Responder: RequestHandler {
         try await store.realm(named: destination.realm ?? Store.defaultRealm)
     }
 
-    /// Lets in whoever has the door's own key, compared in constant time.
-    private func admit(_ call: Call, to door: Door) async throws {
+    /// Lets in whoever has the door's own key.
+    private func admit(_ call: Call, to door: Door) throws {
         guard let key = call.bearer else { throw RequestMistake.keyMissing(door) }
-        if try await store.admits(key, to: door) { return }
-        for other in Door.allCases where other != door {
-            if try await store.admits(key, to: other) {
-                throw RequestMistake.keyOfAnotherDoor(door)
-            }
+        switch try store.knock(key, at: door, call.context) {
+        case .admitted: return
+        case .otherDoor: throw RequestMistake.keyOfAnotherDoor(door)
+        case .refused: throw RequestMistake.keyWrong(door)
         }
-        throw RequestMistake.keyWrong(door)
     }
 }
 
 extension Call {
     /// What goes with the call into the store.
-    var context: Shop.RequestContext { Shop.RequestContext(requestID: requestID) }
+    var context: Shop.RequestContext {
+        Shop.RequestContext(requestID: requestID, client: approach.client?.description)
+    }
+}
+
+extension Route {
+    /// What a load balancer asks of the server itself, past any proxy.
+    fileprivate var isOpen: Bool { [.health, .ready].contains(self) }
 }
 
 extension Destination {

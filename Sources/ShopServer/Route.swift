@@ -5,7 +5,7 @@ import StoreWire
 
 /// What a request asks for, read from its method and path alone.
 enum Route: Hashable, Sendable {
-    case health, ready, rootCertificate
+    case health, ready, metrics, rootCertificate
     case askStatus, status(base64: String)
     case listCertificates, rotateCertificates, revokeCertificate
     case device(DeviceRoute)
@@ -111,6 +111,7 @@ struct Entry: Sendable {
     private static let common: [Entry] = [
         Entry("GET", "/health", isStoreWide: true) { _ in .health },
         Entry("GET", "/ready", isStoreWide: true) { _ in .ready },
+        Entry("GET", "/metrics", isStoreWide: true) { _ in .metrics },
         Entry("GET", "/certificates/root", isStoreWide: true) { _ in .rootCertificate },
         Entry("POST", "/certificates/status", isStoreWide: true) { _ in .askStatus },
         Entry("GET", "/certificates/status/{}", isStoreWide: true) { .status(base64: $0[0]) },

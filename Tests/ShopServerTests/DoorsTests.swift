@@ -9,7 +9,7 @@ import StoreWire
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct DoorsTests {
-    enum Key: String, CaseIterable { case none, wrong, device, `operator`, control, apple }
+    enum Key: String, CaseIterable { case none, wrong, device, `operator`, control, metrics, apple }
 
     /// Each route with the only key that opens it; nil: anybody.
     static let routes: [(String, String, Key?)] = [
@@ -18,7 +18,7 @@ import Testing
         ("GET", "/operator/v1/certificates", .operator),
         ("POST", "/operator/v1/certificates/rotations", .operator),
         ("POST", "/operator/v1/certificates/revocations", .operator),
-
+        ("GET", "/metrics", .metrics),
         ("POST", "/device/v1/sessions", nil), ("POST", "/device/v1/products", .device),
         ("PUT", "/device/v1/purchases/00000000-0000-4000-8000-00000000000a", .device),
         ("GET", "/device/v1/transactions", .device),
@@ -185,7 +185,8 @@ extension TestServer {
         [
             .wrong: String(repeating: "0", count: 64), .device: try await token(),
             .operator: try await store.doorKey(.operator),
-            .control: try await store.doorKey(.control), .apple: try await bearerToken(),
+            .control: try await store.doorKey(.control),
+            .metrics: try await store.doorKey(.metrics), .apple: try await bearerToken(),
         ]
     }
 

@@ -219,16 +219,18 @@ struct TestWorld: Sendable {
         places: TestPlaces = TestPlaces(), wall: TestWall = TestWall(), seed: Int64? = nil,
         randomness: UInt64 = 1, processor: ScriptedProcessor? = nil, realm: String? = nil,
         environment: String = Realm.sandbox, courier: (any Courier)? = nil,
-        keys: (any KeyStore)? = nil
+        keys: (any KeyStore)? = nil, opensSandboxes: Bool = true, doorKeys: [Door: String] = [:]
     ) async throws -> TestWorld {
         let shared = try await Self.keys.value
         let logged = Logged()
-        let store = try await Store.open(
-            StorePorts(
-                places: places.places, keys: keys ?? shared, wall: wall.clock,
-                randomness: .seeded(randomness), authoriser: { _ in processor },
-                courier: courier, passwordCost: PasswordCost(rounds: 2), log: logged.log,
-                defaultRealmSeed: seed))
+        var ports = StorePorts(
+            places: places.places, keys: keys ?? shared, wall: wall.clock,
+            randomness: .seeded(randomness), authoriser: { _ in processor },
+            courier: courier, passwordCost: PasswordCost(rounds: 2), log: logged.log,
+            defaultRealmSeed: seed)
+        ports.opensSandboxes = opensSandboxes
+        ports.doorKeys = doorKeys
+        let store = try await Store.open(ports)
         if let realm, try await store.realms().allSatisfy({ $0.name != realm }) {
             _ = try await store.createRealm(
                 CreateRealmRequest(name: realm, environment: environment, seed: nil))

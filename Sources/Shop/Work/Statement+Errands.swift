@@ -107,8 +107,19 @@ extension Statement {
             "errands.releaseAll", [],
             "UPDATE errands SET lease_until = NULL WHERE lease_until IS NOT NULL")
 
+        /// What is owed of each kind, and since when the oldest.
+        static let figures = Statement(
+            "errands.figures", [.integer],
+            """
+            SELECT kind, count(*) AS owed, min(due_at) AS oldest,
+                sum(CASE WHEN due_at <= $1 THEN 1 ELSE 0 END) AS due,
+                sum(CASE WHEN attempt > 0 AND lease_until IS NULL THEN 1 ELSE 0 END) AS failed
+            FROM errands GROUP BY kind ORDER BY kind
+            """)
+
         static let all = [
-            insert, insertHeld, take, page, lanes, due, hold, remove, postpone, release, any,
+            figures, insert, insertHeld, take, page, lanes, due, hold, remove, postpone, release,
+            any,
             anyHeld, releaseAll,
         ]
     }

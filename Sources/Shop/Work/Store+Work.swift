@@ -37,6 +37,9 @@ final class OpenRealms: Sendable {
         _ = state.withLock { $0.realms.removeValue(forKey: id) }
     }
 
+    /// Those that are open now.
+    var now: [Realm] { state.withLock { Array($0.realms.values) } }
+
     /// Those that are open and, as they come, those that will be.
     func all() -> AsyncStream<Realm> {
         let (stream, listener) = AsyncStream.makeStream(of: Realm.self)

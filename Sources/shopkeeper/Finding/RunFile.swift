@@ -9,10 +9,13 @@ import Live
 /// readable by their owner alone, for they hold the doors' keys.
 struct RunFile: Codable, Sendable {
     var url: String
+    /// Where others reach it, through a proxy.
+    var publicUrl: String?
     var pid: Int32
     var data: String
     var operatorKey: String
     var controlKey: String
+    var metricsKey: String?
     /// File with the root certificate, PEM.
     var root: String
     var bundleId: String

@@ -29,7 +29,7 @@ struct StoreOptions: ParsableArguments {
         }
         let running = RunFile.allRunning()
         if let base {
-            guard let run = running.first(where: { $0.url == base }) else {
+            guard let run = running.first(where: { [$0.url, $0.publicUrl].contains(base) }) else {
                 throw Self.noStore(
                     "No store of yours is running at \(base).", field: "SHOPKEEPER_URL")
             }

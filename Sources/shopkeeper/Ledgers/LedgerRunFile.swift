@@ -9,6 +9,8 @@ import Live
 /// user's runtime directory.
 struct LedgerRunFile: Codable, Sendable {
     var url: String
+    /// Where others reach it, through a proxy.
+    var publicUrl: String?
     var pid: Int32
     var data: String
     /// Opens the ledger's door.

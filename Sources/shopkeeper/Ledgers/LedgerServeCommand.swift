@@ -20,7 +20,9 @@ struct LedgerServeCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var trust: TrustOptions
-    @Option(name: .long, help: "Where to listen; loopback only.") var host = "127.0.0.1"
+    @Option(name: .long, help: "Where to listen; loopback only, unless behind a proxy.")
+    var host = "127.0.0.1"
+    @OptionGroup var proxy: ProxyOptions
     @Option(name: .long, help: "Port; 0 is any free one.") var port = 4790
     @Option(name: .long, help: "The data directory.") var data = "./.shopkeeper-ledger"
     @Option(
@@ -42,14 +44,16 @@ struct LedgerServeCommand: AsyncParsableCommand {
             handler.logLevel = level
             return handler
         }
-        let configuration = try LedgerServerConfiguration(host: host, port: port)
+        let configuration = try proxy.configuration(host: host, port: port)
         let book = try await trust.configuration()
         let path = URL(fileURLWithPath: data).standardizedFileURL.path
         let lock = try DirectoryLock(folder: path)
         defer { lock.release() }
         let ledger = try await open(book, path, logger)
+        let own = ServedStore.ownAddress(host)
         let announced = LedgerRunFile(
-            url: "http://" + (host.contains(":") ? "[\(host)]" : host), pid: ProcessID.own,
+            url: "http://" + (own.contains(":") ? "[\(own)]" : own),
+            publicUrl: try proxy.url(), pid: ProcessID.own,
             data: path, key: ledger.accessKey, version: Shopkeeper.version)
         defer { announced.remove() }
         let server = LedgerServer(
@@ -102,7 +106,7 @@ struct LedgerServeCommand: AsyncParsableCommand {
             let pid: Int32
             let notifications: String
         }
-        let notifications = run.url + "/ledger/v1/notifications"
+        let notifications = (run.publicUrl ?? run.url) + "/ledger/v1/notifications"
         let apps = book.apps.map(\.bundleID.value).joined(separator: ", ")
         let words = """
             Serving the ledger of \(apps) at \(run.url)

@@ -7,6 +7,7 @@ import Commerce
 import Foundation
 import Logging
 import Shop
+import ShopServer
 import StoreWire
 
 /// How a store is served: shared by `serve` and `exec`.
@@ -17,7 +18,7 @@ struct ServeOptions: ParsableArguments {
     @Option(name: .long, help: "The app's number, as production's signed data tells it.")
     var appId: Int64?
 
-    @Option(name: .long, help: "Where to listen; loopback only.")
+    @Option(name: .long, help: "Where to listen; loopback only, unless behind a proxy.")
     var host = "127.0.0.1"
 
     @Option(name: .long, help: "Port; 0 is any free one.")
@@ -59,6 +60,17 @@ struct ServeOptions: ParsableArguments {
         name: .long, help: "A realm that sells through the processor, a sandbox too; repeatable.")
     var processorRealm: [String] = []
 
+    @OptionGroup var proxy: ProxyOptions
+    @OptionGroup var doorKeys: DoorKeyOptions
+
+    @Flag(
+        name: .long,
+        help: "Behind a proxy too, let anybody be a sandbox's customer who has no password.")
+    var openSandboxes = false
+
+    @Option(name: .long, help: "Connections open at once.")
+    var connectionsMax: Int?
+
     @Option(name: .long, help: "debug, info, notice, warning or error, on standard error.")
     var logLevel = "notice"
 
@@ -90,6 +102,23 @@ struct ServeOptions: ParsableArguments {
                 remedy: "leave it out for \(PasswordCost.standard.rounds)")
         }
         return PasswordCost(rounds: scryptRounds)
+    }
+
+    /// Where to listen, and behind whom.
+    func configuration(port: Int) throws -> ShopServerConfiguration {
+        var configuration = try proxy.configuration(host: host, port: port)
+        if let connectionsMax {
+            guard (1...1_000_000).contains(connectionsMax) else {
+                throw Failure(
+                    .usage, "connectionsMaxInvalid", "There cannot be \(connectionsMax).",
+                    field: "--connections-max", rule: "1 to 1000000",
+                    remedy: "leave it out for \(configuration.connectionsMax)")
+            }
+            configuration.connectionsMax = connectionsMax
+            // Some room is left for those who do not wait.
+            configuration.waitingMax = max(1, connectionsMax / 4 * 3)
+        }
+        return configuration
     }
 
     func level() throws -> Logger.Level {

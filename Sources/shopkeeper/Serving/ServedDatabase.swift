@@ -15,8 +15,11 @@ struct ServedDatabase {
 
     /// `conninfo`: as libpq takes it; empty for what its environment says.
     /// `partitions`: into how many parts a new realm's tables are split.
-    init(conninfo: String, partitions: Int? = nil) {
-        database = PostgresDatabase(conninfo, options: PostgresOptions(partitions: partitions))
+    init(
+        conninfo: String, partitions: Int? = nil, observer: (any StorageObserver)? = nil
+    ) {
+        database = PostgresDatabase(
+            conninfo, options: PostgresOptions(partitions: partitions, observer: observer))
     }
 
     /// The parts that a user asked for.

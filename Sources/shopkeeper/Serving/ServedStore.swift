@@ -37,7 +37,7 @@ struct ServedStore {
         port: Int, stopsOnSignals: Bool, onReady: @escaping @Sendable (RunFile) async -> Void
     ) async throws {
         defer { folder.release() }
-        var configuration = try ShopServerConfiguration(host: options.host, port: port)
+        var configuration = try options.configuration(port: port)
         configuration.stopsOnSignals = stopsOnSignals
         let store = try await open()
         let announced = try await announcement(store, configuration.host)
@@ -95,13 +95,27 @@ struct ServedStore {
         let certificate = try await store.rootCertificate(.sandbox)
         try Data(certificate.pem.utf8).write(to: URL(fileURLWithPath: root), options: .atomic)
         let key = try await ServerKeyFile(folder: folder, bundleID: app.bundleID).key(realm)
+        let own = Self.ownAddress(host)
         return RunFile(
-            url: "http://" + (host.contains(":") ? "[\(host)]" : host),
-            pid: ProcessID.own, data: folder.path,
+            url: "http://" + (own.contains(":") ? "[\(own)]" : own),
+            publicUrl: try options.proxy.url(), pid: ProcessID.own, data: folder.path,
             operatorKey: try await store.doorKey(.operator),
-            controlKey: try await store.doorKey(.control), root: root, bundleId: app.bundleID,
+            controlKey: try await store.doorKey(.control),
+            metricsKey: try await store.doorKey(.metrics), root: root, bundleId: app.bundleID,
             appAppleId: app.appID, serverKey: key.path, serverKeyId: key.keyID,
             issuerId: key.issuerID, version: Shopkeeper.version)
+    }
+}
+
+extension ServedStore {
+    /// Under which address this machine's own commands find a server that
+    /// listens on `host`.
+    static func ownAddress(_ host: String) -> String {
+        switch host {
+        case "0.0.0.0": "127.0.0.1"
+        case "::": "::1"
+        default: host
+        }
     }
 }
 

@@ -7,12 +7,14 @@ import Logging
 import Shop
 import Storage
 import StorageSQLite
+import Synchronization
 
 /// A data directory: `store.sqlite`, `realms/ID.sqlite`, `keys/`, held by one
 /// process at a time.
 final class StoreFolder: Sendable {
     let path: String
     private let lock: DirectoryLock
+    private let commits = CommitCounter()
 
     /// Makes the folder where there is none, and takes it. Throws
     /// ``StorageFault`` where another process has it.
@@ -28,25 +30,30 @@ final class StoreFolder: Sendable {
     /// Everything a store needs, from this folder and this machine.
     func ports(options: ServeOptions, logger: Logger) throws -> StorePorts {
         let places = try places(options)
-        return StorePorts(
+        var ports = StorePorts(
             places: places, keys: try keys(options, places, logger), wall: Live.wallClock,
             randomness: Live.randomness,
             authoriser: try options.authoriser(), courier: LiveCourier(),
             passwordCost: try options.passwordCost(), log: Self.log(logger),
             sleep: { try await Live.sleep($0) }, defaultRealmSeed: options.seed,
             statusURL: try options.checkedStatusURL())
+        ports.doorKeys = try options.doorKeys.keys(isOpen: options.proxy.isOpen)
+        let commits = commits
+        ports.commits = { commits.count }
+        ports.opensSandboxes = !options.proxy.isOpen || options.openSandboxes
+        return ports
     }
 
     private func places(_ options: ServeOptions) throws -> StoragePlaces {
         let partitions = try options.partitions.map { try ServedDatabase.partitions($0, options) }
-        guard let database = options.database else { return options.inMemory ? Self.memory : files }
+        guard let database = options.database else { return options.inMemory ? memory : files }
         guard !options.inMemory else {
             throw Failure(
                 .usage, "databaseTwice", "A store is in memory or in PostgreSQL.",
                 field: "--database", rule: "one of --in-memory and --database",
                 remedy: "leave one of them out")
         }
-        return ServedDatabase(conninfo: database, partitions: partitions).places
+        return ServedDatabase(conninfo: database, partitions: partitions, observer: commits).places
     }
 
     /// Files on one machine; sealed rows where a database is shared.
@@ -62,16 +69,16 @@ final class StoreFolder: Sendable {
 
     /// A file for each database.
     var files: StoragePlaces {
-        let path = path
+        let (path, timed) = (path, timed)
         return StoragePlaces(
             registry: { migrations in
                 try await SQLiteStorage.open(
-                    file: "\(path)/store.sqlite", migrations: migrations, options: Self.timed)
+                    file: "\(path)/store.sqlite", migrations: migrations, options: timed)
             },
             realm: { id, migrations in
                 try await SQLiteStorage.open(
                     file: "\(path)/realms/\(id).sqlite", migrations: migrations,
-                    options: Self.timed)
+                    options: timed)
             },
             deleteRealm: { id in
                 for suffix in ["", "-wal", "-shm"] {
@@ -81,13 +88,20 @@ final class StoreFolder: Sendable {
             }, isOneProcess: true)
     }
 
-    private static let timed = SQLiteOptions(
-        milliseconds: { Int64(Live.monotonic() / .milliseconds(1)) })
+    private var timed: SQLiteOptions {
+        SQLiteOptions(
+            observer: commits, milliseconds: { Int64(Live.monotonic() / .milliseconds(1)) })
+    }
 
-    private static let memory = StoragePlaces(
-        registry: { try await SQLiteStorage.open(file: nil, migrations: $0) },
-        realm: { try await SQLiteStorage.open(file: nil, migrations: $1) },
-        deleteRealm: { _ in })
+    private var memory: StoragePlaces {
+        let options = SQLiteOptions(observer: commits)
+        return StoragePlaces(
+            registry: {
+                try await SQLiteStorage.open(file: nil, migrations: $0, options: options)
+            },
+            realm: { try await SQLiteStorage.open(file: nil, migrations: $1, options: options) },
+            deleteRealm: { _ in })
+    }
 
     private static func log(_ logger: Logger) -> ShopLog {
         ShopLog { level, message, facts in
@@ -102,4 +116,15 @@ final class StoreFolder: Sendable {
                 level: known, "\(message)", metadata: facts.mapValues { .string($0) })
         }
     }
+}
+
+/// Counts what one process has committed, for its figures.
+private final class CommitCounter: StorageObserver {
+    private let commits = Atomic<Int>(0)
+
+    var count: Int { commits.load(ordering: .relaxed) }
+
+    func didRun(_ statement: Statement) {}
+    func didCommit() { commits.add(1, ordering: .relaxed) }
+    func didRoundTrip() {}
 }

@@ -7,8 +7,9 @@ struct StoreVariables {
     let pairs: [(name: String, value: String)]
 
     init(_ run: RunFile, realm: String? = nil) {
+        let url = run.publicUrl ?? run.url
         var pairs = [
-            ("SHOPKEEPER_URL", realm.map { "\(run.url)/realms/\($0)" } ?? run.url),
+            ("SHOPKEEPER_URL", realm.map { "\(url)/realms/\($0)" } ?? url),
             ("SHOPKEEPER_BUNDLE_ID", run.bundleId),
             ("SHOPKEEPER_DEVICE", run.data + "/devices/app"),
             ("SHOPKEEPER_ROOT", run.root),

@@ -28,7 +28,7 @@ struct ServeCommand: AsyncParsableCommand {
     private func words(_ run: RunFile, _ app: ServedApp) -> String {
         let product = app.catalogue.products.first?.id.value ?? "PRODUCT"
         return """
-            Serving \(app.bundleID) (\(app.catalogue.products.count) products) at \(run.url)
+            Serving \(app.bundleID) (\(app.catalogue.products.count) products) at \(run.publicUrl ?? run.url)
             Root certificate: \(run.root)
 
             Try, in another terminal:
@@ -41,6 +41,7 @@ struct ServeCommand: AsyncParsableCommand {
     /// What `--json` tells: everything but the doors' keys.
     private struct Announcement: Encodable {
         let url: String
+        let publicUrl: String?
         let root: String
         let data: String
         let bundleId: String
@@ -48,6 +49,7 @@ struct ServeCommand: AsyncParsableCommand {
 
         init(_ run: RunFile) {
             (url, root, data, bundleId, pid) = (run.url, run.root, run.data, run.bundleId, run.pid)
+            publicUrl = run.publicUrl
         }
     }
 }

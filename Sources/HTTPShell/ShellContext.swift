@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Hummingbird
+import Logging
+
+/// What a connection tells of whoever is at its other end.
+struct ShellContext: RequestContext {
+    var coreContext: CoreRequestContextStorage
+    let peer: String?
+    let port: Int?
+
+    init(source: ApplicationRequestContextSource) {
+        coreContext = .init(source: source)
+        peer = source.channel.remoteAddress?.ipAddress
+        port = source.channel.localAddress?.port
+    }
+}
+
+extension Approach {
+    init(_ request: Request, _ context: ShellContext, _ proxies: TrustedProxies?) {
+        self.init(
+            peer: context.peer.flatMap(ClientAddress.init), port: context.port,
+            authority: request.head.authority, proxies: proxies
+        ) { name in
+            guard let name = HTTPFields.Element.Name(name) else { return nil }
+            let values = request.headers[values: name]
+            return values.isEmpty ? nil : values.joined(separator: ",")
+        }
+    }
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Synchronization
+
+/// One figure as Prometheus' text format has it, with its samples.
+public struct Figure: Sendable {
+    public enum Kind: String, Sendable {
+        case counter, gauge
+    }
+
+    public struct Sample: Sendable {
+        public let labels: [(name: String, value: String)]
+        public let value: Double
+
+        public init(_ value: Double, labels: [(name: String, value: String)] = []) {
+            self.labels = labels
+            self.value = value
+        }
+    }
+
+    public let name: String
+    public let help: String
+    public let kind: Kind
+    public let samples: [Sample]
+
+    public init(_ name: String, _ kind: Kind, _ help: String, _ samples: [Sample]) {
+        self.name = name
+        self.help = help
+        self.kind = kind
+        self.samples = samples
+    }
+
+    var text: String {
+        var text = "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n"
+        for sample in samples { text += Self.line(name, sample.labels, sample.value) }
+        return text
+    }
+
+    fileprivate static func line(
+        _ name: String, _ labels: [(name: String, value: String)], _ value: Double
+    ) -> String {
+        let inner = labels.map { "\($0.name)=\"\(escaped($0.value))\"" }.joined(separator: ",")
+        let number = value == value.rounded() && abs(value) < 1e15 ? "\(Int64(value))" : "\(value)"
+        return "\(name)\(inner.isEmpty ? "" : "{\(inner)}") \(number)\n"
+    }
+
+    private static func escaped(_ text: String) -> String {
+        text.reduce(into: "") { text, character in
+            switch character {
+            case "\\": text += "\\\\"
+            case "\"": text += "\\\""
+            case "\n": text += "\\n"
+            default: text.append(character)
+            }
+        }
+    }
+}
+
+/// What one server counts of its requests, for Prometheus. A class, because
+/// every request adds to it. Its labels are few: routes with their changing
+/// parts left open, methods, statuses.
+///
+/// There is no library behind it: swift-metrics is one registry a process,
+/// and a process may hold several servers.
+package final class ShellFigures: Sendable {
+    private struct Request: Hashable, Comparable {
+        let route: String
+        let method: String
+        let status: Int
+
+        static func < (left: Self, right: Self) -> Bool {
+            (left.route, left.method, left.status) < (right.route, right.method, right.status)
+        }
+    }
+
+    private struct Durations {
+        /// Of each bound, how many took no longer; the last is all.
+        var buckets = [Int](repeating: 0, count: ShellFigures.bounds.count + 1)
+        var seconds = 0.0
+
+        mutating func add(_ duration: Double) {
+            seconds += duration
+            for (index, bound) in ShellFigures.bounds.enumerated() where duration <= bound {
+                buckets[index] += 1
+            }
+            buckets[ShellFigures.bounds.count] += 1
+        }
+    }
+
+    private struct State {
+        var requests: [Request: Int] = [:]
+        var durations: [String: Durations] = [:]
+        var waiting = 0
+    }
+
+    private static let bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30]
+
+    private let state = Mutex(State())
+
+    /// Takes a place among those who wait; false where there is none left.
+    func beginWaiting(max: Int) -> Bool {
+        state.withLock { state in
+            guard state.waiting < max else { return false }
+            state.waiting += 1
+            return true
+        }
+    }
+
+    func endWaiting() { state.withLock { $0.waiting -= 1 } }
+
+    /// - Parameter duration: nil for an answer that took the time it was
+    ///   asked to take.
+    func count(_ route: String, _ method: String, _ status: Int, _ duration: Duration?) {
+        let request = Request(route: route, method: method, status: status)
+        let seconds = duration.map { $0 / .seconds(1) }
+        state.withLock { state in
+            state.requests[request, default: 0] += 1
+            if let seconds { state.durations[route, default: Durations()].add(seconds) }
+        }
+    }
+
+    /// The text of these figures, and of those that a server adds.
+    package func text(_ more: [Figure]) -> String {
+        let (requests, durations, waiting) = state.withLock {
+            ($0.requests, $0.durations, $0.waiting)
+        }
+        let answered = Figure(
+            "shopkeeper_requests_total", .counter, "Requests that were answered.",
+            requests.sorted { $0.key < $1.key }.map { request, count in
+                .init(
+                    Double(count),
+                    labels: [
+                        ("route", request.route), ("method", request.method),
+                        ("status", "\(request.status)"),
+                    ])
+            })
+        let waits = Figure(
+            "shopkeeper_waiting_requests", .gauge, "Devices that wait for changes.",
+            [.init(Double(waiting))])
+        return ([answered, waits] + more).map(\.text).joined() + Self.histogram(durations)
+    }
+
+    private static func histogram(_ durations: [String: Durations]) -> String {
+        let name = "shopkeeper_request_seconds"
+        var text = "# HELP \(name) How long answers took, those that wait apart.\n"
+        text += "# TYPE \(name) histogram\n"
+        for (route, one) in durations.sorted(by: { $0.key < $1.key }) {
+            let ends = bounds.map { "\($0)" } + ["+Inf"]
+            for (end, count) in zip(ends, one.buckets) {
+                text += Figure.line(
+                    name + "_bucket", [("route", route), ("le", end)], Double(count))
+            }
+            text += Figure.line(name + "_sum", [("route", route)], one.seconds)
+            text += Figure.line(
+                name + "_count", [("route", route)], Double(one.buckets[bounds.count]))
+        }
+        return text
+    }
+}

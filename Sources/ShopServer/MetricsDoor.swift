@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HTTPShell
+import Hummingbird
+import Shop
+
+/// Figures of this process in Prometheus' text format.
+struct MetricsDoor: Sendable {
+    let store: Store
+    let call: Call
+
+    func text() async throws -> Response {
+        let realms = try await store.figures()
+        var figures = Self.errands(realms)
+        figures.append(
+            Figure(
+                "shopkeeper_realm_waiting", .gauge, "Devices that wait, of each realm.",
+                realms.map { .init(Double($0.waiting), labels: [("realm", $0.realm)]) }))
+        if let commits = store.commits {
+            figures.append(
+                Figure(
+                    "shopkeeper_commits_total", .counter, "Commits that hold.",
+                    [.init(Double(commits))]))
+        }
+        let text = call.figures.text(figures)
+        return .bytes(Array(text.utf8), type: "text/plain; version=0.0.4; charset=utf-8")
+    }
+
+    private static func errands(_ realms: [RealmFigures]) -> [Figure] {
+        func figure(
+            _ name: String, _ help: String, _ value: (RealmFigures.Errands) -> Int64
+        ) -> Figure {
+            Figure(
+                "shopkeeper_errands_\(name)", .gauge, help,
+                realms.flatMap { realm in
+                    realm.errands.map { errands in
+                        .init(
+                            Double(value(errands)),
+                            labels: [("realm", realm.realm), ("kind", errands.kind)])
+                    }
+                })
+        }
+        return [
+            figure("owed", "Calls to others that are owed, due or not.") { $0.owed },
+            figure("due", "Calls to others that are due.") { $0.due },
+            figure("failed", "Calls to others that failed and are owed still.") { $0.failed },
+            figure("oldest_seconds", "For how long the oldest has been due, commercial time.") {
+                $0.oldestSeconds
+            },
+        ]
+    }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Foundation
+import Live
+import Shop
+
+/// The doors' keys where the store shall not make them itself: a file that
+/// only its owner may read, or a variable.
+struct DoorKeyOptions: ParsableArguments {
+    @Option(name: .long, help: "File with the operators' key; or SHOPKEEPER_OPERATOR_KEY.")
+    var operatorKey: String?
+
+    @Option(name: .long, help: "File with the control door's key; or SHOPKEEPER_CONTROL_KEY.")
+    var controlKey: String?
+
+    @Option(name: .long, help: "File with the key to /metrics; or SHOPKEEPER_METRICS_KEY.")
+    var metricsKey: String?
+
+    /// Those that were given. `isOpen`: others reach the store, so that the
+    /// doors that change it want secrets of their operator's choosing.
+    func keys(isOpen: Bool) throws -> [Door: String] {
+        var keys: [Door: String] = [:]
+        for door in Door.allCases {
+            guard let key = try Self.key(door, file: file(door)) else { continue }
+            keys[door] = key
+        }
+        let needed: [Door] = isOpen ? [.operator, .control] : []
+        if let missing = needed.first(where: { keys[$0] == nil }) {
+            throw Failure(
+                .key, "doorKeyMissing", "The \(missing.rawValue) door has no key of your own.",
+                field: Self.option(missing),
+                rule: "behind a proxy the operator and control doors want a key each",
+                remedy: "write one into a file of mode 0600: openssl rand -hex 32")
+        }
+        guard Set(keys.values).count == keys.count else {
+            throw Failure(
+                .key, "doorKeyTwice", "Two doors have the same key.", field: "--operator-key",
+                rule: "the key of one door opens no other", remedy: "give each its own")
+        }
+        return keys
+    }
+
+    private func file(_ door: Door) -> String? {
+        switch door {
+        case .operator: operatorKey
+        case .control: controlKey
+        case .metrics: metricsKey
+        }
+    }
+
+    private static func option(_ door: Door) -> String { "--\(door.rawValue)-key" }
+
+    private static func key(_ door: Door, file: String?) throws -> String? {
+        let text: String
+        if let file {
+            text = try read(file, field: option(door))
+        } else if let variable = Live.environment["SHOPKEEPER_\(door.rawValue.uppercased())_KEY"] {
+            text = variable
+        } else {
+            return nil
+        }
+        let key = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        guard (32...256).contains(key.utf8.count), key.utf8.allSatisfy({ (33...126).contains($0) })
+        else {
+            throw Failure(
+                .key, "doorKeyInvalid", "The \(door.rawValue) door's key is none.",
+                field: option(door), rule: "32 to 256 letters, digits and signs, without spaces",
+                remedy: "make one with openssl rand -hex 32")
+        }
+        return key
+    }
+
+    /// A key's file, where nobody but its owner may read it.
+    static func read(_ file: String, field: String) throws -> String {
+        guard let text = try? String(contentsOfFile: file, encoding: .utf8) else {
+            throw Failure(
+                .key, "keyFileUnreadable", "\(file) cannot be read.", field: field,
+                rule: "a file that holds the key alone", remedy: "name one that is there")
+        }
+        let attributes = try? FileManager.default.attributesOfItem(atPath: file)
+        let mode = (attributes?[.posixPermissions] as? NSNumber)?.intValue ?? 0o777
+        guard mode & 0o077 == 0 else {
+            throw Failure(
+                .key, "keyFileOpen", "Others may read \(file).", field: field,
+                rule: "a key's file has mode 0600", remedy: "chmod 600 it, and make a new key")
+        }
+        return text
+    }
+}

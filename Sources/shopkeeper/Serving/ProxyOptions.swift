@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Foundation
+import ShopServer
+import StoreWire
+
+/// How a server is reached by others: through a proxy that ends TLS.
+struct ProxyOptions: ParsableArguments {
+    @Option(
+        name: .long,
+        help: """
+            An address or network (10.0.0.0/8) of the proxies with TLS in front; repeatable. \
+            Others than these and this machine are turned away.
+            """)
+    var behindProxy: [String] = []
+
+    @Option(name: .long, help: "The https address under which others reach the server.")
+    var publicUrl: String?
+
+    /// Whether others can reach the server.
+    var isOpen: Bool { !behindProxy.isEmpty }
+
+    func configuration(host: String, port: Int) throws -> ShopServerConfiguration {
+        guard isOpen else { return try ShopServerConfiguration(host: host, port: port) }
+        guard let proxies = TrustedProxies(behindProxy) else {
+            throw Failure(
+                .usage, "proxyInvalid", "A proxy's address is none.", field: "--behind-proxy",
+                rule: "an address such as 10.0.0.7 or fd00::7, or a network such as 10.0.0.0/8",
+                remedy: "name the addresses that the proxies connect from")
+        }
+        return try ShopServerConfiguration(host: host, port: port, proxies: proxies)
+    }
+
+    /// What others are told; nil where that is the server's own address.
+    func url() throws -> String? {
+        guard let publicUrl else { return nil }
+        let parts = URLComponents(string: publicUrl)
+        guard parts?.scheme == "https", parts?.host?.isEmpty == false, parts?.user == nil,
+            parts?.query == nil, parts?.fragment == nil
+        else {
+            throw Failure(
+                .usage, "publicUrlInvalid", "The server cannot be reached at \(publicUrl).",
+                field: "--public-url", rule: "an https address without user, query and fragment",
+                remedy: "give the proxy's address, such as https://store.example")
+        }
+        return publicUrl.hasSuffix("/") ? String(publicUrl.dropLast()) : publicUrl
+    }
+}
