@@ -26,7 +26,7 @@ public struct AttemptRule: Hashable, Sendable {
     /// school behind one address.
     public static let client = AttemptRule(freeMistakes: 50, atOnceMax: 512)
     /// One client's keys to doors.
-    public static let key = AttemptRule(freeMistakes: 100, atOnceMax: .max)
+    public static let key = AttemptRule(freeMistakes: 1000, atOnceMax: .max)
 
     /// Seconds from the last of so many mistakes to the next attempt.
     public func waitSeconds(afterMistakes mistakes: Int) -> Int64 {

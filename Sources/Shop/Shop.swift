@@ -121,6 +121,7 @@ public final class Store: Sendable {
 
     /// Closes every database. Later calls throw.
     public func close() async {
+        readyAt.withLock { $0 = nil }
         let tasks = opened.withLock { opened in
             defer { opened = [:] }
             return Array(opened.values)

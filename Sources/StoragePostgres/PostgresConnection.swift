@@ -47,26 +47,22 @@ final class PostgresConnection {
         handle = try Self.connect(keywords)
         grip = PostgresGrip(handle)
         notices.listen(to: handle)
-        do {
-            try command(
-                """
-                SET statement_timeout = \(options.statementMilliseconds);
-                SET lock_timeout = \(options.lockMilliseconds);
-                SET idle_in_transaction_session_timeout = \(options.idleInTransactionMilliseconds);
-                SET default_transaction_isolation = 'read committed';
-                SET client_min_messages = 'warning'
-                """)
-            guard PQserverVersion(handle) >= 130_000 else {
-                throw StorageFault(
-                    .unreadable,
-                    "the server is PostgreSQL \(PQserverVersion(handle) / 10_000); 13 or newer "
-                        + "is needed")
-            }
-            if mustBeDurable { try proveDurable() }
-        } catch {
-            PQfinish(handle)
-            throw error
+        // Where this throws, `deinit` ends the connection.
+        try command(
+            """
+            SET statement_timeout = \(options.statementMilliseconds);
+            SET lock_timeout = \(options.lockMilliseconds);
+            SET idle_in_transaction_session_timeout = \(options.idleInTransactionMilliseconds);
+            SET default_transaction_isolation = 'read committed';
+            SET client_min_messages = 'warning'
+            """)
+        guard PQserverVersion(handle) >= 130_000 else {
+            throw StorageFault(
+                .unreadable,
+                "the server is PostgreSQL \(PQserverVersion(handle) / 10_000); 13 or newer "
+                    + "is needed")
         }
+        if mustBeDurable { try proveDurable() }
     }
 
     deinit { PQfinish(handle) }
@@ -93,6 +89,9 @@ final class PostgresConnection {
         guard let text else { return "no reason given" }
         return String(cString: text).split(whereSeparator: \.isNewline).joined(separator: "; ")
     }
+
+    /// Nobody uses this connection again: what it owes was not read.
+    func giveUp() { isGone = true }
 
     var isLost: Bool { isGone || PQstatus(handle) != CONNECTION_OK }
 
@@ -202,12 +201,19 @@ final class PostgresConnection {
         defer { unreadBytes = 0 }
         var answer = Answer()
         var failure: (any Error)?
+        var ends = 0
         while !expected.isEmpty {
             guard let result = PQgetResult(handle) else {
-                // The end of one statement's results.
-                if isLost { throw lost }
+                // The end of one statement's results; where no result follows
+                // the end, none will ever come.
+                ends += 1
+                guard !isLost, ends < 4 else {
+                    isGone = true
+                    throw (failure as? ConnectionLost) ?? lost
+                }
                 continue
             }
+            ends = 0
             defer { PQclear(result) }
             let status = PQresultStatus(result)
             if case .sync? = expected.first, status == PGRES_PIPELINE_SYNC {

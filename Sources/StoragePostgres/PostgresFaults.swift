@@ -5,7 +5,8 @@ import Storage
 
 /// What the server said of a statement that failed.
 struct ServerError: Error {
-    /// Five characters (SQLSTATE).
+    /// Five characters (SQLSTATE); none where libpq itself could not go on,
+    /// with the connection's status unchanged, as when it cannot write.
     let state: String
     let message: String
     /// Whether the server ended the connection with it.
@@ -14,7 +15,7 @@ struct ServerError: Error {
     init(_ result: OpaquePointer) {
         state = Self.field(result, 67)
         message = Self.field(result, 77)
-        isFatal = ["FATAL", "PANIC"].contains(Self.field(result, 86))
+        isFatal = state.isEmpty || ["FATAL", "PANIC"].contains(Self.field(result, 86))
     }
 
     private static func field(_ result: OpaquePointer, _ code: Int32) -> String {
@@ -28,7 +29,7 @@ struct ServerError: Error {
     /// Whether the server refused a statement, and not the whole connection
     /// because it stops or is damaged.
     var isOfTheStatement: Bool {
-        !["57", "08", "58", "XX"].contains(String(state.prefix(2))) || state == "57014"
+        !["", "57", "08", "58", "XX"].contains(String(state.prefix(2))) || state == "57014"
     }
 
     /// Keeps the server's sentence, which names tables and constraints, and

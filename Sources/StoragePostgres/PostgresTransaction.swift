@@ -140,7 +140,10 @@ struct PostgresRunner {
             connection.end()
             return answer
         } catch {
-            guard !connection.isLost, !(error is ConnectionLost) else { throw error }
+            guard !connection.isLost, !(error is ConnectionLost) else {
+                connection.giveUp()
+                throw error
+            }
             let cause = abandon(after: error)
             throw cause
         }

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct VerifyTests {
+@Suite(.timeLimit(.minutes(5))) struct VerifyTests {
     private let rig: Rig
 
     init() throws { rig = try Rig() }

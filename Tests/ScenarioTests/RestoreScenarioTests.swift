@@ -5,7 +5,7 @@ import PurchaseKitTesting
 import Testing
 
 /// A store that went back to a copy, under devices that know more than it.
-@Suite(.timeLimit(.minutes(3))) struct RestoreScenarioTests {
+@Suite(.timeLimit(.minutes(5))) struct RestoreScenarioTests {
     @Test func `a waiting device hears what another buys after a restore`() async throws {
         let shop = try await TestShop.monkeys()
         let (buyer, waiting) = (try await shop.device(), try await shop.device())

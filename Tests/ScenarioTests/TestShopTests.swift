@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Commerce
 import PurchaseKit
 import PurchaseKitTesting
 import Shop
@@ -21,7 +22,8 @@ import Testing
         try await device.buy("credits.5")
         let bought = try await device.heard.first(.purchased)
 
-        #expect(shop.wire.count(.purchase) >= 3)
+        // What was sold and not answered may come with the transactions first.
+        #expect(shop.wire.count(.purchase) >= (fault == .answerLost ? 1 : 3))
         let sold = try await shop.transactions()
         #expect(sold.map(\.payload.transactionId) == [bought.transactionIdentifier])
         await shop.close()
@@ -92,7 +94,11 @@ import Testing
 
         let told = try await shop.notifications.first("ONE_TIME_CHARGE")
         #expect(told.notification.data?.bundleId == Goods.bundleID.value)
-        #expect(try await shop.transactions().map(\.isFinished) == [true])
+        // The store hears of the finish a moment after the app.
+        while try await shop.transactions().contains(where: { !$0.isFinished }) {
+            await Task.yield()
+        }
+        #expect(try await shop.transactions().count == 1)
         await shop.close()
     }
 }

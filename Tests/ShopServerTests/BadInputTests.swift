@@ -183,7 +183,7 @@ extension BadInput {
     ]
 }
 
-@Suite(.timeLimit(.minutes(3))) struct BadInputTests {
+@Suite(.timeLimit(.minutes(5))) struct BadInputTests {
     @Test(arguments: 0..<4)
     func `bad input gets a status, a code, the field, a rule and a remedy`(
         table: Int

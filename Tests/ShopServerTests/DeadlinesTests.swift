@@ -7,7 +7,7 @@ import Testing
 
 /// Time-outs on one timer: never early, up to an eighth late, and no timer
 /// where nobody waits.
-@Suite(.timeLimit(.minutes(2))) struct DeadlinesTests {
+@Suite(.timeLimit(.minutes(5))) struct DeadlinesTests {
     private struct Sleep: Sendable {
         let length: Duration
         private let waker: AsyncStream<Void>.Continuation

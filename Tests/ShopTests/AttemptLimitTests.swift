@@ -110,7 +110,7 @@ import Testing
         let world = try await TestWorld.open()
         let key = try await world.store.doorKey(.operator)
         let context = RequestContext(requestID: "test", client: "192.0.2.1")
-        for _ in 1...100 {
+        for _ in 1...1000 {
             guard case .refused = try world.store.knock("no key", at: .operator, context) else {
                 Issue.record("it opened")
                 return

@@ -12,7 +12,7 @@ import Testing
 @testable import Shop
 
 /// A store is copied while it sells, and made again elsewhere.
-@Suite(.timeLimit(.minutes(2))) struct BackupTests {
+@Suite(.timeLimit(.minutes(5))) struct BackupTests {
     struct Way: Sendable, CustomTestStringConvertible {
         let from: BackupEngine
         let to: BackupEngine

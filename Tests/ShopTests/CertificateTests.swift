@@ -9,7 +9,7 @@ import Testing
 @testable import Shop
 
 /// Certificates that change while stores sign with them.
-@Suite(.timeLimit(.minutes(2))) struct CertificateTests {
+@Suite(.timeLimit(.minutes(5))) struct CertificateTests {
     /// Two stores of one database, with keys that no other test has.
     private func pair() async throws -> (one: TestWorld, two: TestWorld) {
         let keys = MemoryKeyStore()

@@ -10,7 +10,7 @@ import Testing
 @testable import Shop
 
 /// What becomes of a store whose database takes no writes for a while.
-@Suite(.timeLimit(.minutes(2))) struct ReadinessTests {
+@Suite(.timeLimit(.minutes(5))) struct ReadinessTests {
     private let readOnly = "PRAGMA query_only = 1"
 
     private func registry(_ options: SQLiteOptions = SQLiteOptions()) async throws -> any Storage {

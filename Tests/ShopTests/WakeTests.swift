@@ -8,7 +8,7 @@ import Testing
 @testable import Shop
 
 /// Two stores on one database: what the one commits, the other's devices hear.
-@Suite(.timeLimit(.minutes(1))) struct WakeTests {
+@Suite(.timeLimit(.minutes(5))) struct WakeTests {
     private func pair() async throws -> (one: TestWorld, two: TestWorld) {
         let places = TestPlaces()
         let one = try await TestWorld.open(places: places)
