@@ -43,7 +43,7 @@ struct ServerError: Error {
         case "25006": return .readOnly
         case "08P01": return .engine
         case "53100": return .full
-        case "53300", "55P03", "57014", "40001", "40P01": return .busy
+        case "53200", "53300", "55P03", "57014", "40001", "40P01": return .busy
         case "25P03", "57P01", "57P02", "57P03", "57P05": return .unavailable
         case "3D000", "28P01", "28000", "42501": return .unavailable
         default: break
