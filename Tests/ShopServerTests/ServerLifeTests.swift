@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test func `a request under way is answered before the server ends`() async throws {
-        let server = try await TestServer.start()
+        let server = try await TestServer.start(configure: { $0.shutdownTimeout = .seconds(200) })
         let body = "{\"deviceUUID\":\"0f0f0f0f-1111-4222-8333-444444444444\"}"
         let connection = try RawConnection(port: server.port)
         try connection.send(
