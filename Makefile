@@ -7,7 +7,7 @@ VENV := .venv
 SOURCES := Package.swift Sources Samples Tests Benchmarks Fuzz/Package.swift Fuzz/Sources
 
 .DEFAULT_GOAL := help
-.PHONY: help run on-sqlite on-postgres test test-stranger test-growing lint format build unit peers packages bench fuzz soak flaws times clean
+.PHONY: help run on-sqlite on-postgres test test-proxy test-stranger test-growing lint format build unit peers packages bench fuzz soak flaws times clean
 
 help:                ## what there is to do
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1|/p' Makefile | awk -F'|' '{printf "%-22s %s\n", $$1, $$2}'
@@ -28,8 +28,12 @@ unit: on-sqlite on-postgres
 on-sqlite:
 	SHOPKEEPER_PYTHON="$(CURDIR)/$(VENV)/bin/python" SWIFT="$(SWIFT)" scripts/run-tests $(ARGS)
 
-on-postgres:         ## the store's and the ledger's own tests on the other engine
-	SHOPKEEPER_TEST_ENGINE=postgres SWIFT="$(SWIFT)" scripts/run-tests --filter 'ShopTests|LedgerTests'
+on-postgres:         ## the store's and the ledger's own tests, and the scenarios, on the other engine
+	SHOPKEEPER_TEST_ENGINE=postgres SWIFT="$(SWIFT)" scripts/run-tests --filter 'ShopTests|LedgerTests|ScenarioTests'
+
+test-proxy: build    ## buy through a real nginx and a real Caddy, as docs/OPERATING.md configures them
+	@scripts/install-packages nginx-light caddy
+	$(PYTHON) Tests/Peers/real_proxies.py "$$($(SWIFT) build --show-bin-path)/shopkeeper"
 
 test-growing:        ## the store's own tests on PostgreSQL with its tables split by customer
 	SHOPKEEPER_TEST_ENGINE=postgres SHOPKEEPER_TEST_PARTITIONS=4 SWIFT="$(SWIFT)" \

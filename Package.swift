@@ -129,7 +129,7 @@ let package = Package(
                 "Commerce", "Storage", "StoreWire", "StrictJSON", hummingbird, hummingbirdCore,
                 lifecycle, logging, nio, signals,
             ]),
-        module("Ledger", ["Commerce", "SignedData", "Storage", "StoreWire"]),
+        module("Ledger", ["Archive", "Commerce", "SignedData", "Storage", "StoreWire"]),
         module(
             "LedgerServer",
             ["HTTPShell", "Ledger", "StoreWire", hummingbird, lifecycle, logging]),
@@ -160,7 +160,11 @@ let package = Package(
             exclude: ["postgres-cluster"],
             swiftSettings: strict),
         .target(
-            name: "FuzzEntries", dependencies: ["CatalogueFile", "SignedData", "StoreWire"],
+            name: "FuzzEntries",
+            dependencies: [
+                "Archive", "CatalogueFile", "CatalogueOverlay", "Commerce", "SignedData",
+                "StoreWire",
+            ],
             path: "Tests/FuzzEntries", swiftSettings: strict),
         .target(
             name: "CSyncCounter", path: "Tests/CSyncCounter",
@@ -219,11 +223,9 @@ let package = Package(
         tests(
             "ScenarioTests",
             [
-                "CSyncCounter", "Commerce", "Ledger", "Live", "PurchaseKit", "PurchaseKitTesting",
-                "Shop",
-                "SignedData", "Storage", "StoragePostgres", "StorageSQLite", "StoreKit",
-                "StoreWire",
-                "TestSupport", "shopkeeper",
+                "Archive", "CSyncCounter", "Commerce", "Ledger", "Live", "PurchaseKit",
+                "PurchaseKitTesting", "Shop", "SignedData", "Storage", "StoragePostgres",
+                "StorageSQLite", "StoreKit", "StoreWire", "TestSupport", "shopkeeper",
             ]),
         tests("ProofTests", ["FlawedStore", "TestSupport", "shopkeeper"]),
         tests(
@@ -235,14 +237,15 @@ let package = Package(
         tests(
             "LedgerTests",
             [
-                "Commerce", "Ledger", "SignedData", "Storage", "StoragePostgres", "StorageSQLite",
+                "Archive", "Commerce", "Ledger", "SignedData", "Storage", "StoragePostgres",
+                "StorageSQLite",
                 "StoreWire", "TestSupport",
             ]),
         tests(
             "LedgerServerTests",
             [
-                "Commerce", "Ledger", "LedgerServer", "Live", "SignedData", "StorageSQLite",
-                "StoreWire", logging,
+                "Commerce", "Ledger", "LedgerServer", "Live", "SignedData", "Storage",
+                "StorageSQLite", "StoreWire", logging,
             ]),
         tests(
             "StatementTests",

@@ -23,7 +23,16 @@ public struct ArchiveContents: Sendable {
     /// not whole, not as it was written, too new, or holds something else
     /// than `holds`.
     public init(path: String, holds: String) throws {
-        let reader = try ArchiveReader(path: path)
+        try self.init(ArchiveReader(path: path), path: path, holds: holds)
+    }
+
+    /// Reads bytes at hand, as ``init(path:holds:)`` reads a file's, and
+    /// throws as it does; there is nothing to be loaded afterwards.
+    public init(bytes: [UInt8], name: String, holds: String) throws {
+        try self.init(ArchiveReader(bytes: bytes, name: name), path: name, holds: holds)
+    }
+
+    private init(_ reader: ArchiveReader, path: String, holds: String) throws {
         let header = try reader.header()
         guard header.holds == holds else {
             throw ArchiveFault(
@@ -101,6 +110,11 @@ public struct ArchiveContents: Sendable {
             }
         }
     }
+}
+
+extension StorageFault.Code {
+    /// A restore was begun here and not finished.
+    public static let halfRestored = StorageFault.Code("halfRestored")
 }
 
 /// Writes rows into one database, a few hundred a commit. A class, because

@@ -27,6 +27,11 @@ final class ArchiveReader {
         text = try LineReader(path: path)
     }
 
+    init(bytes: [UInt8], name: String) {
+        path = name
+        text = LineReader(bytes: bytes, name: name)
+    }
+
     /// The first line, from the beginning again. Throws ``ArchiveFault``.
     func header() throws -> ArchiveHeader {
         text.rewind()

@@ -2,13 +2,16 @@
 
 import Foundation
 
-/// A file's lines, one after the other. A class, because it owns an open file.
+/// The lines of a file, or of bytes at hand, one after the other. A class,
+/// because it owns an open file.
 final class LineReader {
     /// Bytes of one line; the largest things that are kept are pictures.
     static let lineBytesMax = 64 * 1024 * 1024
     private static let chunkBytes = 256 * 1024
 
+    /// Negative where there is no file, and everything is in ``given``.
     private let descriptor: Int32
+    private let given: [UInt8]
     private let path: String
     private var buffer: [UInt8] = []
     private var start = 0
@@ -17,14 +20,19 @@ final class LineReader {
     /// Throws ``ArchiveFault`` `unreadable`.
     init(path: String) throws {
         self.path = path
+        given = []
         descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw Self.fault(path) }
     }
 
-    deinit { close(descriptor) }
+    init(bytes: [UInt8], name: String) {
+        (path, given, buffer, descriptor) = (name, bytes, bytes, -1)
+    }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
 
     /// From the file's first line on again.
-    func rewind() { (buffer, start, offset) = ([], 0, 0) }
+    func rewind() { (buffer, start, offset) = (given, 0, 0) }
 
     /// Whether every byte was handed out.
     func isAtEnd() throws -> Bool { try start == buffer.count && !fill() }
@@ -46,6 +54,7 @@ final class LineReader {
     }
 
     private func fill() throws -> Bool {
+        guard descriptor >= 0 else { return false }
         let chunk = try [UInt8](unsafeUninitializedCapacity: Self.chunkBytes) { space, count in
             count = 0
             repeat {

@@ -195,12 +195,7 @@ private struct Changes {
         }
     }
 
-    /// Eight upper-case hexadecimal digits, as editors make them, always the
-    /// same for the same product: FNV-1a of its id.
     private static func internalID(of id: ProductID) -> String {
-        var hash: UInt32 = 2_166_136_261
-        for byte in id.value.utf8 { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
-        let digits = String(hash, radix: 16, uppercase: true)
-        return String(repeating: "0", count: 8 - digits.count) + digits
+        FileText.internalID(of: id.value)
     }
 }

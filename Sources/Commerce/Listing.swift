@@ -82,6 +82,8 @@ public enum Offering: Hashable, Sendable {
     case draft
     /// Ready, which is enough for a sandbox only.
     case notApproved
+    /// Approved, the app's first, and its version is not live: production only.
+    case awaitsVersion
     case purchasesNotEnabled
     /// Not sold in this storefront, or without a price there yet.
     case noPriceHere
@@ -90,12 +92,13 @@ public enum Offering: Hashable, Sendable {
     /// What a device of `storefront` gets of a product listed so.
     public static func of(
         _ product: Product, _ listing: Listing, in storefront: String, at now: Timestamp,
-        isProduction: Bool, arePurchasesEnabled: Bool
+        isProduction: Bool, arePurchasesEnabled: Bool, release: AppRelease = .sold
     ) -> Offering {
         if listing.state == .removed { return .removed }
         if listing.isWithdrawn { return .withdrawn }
         if listing.state == .draft { return .draft }
         if listing.state == .ready, isProduction { return .notApproved }
+        if isProduction, !release.admits(product.id) { return .awaitsVersion }
         guard arePurchasesEnabled else { return .purchasesNotEnabled }
         guard let price = listing.price(base: product.price, in: storefront, at: now) else {
             return .noPriceHere

@@ -2,7 +2,7 @@
 
 /// How a test's world behaves: the switches of a catalogue file.
 public struct SandboxSettings: Hashable, Sendable {
-    /// How fast subscriptions renew: Apple's number of the rate.
+    /// How fast commercial time runs: Apple's number of the rate.
     public var timeRate: TimeRate
     /// Every purchase waits for approval.
     public var asksToBuy: Bool
@@ -72,6 +72,33 @@ public enum TimeRate: Int, Sendable, CaseIterable {
     case everyThirtySeconds = 1003
     case everyTenSeconds = 1004
     case everyTwoSeconds = 1005
+
+    /// How many times as fast as the wall a clock runs, so that a day, or a
+    /// month of 30 days, lasts what the rate says.
+    public var speed: Int64 {
+        switch self {
+        case .real: 1
+        case .hourIsDay: 24
+        case .thirtyMinutesAreDay: 48
+        case .fiveMinutesAreDay: 288
+        case .minuteIsDay: 1440
+        case .thirtySecondsAreDay: 2880
+        case .secondIsDay: 86_400
+        case .monthIsHour: 720
+        case .monthIsThirtyMinutes: 1440
+        case .monthIsFifteenMinutes, .everyFifteenMinutes: 2880
+        case .monthIsFiveMinutes, .everyFiveMinutes: 8640
+        case .everyMinute: 43_200
+        case .monthIsThirtySeconds, .everyThirtySeconds: 86_400
+        case .everyTenSeconds: 259_200
+        case .everyTwoSeconds: 1_296_000
+        }
+    }
+
+    /// Whether every period lasts the same, which a clock's speed alone
+    /// cannot bring about: months last what the rate says, and others keep
+    /// their proportion to a month.
+    public var makesPeriodsAlike: Bool { rawValue >= TimeRate.everyFifteenMinutes.rawValue }
 }
 
 /// A call that fails in a test's world.

@@ -16,20 +16,3 @@ public struct WallClock: Sendable {
         WallClock { instant }
     }
 }
-
-/// A realm's commercial time, as its one row holds it: it dates what is
-/// sold, renewed, expired, signed and owed.
-public enum RealmClock: Hashable, Sendable {
-    /// Runs with the wall, `offsetMilliseconds` ahead of it (behind when negative).
-    case running(offsetMilliseconds: Int64)
-    /// Stands still at an instant until it is moved.
-    case standing(at: Timestamp)
-
-    /// What this clock says when the wall says `wall`.
-    public func now(wall: Timestamp) -> Timestamp {
-        switch self {
-        case .running(let offset): wall.adding(milliseconds: offset)
-        case .standing(let instant): instant
-        }
-    }
-}

@@ -13,6 +13,8 @@ package struct Call: Sendable {
     package let ports: ShellPorts
     /// What this server has counted.
     package let figures: ShellFigures
+    /// Whose key let the call in; nil before one did.
+    package var actor: String?
 
     /// What stands behind `Bearer ` in the `Authorization` header.
     package var bearer: String? {

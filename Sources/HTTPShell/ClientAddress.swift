@@ -94,6 +94,8 @@ package struct Approach: Hashable, Sendable {
     package var host: String?
     /// The port on which the connection arrived.
     package var port: Int?
+    /// The word for that port, where it is not the server's own.
+    package var listener: String?
     /// Whether others may have read it on its way: it came neither from this
     /// machine nor over HTTPS through a trusted proxy.
     package var isExposed = false

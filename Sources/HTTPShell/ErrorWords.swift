@@ -49,7 +49,8 @@ package struct ErrorWords: Sendable {
 
     private func unusable(code: String, _ words: String, rule: String) -> WireError {
         WireError(
-            code: code, message: "The \(subject)'s storage \(words).", rule: rule,
+            code: code, message: "The \(subject)'s storage \(words).", field: "storage",
+            rule: rule,
             remedy: "ask again later, the same request; the operator finds the reason in the "
                 + "server's log")
     }

@@ -35,45 +35,52 @@ package struct HTTPShell: Sendable {
     /// lets requests under way end within the configured time, runs `close`
     /// and returns.
     ///
-    /// `onReady` is told the port once the server listens on it. Throws
-    /// ``WireError`` `cannotListen` where it cannot, after `close` too.
+    /// `onReady` is told the port once the server listens on it, and those of
+    /// its other listeners by name. Throws ``WireError`` `cannotListen` where
+    /// it cannot listen on one of them, after `close` too.
     package func run(
-        onReady: @escaping @Sendable (_ port: Int) async -> Void,
+        onReady: @escaping @Sendable (_ port: Int, _ others: [String: Int]) async -> Void,
         close: @Sendable () async -> Void
     ) async throws {
-        let listens = Flag()
-        let application = application { port in
-            listens.raise()
-            await onReady(port)
+        let listening = Listening(others: configuration.listeners.count)
+        var services: [any Service] = []
+        for (name, port) in [(nil, configuration.port)]
+            + configuration.listeners.map({ (Optional($0.name), $0.port) })
+        {
+            services.append(
+                application(listening, port: port) { bound in
+                    guard let all = listening.bind(bound, name) else { return }
+                    await onReady(all.port, all.others)
+                })
         }
         var group = ServiceGroupConfiguration(
-            services: [application],
+            services: services,
             gracefulShutdownSignals: configuration.stopsOnSignals ? [.sigterm, .sigint] : [],
             logger: quiet)
         group.maximumGracefulShutdownDuration = configuration.shutdownTimeout
-        let services = ServiceGroup(configuration: group)
+        let running = ServiceGroup(configuration: group)
         // A task of its own: cancelling the caller asks it to stop, gently.
-        let serving = Task { try await services.run() }
+        let serving = Task { try await running.run() }
         let outcome = await withTaskCancellationHandler {
             await serving.result
         } onCancel: {
-            Task { await services.triggerGracefulShutdown() }
+            Task { await running.triggerGracefulShutdown() }
         }
         await close()
         logger.info("stopped")
         guard case .failure(let error) = outcome, !(error is CancellationError) else { return }
-        throw listens.isRaised ? error : cannotListen
+        throw listening.isComplete ? error : cannotListen
     }
 
     private func application(
-        onReady: @escaping @Sendable (Int) async -> Void
+        _ listening: Listening, port: Int, onReady: @escaping @Sendable (Int) async -> Void
     ) -> some Service {
-        let (logger, port) = (logger, configuration.port)
+        let logger = logger
         let idle = TimeAmount.nanoseconds(configuration.idleTimeout.nanoseconds)
         return Application(
             responder: ShellResponder(
                 handler: handler, configuration: configuration, ports: ports,
-                figures: figures, logger: logger),
+                figures: figures, listening: listening, logger: logger),
             server: HTTPServerBuilder { responder in
                 LoopHTTP1(
                     http: HTTP1Channel(
@@ -99,22 +106,54 @@ package struct HTTPShell: Sendable {
     }
 
     private var cannotListen: WireError {
-        WireError(
+        let ports = ([configuration.port] + configuration.listeners.map(\.port)).map(String.init)
+        return WireError(
             code: "cannotListen",
             message: "The server cannot listen on \(configuration.host), port "
-                + "\(configuration.port).",
+                + "\(ports.joined(separator: " or ")).",
             field: "port", rule: "a port that no other program listens on",
             remedy: "choose another port, 0 for any free one, or stop the other program")
     }
 }
 
-/// Something that happened, told across tasks.
-private final class Flag: Sendable {
-    private let state = Mutex(false)
+/// Which ports are listened on. A class, because all listeners share it.
+final class Listening: Sendable {
+    private struct State {
+        var main: Int?
+        var others: [String: Int] = [:]
+        var names: [Int: String] = [:]
+    }
 
-    func raise() { state.withLock { $0 = true } }
+    private let wanted: Int
+    private let state = Mutex(State())
 
-    var isRaised: Bool { state.withLock { $0 } }
+    /// `others`: how many listeners there are beside the server's own.
+    init(others: Int) {
+        wanted = others
+    }
+
+    /// Takes down that a port is listened on; the last to come is told all.
+    func bind(_ port: Int, _ name: String?) -> (port: Int, others: [String: Int])? {
+        state.withLock { state in
+            if let name {
+                state.others[name] = port
+                state.names[port] = name
+            } else {
+                state.main = port
+            }
+            guard let main = state.main, state.others.count == wanted else { return nil }
+            return (main, state.others)
+        }
+    }
+
+    func name(ofPort port: Int?) -> String? {
+        guard wanted > 0, let port else { return nil }
+        return state.withLock { $0.names[port] }
+    }
+
+    var isComplete: Bool {
+        state.withLock { $0.main != nil && $0.others.count == wanted }
+    }
 }
 
 extension Duration {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Storage
 package import StoreWire
 
 /// What a shell itself finds wrong with a request, before any use case.
@@ -22,4 +23,14 @@ package enum RequestMistake: Error, Hashable {
     case clientGone
     /// What a server's own doors turn away, with its status.
     case turnedAway(status: Int, WireError)
+}
+
+extension RequestMistake {
+    /// What a server that is not ready says of whatever its storage threw.
+    package static func unready(_ error: any Error) -> RequestMistake {
+        let fault = (error as? StorageFault)?.code
+        return fault == .full || fault == .readOnly
+            ? .notReady(reason: "The storage takes no writes.")
+            : .notReady(reason: "The storage does not answer.")
+    }
 }

@@ -9,9 +9,11 @@ public struct ShellConfiguration: Sendable {
     public let host: String
     /// 0: any free one.
     public let port: Int
+    /// Ports beside it, each with a word of its own for whoever answers.
+    public var listeners: [Listener] = []
     /// The proxies that end TLS in front of this server.
     public let proxies: TrustedProxies?
-    /// Connections open at once; who comes then waits until another goes.
+    /// Connections open at once at each port; who comes then waits until another goes.
     public var connectionsMax = 16_384
     /// Requests that wait at once, for changes; who comes then is told to
     /// come again.
@@ -33,6 +35,20 @@ public struct ShellConfiguration: Sendable {
     /// Whether SIGTERM and SIGINT stop the server.
     public var stopsOnSignals = true
 
+    /// A port beside the server's own.
+    public struct Listener: Hashable, Sendable {
+        public let name: String
+        /// 0: any free one.
+        public let port: Int
+
+        /// Throws ``WireError`` `portInvalid`.
+        public init(name: String, port: Int) throws(WireError) {
+            guard (0...65_535).contains(port) else { throw ShellConfiguration.noPort(port) }
+            self.name = name
+            self.port = port
+        }
+    }
+
     /// Throws ``WireError`` `hostNotLoopback` or `portInvalid`.
     public init(
         host: String = "127.0.0.1", port: Int = 0, proxies: TrustedProxies? = nil
@@ -46,14 +62,16 @@ public struct ShellConfiguration: Sendable {
                 remedy: "leave the host out, or put a proxy with TLS in front and name its "
                     + "address with --behind-proxy")
         }
-        guard (0...65_535).contains(port) else {
-            throw WireError(
-                code: "portInvalid", message: "There is no port \(port).", field: "port",
-                rule: "0 (any free one) to 65535", remedy: "choose another, or leave it out")
-        }
+        guard (0...65_535).contains(port) else { throw Self.noPort(port) }
         self.host = host
         self.port = port
         self.proxies = proxies
+    }
+
+    private static func noPort(_ port: Int) -> WireError {
+        WireError(
+            code: "portInvalid", message: "There is no port \(port).", field: "port",
+            rule: "0 (any free one) to 65535", remedy: "choose another, or leave it out")
     }
 
     /// Whether a host is this machine, by its spelling alone: no name but

@@ -50,14 +50,16 @@ struct ShellResponder: HTTPResponder {
     let configuration: ShellConfiguration
     let ports: ShellPorts
     let figures: ShellFigures
+    let listening: Listening
     let logger: Logger
 
     func respond(to request: Request, context: Context) async throws -> Response {
         let started = ports.monotonic()
         let id = requestID(request)
+        var approach = Approach(request, context, configuration.proxies)
+        approach.listener = listening.name(ofPort: approach.port)
         let call = Call(
-            request: request, requestID: id,
-            approach: Approach(request, context, configuration.proxies),
+            request: request, requestID: id, approach: approach,
             configuration: configuration, ports: ports, figures: figures)
         var line = RequestLine(method: request.method.rawValue, requestID: id)
         var response: Response

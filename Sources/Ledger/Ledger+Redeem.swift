@@ -20,7 +20,8 @@ extension Ledger {
         // Told before: no commit is needed.
         if let told = try await storage.read({ try wish.told($0) }) { return told.wire }
         let now = ports.wall.now
-        let redemption = try await storage.write { try wish.fulfil($0, at: now) }
+        let (redemption, isNew) = try await storage.write { try wish.fulfil($0, at: now) }
+        if isNew { figures.countRedeemed() }
         ports.log(
             "redeemed",
             [
@@ -142,10 +143,12 @@ struct RedemptionWish: Hashable, Sendable {
 
     /// Runs inside a commit, perhaps twice: the account's line, then what it
     /// has, then one unit of it, conditionally.
-    func fulfil(_ writing: any Writing, at now: Timestamp) throws -> BookedRedemption {
+    func fulfil(
+        _ writing: any Writing, at now: Timestamp
+    ) throws -> (BookedRedemption, isNew: Bool) {
         guard let line = try writing.first(Statement.Accounts.takeKnownLine, [.text(account)])
         else { throw unknown }
-        if let told = try told(writing) { return told }
+        if let told = try told(writing) { return (told, isNew: false) }
         let values: [SQLValue] = [
             .text(account), .text(environment.rawValue), .text(bundleID),
             .optional(transactionID), .optional(productID),
@@ -163,7 +166,7 @@ struct RedemptionWish: Hashable, Sendable {
         let redemption = BookedRedemption(
             self, of: purchase, unit: Int(try spent.integer("spent")), redeemedAt: now)
         try writing.execute(Statement.Redemptions.insert, redemption.values)
-        return redemption
+        return (redemption, isNew: true)
     }
 
     private var field: String { transactionID == nil ? "productId" : "transactionId" }

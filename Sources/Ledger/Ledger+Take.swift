@@ -81,7 +81,9 @@ extension Ledger {
             return known
         }
         let booking = Booking(proven: proven, account: account, recordedAt: ports.wall.now)
-        return try await storage.write { try booking.write($0) }
+        let booked = try await storage.write { try booking.write($0) }
+        figures.countTaken()
+        return booked
     }
 
     private func tell(_ message: String, _ purchase: BookedPurchase, _ requestID: String) {

@@ -25,48 +25,63 @@ public struct Ledger: Sendable {
     let configuration: LedgerConfiguration
     let ports: LedgerPorts
     let prover: Prover
+    let figures = LedgerFigures()
     /// What opens the ledger's door; made at the first start, then kept.
     public let accessKey: String
+    /// What opens its figures and nothing else.
+    public let metricsKey: String
 
     /// The steps of the ledger's schema, for whoever opens its storage.
     public static let migrations = LedgerSchema.migrations
 
     private static let door = "merchant"
+    private static let metricsDoor = "metrics"
 
     /// Takes up the book in a storage that was opened with ``migrations``.
     /// Throws ``StorageFault``.
     public static func open(
         storage: any Storage, configuration: LedgerConfiguration, ports: LedgerPorts
     ) async throws -> Ledger {
-        let fresh = ports.randomness.hex(32)
-        let stored = try await storage.write { writing in
-            try writing.execute(Statement.Accounts.insertKey, [.text(door), .text(fresh)])
-            return try writing.first(Statement.Accounts.key, [.text(door)])?.text("secret")
-        }
-        guard let stored else { throw StorageFault(.unreadable, "the ledger's key is not there") }
+        try await LedgerRestore.checkFinished(storage)
+        let accessKey = try await key(of: door, storage, ports)
+        var metricsKey = ports.metricsKey
+        if metricsKey == nil { metricsKey = try await key(of: metricsDoor, storage, ports) }
         return Ledger(
             storage: storage, configuration: configuration, ports: ports,
-            prover: Prover(configuration), accessKey: stored)
+            prover: Prover(configuration), accessKey: accessKey, metricsKey: metricsKey ?? "")
+    }
+
+    /// The key of a door, made by whichever process comes first.
+    private static func key(
+        of door: String, _ storage: any Storage, _ ports: LedgerPorts
+    ) async throws -> String {
+        let values: [SQLValue] = [.text(door)]
+        if let row = try await storage.read({ try $0.first(Statement.Accounts.key, values) }) {
+            return try row.text("secret")
+        }
+        let fresh = ports.randomness.hex(32)
+        let stored = try await storage.write { writing in
+            try writing.execute(Statement.Accounts.insertKey, values + [.text(fresh)])
+            return try writing.first(Statement.Accounts.key, values)?.text("secret")
+        }
+        guard let stored else { throw StorageFault(.unreadable, "the ledger's key is not there") }
+        return stored
     }
 
     /// Whether a key opens the ledger's door, compared in a time that tells
     /// nothing but its length.
-    public func admits(_ key: String) -> Bool {
-        let (given, right) = (Array(key.utf8), Array(accessKey.utf8))
-        guard given.count == right.count else { return false }
+    public func admits(_ key: String) -> Bool { Self.isSame(key, accessKey) }
+
+    /// Whether a key opens the ledger's figures.
+    public func admitsToFigures(_ key: String) -> Bool { Self.isSame(key, metricsKey) }
+
+    private static func isSame(_ key: String, _ other: String) -> Bool {
+        let (given, right) = (Array(key.utf8), Array(other.utf8))
+        guard given.count == right.count, !right.isEmpty else { return false }
         var difference: UInt8 = 0
         for (one, other) in zip(given, right) { difference |= one ^ other }
         return difference == 0
     }
-
-    /// Asks the storage for something small. Throws ``StorageFault`` where it
-    /// does not answer.
-    public func checkStorage() async throws {
-        _ = try await storage.read { try $0.query(Statement.Accounts.key, [.text(Self.door)]) }
-    }
-
-    /// Closes the storage. Later calls throw.
-    public func close() async { try? await storage.close() }
 
     /// The environment that a request means: the only one where it names none.
     func environment(_ word: String?) throws(LedgerRefusal) -> LedgerEnvironment {
@@ -114,6 +129,10 @@ public struct LedgerPorts: Sendable {
     public var randomness: Randomness
     /// Hears one plain sentence and its facts: never a purpose, a key or an account.
     public var log: @Sendable (_ message: String, _ facts: [String: String]) -> Void
+    /// Opens the figures, in place of the key that the ledger makes for itself.
+    public var metricsKey: String?
+    /// How many commits there were, where somebody counts them.
+    public var commits: (@Sendable () -> Int)?
 
     public init(
         wall: WallClock, randomness: Randomness,

@@ -7,8 +7,31 @@ enum LedgerSchema {
     static let migrations = [
         Migration(
             1, "accounts, purchases, redemptions",
-            [accounts, purchases, purchasesByAccount, redemptions, redemptionUnits, keys])
+            [accounts, purchases, purchasesByAccount, redemptions, redemptionUnits, keys]),
+        Migration(2, "restores, readiness", [restores, readiness]),
     ]
+
+    /// The migration from which on a restore can be marked.
+    static let restoresSince = 2
+
+    /// At most one row, without an end while a restore is under way.
+    private static let restores = """
+        CREATE TABLE restores (
+            singleton INTEGER NOT NULL PRIMARY KEY CHECK (singleton = 1),
+            made_at INTEGER NOT NULL,
+            begun_at INTEGER NOT NULL,
+            finished_at INTEGER
+        ) STRICT
+        """
+
+    /// Written to learn whether it can be.
+    private static let readiness = """
+        CREATE TABLE readiness (
+            singleton INTEGER NOT NULL PRIMARY KEY CHECK (singleton = 1),
+            asked INTEGER NOT NULL,
+            room BLOB
+        ) STRICT
+        """
 
     /// An account's line: its writes queue behind this row.
     private static let accounts = """

@@ -6,7 +6,7 @@ extension Statement {
     /// Every statement of a ledger's database, for the test that prepares
     /// them all.
     enum LedgerBook {
-        static let all = Accounts.all + Booked.all + Redemptions.all
+        static let all = Accounts.all + Booked.all + Redemptions.all + Upkeep.all
     }
 
     enum Accounts {

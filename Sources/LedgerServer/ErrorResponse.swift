@@ -30,19 +30,39 @@ enum ErrorResponse {
 /// What the ledger's door turns away.
 extension RequestMistake {
     static var ledgerKeyMissing: RequestMistake {
-        turnedAway(code: "keyMissing", "The ledger wants its key.")
+        turnedAway(401, code: "keyMissing", "The ledger wants its key.", "key")
     }
 
     static var ledgerKeyWrong: RequestMistake {
-        turnedAway(code: "keyWrong", "This key does not open the ledger.")
+        turnedAway(401, code: "keyWrong", "This key does not open the ledger.", "key")
     }
 
-    private static func turnedAway(code: String, _ message: String) -> RequestMistake {
+    static var ledgerKeyOfFigures: RequestMistake {
+        turnedAway(403, code: "keyOfAnotherDoor", "This key opens the figures alone.", "key")
+    }
+
+    static var metricsKeyMissing: RequestMistake {
+        turnedAway(401, code: "keyMissing", "The figures want their key.", "metricsKey")
+    }
+
+    static var metricsKeyWrong: RequestMistake {
+        turnedAway(401, code: "keyWrong", "This key does not open the figures.", "metricsKey")
+    }
+
+    static var metricsKeyIsMerchants: RequestMistake {
+        turnedAway(
+            403, code: "keyOfAnotherDoor", "This key opens the ledger, not its figures.",
+            "metricsKey")
+    }
+
+    private static func turnedAway(
+        _ status: Int, code: String, _ message: String, _ field: String
+    ) -> RequestMistake {
         .turnedAway(
-            status: 401,
+            status: status,
             WireError(
                 code: code, message: message, field: "Authorization",
-                rule: "`Bearer` and the ledger's key",
-                remedy: "take the key from the ledger's run.json"))
+                rule: "`Bearer` and the ledger's `\(field)`",
+                remedy: "take it from the ledger's run.json"))
     }
 }

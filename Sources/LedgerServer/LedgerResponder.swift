@@ -13,7 +13,10 @@ struct LedgerResponder: RequestHandler {
     func match(_ call: Call) throws -> MatchedRequest {
         let route = try LedgerRoute(
             method: call.request.method.rawValue, path: call.request.uri.path)
-        return MatchedRequest(pattern: route.pattern) { try await answer(route, call) }
+        let isOpen = [.health, .ready].contains(route)
+        return MatchedRequest(pattern: route.pattern, isOpen: isOpen) {
+            try await answer(route, call)
+        }
     }
 
     func explain(_ error: any Error) -> ErrorAnswer { ErrorResponse.answer(error) }
@@ -22,6 +25,9 @@ struct LedgerResponder: RequestHandler {
         switch route {
         case .health: return try .json(ServerStatus(status: "ok"))
         case .ready: return try await ready(call)
+        case .metrics:
+            try admitToFigures(call)
+            return metrics(call)
         // Signed by a store, so that no key is asked for: what is not is refused.
         case .notifications:
             let body = try await call.body(ResponseBodyV2.self)
@@ -47,7 +53,35 @@ struct LedgerResponder: RequestHandler {
 
     private func admit(_ call: Call) throws {
         guard let key = call.bearer else { throw RequestMistake.ledgerKeyMissing }
+        guard !ledger.admitsToFigures(key) else { throw RequestMistake.ledgerKeyOfFigures }
         guard ledger.admits(key) else { throw RequestMistake.ledgerKeyWrong }
+    }
+
+    private func admitToFigures(_ call: Call) throws {
+        guard let key = call.bearer else { throw RequestMistake.metricsKeyMissing }
+        guard !ledger.admits(key) else { throw RequestMistake.metricsKeyIsMerchants }
+        guard ledger.admitsToFigures(key) else { throw RequestMistake.metricsKeyWrong }
+    }
+
+    /// Figures of this process in Prometheus' text format.
+    private func metrics(_ call: Call) -> Response {
+        let counts = ledger.counts
+        var figures = [
+            Figure(
+                "shopkeeper_ledger_taken_total", .counter, "Proofs that changed the book.",
+                [.init(Double(counts.taken))]),
+            Figure(
+                "shopkeeper_ledger_redeemed_total", .counter, "Units that were spent.",
+                [.init(Double(counts.redeemed))]),
+        ]
+        if let commits = counts.commits {
+            figures.append(
+                Figure(
+                    "shopkeeper_commits_total", .counter, "Commits that hold.",
+                    [.init(Double(commits))]))
+        }
+        let text = call.figures.text(figures)
+        return .bytes(Array(text.utf8), type: "text/plain; version=0.0.4; charset=utf-8")
     }
 
     private func ready(_ call: Call) async throws -> Response {
@@ -60,7 +94,7 @@ struct LedgerResponder: RequestHandler {
             try await call.ports.deadline(call.configuration.readyTimeout, or: late) {
                 try await ledger.checkStorage()
             }
-        } catch { throw late }
+        } catch { throw RequestMistake.unready(error) }
         return try .json(ServerStatus(status: "ready"))
     }
 

@@ -4,7 +4,7 @@ import HTTPShell
 
 /// What a request asks of a ledger, read from its method and path alone.
 enum LedgerRoute: Hashable, Sendable {
-    case health, ready
+    case health, ready, metrics
     case purchases, notifications
     case unspent(account: String), redemptions(account: String)
 
@@ -21,6 +21,7 @@ enum LedgerRoute: Hashable, Sendable {
         switch path {
         case "/health": return (.health, "GET")
         case "/ready": return (.ready, "GET")
+        case "/metrics": return (.metrics, "GET")
         case "\(prefix)/purchases": return (.purchases, "POST")
         case "\(prefix)/notifications": return (.notifications, "POST")
         default: break
@@ -41,6 +42,7 @@ enum LedgerRoute: Hashable, Sendable {
         switch self {
         case .health: "/health"
         case .ready: "/ready"
+        case .metrics: "/metrics"
         case .purchases: "\(Self.prefix)/purchases"
         case .notifications: "\(Self.prefix)/notifications"
         case .unspent: "\(Self.prefix)/accounts/{}/unspent"

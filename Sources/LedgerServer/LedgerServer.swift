@@ -33,6 +33,10 @@ public struct LedgerServer: Sendable {
     /// ``WireError`` `cannotListen` where it cannot, with the ledger closed too.
     public func run(onReady: @escaping @Sendable (_ port: Int) async -> Void) async throws {
         let ledger = ledger
-        try await shell.run(onReady: onReady) { await ledger.close() }
+        try await shell.run { port, _ in
+            await onReady(port)
+        } close: {
+            await ledger.close()
+        }
     }
 }

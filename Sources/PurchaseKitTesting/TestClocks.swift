@@ -68,6 +68,12 @@ public struct TestClock: Sendable {
         try await move(MoveClockRequest(runOffsetMilliseconds: aheadSeconds * 1000))
     }
 
+    /// Runs so many times as fast as the wall, from where it is; 1 is real time.
+    @discardableResult
+    public func run(rate: Int64) async throws -> ClockDescription {
+        try await move(MoveClockRequest(rate: rate))
+    }
+
     /// Jumps forward.
     @discardableResult
     public func advance(seconds: Int64) async throws -> ClockDescription {

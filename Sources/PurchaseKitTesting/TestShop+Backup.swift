@@ -3,8 +3,10 @@
 import Commerce
 import Foundation
 import Live
-import Shop
+public import Shop
+import Storage
 import StorageSQLite
+import Synchronization
 
 /// A copy of a test's store, as it was when it was made.
 public struct ShopBackup: Sendable {
@@ -14,8 +16,14 @@ public struct ShopBackup: Sendable {
 extension TestShop {
     /// Copies the store while it sells.
     public func backup() async throws -> ShopBackup {
-        let (folder, keys) = (folder, try await TestAuthority.keys.value)
         let path = folder.file("\(Live.randomness.hex(8)).archive")
+        let keys = try await TestAuthority.keys.value
+        if let own = ownPlaces {
+            _ = try await StoreBackup.write(
+                try own.source(options.dialect, keys), to: path, madeAt: wall.now)
+            return ShopBackup(path: path)
+        }
+        let folder = folder
         let registry = try SQLiteReader(file: folder.file("store/registry.sqlite"))
         let source = BackupSource(
             dialect: SQLiteStorage.dialect, registry: registry,
@@ -26,13 +34,76 @@ extension TestShop {
     }
 
     /// Stops the store and starts it from the copy, as after a lost disk: what
-    /// was sold since is forgotten there, and devices read anew.
-    public func restore(_ backup: ShopBackup) async throws {
+    /// was sold since is forgotten there, and devices read anew. A store in
+    /// places of the test's own is restored `into` others, which hold nothing.
+    public func restore(_ backup: ShopBackup, into others: StoragePlaces? = nil) async throws {
+        precondition(
+            (others == nil) == (ownPlaces == nil),
+            "a store in places of the test's own is restored into others of that kind")
         await stop()
-        try FileManager.default.removeItem(atPath: folder.file("store"))
+        if others == nil { try FileManager.default.removeItem(atPath: folder.file("store")) }
         _ = try await StoreRestore.read(
-            backup.path, into: .files(in: folder, SQLiteOptions()), SQLiteStorage.dialect,
+            backup.path, into: others ?? .files(in: folder, SQLiteOptions()),
+            others == nil ? SQLiteStorage.dialect : options.dialect,
             keys: try await TestAuthority.keys.value, wall: wall.now)
-        try await start()
+        try await start(in: others)
     }
+
+    /// Forgets what was bought, as `shopkeeper realm reset` does: sessions
+    /// end, and devices sign in again and read anew.
+    public func reset() async throws {
+        _ = try await store.resetRealm(
+            named: Store.defaultRealm, RequestContext(requestID: "test"))
+    }
+}
+
+/// Places of a test's own, and what is open in them. A class, because a store
+/// opens what a copy then reads.
+final class OwnPlaces: Sendable {
+    private let base: StoragePlaces
+    private let open = Mutex<(registry: (any Storage)?, realms: [String: any Storage])>((nil, [:]))
+
+    init(_ base: StoragePlaces) {
+        self.base = base
+    }
+
+    var places: StoragePlaces {
+        var places = base
+        places.registry = { migrations in
+            let registry = try await self.base.registry(migrations)
+            self.open.withLock { $0.registry = registry }
+            return registry
+        }
+        places.realm = { id, migrations in
+            let realm = try await self.base.realm(id, migrations)
+            self.open.withLock { $0.realms[id] = realm }
+            return realm
+        }
+        return places
+    }
+
+    func source(_ dialect: Dialect, _ keys: any KeyStore) throws -> BackupSource {
+        guard let registry = open.withLock({ $0.registry }) else {
+            throw StorageFault(.unavailable, "the store was never opened")
+        }
+        return BackupSource(
+            dialect: dialect, registry: Borrowed(base: registry),
+            realm: { id in self.open.withLock { $0.realms[id] }.map { Borrowed(base: $0) } },
+            keys: keys)
+    }
+}
+
+/// A database that the store goes on using when its reader is done.
+private struct Borrowed: Storage {
+    let base: any Storage
+
+    func read<Answer: Sendable>(
+        _ body: @escaping @Sendable (any Reading) throws -> Answer
+    ) async throws -> Answer { try await base.read(body) }
+
+    func write<Answer: Sendable>(
+        _ body: @escaping @Sendable (any Writing) throws -> Answer
+    ) async throws -> Answer { try await base.write(body) }
+
+    func close() async throws {}
 }

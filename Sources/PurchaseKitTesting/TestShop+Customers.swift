@@ -16,6 +16,15 @@ extension TestShop {
             ChangeCustomerRequest(canMakePayments: canMakePayments, asksToBuy: asksToBuy))
     }
 
+    /// Clears what a customer has bought; devices hear of it. `name` nil is
+    /// the sandbox's default customer. Throws ``Refusal`` `customerNotFound`,
+    /// `chargesOwed`.
+    @discardableResult
+    public func clearHistory(of name: String? = nil) async throws -> HistoryCleared {
+        try await realm.clearHistory(
+            ofCustomer: try await customerID(name), RequestContext(requestID: "test"))
+    }
+
     /// Every transaction, or a customer's, in the order of commits.
     public func transactions(of name: String? = nil) async throws -> [TransactionRecord] {
         var found: [TransactionRecord] = []

@@ -40,6 +40,8 @@ public final class TestShop: Sendable {
         /// Where its databases are, such as on PostgreSQL; nil: files in the
         /// store's own folder. Each store needs places of its own.
         public var places: StoragePlaces?
+        /// The engine of ``places``, which copies of the store must know.
+        public var dialect = SQLiteStorage.dialect
         /// A payment processor; without one the sandbox sells by rule.
         public var processor: (any Authoriser)?
         public var log = ShopLog.silent
@@ -61,6 +63,7 @@ public final class TestShop: Sendable {
     /// What devices check signatures against, in DER.
     let root: [UInt8]
     private let randomness: Randomness
+    private let places: Mutex<OwnPlaces?>
     private let opened: Mutex<(store: Store, realm: Realm, working: Task<Void, Never>)>
     private let devices = Mutex<(all: [TestDevice], made: UInt64)>(([], 0))
     private let reach = Mutex(true)
@@ -84,8 +87,10 @@ public final class TestShop: Sendable {
         wall = options.wall
         folder = try TemporaryFolder()
         randomness = options.seed.map { .seeded(UInt64($0)) } ?? Live.randomness
+        let own = options.places.map(OwnPlaces.init)
         let store = try await Store.open(
-            try await Self.ports(folder, randomness, options, notifications))
+            try await Self.ports(folder, randomness, options, own?.places, notifications))
+        places = Mutex(own)
         let realm = try await store.realm(named: Store.defaultRealm)
         try await realm.putCatalogue(catalogue, app: AppDescription(bundleID: bundleID))
         root = try await store.rootCertificate(.sandbox).der
@@ -166,9 +171,14 @@ public final class TestShop: Sendable {
         await stop()
     }
 
-    func start() async throws {
+    /// Where its databases are, if not in files of its own.
+    var ownPlaces: OwnPlaces? { places.withLock { $0 } }
+
+    /// Starts it, from other places where such are named.
+    func start(in others: StoragePlaces? = nil) async throws {
+        if let others { places.withLock { $0 = OwnPlaces(others) } }
         let store = try await Store.open(
-            try await Self.ports(folder, randomness, options, notifications))
+            try await Self.ports(folder, randomness, options, ownPlaces?.places, notifications))
         let realm = try await store.realm(named: Store.defaultRealm)
         opened.withLock { $0 = (store, realm, Task { await store.work() }) }
     }
@@ -185,10 +195,10 @@ public final class TestShop: Sendable {
 
     private static func ports(
         _ folder: TemporaryFolder, _ randomness: Randomness, _ options: Options,
-        _ notifications: NotificationLog
+        _ places: StoragePlaces?, _ notifications: NotificationLog
     ) async throws -> StorePorts {
         StorePorts(
-            places: options.places ?? .files(in: folder, options.databases),
+            places: places ?? .files(in: folder, options.databases),
             keys: try await TestAuthority.keys.value, wall: options.wall.clock,
             randomness: randomness, authoriser: { _ in options.processor },
             courier: notifications, passwordCost: PasswordCost(rounds: 2), log: options.log,

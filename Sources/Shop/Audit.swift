@@ -23,12 +23,23 @@ struct AuditEntry: Sendable {
             throw StorageFault(.malformedRow, "the realm has no row")
         }
         try writing.execute(
-            Statement.Audits.insert,
-            [
-                .integer(try row.integer("audit_count")), .integer(wall.milliseconds),
-                .text(who), .text(deed), .text(subject), .optional(Self.cut(before)),
-                .optional(Self.cut(after)),
-            ])
+            Statement.Audits.insert, [.integer(try row.integer("audit_count"))] + values)
+    }
+
+    /// As ``write(_:)``, in the registry: what is no realm's own.
+    func writeInRegistry(_ writing: any Writing) throws {
+        guard let row = try writing.first(Statement.Operators.nextEntry) else {
+            throw StorageFault(.malformedRow, "the store's changes are not counted")
+        }
+        try writing.execute(
+            Statement.Operators.insertEntry, [.integer(try row.integer("written"))] + values)
+    }
+
+    private var values: [SQLValue] {
+        [
+            .integer(wall.milliseconds), .text(who), .text(deed), .text(subject),
+            .optional(Self.cut(before)), .optional(Self.cut(after)),
+        ]
     }
 
     private static func cut(_ text: String?) -> String? {
@@ -47,17 +58,7 @@ extension Realm {
             .integer(try Self.cursor(after, "after") ?? 0), .integer(Self.limit(limit)),
         ]
         let rows = try await storage.read { try $0.query(Statement.Audits.page, values) }
-        let entries = try rows.map { row in
-            AuditRecord(
-                entry: try row.integer("entry"),
-                date: Timestamp(milliseconds: try row.integer("written_at")),
-                who: try row.text("who"), deed: try row.text("deed"),
-                subject: try row.text("subject"), before: try row.optionalText("old_value"),
-                after: try row.optionalText("new_value"))
-        }
-        let isFull = Int64(entries.count) == Self.limit(limit)
-        return AuditRecords(
-            entries: entries, next: isFull ? entries.last.map { "\($0.entry)" } : nil)
+        return try AuditRecords(rows: rows, limit: Self.limit(limit))
     }
 
     func audit(
@@ -67,5 +68,43 @@ extension Realm {
         AuditEntry(
             who: context.actor, wall: ports.wall.now, deed: deed, subject: subject,
             before: before, after: after)
+    }
+}
+
+extension Store {
+    /// Changes of the store itself, as ``Realm/auditEntries(after:limit:)``
+    /// tells those of a realm. Refusal: `cursorInvalid`.
+    public func auditEntries(
+        after: String? = nil, limit: Int = Realm.operatorPageMax
+    ) async throws -> AuditRecords {
+        let values: [SQLValue] = [
+            .integer(try Realm.cursor(after, "after") ?? 0), .integer(Realm.limit(limit)),
+        ]
+        let rows = try await registry.read { try $0.query(Statement.Operators.page, values) }
+        return try AuditRecords(rows: rows, limit: Realm.limit(limit))
+    }
+
+    func audit(
+        _ deed: String, _ subject: String, before: String?, after: String?,
+        _ context: RequestContext
+    ) -> AuditEntry {
+        AuditEntry(
+            who: context.actor, wall: ports.wall.now, deed: deed, subject: subject,
+            before: before, after: after)
+    }
+}
+
+extension AuditRecords {
+    fileprivate init(rows: [Row], limit: Int64) throws {
+        let entries = try rows.map { row in
+            AuditRecord(
+                entry: try row.integer("entry"),
+                date: Timestamp(milliseconds: try row.integer("written_at")),
+                who: try row.text("who"), deed: try row.text("deed"),
+                subject: try row.text("subject"), before: try row.optionalText("old_value"),
+                after: try row.optionalText("new_value"))
+        }
+        let isFull = Int64(entries.count) == limit
+        self.init(entries: entries, next: isFull ? entries.last.map { "\($0.entry)" } : nil)
     }
 }

@@ -10,6 +10,10 @@ struct CatalogueCommit: Sendable {
     private let products: [[SQLValue]]
     private let types: [ProductID: ProductType]
     private let original: CatalogueOriginal?
+    /// Nil where the app's settings stay as they are, and in production.
+    private let timeRate: TimeRate?
+    private let groups: [[SQLValue]]
+    private let terms: [[SQLValue]]
     private let isProduction: Bool
 
     init(
@@ -30,6 +34,19 @@ struct CatalogueCommit: Sendable {
         }
         types = Dictionary(catalogue.products.map { ($0.id, $0.type) }) { first, _ in first }
         original = given.original
+        timeRate = isProduction ? nil : given.settings?.timeRate
+        let bundle = app.bundleID.value
+        groups = try given.groups.enumerated().map { place, group in
+            try StoredGroup(
+                id: group.id, name: group.referenceName, localizations: group.localizations
+            ).values(bundleID: bundle, place: place, isFromFile: true)
+        }
+        terms = try catalogue.products.compactMap { product in
+            guard let terms = given.terms[product.id] ?? SubscriptionTerms(of: product) else {
+                return nil
+            }
+            return [.text(bundle), .text(product.id.value), .text(try terms.stored())]
+        }
         self.isProduction = isProduction
     }
 
@@ -44,11 +61,16 @@ struct CatalogueCommit: Sendable {
         let bundle = SQLValue.text(bundleID.value)
         // The first statement is the catalogue's line: whoever puts one waits here.
         try writing.execute(Statement.Catalogues.bumpRevision, [])
-        let removed = try check(writing.query(Statement.Catalogues.states, [bundle]))
+        let known = try writing.query(Statement.Catalogues.states, [bundle])
+        let removed = try check(known)
+        try setSpeed(writing, wall: entry.wall)
         try writing.execute(Statement.Catalogues.putApp, app)
         try writing.execute(
             Statement.Catalogues.withdraw, [bundle, .integer(entry.wall.milliseconds)])
         try writing.insertMany(Statement.Catalogues.putProduct, products)
+        try writing.execute(Statement.Groups.removeFiled, [bundle])
+        for values in groups { try writing.execute(Statement.Groups.put, values) }
+        for values in terms { try writing.execute(Statement.Groups.setTerms, values) }
         if let original {
             try writing.execute(
                 Statement.Catalogues.putFile,
@@ -58,8 +80,24 @@ struct CatalogueCommit: Sendable {
                     .integer(entry.wall.milliseconds),
                 ])
         }
-        try entry.write(writing)
+        try writing.execute(Statement.AppVersions.noteSale, [bundle])
+        let before = known.isEmpty ? nil : "\(known.count) products"
+        try AuditEntry(
+            who: entry.who, wall: entry.wall, deed: entry.deed, subject: entry.subject,
+            before: before, after: entry.after
+        ).write(writing)
         return removed
+    }
+
+    /// A file's time rate is the clock's from then on that the file changes it:
+    /// importing the same once more leaves alone what testers have set.
+    private func setSpeed(_ writing: any Writing, wall: Timestamp) throws {
+        guard let timeRate else { return }
+        let row = try writing.first(Statement.Catalogues.settings, [.text(bundleID.value)])
+        let before = try row?.optionalText("settings").map(SandboxSettings.init(stored:))
+        guard timeRate != (before?.timeRate ?? .real) else { return }
+        let clock = try Realm.holdClock(writing).running(atRate: timeRate.speed, wall: wall)
+        try writing.execute(Statement.Realms.setClock, Realm.values(clock))
     }
 
     /// What was sold as one type in production is never another: customers

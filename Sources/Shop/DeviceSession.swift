@@ -16,6 +16,8 @@ public struct DeviceSession: Sendable {
     /// The customer's revision when the session was read.
     public let revision: Int64
 
+    /// The realm's generation when the session was read.
+    let generation: Int64
     /// By which the session's row is found again.
     let tokenHash: [UInt8]
     let appID: Int64?
@@ -37,6 +39,7 @@ public struct DeviceSession: Sendable {
         deviceUUID = try row.text("device_uuid")
         appVersion = try row.text("app_version")
         revision = try row.integer("revision")
+        generation = try row.integer("generation")
         appID = try row.optionalInteger("app_id")
         guard let storefront = Storefront.named(try row.text("storefront")) else {
             throw StorageFault(.malformedRow, "a storefront that is not known")

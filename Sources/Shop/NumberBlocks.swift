@@ -75,6 +75,8 @@ final class SeededNumbers: Sendable {
         counts = Mutex(next)
     }
 
+    var nextCounts: [IDKind: Int64] { counts.withLock { $0 } }
+
     func next(_ kind: IDKind) -> Int64 {
         counts.withLock { counts in
             defer { counts[kind, default: 0] += 1 }

@@ -1,21 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Commerce
+import Storage
 import StoreWire
 
 /// A product with its listing, on its way from one state to the next.
 struct ProductDraft: Sendable {
     var product: Product
     var listing: Listing
+    /// Of a subscription; nil where nobody has told them yet.
+    var terms: SubscriptionTerms?
 
     /// Prices and storefronts of one product; more than there are storefronts
     /// times the changes of some years.
     static let pricesMax = 2000
     static let localizationsMax = 100
+    /// Levels of a group: more than subscriptions that anybody compares.
+    static let levelMax = 1000
 
-    init(product: Product, listing: Listing) {
-        self.product = product
-        self.listing = listing
+    init(row: Row) throws {
+        product = try Product(row: row)
+        listing = try Listing(row: row)
+        terms = try SubscriptionTerms(row: row, product)
     }
 
     /// A draft without words or price.
@@ -48,6 +54,7 @@ struct ProductDraft: Sendable {
             price: Amount(milliunits: 0), localizations: [],
             groupID: isRenewed ? request.groupId : nil, period: isRenewed ? request.period : nil)
         listing = Listing(state: .draft, hasBasePrice: false)
+        terms = SubscriptionTerms(of: product)
     }
 
     /// With what an operator says; what breaks a rule is refused.
@@ -69,6 +76,10 @@ struct ProductDraft: Sendable {
             draft.listing.images = images
         }
         if let isHosted = change.isHosted { draft.listing.isHosted = isHosted }
+        if let level = change.level {
+            guard (1...Self.levelMax).contains(level) else { throw Self.noLevel }
+            draft.terms = try toldTerms().at(level: level)
+        }
         if let words = change.localizations, words.count > Self.localizationsMax {
             throw Self.tooMany("localizations", Self.localizationsMax)
         }
@@ -97,6 +108,28 @@ struct ProductDraft: Sendable {
             field: hasPrice ? "localizations" : "price",
             rule: "what is ready or approved has a price and a name in one language",
             remedy: "add it, or leave the product a draft")
+    }
+
+    /// The terms of a subscription. Refusals: `notASubscription`, `termsUnknown`.
+    func toldTerms() throws -> SubscriptionTerms {
+        if let terms { return terms }
+        guard product.type == .autoRenewable else {
+            throw Refusal(
+                .conflict, code: "notASubscription", "The product is no subscription.",
+                field: "productId", rule: "auto-renewables have levels and offers",
+                remedy: "name one of them")
+        }
+        throw Refusal(
+            .conflict, code: "termsUnknown",
+            "The store has not read the subscription's group and period.", field: "productId",
+            rule: "they come with its catalogue file, or with its making",
+            remedy: "import the app's catalogue file again")
+    }
+
+    private static var noLevel: Refusal {
+        Refusal(
+            .badRequest, code: "levelInvalid", "This is no level of a group.", field: "level",
+            rule: "1, the highest, to \(levelMax)", remedy: "give one between them")
     }
 
     private static func state(_ word: String) throws -> ReviewState {
@@ -166,6 +199,24 @@ extension ProductDraft {
             ("family sharing", product.isFamilyShareable ? "on" : "off"),
             ("hosted", listing.isHosted ? "yes" : "no"),
             ("images", listing.images.joined(separator: " ")),
+            ("level", terms.map { "\($0.level)" } ?? "none"),
+            ("offers", offerWords),
         ]
+    }
+
+    private var offerWords: String {
+        var words: [String] = []
+        for kind in OfferKind.allCases {
+            for offer in terms?.offers(kind) ?? [] {
+                words.append("\(kind.rawValue) \(offer.words(as: kind))")
+            }
+        }
+        return words.joined(separator: " | ")
+    }
+}
+
+extension Offer {
+    fileprivate func words(as kind: OfferKind) -> String {
+        "\(name(as: kind)) \(mode.rawValue) \(price.decimal(decimals: 2)) \(periodCount)x\(period)"
     }
 }

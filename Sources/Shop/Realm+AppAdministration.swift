@@ -23,6 +23,8 @@ extension Realm {
             .text(request.bundleId), .optional(details.appAppleId),
             .text(details.name ?? request.bundleId), .text(details.storefront ?? "USA"),
             .text(details.locale ?? "en_US"), .boolean(details.purchasesEnabled ?? true),
+            // Production sells its first product with a version of the app.
+            .boolean(!isProduction),
         ]
         let entry = audit(
             "app.create", request.bundleId, before: nil, after: details.words, context)
@@ -83,7 +85,10 @@ extension Realm {
     ) async throws -> SharedSecret {
         _ = try await app(bundleID)
         let secret = ports.randomness.hex(16)
-        let entry = audit("app.sharedSecret", bundleID, before: nil, after: "another", context)
+        let hasOne = try await sharedSecret(bundleID).sharedSecret != nil
+        let entry = audit(
+            "app.sharedSecret", bundleID, before: hasOne ? "one" : "none", after: "another",
+            context)
         try await storage.write { writing in
             try writing.execute(
                 Statement.Catalogues.setSharedSecret, [.text(bundleID), .text(secret)])
@@ -159,6 +164,7 @@ extension Offering {
         case .withdrawn: "withdrawn"
         case .draft: "draft"
         case .notApproved: "notApproved"
+        case .awaitsVersion: "awaitsVersion"
         case .purchasesNotEnabled: "purchasesNotEnabled"
         case .noPriceHere: "noPriceHere"
         case .offered: "sold"

@@ -18,20 +18,21 @@ extension Realm {
         if let storefront = request.storefront, Storefront.named(storefront) == nil {
             throw Self.unknownStorefront(field: "storefront")
         }
-        let entry = audit(
-            "customer.change", customerID, before: nil, after: request.words, context)
         let values: [SQLValue] = [
             .integer(number), request.canMakePayments.map(SQLValue.boolean) ?? .null,
             request.asksToBuy.map(SQLValue.boolean) ?? .null, .optional(request.storefront),
         ]
         let password = try await passwordHash(changedTo: request.password)
-        let wall = ports.wall.now
+        let (wall, who) = (ports.wall.now, context.actor)
         let row = try await storage.write { writing in
-            guard try writing.first(Statement.Customers.line, [.integer(number)]) != nil else {
-                throw Self.customerNotFound
-            }
+            guard try writing.first(Statement.Customers.line, [.integer(number)]) != nil,
+                let before = try writing.first(Statement.Customers.byID, [.integer(number)])
+            else { throw Self.customerNotFound }
             try writing.execute(Statement.Customers.change, values)
-            try entry.write(writing)
+            try AuditEntry(
+                who: who, wall: wall, deed: "customer.change", subject: customerID,
+                before: try request.words(before: before), after: request.words
+            ).write(writing)
             if let password {
                 try writing.execute(
                     Statement.Customers.setPassword, [.integer(number), .text(password)])
@@ -81,7 +82,15 @@ extension Realm {
         let row = try await waiting(id, of: request.customerId)
         let commit = try await commit(of: row)
         do {
-            let outcome = try await storage.write { try commit.answer(answer, $0) }
+            let entry = audit(
+                "purchase.\(answer == .approved ? "approve" : "decline")",
+                "\(row.key.customer)/\(id)", before: row.state.word, after: answer.rawValue,
+                context)
+            let outcome = try await storage.write { writing in
+                let outcome = try commit.answer(answer, writing)
+                try entry.write(writing)
+                return outcome
+            }
             committed(outcome, row.key, context)
             _ = try await settle(commit, outcome, context)
         } catch let before as AskedBefore {
@@ -146,6 +155,20 @@ extension ChangeCustomerRequest {
             canMakePayments.map { $0 ? "may buy" : "may not buy" },
             asksToBuy.map { $0 ? "asks to buy" : "does not ask to buy" },
             storefront.map { "storefront \($0)" }, password.map { _ in "another password" },
+        ].compactMap { $0 }.joined(separator: "; ")
+    }
+
+    /// What was, of the fields that it names.
+    fileprivate func words(before row: Row) throws -> String {
+        let hadPassword = try row.optionalText("password_hash") != nil
+        let own = try row.optionalText("storefront") ?? "of the app"
+        return [
+            try canMakePayments.map { _ in try row.boolean("may_buy") ? "may buy" : "may not buy" },
+            try asksToBuy.map { _ in
+                try row.boolean("asks_to_buy") ? "asks to buy" : "does not ask to buy"
+            },
+            storefront.map { _ in "storefront \(own)" },
+            password.map { _ in hadPassword ? "a password" : "no password" },
         ].compactMap { $0 }.joined(separator: "; ")
     }
 }

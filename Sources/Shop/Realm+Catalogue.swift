@@ -28,6 +28,10 @@ public struct CatalogueImport: Hashable, Sendable {
     public var listings: [ProductID: Listing]
     /// The files themselves, so that they can be given back.
     public var original: CatalogueOriginal?
+    /// Subscription groups, in the file's order.
+    public var groups: [SubscriptionGroup] = []
+    /// Levels and offers; a subscription without is on the highest level.
+    public var terms: [ProductID: SubscriptionTerms] = [:]
 
     public init(
         _ catalogue: Catalogue, settings: SandboxSettings? = nil,
@@ -75,11 +79,17 @@ extension Realm {
         _ catalogue: CatalogueImport, app: AppDescription, _ context: RequestContext
     ) async throws -> [ProductID] {
         try Self.check(catalogue.catalogue, app)
+        for group in catalogue.groups {
+            try Edge.text(group.id, "subscriptionGroups.id")
+            try Edge.text(group.referenceName, "subscriptionGroups.name")
+        }
         let commit = try CatalogueCommit(catalogue, app, isProduction: isProduction)
         let entry = audit(
             "catalogue.import", app.bundleID.value, before: nil, after: commit.words, context)
         let removed = try await storage.write { try commit.write($0, entry) }
         try await loadShelf()
+        // The file may have changed how soon work falls due.
+        wakeWorkers()
         ports.log(
             .info, "catalogue imported", context,
             ["app": app.bundleID.value, "products": "\(catalogue.catalogue.products.count)"])

@@ -12,6 +12,9 @@ public struct StoredCatalogue: Sendable {
     /// Nil where no file was ever imported.
     public let original: CatalogueOriginal?
     public let imageIDs: [String]
+    /// Those that a file or an operator has told; nil where nobody has.
+    public let groups: [SubscriptionGroup]?
+    public let terms: [ProductID: SubscriptionTerms]
 }
 
 extension Realm {
@@ -38,7 +41,9 @@ extension Realm {
                 products: app.products, storefront: app.storefront, locale: app.locale,
                 appID: app.appID),
             listings: app.listings, settings: app.settings, original: original,
-            imageIDs: try images.map { try $0.text("image_id") })
+            imageIDs: try images.map { try $0.text("image_id") },
+            groups: app.toldGroups.isEmpty
+                ? nil : app.groups.filter { app.toldGroups.contains($0.id) }, terms: app.terms)
     }
 
     /// Keeps an image of an app, in place of one of the same id. Refusals, in
@@ -54,10 +59,13 @@ extension Realm {
                 field: "body", rule: "a PNG of at most \(Self.imageBytesMax) bytes",
                 remedy: "save it as PNG, and smaller")
         }
-        let entry = audit(
-            "image.put", "\(bundleID)/\(imageID)", before: nil, after: "\(bytes.count) bytes",
-            context)
+        let (wall, who) = (ports.wall.now, context.actor)
         try await storage.write { writing in
+            let key: [SQLValue] = [.text(bundleID), .text(imageID)]
+            let before = try writing.first(Statement.Catalogues.image, key)?.blob("contents")
+            let entry = AuditEntry(
+                who: who, wall: wall, deed: "image.put", subject: "\(bundleID)/\(imageID)",
+                before: before.map { "\($0.count) bytes" }, after: "\(bytes.count) bytes")
             try writing.execute(
                 Statement.Catalogues.putImage,
                 [.text(bundleID), .text(imageID), .blob(bytes)])

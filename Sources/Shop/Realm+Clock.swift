@@ -7,19 +7,17 @@ public import StoreWire
 extension Realm {
     /// The range that a clock may visit: the certificates are valid in it.
     static let clockEarliest = Timestamp(milliseconds: 946_684_800_000)
-    static let clockLatest = Timestamp(milliseconds: 4_102_358_400_000)
+    static let clockLatest = RealmClock.latest
 
     /// The realm's commercial time.
     public func clock() async throws -> ClockDescription {
-        let row = try await storage.read { try $0.first(Statement.Realms.clock) }
-        guard let row else { throw StorageFault(.malformedRow, "the realm has no row") }
-        return described(try ClockRow(row, hasLastEvent: false).clock)
+        described(try await storage.read { try Self.clock($0) })
     }
 
-    /// Moves a sandbox's clock, and returns when what fell due on the way has
+    /// Moves a sandbox's clock or changes its speed, and returns when what fell due on the way has
     /// happened; notifications of it may still be under way. Wall time, and with it every token and
     /// session, stays as it is. Refusals, in order: `sandboxOnly`,
-    /// `clockMoveUnclear`, `clockBackwards`, `clockOutOfRange`.
+    /// `clockMoveUnclear`, `clockRateInvalid`, `clockBackwards`, `clockOutOfRange`.
     public func moveClock(
         _ request: MoveClockRequest, _ context: RequestContext
     ) async throws -> ClockDescription {
@@ -31,10 +29,7 @@ extension Realm {
         }
         let wall = ports.wall.now
         let moved = try await storage.write { writing in
-            guard let row = try writing.first(Statement.Realms.clock) else {
-                throw StorageFault(.malformedRow, "the realm has no row")
-            }
-            let clock = try ClockRow(row, hasLastEvent: false).clock
+            let clock = try Self.holdClock(writing)
             let moved = try Self.move(clock, request, wall: wall)
             try writing.execute(Statement.Realms.setClock, Self.values(moved))
             return moved
@@ -49,35 +44,51 @@ extension Realm {
         return described
     }
 
-    private func described(_ clock: RealmClock) -> ClockDescription {
-        var offset: Int64?
-        if case .running(let ahead) = clock { offset = ahead }
-        return ClockDescription(
-            now: clock.now(wall: ports.wall.now), isStanding: offset == nil,
-            offsetMilliseconds: offset)
+    /// The clock as it is, behind the line of those who change it.
+    static func holdClock(_ writing: any Writing) throws -> RealmClock {
+        guard let row = try writing.first(Statement.Realms.holdClock) else {
+            throw StorageFault(.malformedRow, "the realm has no row")
+        }
+        return try ClockRow(row, hasLastEvent: false).clock
     }
 
-    private static func values(_ clock: RealmClock) -> [SQLValue] {
-        switch clock {
-        case .running(let offset): [.integer(offset), .null]
-        case .standing(let instant): [.integer(0), .integer(instant.milliseconds)]
-        }
+    /// As `setClock` takes it.
+    static func values(_ clock: RealmClock) -> [SQLValue] {
+        [
+            .integer(clock.aheadMilliseconds), .optional(clock.standsAt), .integer(clock.rate),
+            .integer(clock.since.milliseconds),
+        ]
+    }
+
+    private func described(_ clock: RealmClock) -> ClockDescription {
+        let wall = ports.wall.now
+        let now = clock.now(wall: wall)
+        let isStanding = clock.standsAt != nil
+        return ClockDescription(
+            now: now, isStanding: isStanding,
+            offsetMilliseconds: isStanding ? nil : now.milliseconds(since: wall),
+            rate: clock.rate == 1 ? nil : clock.rate)
     }
 
     private static func move(
         _ clock: RealmClock, _ request: MoveClockRequest, wall: Timestamp
     ) throws -> RealmClock {
         let moved: RealmClock
-        switch (request.standAt, request.runOffsetMilliseconds, request.advanceMilliseconds) {
-        case (let instant?, nil, nil): moved = .standing(at: instant)
-        case (nil, let offset?, nil):
-            moved = .running(offsetMilliseconds: try checked(offset, "runOffsetMilliseconds"))
-        case (nil, nil, let step?): moved = try advance(clock, by: step)
+        let step = request.advanceMilliseconds
+        switch (request.standAt, request.runOffsetMilliseconds, step, request.rate) {
+        case (let instant?, nil, nil, nil): moved = clock.standing(at: instant)
+        case (nil, let offset?, nil, nil):
+            moved = clock.running(
+                aheadMilliseconds: try checked(offset, "runOffsetMilliseconds"), wall: wall)
+        case (nil, nil, let step?, nil): moved = try advance(clock, by: step, wall: wall)
+        case (nil, nil, nil, let rate?):
+            guard RealmClock.rates.contains(rate) else { throw noRate }
+            return clock.running(atRate: rate, wall: wall)
         default:
             throw Refusal(
                 .badRequest, code: "clockMoveUnclear", "The move is not clear.",
                 field: "standAt",
-                rule: "exactly one of standAt, runOffsetMilliseconds, advanceMilliseconds",
+                rule: "exactly one of standAt, runOffsetMilliseconds, advanceMilliseconds, rate",
                 remedy: "send one of them")
         }
         guard (clockEarliest...clockLatest).contains(moved.now(wall: wall)) else {
@@ -86,18 +97,26 @@ extension Realm {
         return moved
     }
 
-    private static func advance(_ clock: RealmClock, by step: Int64) throws -> RealmClock {
+    private static func advance(
+        _ clock: RealmClock, by step: Int64, wall: Timestamp
+    ) throws -> RealmClock {
         guard step >= 0 else {
             throw Refusal(
                 .badRequest, code: "clockBackwards", "A jump goes forward.",
                 field: "advanceMilliseconds", rule: "0 or more milliseconds",
                 remedy: "use standAt to go back")
         }
-        let step = try checked(step, "advanceMilliseconds")
-        switch clock {
-        case .running(let offset): return .running(offsetMilliseconds: offset + step)
-        case .standing(let instant): return .standing(at: instant.adding(milliseconds: step))
-        }
+        return clock.advanced(
+            milliseconds: try checked(step, "advanceMilliseconds"), wall: wall)
+    }
+
+    private static var noRate: Refusal {
+        Refusal(
+            .badRequest, code: "clockRateInvalid", "A clock does not run at this speed.",
+            field: "rate",
+            rule: "a whole number of times the machine's speed, "
+                + "\(RealmClock.rates.lowerBound) to \(RealmClock.rates.upperBound)",
+            remedy: "send 1 for real time, 1440 for a day a minute")
     }
 
     /// A century either way: what lies beyond would leave the range anyway.

@@ -50,6 +50,16 @@ extension Realm {
             guard try writing.first(Statement.Catalogues.addProduct, values) != nil else {
                 return false
             }
+            if let terms = made.terms {
+                let key: [SQLValue] = [.text(bundleID), .text(request.productId)]
+                try writing.execute(
+                    Statement.Groups.setTerms, key + [.text(try terms.stored())])
+                let group = StoredGroup(id: terms.groupID, name: terms.groupID)
+                _ = try writing.first(
+                    Statement.Groups.insert,
+                    try group.values(
+                        bundleID: bundleID, place: Self.lastPlace, isFromFile: false))
+            }
             try entry.write(writing)
             return true
         }
@@ -65,7 +75,8 @@ extension Realm {
     /// Changes what is said of a product. Refusals, in order:
     /// `bundleIdUnknown`, `productIdUnknown`, `productRemoved`,
     /// `stateUnknown`, `textTooLong`, `priceInvalid`, `storefrontUnknown`,
-    /// `imageIdInvalid`, `productIncomplete`.
+    /// `imageIdInvalid`, `levelInvalid`, `notASubscription`, `termsUnknown`,
+    /// `productIncomplete`.
     public func changeProduct(
         _ id: String, bundleID: String, _ change: ProductChange, _ context: RequestContext
     ) async throws -> ProductRecord {
@@ -87,7 +98,7 @@ extension Realm {
     }
 
     /// One commit: read behind the catalogue's line, changed, written, audited.
-    private func alter(
+    func alter(
         _ id: String, _ bundleID: String, _ deed: String, _ context: RequestContext,
         _ change: @escaping @Sendable (ProductDraft) throws -> ProductDraft
     ) async throws -> ProductRecord {
@@ -100,8 +111,7 @@ extension Realm {
             guard let row = try writing.first(Statement.Catalogues.product, key) else {
                 throw Self.unknownProduct
             }
-            let before = ProductDraft(
-                product: try Product(row: row), listing: try Listing(row: row))
+            let before = try ProductDraft(row: row)
             guard before.listing.state != .removed else { throw Self.removedProduct }
             let after = try change(before)
             let place = Int(try row.integer("place"))
@@ -110,6 +120,11 @@ extension Realm {
                 try after.product.values(bundleID: app.bundleID, place: place) + [
                     .text(after.listing.state.rawValue), .text(try after.listing.stored()),
                 ])
+            if let terms = after.terms, terms != before.terms {
+                try writing.execute(
+                    Statement.Groups.setTerms, key + [.text(try terms.stored())])
+            }
+            try writing.execute(Statement.AppVersions.noteSale, [.text(bundleID)])
             let changes = before.changes(to: after)
             try AuditEntry(
                 who: who, wall: wall, deed: deed, subject: "\(bundleID)/\(id)",
@@ -120,7 +135,7 @@ extension Realm {
     }
 
     /// Behind every product of a file.
-    private static let lastPlace = 1_000_000
+    static let lastPlace = 1_000_000
 
     static let unknownProduct = Refusal(
         .notFound, code: "productIdUnknown", "The app has no product of this id.",
@@ -150,6 +165,7 @@ extension Shelf.App {
                 ProductWords(
                     locale: $0.locale, displayName: $0.displayName, description: $0.details)
             }, isFamilyShareable: product.isFamilyShareable, isHosted: listing.isHosted,
-            images: listing.images, groupId: product.groupID, period: product.period)
+            images: listing.images, groupId: product.groupID, period: product.period,
+            level: terms[id]?.level)
     }
 }

@@ -18,12 +18,12 @@ extension Realm {
         }
         for id in request.ids { try Edge.text(id, "ids") }
         let shelf = try await shelf(revision: session.clock.catalogueRevision)
-        if let error = shelf.apps[session.bundleID]?.settings.error(of: .loadProducts) {
-            throw Self.simulated(error)
-        }
+        let settings = shelf.apps[session.bundleID]?.settings
+        if let error = settings?.error(of: .loadProducts) { throw Self.simulated(error) }
         let now = session.clock.now(wall: ports.wall.now)
         var response = ProductsResponse(
-            products: [], invalid: [], storefront: session.storefrontDescription)
+            products: [], invalid: [], storefront: session.storefrontDescription,
+            disablesDialogs: settings?.disablesDialogs == true ? true : nil)
         var seen: Set<String> = []
         for id in request.ids where seen.insert(id).inserted {
             let offering = shelf.offering(
@@ -48,8 +48,6 @@ extension Realm {
             remedy: "switch the simulated error off")
     }
 
-    /// A sandbox tells its developer why; production tells nobody what is in
-    /// the making.
     /// A sandbox tells its developer why; production tells nobody what is in
     /// the making.
     private static func invalid(
@@ -79,6 +77,8 @@ extension Offering {
         case .withdrawn: "the product was withdrawn: its catalogue file names it no more"
         case .draft: "the product is a draft, which nobody gets"
         case .notApproved: "the product is ready and not approved, which production asks for"
+        case .awaitsVersion:
+            "the app's first product goes live with a version of the app that it comes with"
         case .purchasesNotEnabled: "purchases are not enabled for the app"
         case .noPriceHere: "the product is not sold in this storefront, or has no price there yet"
         case .offered: "the product is sold"

@@ -55,7 +55,7 @@ extension Realm {
     /// Changes with every commit of the customer, and when the realm or its
     /// copy is another.
     private func etag(revision: Int64, _ session: DeviceSession) -> String {
-        "\"\(description.id).\(description.generation).\(revision)\""
+        "\"\(description.id).\(session.generation).\(revision)\""
     }
 
     /// The header `If-None-Match`: a list, or `*`; weak marks say the same.

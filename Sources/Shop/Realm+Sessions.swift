@@ -127,13 +127,18 @@ extension Realm {
         of customer: Int64, _ first: [UInt8], _ last: [UInt8], _ context: RequestContext,
         refusing: @escaping @Sendable (any Reading) throws -> Refusal?
     ) async throws -> SessionsEnded {
-        let wall = ports.wall.now
+        let (wall, who) = (ports.wall.now, context.actor)
         let ended = try await storage.write { writing in
             guard try writing.first(Statement.Customers.line, [.integer(customer)]) != nil else {
                 throw Self.customerNotFound
             }
             if let refusal = try refusing(writing) { throw refusal }
-            return try Self.endSessions(of: customer, first, last, at: wall, writing)
+            let ended = try Self.endSessions(of: customer, first, last, at: wall, writing)
+            try AuditEntry(
+                who: who, wall: wall, deed: "session.end", subject: "\(customer)",
+                before: "\(ended) of these sessions", after: "0 of these sessions"
+            ).write(writing)
+            return ended
         }
         wake(CustomerID(customer))
         ports.log(

@@ -32,7 +32,7 @@ extension Realm {
             wall: ports.wall.now)
         let session = try await storage.write { try arrival.write($0) }
         ports.log(.info, "signed in", context, session.facts)
-        return response(arrival, session, customer)
+        return response(arrival, session, customer, app.settings)
     }
 
     private static func check(_ request: SignInRequest) throws -> UUIDText {
@@ -116,16 +116,20 @@ extension Realm {
     }
 
     private func response(
-        _ arrival: Arrival, _ session: DeviceSession, _ customer: SignedInCustomer
+        _ arrival: Arrival, _ session: DeviceSession, _ customer: SignedInCustomer,
+        _ settings: SandboxSettings
     ) -> SignInResponse {
-        SignInResponse(
+        var realm = description
+        realm.generation = session.generation
+        return SignInResponse(
             token: arrival.token.text, tokenExpires: arrival.expires,
             customerId: customer.id.description, customerName: customer.name,
             bundleId: session.bundleID.value, appAppleId: isProduction ? session.appID : nil,
-            realm: description, storefront: session.storefrontDescription,
+            realm: realm, storefront: session.storefrontDescription,
             appTransactionId: String(session.appTransactionID), canMakePayments: session.mayBuy,
             rootCertificate: Data(authority.root).base64EncodedString(),
-            now: session.clock.now(wall: arrival.wall))
+            now: session.clock.now(wall: arrival.wall),
+            disablesDialogs: settings.disablesDialogs ? true : nil)
     }
 }
 

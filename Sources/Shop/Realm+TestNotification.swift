@@ -125,7 +125,7 @@ extension Realm {
             return token
         }
         guard let token else { throw AppleRefusal(.serverNotificationURLNotFound) }
-        bell.ring()
+        wakeWorkers()
         ports.log(.info, "test notification owed", context, ["app": bundleID.value])
         return SendTestNotificationResponse(testNotificationToken: token)
     }

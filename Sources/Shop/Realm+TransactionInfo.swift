@@ -46,18 +46,25 @@ extension Realm {
         let wall = ports.wall.now
         // One merchant a realm: all its keys have one issuer.
         let issuer = try await serverKeys().first?.issuerId
-        let (key, pem) = ServerKey.make(issuerID: issuer, randomness: ports.randomness)
+        var (key, pem) = ServerKey.make(issuerID: issuer, randomness: ports.randomness)
+        var tries = 1
+        while try await !keyRealms.claim(key.keyID, realm: description.id) {
+            guard tries < 8 else { throw StorageFault(.busy, "every key id drawn is taken") }
+            tries += 1
+            (key, pem) = ServerKey.make(issuerID: issuer, randomness: ports.randomness)
+        }
+        let keyID = key.keyID
         let values: [SQLValue] = [
             .text(key.keyID), .text(key.issuerID), .text(bundleID), .blob(key.publicKey),
             .integer(wall.milliseconds),
         ]
-        let entry = audit("key.create", key.keyID, before: nil, after: bundleID, context)
+        let entry = audit("key.create", keyID, before: nil, after: bundleID, context)
         try await storage.write { writing in
             try writing.execute(Statement.ServerKeys.insert, values)
             try entry.write(writing)
         }
         return CreatedServerKey(
-            keyId: key.keyID, issuerId: key.issuerID, bundleId: bundleID, privateKey: pem)
+            keyId: keyID, issuerId: key.issuerID, bundleId: bundleID, privateKey: pem)
     }
 
     /// The realm's server keys, oldest first, without their private halves.

@@ -27,7 +27,8 @@ extension Realm {
                     revision: facts.revision)
             },
             revision: page.revision, hasMore: page.hasMore, now: now,
-            answeredPurchases: page.answered.isEmpty ? nil : page.answered)
+            answeredPurchases: page.answered.isEmpty ? nil : page.answered,
+            clearedRevision: page.cleared)
     }
 
     /// Returns when there is news for the session's app beyond the revision
@@ -99,6 +100,7 @@ extension Realm {
     private struct Page: Sendable {
         var rows: [TransactionFacts]
         var answered: [String] = []
+        var cleared: Int64?
         var revision: Int64
         var hasMore: Bool
     }
@@ -113,16 +115,18 @@ extension Realm {
         return try await storage.read { reading in
             var rows = try reading.query(Statement.Transactions.since, values)
                 .map(TransactionFacts.init(row:))
+            let line = try reading.first(Statement.Customers.revision, customer)
             var page: Page
             if rows.count > limit, let beyond = rows.last?.revision {
                 // A commit is never cut in two: its rows come together or later.
                 rows.removeAll { $0.revision == beyond }
                 page = Page(rows: rows, revision: rows.last?.revision ?? since, hasMore: true)
             } else {
-                let revision = try reading.first(Statement.Customers.revision, customer)
                 page = Page(
-                    rows: rows, revision: try revision?.integer("revision") ?? since,
-                    hasMore: false)
+                    rows: rows, revision: try line?.integer("revision") ?? since, hasMore: false)
+            }
+            page.cleared = try line?.optionalInteger("cleared_revision").flatMap {
+                $0 > since ? $0 : nil
             }
             page.answered = try reading.query(
                 Statement.Purchases.answeredSince,

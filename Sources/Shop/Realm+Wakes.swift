@@ -9,6 +9,8 @@ import Storage
 extension Realm {
     /// Work may be due: the clock was moved.
     private static let workWord = "work"
+    /// Every customer's sessions have ended: the realm was reset.
+    private static let resetWord = "reset"
     /// A customer's word is this and the customer's number.
     private static let customerPrefix: Character = "c"
 
@@ -25,13 +27,20 @@ extension Realm {
         storage.wake(Self.workWord)
     }
 
+    /// Tells whoever waits, for whatever customer, of a commit that holds.
+    func wakeEverybody() {
+        hub.wakeAll()
+        bell.ring()
+        storage.wake(Self.resetWord)
+    }
+
     /// Hears what is said until the realm closes. Holds no realm meanwhile.
     func hearWakes() -> Task<Void, Never> {
         let (wakes, hub, bell) = (storage.wakes(), hub, bell)
         return Task {
             for await wake in wakes {
                 switch wake {
-                case .missed:
+                case .missed, .word(Self.resetWord):
                     hub.wakeAll()
                     bell.ring()
                 case .word(Self.workWord):

@@ -22,6 +22,8 @@ public final class Realm: Sendable {
     /// Sign-in name of the customer that a sandbox is made with.
     public static let defaultCustomer = "customer"
 
+    /// Its generation is that of when this process opened the realm; a
+    /// session tells what it is now.
     public let description: RealmDescription
 
     let storage: any Storage
@@ -40,6 +42,7 @@ public final class Realm: Sendable {
     private let seed: Int64?
     private let seeded: SeededNumbers?
     private let numbers: NumberBlocks
+    let keyRealms: ServerKeyRealms
     private let cachedShelf = Mutex<Shelf?>(nil)
     private let hearing = Mutex<Task<Void, Never>?>(nil)
 
@@ -48,6 +51,7 @@ public final class Realm: Sendable {
         seed = opening.seed
         seeded = opening.seed == nil ? nil : SeededNumbers(next: opening.nextCounts)
         numbers = store.numbers
+        keyRealms = store.keyRealms
         ports = store.ports
         passwords = Passwords(cost: store.ports.passwordCost, randomness: store.ports.randomness)
         attempts = store.attempts
@@ -128,6 +132,9 @@ public final class Realm: Sendable {
         ).number
     }
 
+    /// Where a seeded realm goes on in this process; nothing in any other.
+    var seededNext: [IDKind: Int64] { seeded?.nextCounts ?? [:] }
+
     /// A UUID for a thing that `cause` names: drawn by lot, or in a seeded
     /// realm always the same for the same seed and cause, also after a restart.
     func uuid(for cause: String) -> String {
@@ -194,11 +201,23 @@ private struct Opening: Sendable {
             environment: try row.text("environment"), generation: try row.integer("generation"))
         seed = try row.optionalInteger("seed")
         hasDefaultCustomer = try row.optionalInteger("default_customer") != nil
+        var next = try Realm.nextCounts(row)
+        for mark in try reading.query(Statement.Resets.marks, []) {
+            guard let kind = IDKind(rawValue: try mark.integer("kind")) else { continue }
+            next[kind] = max(next[kind] ?? 0, try mark.integer("next_count"))
+        }
+        nextCounts = next
+    }
+}
+
+extension Realm {
+    /// The first count of each kind that no row of ``Statement/Realms/open`` has.
+    static func nextCounts(_ row: Row) throws -> [IDKind: Int64] {
         let columns: [IDKind: String] = [
             .customer: "customer", .transaction: "last_transaction", .device: "device",
             .appTransaction: "app_transaction",
         ]
-        nextCounts = try columns.compactMapValues { column in
+        return try columns.compactMapValues { column in
             try row.optionalInteger(column).flatMap(NumberLayout.init(number:)).map { $0.count + 1 }
         }
     }

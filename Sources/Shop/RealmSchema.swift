@@ -17,6 +17,18 @@ enum RealmSchema {
             6, "sessions by their end",
             ["CREATE INDEX sessions_by_end ON sessions (expires_at)"]),
         Migration(7, "catalogue files, listings, audit", catalogueTables),
+        Migration(8, "numbers that are not given out again", [numberMarks]),
+        Migration(9, "clocks that run faster", clockColumns),
+        Migration(10, "cleared histories", clearingColumns),
+        Migration(11, "versions of apps", versionTables),
+        Migration(12, "subscription groups and terms", subscriptionTables),
+    ]
+
+    /// From the wall's instant `clock_since` on the clock runs at `clock_rate`
+    /// times the wall's speed.
+    static let clockColumns = [
+        "ALTER TABLE realm ADD COLUMN clock_rate INTEGER NOT NULL DEFAULT 1",
+        "ALTER TABLE realm ADD COLUMN clock_since INTEGER NOT NULL DEFAULT 0",
     ]
 
     private static let statements = [

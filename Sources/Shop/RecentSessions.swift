@@ -39,6 +39,8 @@ final class RecentSessions: Sendable {
         return entry.session
     }
 
+    func forgetAll() { entries.withLock { $0 = [:] } }
+
     func forget(_ session: DeviceSession) {
         entries.withLock { $0[session.tokenHash] = nil }
     }

@@ -49,6 +49,8 @@ enum RegistrySchema {
         Migration(
             3, "restores, readiness, revoked certificates",
             [restores, readiness, revokedCertificates]),
+        Migration(4, "realms of server keys", [serverKeyRealms]),
+        Migration(5, "operators, store's audit", operatorTables),
     ]
 }
 
@@ -82,7 +84,7 @@ extension Statement {
             "registry.deleteRealm", [.text, .integer],
             """
             UPDATE realms SET deleted_at = $2
-            WHERE name = $1 AND deleted_at IS NULL RETURNING id
+            WHERE name = $1 AND deleted_at IS NULL RETURNING id, environment
             """)
 
         /// Deleted realms whose databases may still be there.

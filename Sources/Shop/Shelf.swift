@@ -17,6 +17,8 @@ struct Shelf: Sendable {
         let notificationURL: String?
         /// Whether the app may sell at all.
         let arePurchasesEnabled: Bool
+        /// Whether it has begun to sell, and with which version what came.
+        let release: AppRelease
         /// The switches of its catalogue file; as usual in production.
         let settings: SandboxSettings
         /// What is neither withdrawn nor removed.
@@ -24,6 +26,11 @@ struct Shelf: Sendable {
         /// Whatever it has ever sold.
         let byID: [ProductID: Product]
         let listings: [ProductID: Listing]
+        /// Of subscriptions whose terms somebody has told.
+        let terms: [ProductID: SubscriptionTerms]
+        let groups: [SubscriptionGroup]
+        /// Those that somebody has told, and not their members alone.
+        let toldGroups: Set<String>
     }
 
     let revision: Int64
@@ -36,16 +43,27 @@ struct Shelf: Sendable {
         }
         revision = try realm.integer("catalogue_revision")
         isProduction = try realm.text("environment") == Realm.production
-        var sold: [BundleID: [(Product, Listing)]] = [:]
+        var sold: [BundleID: [ProductDraft]] = [:]
         for row in try reading.query(Statement.Catalogues.products, []) {
             sold[BundleID(try row.text("bundle_id")), default: []].append(
-                (try Product(row: row), try Listing(row: row)))
+                try ProductDraft(row: row))
+        }
+        var groups: [BundleID: [StoredGroup]] = [:]
+        for row in try reading.query(Statement.Groups.list, []) {
+            groups[BundleID(try row.text("bundle_id")), default: []].append(
+                try StoredGroup(row: row))
+        }
+        var live: [BundleID: Set<ProductID>] = [:]
+        for row in try reading.query(Statement.AppVersions.live, []) {
+            live[BundleID(try row.text("bundle_id")), default: []].insert(
+                ProductID(try row.text("product_id")))
         }
         var apps: [BundleID: App] = [:]
         for row in try reading.query(Statement.Catalogues.apps, []) {
             let bundleID = BundleID(try row.text("bundle_id"))
             apps[bundleID] = try App(
-                row, bundleID, sold[bundleID] ?? [], isProduction: isProduction)
+                row, bundleID, sold[bundleID] ?? [], live[bundleID] ?? [],
+                groups[bundleID] ?? [], isProduction: isProduction)
         }
         self.apps = apps
     }
@@ -59,7 +77,8 @@ struct Shelf: Sendable {
         guard let app = apps[app], let product = app.byID[id] else { return .unknown }
         return Offering.of(
             product, app.listings[id] ?? Listing(), in: storefront.countryCode, at: now,
-            isProduction: isProduction, arePurchasesEnabled: app.arePurchasesEnabled)
+            isProduction: isProduction, arePurchasesEnabled: app.arePurchasesEnabled,
+            release: app.release)
     }
 
     /// The product as it is sold in a storefront, at its price there; nil
@@ -76,8 +95,8 @@ struct Shelf: Sendable {
 
 extension Shelf.App {
     fileprivate init(
-        _ row: Row, _ bundleID: BundleID, _ sold: [(product: Product, listing: Listing)],
-        isProduction: Bool
+        _ row: Row, _ bundleID: BundleID, _ sold: [ProductDraft],
+        _ live: Set<ProductID>, _ told: [StoredGroup], isProduction: Bool
     ) throws {
         self.bundleID = bundleID
         appID = try row.optionalInteger("app_id")
@@ -86,12 +105,18 @@ extension Shelf.App {
         locale = try row.text("locale")
         notificationURL = try row.optionalText("notification_url")
         arePurchasesEnabled = try row.boolean("purchases_enabled")
+        release = AppRelease(hasSold: try row.boolean("has_sold"), cameWithLive: live)
         let stored = isProduction ? nil : try row.optionalText("settings")
         settings = try stored.map(SandboxSettings.init(stored:)) ?? SandboxSettings()
         products = sold.filter { !$0.listing.isWithdrawn && $0.listing.state != .removed }
             .map(\.product)
         byID = Dictionary(sold.map { ($0.product.id, $0.product) }) { first, _ in first }
         listings = Dictionary(sold.map { ($0.product.id, $0.listing) }) { first, _ in first }
+        terms = Dictionary(
+            sold.compactMap { draft in draft.terms.map { (draft.product.id, $0) } }
+        ) { first, _ in first }
+        groups = StoredGroup.groups(told, of: products)
+        toldGroups = Set(told.map(\.id))
     }
 }
 
@@ -153,11 +178,11 @@ struct ClockRow: Sendable {
     let catalogueRevision: Int64
 
     init(_ row: Row, hasLastEvent: Bool = true) throws {
-        if let stands = try row.optionalInteger("clock_stands_at") {
-            clock = .standing(at: Timestamp(milliseconds: stands))
-        } else {
-            clock = .running(offsetMilliseconds: try row.integer("clock_ahead"))
-        }
+        clock = RealmClock(
+            standsAt: try row.optionalInteger("clock_stands_at").map(Timestamp.init),
+            aheadMilliseconds: try row.integer("clock_ahead"),
+            rate: try row.integer("clock_rate"),
+            since: Timestamp(milliseconds: try row.integer("clock_since")))
         let last = hasLastEvent ? try row.optionalInteger("last_event") : nil
         lastEvent = last.map(Timestamp.init(milliseconds:))
         catalogueRevision = try row.integer("catalogue_revision")

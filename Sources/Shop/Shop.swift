@@ -22,6 +22,7 @@ public final class Store: Sendable {
     let registry: any Storage
     let numbers: NumberBlocks
     let authorities: Authorities
+    let keyRealms: ServerKeyRealms
     let open = OpenRealms()
     /// When the store was last found ready, wall time.
     let readyAt = Mutex<Timestamp?>(nil)
@@ -35,6 +36,7 @@ public final class Store: Sendable {
         self.registry = registry
         self.doorKeys = doorKeys
         numbers = NumberBlocks(registry: registry)
+        keyRealms = ServerKeyRealms(registry: registry)
         authorities = Authorities(keys: ports.keys, statusURL: ports.statusURL)
     }
 
@@ -87,15 +89,20 @@ public final class Store: Sendable {
         return key
     }
 
-    /// Lets in whoever has a door's own key, compared in constant time; a key
-    /// opens no other. Who brings wrong ones again and again has to wait.
+    /// Lets in whoever has a door's own key, compared in constant time, or at
+    /// the operators' door a key of their own; a key opens no other. Who brings wrong ones again and again has to wait.
     /// Refusal: `tooManyAttempts`.
-    public func knock(_ key: String, at door: Door, _ context: RequestContext) throws -> Knock {
+    public func knock(
+        _ key: String, at door: Door, _ context: RequestContext
+    ) async throws -> Knock {
         let client = context.client ?? "here"
         let now = ports.wall.now
         try attempts.admitKey(of: client, at: now)
-        if fits(key, door) { return .admitted }
+        if fits(key, door) { return .admitted(as: Self.unnamedOperator) }
         if Door.allCases.contains(where: { fits(key, $0) }) { return .otherDoor }
+        if let name = try await operatorName(ofKey: key) {
+            return door == .operator ? .admitted(as: name) : .otherDoor
+        }
         attempts.wrongKey(of: client, at: now)
         return .refused
     }
@@ -174,8 +181,9 @@ public final class Store: Sendable {
 }
 
 /// What becomes of a key that is brought to a door.
-public enum Knock: Sendable {
-    case admitted
+public enum Knock: Hashable, Sendable {
+    /// With a name for the audit: the key's own, or ``Store/unnamedOperator``.
+    case admitted(as: String)
     /// It is another door's key.
     case otherDoor
     /// It opens nothing here.

@@ -14,6 +14,9 @@ extension Statement {
         static let revision = Statement(
             "catalogue.revision", [], "SELECT environment, catalogue_revision FROM realm")
 
+        static let settings = Statement(
+            "catalogue.settings", [.text], "SELECT settings FROM apps WHERE bundle_id = $1")
+
         /// What is null stays as it is.
         static let putApp = Statement(
             "catalogue.putApp", [.text, .integer, .text, .text, .text, .text],
@@ -90,16 +93,17 @@ extension Statement {
             """
             SELECT product_id, place, product_type, reference_name, price,
                 is_family_shareable, localizations, group_id, period, state, withdrawn_at,
-                listing
+                listing, terms
             FROM products WHERE bundle_id = $1 AND product_id = $2
             """)
 
         /// Answers the app where there was none.
         static let addApp = Statement(
-            "catalogue.addApp", [.text, .integer, .text, .text, .text, .boolean],
+            "catalogue.addApp", [.text, .integer, .text, .text, .text, .boolean, .boolean],
             """
-            INSERT INTO apps (bundle_id, app_id, name, storefront, locale, purchases_enabled)
-            VALUES ($1, $2, $3, $4, $5, $6)
+            INSERT INTO apps (bundle_id, app_id, name, storefront, locale, purchases_enabled,
+                has_sold)
+            VALUES ($1, $2, $3, $4, $5, $6, $7)
             ON CONFLICT (bundle_id) DO NOTHING RETURNING bundle_id
             """)
 
@@ -125,7 +129,7 @@ extension Statement {
             "catalogue.apps", [],
             """
             SELECT bundle_id, app_id, name, storefront, locale, notification_url,
-                purchases_enabled, settings
+                purchases_enabled, settings, has_sold
             FROM apps ORDER BY bundle_id
             """)
 
@@ -134,7 +138,7 @@ extension Statement {
             """
             SELECT bundle_id, product_id, product_type, reference_name, price,
                 is_family_shareable, localizations, group_id, period, state, withdrawn_at,
-                listing
+                listing, terms
             FROM products ORDER BY bundle_id, place, product_id
             """)
 
@@ -178,7 +182,7 @@ extension Statement {
 
         static let all = [
             addProduct, setProduct, product, addApp, setApp, sharedSecret, setSharedSecret,
-            bumpRevision, revision, putApp, withdraw, putProduct, apps, products, states,
+            bumpRevision, revision, settings, putApp, withdraw, putProduct, apps, products, states,
             putFile, file, putImage, image, images,
         ]
     }

@@ -67,14 +67,14 @@ extension Statement {
 
         static let revision = Statement(
             "customers.revision", [.integer],
-            "SELECT revision FROM customers WHERE customer_id = $1")
+            "SELECT revision, cleared_revision FROM customers WHERE customer_id = $1")
 
         /// The realm's clock and the date of the customer's last event, read
         /// behind the customer's line.
         static let now = Statement(
             "customers.now", [.integer],
             """
-            SELECT r.clock_ahead, r.clock_stands_at, r.catalogue_revision,
+            SELECT \(Realms.clockColumns),
                 (SELECT t.changed_at FROM transactions t WHERE t.customer_id = $1
                     ORDER BY t.revision DESC LIMIT 1) AS last_event
             FROM realm r

@@ -23,7 +23,7 @@ extension Statement {
                 a.notification_url, a.app_id, n.signed_payload, n.delivered_at,
                 (SELECT count(*) FROM notification_attempts t
                     WHERE t.customer_id = $1 AND t.cause = $2) AS attempts,
-                r.clock_ahead, r.clock_stands_at, r.catalogue_revision,
+                \(Realms.clockColumns),
                 (SELECT l.changed_at FROM transactions l WHERE l.customer_id = $1
                     ORDER BY l.revision DESC LIMIT 1) AS last_event
             FROM outbox o CROSS JOIN realm r

@@ -16,7 +16,7 @@ extension Statement {
         static let facts = Statement(
             "purchases.facts", [.integer, .text, .text, .text, .text, .blob],
             """
-            SELECT r.clock_ahead, r.clock_stands_at, r.catalogue_revision,
+            SELECT \(Realms.clockColumns),
                 (SELECT t.changed_at FROM transactions t WHERE t.customer_id = $1
                     ORDER BY t.revision DESC LIMIT 1) AS last_event,
                 (SELECT t.transaction_id FROM transactions t
@@ -134,6 +134,9 @@ extension Statement {
                     SELECT p.revision FROM purchases p
                     WHERE p.customer_id = $1 AND p.bundle_id = $2 AND p.revision > $3
                         AND p.approval IS NOT NULL)
+                OR EXISTS (
+                    SELECT c.revision FROM customers c
+                    WHERE c.customer_id = $1 AND c.cleared_revision > $3)
             """)
 
         static let setVoided = Statement(
@@ -219,7 +222,7 @@ extension Statement {
         static let byID = Statement(
             "transactions.byID", [.integer],
             """
-            SELECT \(columns), r.clock_ahead, r.clock_stands_at, r.catalogue_revision,
+            SELECT \(columns), \(Realms.clockColumns),
                 (SELECT l.changed_at FROM transactions l WHERE l.customer_id = t.customer_id
                     ORDER BY l.revision DESC LIMIT 1) AS last_event
             FROM transactions t CROSS JOIN realm r WHERE t.transaction_id = $1

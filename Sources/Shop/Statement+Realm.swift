@@ -6,11 +6,14 @@ extension Statement {
     /// Every statement of a realm's database and of the registry, for the
     /// test that prepares them all.
     enum Shop {
-        static let registry = Registry.all + Keys.all + Restores.registry + Certificates.all
+        static let registry =
+            Registry.all + Keys.all + Restores.registry + Certificates.all
+            + KeyRealms.all + Operators.all
         static let realm =
             Realms.all + Catalogues.all + Customers.all + Sessions.all + Purchases.all
             + Transactions.all + ServerKeys.all + Notifications.all + Errands.all
-            + DueWorks.all + Pruning.all + Audits.all + Restores.realm
+            + DueWorks.all + Pruning.all + Audits.all + Restores.realm + Resets.all
+            + Clearing.all + AppVersions.all + Groups.all
     }
 
     enum Realms {
@@ -37,15 +40,30 @@ extension Statement {
             ON CONFLICT (singleton) DO NOTHING
             """)
 
+        /// Everything of ``ClockRow``, of the realm's row `r`.
+        static let clockColumns = """
+            r.clock_ahead, r.clock_stands_at, r.clock_rate, r.clock_since, r.catalogue_revision
+            """
+
         static let clock = Statement(
-            "realm.clock", [],
-            "SELECT clock_ahead, clock_stands_at, catalogue_revision FROM realm")
+            "realm.clock", [], "SELECT \(clockColumns) FROM realm r")
+
+        /// The clock's line: who changes it from what it was waits here.
+        static let holdClock = Statement(
+            "realm.holdClock", [],
+            """
+            UPDATE realm SET clock_ahead = clock_ahead
+            RETURNING clock_ahead, clock_stands_at, clock_rate, clock_since, catalogue_revision
+            """)
 
         static let setClock = Statement(
-            "realm.setClock", [.integer, .integer],
-            "UPDATE realm SET clock_ahead = $1, clock_stands_at = $2")
+            "realm.setClock", [.integer, .integer, .integer, .integer],
+            """
+            UPDATE realm SET clock_ahead = $1, clock_stands_at = $2, clock_rate = $3,
+                clock_since = $4
+            """)
 
-        static let all = [open, insert, clock, setClock]
+        static let all = [open, insert, clock, holdClock, setClock]
     }
 
     enum ServerKeys {

@@ -48,7 +48,7 @@ extension Statement {
                 c.name, COALESCE(c.storefront, p.storefront) AS storefront, c.may_buy, c.revision,
                 p.app_id, p.locale,
                 a.app_transaction_id, a.original_purchased_at, a.original_version,
-                r.clock_ahead, r.clock_stands_at, r.catalogue_revision,
+                r.generation, \(Realms.clockColumns),
                 (SELECT t.changed_at FROM transactions t WHERE t.customer_id = s.customer_id
                     ORDER BY t.revision DESC LIMIT 1) AS last_event
             FROM sessions s

@@ -35,9 +35,11 @@ extension Store {
     /// ever. Refusals, in order: `kindUnknown`, `authorityNotMade`,
     /// `rootKeyMissing`, `rootKeyInvalid`, `rotatedAlready`.
     public func rotateCertificates(
-        _ request: RotateCertificatesRequest
+        _ request: RotateCertificatesRequest,
+        _ context: RequestContext = RequestContext(requestID: "none", actor: "server")
     ) async throws -> [CertificateSummary] {
         let kind = try Self.kind(request.kind)
+        let before = try await serialsInUse(kind)
         guard let old = try await authorities.existing(kind) else {
             throw Refusal(
                 .notFound, code: "authorityNotMade",
@@ -68,13 +70,27 @@ extension Store {
                 remedy: "look at the list, and rotate again if that was not what you wanted")
         }
         ports.log(.info, "certificates rotated", nil, ["kind": kind.rawValue])
+        // The keys lie elsewhere than the registry: a process that dies here
+        // has rotated without a word, which the list of certificates tells.
+        let entry = audit(
+            "certificates.rotate", kind.rawValue, before: before,
+            after: try await serialsInUse(kind), context)
+        try await registry.write { try entry.writeInRegistry($0) }
         return try await certificates()
+    }
+
+    private func serialsInUse(_ kind: AuthorityKind) async throws -> String {
+        try await certificates().filter { $0.kind == kind.rawValue && $0.isInUse }
+            .map { "\($0.role) \($0.serialNumber)" }.joined(separator: "; ")
     }
 
     /// Says from now on that a certificate does not hold any more, to whoever
     /// checks that online. Revoking again changes nothing. Refusals, in
     /// order: `certificateUnknown`, `certificateInUse`.
-    public func revokeCertificate(_ serialNumber: String) async throws -> CertificateSummary {
+    public func revokeCertificate(
+        _ serialNumber: String,
+        _ context: RequestContext = RequestContext(requestID: "none", actor: "server")
+    ) async throws -> CertificateSummary {
         let serial = serialNumber.lowercased()
         guard let known = try await certificates().first(where: { $0.serialNumber == serial })
         else {
@@ -91,9 +107,14 @@ extension Store {
                 remedy: "rotate the certificates first, then revoke the old one")
         }
         let now = ports.wall.now
+        let entry = audit(
+            "certificate.revoke", serial, before: "\(known.role), it holds", after: "revoked",
+            context)
         let date = try await registry.write { writing in
-            try writing.execute(
-                Statement.Certificates.revoke, [.text(serial), .integer(now.milliseconds)])
+            let values: [SQLValue] = [.text(serial), .integer(now.milliseconds)]
+            if try writing.first(Statement.Certificates.revoke, values) != nil {
+                try entry.writeInRegistry(writing)
+            }
             return try writing.first(Statement.Certificates.revocation, [.text(serial)])?
                 .integer("revoked_at")
         }
@@ -157,7 +178,7 @@ extension Statement {
             "certificates.revoke", [.text, .integer],
             """
             INSERT INTO revoked_certificates (serial, revoked_at) VALUES ($1, $2)
-            ON CONFLICT (serial) DO NOTHING
+            ON CONFLICT (serial) DO NOTHING RETURNING serial
             """)
 
         static let revocation = Statement(

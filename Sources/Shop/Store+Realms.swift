@@ -37,12 +37,16 @@ extension Store {
 
     /// Makes a realm. Refusals, in order: `realmNameInvalid`,
     /// `environmentUnknown`, `seedOfProduction`, `realmExists`.
-    public func createRealm(_ request: CreateRealmRequest) async throws -> RealmSummary {
+    public func createRealm(
+        _ request: CreateRealmRequest,
+        _ context: RequestContext = RequestContext(requestID: "none", actor: "server")
+    ) async throws -> RealmSummary {
         try Self.check(request)
         let environment = request.environment ?? Realm.sandbox
         if environment == Realm.production { _ = try await authorities.authority(.production) }
         guard
-            let row = try await insertRealm(request.name, environment, seed: request.seed)
+            let row = try await insertRealm(
+                request.name, environment, seed: request.seed, context)
         else {
             throw Refusal(
                 .conflict, code: "realmExists", "There is a realm of this name already.",
@@ -55,7 +59,10 @@ extension Store {
     }
 
     /// Deletes a realm with all it holds. Refusals: `defaultRealm`, `realmNotFound`.
-    public func deleteRealm(named name: String) async throws {
+    public func deleteRealm(
+        named name: String,
+        _ context: RequestContext = RequestContext(requestID: "none", actor: "server")
+    ) async throws {
         guard name != Self.defaultRealm else {
             throw Refusal(
                 .conflict, code: "defaultRealm", "The default realm cannot be deleted.",
@@ -63,12 +70,20 @@ extension Store {
                 remedy: "start with an empty data directory instead")
         }
         let now = ports.wall.now
-        let deleted = try await registry.write { writing in
-            try writing.first(
-                Statement.Registry.deleteRealm, [.text(name), .integer(now.milliseconds)]
-            )?.text("id")
+        let who = context.actor
+        let deleted = try await registry.write { writing -> String? in
+            let row = try writing.first(
+                Statement.Registry.deleteRealm, [.text(name), .integer(now.milliseconds)])
+            guard let row else { return nil }
+            let id = try row.text("id")
+            try AuditEntry(
+                who: who, wall: now, deed: "realm.delete", subject: name,
+                before: "\(try row.text("environment")) \(id)", after: nil
+            ).writeInRegistry(writing)
+            return id
         }
         guard let deleted else { throw Self.realmNotFound(name) }
+        keyRealms.forget(realm: name)
         try await remove(realm: deleted)
         ports.log(.info, "realm deleted", nil, ["realm": deleted])
     }
@@ -90,7 +105,8 @@ extension Store {
     func makeDefaultRealm() async throws {
         if try await realmRow(named: Self.defaultRealm) != nil { return }
         _ = try await insertRealm(
-            Self.defaultRealm, Realm.sandbox, seed: ports.defaultRealmSeed)
+            Self.defaultRealm, Realm.sandbox, seed: ports.defaultRealmSeed,
+            RequestContext(requestID: "start", actor: "server"))
     }
 
     /// Finishes deletions that a process did not live to finish.
@@ -108,6 +124,8 @@ extension Store {
             guard let row = try await realmRow(named: summary.name) else { continue }
             let realm = try await opened(row)
             try await realm.settleAll(RequestContext(requestID: "start"))
+            try await keyRealms.claim(
+                all: try await realm.serverKeys().map(\.keyId), realm: row.id)
             // Files stay open only for realms that somebody uses.
             var isUsed = realm.processor != nil || row.name == Self.defaultRealm
             if !isUsed { isUsed = try await realm.owesWork() }
@@ -129,7 +147,7 @@ extension Store {
 
     /// Nil when the name is taken.
     private func insertRealm(
-        _ name: String, _ environment: String, seed: Int64?
+        _ name: String, _ environment: String, seed: Int64?, _ context: RequestContext
     ) async throws -> RealmRow? {
         let id = ports.randomness.hex(8)
         let now = ports.wall.now
@@ -137,8 +155,14 @@ extension Store {
             .text(id), .text(name), .text(environment), seed.map(SQLValue.integer) ?? .null,
             .integer(now.milliseconds),
         ]
+        let entry = audit(
+            "realm.create", name, before: nil, after: "\(environment) \(id)", context)
         let inserted = try await registry.write { writing in
-            try writing.first(Statement.Registry.insertRealm, values) != nil
+            guard try writing.first(Statement.Registry.insertRealm, values) != nil else {
+                return false
+            }
+            try entry.writeInRegistry(writing)
+            return true
         }
         guard inserted else { return nil }
         return try await realmRow(named: name)
@@ -166,7 +190,8 @@ extension Store {
         }
     }
 
-    private static func isRealmName(_ name: String) -> Bool {
+    /// Whether a realm may have this name.
+    public static func isRealmName(_ name: String) -> Bool {
         (1...40).contains(name.utf8.count)
             && name.utf8.allSatisfy {
                 (97...122).contains($0) || (48...57).contains($0) || $0 == 45

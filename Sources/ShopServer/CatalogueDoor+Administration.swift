@@ -22,7 +22,28 @@ extension CatalogueDoor {
         case .revokeServerKey(let id):
             try await realm.revokeServerKey(id, call.context)
             return .empty(status: 204)
+        case .listVersions, .createVersion, .changeVersion:
+            return try await administerVersion(route)
+        case .listGroups, .createGroup, .changeGroup, .removeGroup, .listOffers, .addOffer,
+            .removeOffer:
+            return try await administerSubscription(route)
         default: return try await administerProduct(route)
+        }
+    }
+
+    private func administerVersion(_ route: CatalogueRoute) async throws -> Response {
+        switch route {
+        case .createVersion(let app):
+            let request = try await call.body(CreateAppVersionRequest.self)
+            return try .json(
+                try await realm.createAppVersion(request, bundleID: app, call.context),
+                status: 201)
+        case .changeVersion(let app, let version):
+            let change = try await call.body(AppVersionChange.self)
+            return try .json(
+                try await realm.changeAppVersion(version, bundleID: app, change, call.context))
+        case .listVersions(let app): return try .json(try await realm.appVersions(app))
+        default: throw RequestMistake.unknownPath
         }
     }
 

@@ -110,12 +110,13 @@ extension StoredCatalogue {
     public func file(bundleID: String) throws -> CatalogueFile {
         guard let original else {
             return try CatalogueFile.new(selling: catalogue, name: "\(bundleID).storekit")
+                .offering(groups, terms)
         }
         let file = try CatalogueFile(
             json: original.file, name: original.name, images: imageIDs)
         var now = catalogue
         now.appID = file.catalogue.appID
-        return try file.selling(now)
+        return try file.selling(now).offering(groups, terms)
     }
 }
 
@@ -127,6 +128,8 @@ extension CatalogueImport {
             listings: overlay?.listings ?? [:],
             original: CatalogueOriginal(
                 name: file.name, file: file.bytes, overlay: overlay?.bytes))
+        groups = file.contents.groups
+        terms = file.contents.terms
     }
 }
 

@@ -9,15 +9,40 @@ enum CatalogueRoute: Hashable, Sendable {
     case listAudit
     case createApp, readApp(bundleID: String), changeApp(bundleID: String)
     case readSharedSecret(bundleID: String), makeSharedSecret(bundleID: String)
+    case listVersions(bundleID: String), createVersion(bundleID: String)
+    case changeVersion(bundleID: String, version: String)
     case listProducts(bundleID: String), createProduct(bundleID: String)
     case readProduct(bundleID: String, id: String), changeProduct(bundleID: String, id: String)
     case removeProduct(bundleID: String, id: String), why(bundleID: String, id: String)
+    case listGroups(bundleID: String), createGroup(bundleID: String)
+    case changeGroup(bundleID: String, id: String), removeGroup(bundleID: String, id: String)
+    case listOffers(bundleID: String, product: String)
+    case addOffer(bundleID: String, product: String)
+    case removeOffer(bundleID: String, product: String, kind: String, name: String)
     case revokeServerKey(id: String)
 }
 
 extension Entry {
     /// Addresses of apps' catalogues and their administration.
-    static let catalogue: [Entry] = [
+    static let catalogue: [Entry] = administration + subscriptions
+
+    private static let subscriptions: [Entry] = [
+        entry("GET", "/apps/{}/groups") { .listGroups(bundleID: $0[0]) },
+        entry("POST", "/apps/{}/groups") { .createGroup(bundleID: $0[0]) },
+        entry("PATCH", "/apps/{}/groups/{}") { .changeGroup(bundleID: $0[0], id: $0[1]) },
+        entry("DELETE", "/apps/{}/groups/{}") { .removeGroup(bundleID: $0[0], id: $0[1]) },
+        entry("GET", "/apps/{}/products/{}/offers") {
+            .listOffers(bundleID: $0[0], product: $0[1])
+        },
+        entry("POST", "/apps/{}/products/{}/offers") {
+            .addOffer(bundleID: $0[0], product: $0[1])
+        },
+        entry("DELETE", "/apps/{}/products/{}/offers/{}/{}") {
+            .removeOffer(bundleID: $0[0], product: $0[1], kind: $0[2], name: $0[3])
+        },
+    ]
+
+    private static let administration: [Entry] = [
         entry("GET", "/apps/{}/catalogue") { .read(bundleID: $0[0]) },
         entry("PUT", "/apps/{}/catalogue") { .put(bundleID: $0[0]) },
         entry("GET", "/apps/{}/images/{}") { .readImage(bundleID: $0[0], id: $0[1]) },
@@ -28,6 +53,11 @@ extension Entry {
         entry("PATCH", "/apps/{}") { .changeApp(bundleID: $0[0]) },
         entry("GET", "/apps/{}/shared-secret") { .readSharedSecret(bundleID: $0[0]) },
         entry("POST", "/apps/{}/shared-secret") { .makeSharedSecret(bundleID: $0[0]) },
+        entry("GET", "/apps/{}/versions") { .listVersions(bundleID: $0[0]) },
+        entry("POST", "/apps/{}/versions") { .createVersion(bundleID: $0[0]) },
+        entry("PATCH", "/apps/{}/versions/{}") {
+            .changeVersion(bundleID: $0[0], version: $0[1])
+        },
         entry("GET", "/apps/{}/products") { .listProducts(bundleID: $0[0]) },
         entry("POST", "/apps/{}/products") { .createProduct(bundleID: $0[0]) },
         entry("GET", "/apps/{}/products/{}") { .readProduct(bundleID: $0[0], id: $0[1]) },

@@ -28,11 +28,12 @@ struct CertificateDoor: Sendable {
         case .rotateCertificates:
             let request = try await call.body(RotateCertificatesRequest.self)
             return try .json(
-                CertificateList(certificates: try await store.rotateCertificates(request)),
+                CertificateList(
+                    certificates: try await store.rotateCertificates(request, call.context)),
                 status: 201)
         case .revokeCertificate:
             let request = try await call.body(RevokeCertificateRequest.self)
-            return try .json(try await store.revokeCertificate(request.serialNumber))
+            return try .json(try await store.revokeCertificate(request.serialNumber, call.context))
         default:
             return try .json(CertificateList(certificates: try await store.certificates()))
         }

@@ -18,11 +18,24 @@ struct ControlDoor: Sendable {
         self.call = call
     }
 
-    func clock() async throws -> Response {
+    func answer(_ route: Route) async throws -> Response {
+        switch route {
+        case .readClock: return try await clock()
+        case .moveClock: return try await moveClock()
+        case .readSettings(let bundleID): return try await settings(bundleID)
+        default: throw RequestMistake.unknownPath
+        }
+    }
+
+    private func clock() async throws -> Response {
         try .json(try await realm.clock())
     }
 
-    func moveClock() async throws -> Response {
+    private func settings(_ bundleID: String) async throws -> Response {
+        try .json(try await realm.settings(bundleID: bundleID))
+    }
+
+    private func moveClock() async throws -> Response {
         let request = try await call.body(MoveClockRequest.self)
         return try .json(try await realm.moveClock(request, call.context))
     }

@@ -17,12 +17,35 @@ struct OperatorDoor: Sendable {
 
     func createRealm() async throws -> Response {
         let request = try await call.body(CreateRealmRequest.self)
-        return try .json(try await store.createRealm(request), status: 201)
+        return try .json(try await store.createRealm(request, call.context), status: 201)
     }
 
     func deleteRealm(_ name: String) async throws -> Response {
-        try await store.deleteRealm(named: name)
+        try await store.deleteRealm(named: name, call.context)
         return .empty(status: 204)
+    }
+
+    func resetRealm(_ name: String) async throws -> Response {
+        try .json(try await store.resetRealm(named: name, call.context))
+    }
+
+    func operators() async throws -> Response {
+        try .json(OperatorList(operators: try await store.operators()))
+    }
+
+    func createOperator() async throws -> Response {
+        let request = try await call.body(CreateOperatorRequest.self)
+        return try .json(try await store.createOperator(request, call.context), status: 201)
+    }
+
+    func revokeOperator(_ name: String) async throws -> Response {
+        try await store.revokeOperator(name, call.context)
+        return .empty(status: 204)
+    }
+
+    func storeAudit() async throws -> Response {
+        try .json(
+            try await store.auditEntries(after: call.query("after"), limit: try call.limit()))
     }
 
     /// Verbs about one realm.
@@ -47,6 +70,10 @@ struct OperatorDoor: Sendable {
     func changeCustomer(_ id: String, _ realm: Realm) async throws -> Response {
         let request = try await call.body(ChangeCustomerRequest.self)
         return try .json(try await realm.changeCustomer(id, request, call.context))
+    }
+
+    func clearHistory(_ id: String, _ realm: Realm) async throws -> Response {
+        try .json(try await realm.clearHistory(ofCustomer: id, call.context))
     }
 
     func sessions(_ realm: Realm) async throws -> Response {

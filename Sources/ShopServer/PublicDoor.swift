@@ -28,7 +28,7 @@ struct PublicDoor: Sendable {
             try await call.ports.deadline(call.configuration.readyTimeout, or: late) {
                 try await store.readiness()
             }
-        } catch { throw late }
+        } catch { throw RequestMistake.unready(error) }
         return try .json(ServerStatus(status: "ready"))
     }
 

@@ -8,17 +8,21 @@ import StoreWire
 /// Finds the door that a request knocks at, and lets in who may enter.
 struct Responder: RequestHandler {
     let store: Store
+    let route: RealmRoute
 
     func match(_ call: Call) throws -> MatchedRequest {
-        let destination = try Destination(
+        var destination = try Destination(
             method: call.request.method.rawValue, path: call.request.uri.path,
             query: call.request.uri.query)
+        destination.realm = route.realm(
+            prefix: destination.realm, host: call.approach.host, listener: call.approach.listener)
+        let found = destination
         var waitsByItself = false
         if case .device(.transactions) = destination.route { waitsByItself = true }
         return MatchedRequest(
             pattern: destination.pattern, facts: ["realm": destination.shownRealm],
             waitsByItself: waitsByItself, isOpen: destination.route.isOpen
-        ) { try await dispatch(destination, call) }
+        ) { try await dispatch(found, call) }
     }
 
     func explain(_ error: any Error) -> ErrorAnswer { ErrorResponse.answer(error) }
@@ -28,7 +32,7 @@ struct Responder: RequestHandler {
         case .health: return try PublicDoor(store: store, call: call).health()
         case .ready: return try await PublicDoor(store: store, call: call).ready()
         case .metrics:
-            try admit(call, to: .metrics)
+            _ = try await admit(call, to: .metrics)
             return try await MetricsDoor(store: store, call: call).text()
         case .rootCertificate:
             return try await PublicDoor(store: store, call: call).rootCertificate()
@@ -40,20 +44,19 @@ struct Responder: RequestHandler {
             return try await DeviceDoor(realm: try await realm(destination), call: call)
                 .answer(route)
         case .transactionInfo, .requestTestNotification, .testNotification, .notificationHistory:
-            return try await AppleDoor(realm: try await realm(destination), call: call)
+            return try await AppleDoor(realm: try await realmOfKey(destination, call), call: call)
                 .answer(destination.route)
-        case .readClock, .moveClock:
-            try admit(call, to: .control)
-            let door = try ControlDoor(realm: try await realm(destination), call: call)
-            return destination.route == .readClock
-                ? try await door.clock() : try await door.moveClock()
+        case .readClock, .moveClock, .readSettings:
+            let known = try await admit(call, to: .control)
+            return try await ControlDoor(realm: try await realm(destination), call: known)
+                .answer(destination.route)
         case .catalogue(let route):
-            try admit(call, to: .operator)
-            return try await CatalogueDoor(realm: try await realm(destination), call: call)
+            let known = try await admit(call, to: .operator)
+            return try await CatalogueDoor(realm: try await realm(destination), call: known)
                 .answer(route)
         default:
-            try admit(call, to: .operator)
-            return try await operate(destination, OperatorDoor(store: store, call: call))
+            let known = try await admit(call, to: .operator)
+            return try await operate(destination, OperatorDoor(store: store, call: known))
         }
     }
 
@@ -67,6 +70,11 @@ struct Responder: RequestHandler {
         case .listRealms: return try await door.realms()
         case .createRealm: return try await door.createRealm()
         case .deleteRealm(let name): return try await door.deleteRealm(name)
+        case .resetRealm(let name): return try await door.resetRealm(name)
+        case .listOperators: return try await door.operators()
+        case .createOperator: return try await door.createOperator()
+        case .revokeOperator(let name): return try await door.revokeOperator(name)
+        case .listStoreAudit: return try await door.storeAudit()
         default: break
         }
         let realm = try await realm(destination)
@@ -75,6 +83,7 @@ struct Responder: RequestHandler {
         case .listCustomers: return try await door.customers(realm)
         case .createCustomer: return try await door.createCustomer(realm)
         case .changeCustomer(let id): return try await door.changeCustomer(id, realm)
+        case .clearHistory(let id): return try await door.clearHistory(id, realm)
         case .listSessions: return try await door.sessions(realm)
         case .endSession(let id): return try await door.endSession(id, realm)
         case .endSessions(let customer):
@@ -97,11 +106,22 @@ struct Responder: RequestHandler {
         try await store.realm(named: destination.realm ?? Store.defaultRealm)
     }
 
-    /// Lets in whoever has the door's own key.
-    private func admit(_ call: Call, to door: Door) throws {
+    /// A server's key belongs to one realm, which needs no other name.
+    private func realmOfKey(_ destination: Destination, _ call: Call) async throws -> Realm {
+        guard destination.realm == nil,
+            let owner = try await store.realmName(ofBearer: call.bearer)
+        else { return try await realm(destination) }
+        return try await store.realm(named: owner)
+    }
+
+    /// Lets in whoever has a key to the door, under the key's name.
+    private func admit(_ call: Call, to door: Door) async throws -> Call {
         guard let key = call.bearer else { throw RequestMistake.keyMissing(door) }
-        switch try store.knock(key, at: door, call.context) {
-        case .admitted: return
+        switch try await store.knock(key, at: door, call.context) {
+        case .admitted(let name):
+            var call = call
+            call.actor = name
+            return call
         case .otherDoor: throw RequestMistake.keyOfAnotherDoor(door)
         case .refused: throw RequestMistake.keyWrong(door)
         }
@@ -111,7 +131,9 @@ struct Responder: RequestHandler {
 extension Call {
     /// What goes with the call into the store.
     var context: Shop.RequestContext {
-        Shop.RequestContext(requestID: requestID, client: approach.client?.description)
+        Shop.RequestContext(
+            requestID: requestID, actor: actor ?? Store.unnamedOperator,
+            client: approach.client?.description)
     }
 }
 

@@ -14,13 +14,15 @@ enum Route: Hashable, Sendable {
     case listApps, setNotificationURL(bundleID: String), sendNotification
     case notificationStatus(token: String)
     case listRealms, createRealm
-    case deleteRealm(name: String)
+    case deleteRealm(name: String), resetRealm(name: String)
+    case listOperators, createOperator, revokeOperator(name: String), listStoreAudit
     case listTransactions
     case listCustomers, createCustomer, changeCustomer(id: String)
+    case clearHistory(customer: String)
     case listSessions, endSession(id: String), endSessions(customer: String)
     case listPurchases, answerApproval(purchaseID: String)
     case listServerKeys, createServerKey
-    case readClock, moveClock
+    case readClock, moveClock, readSettings(bundleID: String)
     case catalogue(CatalogueRoute)
 }
 
@@ -131,10 +133,20 @@ struct Entry: Sendable {
         Entry("DELETE", "/operator/v1/realms/{}", isStoreWide: true) {
             .deleteRealm(name: $0[0])
         },
+        Entry("POST", "/operator/v1/realms/{}/resets", isStoreWide: true) {
+            .resetRealm(name: $0[0])
+        },
+        Entry("GET", "/operator/v1/operators", isStoreWide: true) { _ in .listOperators },
+        Entry("POST", "/operator/v1/operators", isStoreWide: true) { _ in .createOperator },
+        Entry("DELETE", "/operator/v1/operators/{}", isStoreWide: true) {
+            .revokeOperator(name: $0[0])
+        },
+        Entry("GET", "/operator/v1/store-audit", isStoreWide: true) { _ in .listStoreAudit },
         Entry("GET", "/operator/v1/transactions") { _ in .listTransactions },
         Entry("GET", "/operator/v1/customers") { _ in .listCustomers },
         Entry("POST", "/operator/v1/customers") { _ in .createCustomer },
         Entry("PATCH", "/operator/v1/customers/{}") { .changeCustomer(id: $0[0]) },
+        Entry("DELETE", "/operator/v1/customers/{}/history") { .clearHistory(customer: $0[0]) },
         Entry("GET", "/operator/v1/sessions") { _ in .listSessions },
         Entry("DELETE", "/operator/v1/sessions/{}") { .endSession(id: $0[0]) },
         Entry("DELETE", "/operator/v1/customers/{}/sessions") { .endSessions(customer: $0[0]) },
@@ -150,6 +162,7 @@ struct Entry: Sendable {
         Entry("GET", "/operator/v1/notifications/{}") { .notificationStatus(token: $0[0]) },
         Entry("GET", "/control/v1/clock") { _ in .readClock },
         Entry("POST", "/control/v1/clock") { _ in .moveClock },
+        Entry("GET", "/control/v1/apps/{}/settings") { .readSettings(bundleID: $0[0]) },
     ]
 
     /// The route, when the path is of this pattern.

@@ -24,12 +24,13 @@ public struct ShopServer: Sendable {
     private let shell: HTTPShell
 
     public init(
-        store: Store, configuration: ShopServerConfiguration, ports: ShopServerPorts,
-        logger: Logger
+        store: Store, configuration: ShopServerConfiguration, route: RealmRoute = RealmRoute(),
+        ports: ShopServerPorts, logger: Logger
     ) {
         self.store = store
         shell = HTTPShell(
-            handler: Responder(store: store), configuration: configuration, ports: ports,
+            handler: Responder(store: store, route: route), configuration: configuration,
+            ports: ports,
             logger: logger)
     }
 
@@ -41,6 +42,14 @@ public struct ShopServer: Sendable {
     /// `onReady` is told the port once the server listens on it. Throws
     /// ``WireError`` `cannotListen` where it cannot, with the store closed too.
     public func run(onReady: @escaping @Sendable (_ port: Int) async -> Void) async throws {
+        try await run { port, _ in await onReady(port) }
+    }
+
+    /// The same, for a server whose realms have ports of their own: a
+    /// listener's name is its realm's.
+    public func run(
+        onReady: @escaping @Sendable (_ port: Int, _ realms: [String: Int]) async -> Void
+    ) async throws {
         let store = store
         let working = Task { await store.work() }
         try await shell.run(onReady: onReady) {

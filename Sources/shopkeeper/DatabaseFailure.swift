@@ -28,7 +28,8 @@ enum DatabaseFailure {
     /// A server that cannot be reached is 69; a place that cannot be used 73.
     static func failure(_ fault: StorageFault, isPostgres: Bool) -> Failure {
         let (code, rule, remedy) = words(fault.code, isPostgres)
-        let isAway = isPostgres && (fault.code == .unavailable || fault.code == .busy)
+        let away: Set<StorageFault.Code> = [.unavailable, .busy, .outcomeUnknown]
+        let isAway = isPostgres && away.contains(fault.code)
         return Failure(
             isAway ? .unavailable : .taken, code, fault.description,
             field: isPostgres ? "--database" : "--data", rule: rule, remedy: remedy)
@@ -43,6 +44,12 @@ enum DatabaseFailure {
                 "databaseUnreachable",
                 "a PostgreSQL 13 or newer that can be reached, written and trusted",
                 "check the server, the address and the password, then try again"
+            )
+        case .outcomeUnknown where isPostgres:
+            (
+                "databaseOutcomeUnknown",
+                "the server says what became of what it was told to commit",
+                "check the server and try again: what was begun is taken up where it stands"
             )
         case .busy where !isPostgres:
             (
@@ -65,7 +72,7 @@ enum DatabaseFailure {
         case .halfRestored:
             (
                 "halfRestored", "a restore that was begun is finished before anything is served",
-                "run `database restore` again; it begins anew"
+                "run `database restore` (a ledger: `ledger restore`) again; it begins anew"
             )
         case .unreadable:
             (

@@ -25,7 +25,8 @@ struct Shopkeeper: AsyncParsableCommand {
             TransactionCommand.self, CustomerCommand.self, KeyCommand.self,
             CertificateCommand.self, VerifyCommand.self, AppCommand.self, NotifyCommand.self,
             ListenCommand.self, SessionCommand.self, AuditCommand.self, ProductCommand.self,
-            WhyCommand.self, DatabaseCommand.self,
+            OperatorCommand.self, GroupCommand.self, OfferCommand.self, WhyCommand.self,
+            DatabaseCommand.self, ClockCommand.self, SettingsCommand.self,
         ])
 
     /// Runs the verb and turns whatever it throws into a sentence and a code.

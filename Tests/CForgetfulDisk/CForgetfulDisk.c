@@ -35,7 +35,8 @@ struct disk {
     struct disk *next;
     struct record *records;
     long operations, syncs, limit;
-    int is_off, ignores_log;
+    int is_off;
+    char *ignored;  // the logs below it whose commits are not synced
     char prefix[];
 };
 
@@ -142,6 +143,37 @@ static int has_power(struct disk *disk) {
     return 1;
 }
 
+static int is_log(const char *path) {
+    size_t length = strlen(path);
+    return length > 4 && strcmp(path + length - 4, "-wal") == 0;
+}
+
+static int is_ignored(struct disk *disk, const char *path) {
+    return disk->ignored && strncmp(path, disk->ignored, strlen(disk->ignored)) == 0;
+}
+
+/// Whether a log's sync is one that SQLite leaves out with `synchronous=NORMAL`:
+/// not that of a log that begins anew.
+static int is_left_out(struct disk *disk, const char *path) {
+    if (!is_log(path) || !is_ignored(disk, path)) return 0;
+    struct change *change = record_of(disk, path)->first;
+    while (change && change->at != 0) change = change->next;
+    return change == NULL;
+}
+
+/// The log is synced before it is moved into the database, so that nothing
+/// is torn but what came last.
+static void sync_before_moving(struct disk *disk, const char *path) {
+    if (is_log(path) || !is_ignored(disk, path)) return;
+    char *log = malloc(strlen(path) + 5);
+    if (!log) abort();
+    strcat(strcpy(log, path), "-wal");
+    struct record *found = disk->records;
+    while (found && strcmp(found->path, log) != 0) found = found->next;
+    if (found && found->first) make_durable(found);
+    free(log);
+}
+
 // Under the lock throughout: nothing is written that is not noted.
 
 static int kept_write(sqlite3_file *f, const void *from, int count, sqlite3_int64 at) {
@@ -150,6 +182,7 @@ static int kept_write(sqlite3_file *f, const void *from, int count, sqlite3_int6
     pthread_mutex_lock(&lock);
     struct disk *disk = disk_of(path);
     if (disk && !has_power(disk)) code = SQLITE_IOERR_WRITE;
+    if (code == SQLITE_OK && disk) sync_before_moving(disk, path);
     if (code == SQLITE_OK) code = inner(f)->pMethods->xWrite(inner(f), from, count, at);
     if (code == SQLITE_OK && disk) note(record_of(disk, path), at, from, count);
     pthread_mutex_unlock(&lock);
@@ -177,11 +210,6 @@ static void settle_removals(struct disk *disk) {
     }
 }
 
-static int is_log(const char *path) {
-    size_t length = strlen(path);
-    return length > 4 && strcmp(path + length - 4, "-wal") == 0;
-}
-
 /// The real disk is spared: a sync here only says what a failure must leave.
 static int kept_sync(sqlite3_file *f, int flags) {
     const char *path = ((struct kept_file *)f)->path;
@@ -194,7 +222,7 @@ static int kept_sync(sqlite3_file *f, int flags) {
         code = SQLITE_IOERR_FSYNC;
     } else {
         disk->syncs += 1;
-        if (!disk->ignores_log || !is_log(path) || disk->syncs % 2) {
+        if (!is_left_out(disk, path)) {
             make_durable(record_of(disk, path));
             settle_removals(disk);
         }
@@ -429,6 +457,7 @@ long forgetful_disk_settle(const char *prefix, uint64_t seed) {
     if (disk) {
         *place = disk->next;
         open = settle(disk, seed);
+        free(disk->ignored);
         free(disk);
     }
     pthread_mutex_unlock(&lock);
@@ -438,7 +467,7 @@ long forgetful_disk_settle(const char *prefix, uint64_t seed) {
 void forgetful_disk_ignore_log(const char *prefix) {
     pthread_mutex_lock(&lock);
     struct disk *disk = disk_of(prefix);
-    if (disk) disk->ignores_log = 1;
+    if (disk && !disk->ignored) disk->ignored = strdup(prefix);
     pthread_mutex_unlock(&lock);
 }
 

@@ -152,8 +152,7 @@ import Testing
             ])
         #expect(
             file.unobeyed.map(\.keyPath) == [
-                "settings._timeRate", "settings._renewalBillingIssuesEnabled",
-                "settings._billingGracePeriodEnabled", "settings._disableDialogs",
+                "settings._renewalBillingIssuesEnabled", "settings._billingGracePeriodEnabled",
             ])
     }
 

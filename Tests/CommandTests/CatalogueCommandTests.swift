@@ -118,6 +118,19 @@ import Testing
             ])
     }
 
+    @Test func `what serve does by itself is in the audit under its own name`() async throws {
+        let store = try await rig.serve("--notify", "http://127.0.0.1:9/")
+        defer { store.kill(SIGTERM) }
+
+        let entries = try await rig.list("audit", "list")
+        let byServe = entries.filter { $0["who"] as? String == "serve" }
+            .compactMap { $0["deed"] as? String }
+
+        #expect(byServe.contains("key.create"))
+        #expect(byServe.contains("app.notificationUrl"))
+        #expect(!entries.contains { $0["who"] as? String == "operator" })
+    }
+
     @Test func `a served file is read again when it has changed`() async throws {
         try write([("zoo.a", "0.99")], to: "Zoo.storekit")
         let store = try await rig.serve("Zoo.storekit")

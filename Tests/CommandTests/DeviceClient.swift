@@ -2,6 +2,7 @@
 
 import Foundation
 import StoreWire
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -54,7 +55,7 @@ struct DeviceClient: Sendable {
         var request = URLRequest(url: try #require(URL(string: url + route.path)))
         request.httpMethod = route.method
         request.httpBody = body
-        request.timeoutInterval = 120
+        request.timeoutInterval = Double(Patience.seconds)
         if body != nil { request.setValue("application/json", forHTTPHeaderField: "Content-Type") }
         if let token { request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization") }
         let (bytes, response) = try await URLSession.shared.data(for: request)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -57,6 +58,46 @@ import Testing
 
         #expect(outcome.status == 69)
         #expect(outcome.errors.contains("--database"))
+    }
+
+    /// Whichever commit of the start it is: the database is at fault, and the
+    /// next start takes up what this one began.
+    @Test(arguments: [1, 5, 9, 13])
+    func `a start that loses an answer to COMMIT names the database`(number: Int) async throws {
+        let database = try await rig.database()
+        let name = database.split(separator: "=").last.map(String.init) ?? ""
+        let proxy = try CuttingProxy(to: try await PostgresCluster.shared())
+        let through = proxy.conninfo.replacingOccurrences(
+            of: "dbname=postgres", with: "dbname=\(name)")
+        let commits = Mutex(0)
+        proxy.obey { message in
+            guard !message.isToServer, message.type == "C", message.says("COMMIT") else {
+                return .pass
+            }
+            return commits.withLock { commits in
+                commits += 1
+                return commits == number ? .cutBefore : .pass
+            }
+        }
+
+        let started = try ChildProcess(
+            [
+                "shopkeeper", "serve", "--port", "0", "--database", through, "--data",
+                rig.path("a"),
+            ], environment: rig.environment, folder: URL(fileURLWithPath: rig.folder.path))
+        // Some of the commits are made again under their key: then it serves.
+        let isServed = await started.line(with: "Serving") != nil
+        started.kill(SIGTERM)
+        let outcome = await started.outcome()
+
+        if !isServed {
+            #expect(commits.withLock { $0 } >= number)
+            #expect(outcome.status == 69, "\(outcome.errors)")
+            #expect(outcome.errors.contains("field:  --database"), "\(outcome.errors)")
+        }
+        let second = try await rig.serve("--database", database, "--data", rig.path("a"))
+        second.kill(SIGTERM)
+        #expect(await second.outcome().status == 0)
     }
 
     @Test func `production is not sold on a server that may forget`() async throws {

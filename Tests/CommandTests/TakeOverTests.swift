@@ -153,24 +153,29 @@ import Testing
         for server in [first, second] { server.kill(SIGTERM) }
     }
 
+    /// Told, not found when the wait was over, which a busy machine may look
+    /// like once, and a server that tells nobody always.
     @Test func `who waits at one server hears what is sold at the other`() async throws {
         let database = try await rig.database()
         let first = try await serve("a", database)
         let second = try await serve("b", database)
         let here = try await DeviceClient(rig.path("a"))
         let there = try DeviceClient(here, at: rig.path("b"))
-        let start = try await here.transactions(since: 0, waitSeconds: 0).revision
-        let began = ContinuousClock.now
+        var waited = Duration.seconds(50)
+        for _ in 0..<3 where waited >= .seconds(45) {
+            let start = try await here.transactions(since: 0, waitSeconds: 0).revision
+            let began = ContinuousClock.now
 
-        async let news = here.transactions(since: start, waitSeconds: 50)
-        let id = UUID().uuidString.lowercased()
-        let sold = try await there.purchase(id)
+            async let news = here.transactions(since: start, waitSeconds: 50)
+            let id = UUID().uuidString.lowercased()
+            let sold = try await there.purchase(id)
 
-        #expect(sold.state == "sold")
-        let heard = try await news
-        #expect(heard.transactions.map(\.purchaseId) == [id])
-        // Told, not found when the wait was over.
-        #expect(ContinuousClock.now - began < .seconds(45))
+            #expect(sold.state == "sold")
+            let heard = try await news
+            #expect(heard.transactions.map(\.purchaseId) == [id])
+            waited = ContinuousClock.now - began
+        }
+        #expect(waited < .seconds(45))
         for server in [first, second] { server.kill(SIGTERM) }
     }
 }

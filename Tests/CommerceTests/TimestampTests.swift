@@ -109,23 +109,3 @@ import Testing
         #expect(instant.milliseconds(since: Timestamp(milliseconds: 7000)) == -2000)
     }
 }
-
-@Suite struct ClockTests {
-    private let wall = Timestamp(milliseconds: 1_000_000)
-
-    @Test func `a running clock keeps its distance from the wall`() {
-        #expect(RealmClock.running(offsetMilliseconds: 0).now(wall: wall) == wall)
-        let ahead = RealmClock.running(offsetMilliseconds: 90_000)
-        #expect(ahead.now(wall: wall).milliseconds == 1_090_000)
-        #expect(ahead.now(wall: wall.adding(seconds: 1)).milliseconds == 1_091_000)
-        let behind = RealmClock.running(offsetMilliseconds: -1_000_001)
-        #expect(behind.now(wall: wall).milliseconds == -1)
-    }
-
-    @Test func `a standing clock does not look at the wall`() {
-        let noon = Timestamp(milliseconds: 43_200_000)
-        #expect(RealmClock.standing(at: noon).now(wall: wall) == noon)
-        #expect(RealmClock.standing(at: noon).now(wall: wall.adding(seconds: 9)) == noon)
-        #expect(WallClock.standing(at: noon).now == noon)
-    }
-}

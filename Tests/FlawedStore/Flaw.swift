@@ -13,6 +13,11 @@ enum Flaw: String, Sendable {
     case answersEarly
     /// A commit is not synced, as with SQLite's `synchronous=NORMAL`.
     case logNotSynced
+    /// A statement's error is lost on its way, now and then, so that only the
+    /// tag of COMMIT says that the server gave the transaction up.
+    case errorsLost
+    /// The same, and nobody looks at the tag.
+    case tagUnread
 
     /// The schema that goes with a flaw.
     static func spoil(_ migrations: [Migration], _ flaw: Flaw?) -> [Migration] {
@@ -36,6 +41,8 @@ enum Flaw: String, Sendable {
 struct FlawedStorage: Storage {
     let base: any Storage
     let flaw: Flaw?
+    /// Told of each customer's write before it is done.
+    var didBegin: @Sendable () -> Void = {}
 
     func read<Answer: Sendable>(
         _ body: @escaping @Sendable (any Reading) throws -> Answer
@@ -46,9 +53,11 @@ struct FlawedStorage: Storage {
     func write<Answer: Sendable>(
         _ body: @escaping @Sendable (any Writing) throws -> Answer
     ) async throws -> Answer {
-        let flaw = flaw
-        guard flaw == .answersEarly else {
-            return try await base.write { try body(FlawedWriting(base: $0, flaw: flaw)) }
+        let (flaw, didBegin) = (flaw, didBegin)
+        guard flaw == .answersEarly, Serving.hasBegun else {
+            return try await base.write {
+                try body(FlawedWriting(base: $0, flaw: flaw, didBegin: didBegin))
+            }
         }
         return try await withCheckedThrowingContinuation { continuation in
             let answering = Answering(continuation)
@@ -65,6 +74,15 @@ struct FlawedStorage: Storage {
     func wake(_ word: String) { base.wake(word) }
     func wakes() -> AsyncStream<Wake> { base.wakes() }
     func close() async throws { try await base.close() }
+}
+
+/// Whether the store listens: what a start writes is spared, for it reads
+/// that back and would not start.
+enum Serving {
+    private static let flag = Atomic(false)
+
+    static var hasBegun: Bool { flag.load(ordering: .relaxed) }
+    static func begin() { flag.store(true, ordering: .relaxed) }
 }
 
 /// Answers once. A class, because two may try.
@@ -87,6 +105,7 @@ private final class Answering<Answer: Sendable>: Sendable {
 private struct FlawedWriting: Writing {
     let base: any Writing
     let flaw: Flaw?
+    let didBegin: @Sendable () -> Void
 
     private static let lineRead = Statement(
         "flawed.line", [.integer],
@@ -99,6 +118,7 @@ private struct FlawedWriting: Writing {
         "UPDATE customers SET revision = $2 WHERE customer_id = $1 AND revision < $2")
 
     func query(_ statement: Statement, _ values: [SQLValue]) throws -> [Row] {
+        if statement.name == "customers.line" { didBegin() }
         switch (flaw, statement.name) {
         case (.lineless, "customers.line"):
             let rows = try base.query(Self.lineRead, values)

@@ -75,10 +75,8 @@ struct FlawedStore {
                 sleep: { try await Live.sleep($0) }, monotonic: { Live.monotonic() },
                 randomness: Live.randomness),
             logger: Logger(label: "flawed") { _ in SwiftLogNoOpLogHandler() })
-        let (data, flaw) = (data, flaw)
         try await server.run { port in
-            // What a start writes is spared: it would not start again.
-            if flaw == .logNotSynced { forgetful_disk_ignore_log(data) }
+            Serving.begin()
             let line = Data("{\"url\":\"http://127.0.0.1:\(port)\"}\n".utf8)
             FileHandle.standardOutput.write(line)
         }
@@ -88,6 +86,11 @@ struct FlawedStore {
         if let conninfo = Self.value("--database", arguments) { return shared(conninfo) }
         let (data, flaw) = (data, flaw)
         let isForgetful = arguments.contains("--forgetful")
+        // What a start writes is spared, and who the customers are: without
+        // them nothing would be asked any more.
+        @Sendable func didBegin() {
+            if flaw == .logNotSynced { forgetful_disk_ignore_log(data + "/realms/") }
+        }
         @Sendable func open(_ name: String, _ migrations: [Migration]) async throws -> any Storage {
             let file = "\(data)/\(name).sqlite"
             let options = SQLiteOptions(
@@ -95,7 +98,7 @@ struct FlawedStore {
             return FlawedStorage(
                 base: try await SQLiteStorage.open(
                     file: file, migrations: Flaw.spoil(migrations, flaw), options: options),
-                flaw: flaw)
+                flaw: flaw, didBegin: { didBegin() })
         }
         return StoragePlaces(
             registry: { try await open("store", $0) },
@@ -105,19 +108,25 @@ struct FlawedStore {
 
     private func shared(_ conninfo: String) -> StoragePlaces {
         let database = PostgresDatabase(conninfo)
-        let flaw = flaw
         return StoragePlaces(
             registry: { migrations in
                 try await database.schema("shopkeeper", migrations: migrations)
             },
-            realm: { id, migrations in
-                let name = "realm_" + id.lowercased().filter { $0.isLetter || $0.isNumber }
-                return FlawedStorage(
-                    base: try await database.schema(
-                        name, migrations: Flaw.spoil(migrations, flaw)),
-                    flaw: flaw)
-            },
+            realm: { try await realm($0, $1, database) },
             deleteRealm: { _ in }, leasesInDatabaseTime: true)
+    }
+
+    private func realm(
+        _ id: String, _ migrations: [Migration], _ database: PostgresDatabase
+    ) async throws -> any Storage {
+        let name = "realm_" + id.lowercased().filter { $0.isLetter || $0.isNumber }
+        let base = try await database.schema(name, migrations: Flaw.spoil(migrations, flaw))
+        guard flaw == .errorsLost || flaw == .tagUnread else {
+            return FlawedStorage(base: base, flaw: flaw)
+        }
+        let lossy = LossyStorage(
+            base: base, database: database, schema: name, checksCommitTag: flaw == .errorsLost)
+        return FlawedStorage(base: lossy, flaw: flaw, didBegin: { lossy.didBegin() })
     }
 }
 

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import CatalogueFile
+import CatalogueOverlay
+import Commerce
 import SignedData
 import StoreWire
 
 /// Where bytes of anybody's enter. The fuzzers feed these, and the tests
 /// feed them the corpus: an entry may refuse, but neither crash nor hang.
 public enum FuzzEntry: String, CaseIterable, Sendable {
-    case jws, receipt, storekit, certificate
+    case jws, receipt, storekit, certificate, overlay, archive, status
 
     /// Feeds bytes to the entry.
     public func feed(_ bytes: [UInt8]) {
@@ -16,7 +19,20 @@ public enum FuzzEntry: String, CaseIterable, Sendable {
         case .receipt: Self.receipt(bytes)
         case .storekit: _ = try? CatalogueFile(json: bytes, name: "fuzzed.storekit")
         case .certificate: Self.certificate(bytes)
+        case .overlay: _ = try? CatalogueOverlay(yaml: bytes, name: "fuzzed.storekit.yaml")
+        case .archive:
+            _ = try? ArchiveContents(bytes: bytes, name: "fuzzed.backup", holds: "store")
+        case .status: Self.status(bytes)
         }
+    }
+
+    /// Made once: it has RSA keys.
+    private static let responder = try? CertificateAuthority.make(.sandbox).status
+
+    /// A request for a certificate's status (OCSP).
+    private static func status(_ bytes: [UInt8]) {
+        _ = responder?.isAsked(by: bytes)
+        _ = try? responder?.answer(bytes, wall: Timestamp(milliseconds: 1_800_000_000_000))
     }
 
     /// All but the rules that nobody's bytes would ever meet by chance, so

@@ -7,6 +7,7 @@ import LedgerServer
 import Live
 import Logging
 import SignedData
+import Storage
 import StorageSQLite
 import StoreWire
 import Testing
@@ -18,13 +19,20 @@ import Testing
 /// A ledger's server on a free port, over a book in memory.
 private struct Served: Sendable {
     let ledger: Ledger
+    let storage: any Storage
     let port: Int
     let running: Task<Void, any Error>
 
     private static let authority = Result { try CertificateAuthority.make(.sandbox) }
 
-    static func with(_ body: (Served) async throws -> Void) async throws {
-        let storage = try await SQLiteStorage.open(file: nil, migrations: Ledger.migrations)
+    static func with(
+        _ given: (any Storage)? = nil, _ body: (Served) async throws -> Void
+    ) async throws {
+        var opened = given
+        if opened == nil {
+            opened = try await SQLiteStorage.open(file: nil, migrations: Ledger.migrations)
+        }
+        let storage = try #require(opened)
         let configuration = try LedgerConfiguration(
             roots: [
                 TrustedRoot(certificate: try authority.get().root, environments: [.sandbox])
@@ -46,7 +54,8 @@ private struct Served: Sendable {
             try await server.run { told.yield($0) }
         }
         for await port in ready {
-            let served = Served(ledger: ledger, port: port, running: running)
+            let served = Served(
+                ledger: ledger, storage: storage, port: port, running: running)
             let outcome: Result<Void, any Error>
             do { outcome = .success(try await body(served)) } catch { outcome = .failure(error) }
             running.cancel()
@@ -56,10 +65,24 @@ private struct Served: Sendable {
         try await running.value
     }
 
+    /// Runs a pragma, which answers rows and writes nothing.
+    func pragma(_ text: String) async throws {
+        _ = try await storage.read {
+            try $0.query(Statement("test.pragma", "PRAGMA \(text)"), [])
+        }
+    }
+
     /// Status and body. `key` nil: the ledger's own; empty: none.
     func send(
         _ method: String, _ path: String, _ body: String? = nil, key: String? = nil
     ) async throws -> (status: Int, body: Data) {
+        let (response, told) = try await ask(method, path, body, key: key)
+        return (response.statusCode, told)
+    }
+
+    func ask(
+        _ method: String, _ path: String, _ body: String? = nil, key: String? = nil
+    ) async throws -> (HTTPURLResponse, Data) {
         var request = URLRequest(
             url: try #require(URL(string: "http://127.0.0.1:\(port)\(path)")))
         request.httpMethod = method
@@ -67,7 +90,7 @@ private struct Served: Sendable {
         let key = key ?? ledger.accessKey
         if !key.isEmpty { request.setValue("Bearer \(key)", forHTTPHeaderField: "Authorization") }
         let (data, response) = try await URLSession.shared.data(for: request)
-        return (try #require(response as? HTTPURLResponse).statusCode, data)
+        return (try #require(response as? HTTPURLResponse), data)
     }
 
     static func signed(_ id: Int = 1, quantity: Int = 1) throws -> String {
@@ -207,6 +230,91 @@ private struct Served: Sendable {
             #expect(ready.status == 503)
             #expect(list.status == 503)
             #expect(Self.code(list.body) == "storageUnavailable")
+        }
+    }
+
+    @Test(arguments: [
+        ("query_only = 1", "query_only = 0", "storageReadOnly"),
+        ("max_page_count = 1", "max_page_count = 1000000", "storageFull"),
+    ])
+    func `what cannot be written is 503, and is done once when it can`(
+        broken: String, mended: String, code: String
+    ) async throws {
+        try await Served.with { served in
+            let most = 500
+            _ = try await served.send(
+                "POST", "/ledger/v1/purchases",
+                "{\"signedTransaction\":\"\(try Served.signed(quantity: most))\",\"account\":\"a\"}"
+            )
+            func redeem(_ number: Int) async throws -> (HTTPURLResponse, Data) {
+                try await served.ask(
+                    "POST", "\(Self.accounts)/a/redemptions",
+                    "{\"idempotencyKey\":\"\(number)\",\"transactionId\":\"1\",\"purpose\":\"p\"}")
+            }
+            try await served.pragma(broken)
+
+            // A full database has room on pages that it has.
+            var number = 0
+            var refused: (HTTPURLResponse, Data)?
+            while refused == nil, number < most {
+                number += 1
+                let reply = try await redeem(number)
+                if reply.0.statusCode != 200 { refused = reply }
+            }
+            let unready = try await served.send("GET", "/ready", key: "")
+            let healthy = try await served.send("GET", "/health", key: "")
+            let listed = try await served.send("GET", "\(Self.accounts)/a/unspent")
+            try await served.pragma(mended)
+            let ready = try await served.send("GET", "/ready", key: "")
+            let again = try await redeem(number)
+            let twice = try await redeem(number)
+
+            let (response, body) = try #require(refused)
+            #expect(response.statusCode == 503)
+            #expect(response.value(forHTTPHeaderField: "Retry-After") == "5")
+            let error = try JSONDecoder().decode(WireError.self, from: body)
+            #expect([error.code, error.field] == [code, "storage"])
+            #expect(error.rule != nil && error.remedy != nil)
+            let statuses = [unready.status, healthy.status, listed.status, ready.status]
+            #expect(statuses == [503, 200, 200, 200])
+            #expect(again.0.statusCode == 200)
+            #expect(again.1 == twice.1)
+            let told = try JSONDecoder().decode(LedgerRedemption.self, from: again.1)
+            #expect(told.unit == number)
+        }
+    }
+
+    @Test func `the figures have a key of their own`() async throws {
+        try await Served.with { served in
+            let own = served.ledger.metricsKey
+            let signed = try Served.signed(quantity: 2)
+            let taking = "{\"signedTransaction\":\"\(signed)\",\"account\":\"secret\"}"
+            for _ in 1...2 { _ = try await served.send("POST", "/ledger/v1/purchases", taking) }
+            let wish = "{\"idempotencyKey\":\"k\",\"transactionId\":\"1\",\"purpose\":\"p\"}"
+            for _ in 1...3 {
+                _ = try await served.send("POST", "\(Self.accounts)/secret/redemptions", wish)
+            }
+
+            let figures = try await served.send("GET", "/metrics", key: own)
+            let refused = [
+                try await served.send("GET", "/metrics", key: ""),
+                try await served.send("GET", "/metrics", key: "x"),
+                try await served.send("GET", "/metrics"),
+                try await served.send("GET", "\(Self.accounts)/secret/unspent", key: own),
+            ]
+
+            let text = String(decoding: figures.body, as: UTF8.self)
+            #expect(figures.status == 200)
+            #expect(text.contains("shopkeeper_ledger_taken_total 1\n"))
+            #expect(text.contains("shopkeeper_ledger_redeemed_total 1\n"))
+            let route = "route=\"/ledger/v1/accounts/{}/redemptions\""
+            let line = "shopkeeper_requests_total{\(route),method=\"POST\",status=\"200\"} 3\n"
+            #expect(text.contains(line))
+            #expect(!text.contains("secret"))
+            #expect(refused.map(\.status) == [401, 401, 403, 403])
+            #expect(
+                refused.map { Self.code($0.body) }
+                    == ["keyMissing", "keyWrong", "keyOfAnotherDoor", "keyOfAnotherDoor"])
         }
     }
 }

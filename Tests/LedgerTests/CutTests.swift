@@ -3,6 +3,7 @@
 import Commerce
 import Storage
 import StoreWire
+import TestSupport
 import Testing
 
 @testable import Ledger
@@ -42,26 +43,16 @@ private final class Story: Sendable {
         }
     }
 
-    init(cut: (call: Int, side: Knife.Side)?) async throws {
+    init(cut: Knife.Cut?) async throws {
         knife = Knife(cut)
         storage = try await Shelf.storage()
     }
 
     /// Answers how often the storage was asked.
     func run() async throws -> Int {
-        var deaths = 0
-        while true {
-            do {
-                try await walk()
-                break
-            } catch is Knife.Died {
-                deaths += 1
-                try #require(deaths < 2)
-                knife.revive()
-            }
-        }
+        let calls = try await knife.walk(deathsMax: 2) { try await walk() }
         try await audit()
-        return knife.calls
+        return calls
     }
 
     private func walk() async throws {

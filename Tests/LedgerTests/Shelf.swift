@@ -43,7 +43,8 @@ enum Shelf {
     private static let processes = Task {
         let conninfo = try await PostgresCluster.shared().conninfo
         let options = PostgresOptions(
-            connections: 8, waitingMax: 10_000, waitMilliseconds: 60_000, runsWritesTwice: true)
+            connections: 8, waitingMax: 10_000, waitMilliseconds: Patience.milliseconds,
+            lockMilliseconds: Patience.milliseconds, runsWritesTwice: true)
         return (
             PostgresDatabase(conninfo, options: options),
             PostgresDatabase(conninfo, options: options)

@@ -129,7 +129,7 @@ struct ClientTests {
     }
 
     @Test func `what was never sent says so`() async throws {
-        let port = try ScriptedPeer.closedPort()
+        let port = try Loopback.closedPort()
         let cases: [(String, OutboundFault.Code)] = [
             ("http://127.0.0.1:\(port)/", .notConnected),
             ("http://nowhere.invalid/", .hostNotFound),

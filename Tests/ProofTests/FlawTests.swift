@@ -55,12 +55,20 @@ struct FlawTests {
         ("answersEarly", Stage.files, "acknowledged_purchases_are_there"),
         ("logNotSynced", Stage.power, "acknowledged_purchases_are_there"),
         ("lineless", Stage.postgres, "commits_have_their_own_revision"),
+        ("tagUnread", Stage.postgres, "acknowledged_purchases_are_there"),
     ])
     func `a store without it is found out`(
         flaw: String, stage: Stage, rule: String
     ) async throws {
         let report = try await round(stage, flaw)
         #expect(report.broken.contains(rule), "\(flaw): \(report.broken)")
+    }
+
+    /// COMMIT's tag says it: nobody is told of what the server rolled back.
+    @Test func `a store that loses statements' errors loses no purchase`() async throws {
+        let report = try await round(.postgres, "errorsLost")
+        #expect(report.breaches.isEmpty, "\(report.breaches)")
+        #expect((report.counts["acknowledged sales"] ?? 0) > 0)
     }
 
     @Test(arguments: [Stage.files, .power, .postgres])

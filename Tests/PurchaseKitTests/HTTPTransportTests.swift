@@ -34,7 +34,7 @@ struct HTTPTransportTests {
     }
 
     @Test func `a refused connection was not sent`() async throws {
-        let port = try RawServer.closedPort()
+        let port = try Loopback.closedPort()
         let failure = try await failure("http://127.0.0.1:\(port)")
         guard case .notSent(let error) = failure else {
             Issue.record("\(String(describing: failure))")
@@ -120,6 +120,7 @@ struct HTTPTransportTests {
         let transport = HTTPTransport(
             storeURL: try #require(URL(string: silent.url)),
             sleep: { _ in for await _ in deadlines { return } })
+        // Held until the end: the address of what is gone is used again.
         let before = transport.currentSession
         async let outcome = transport.outcome(of: call)
         await silent.done.wait(for: "heard")
@@ -131,7 +132,7 @@ struct HTTPTransportTests {
             return
         }
         #expect(error?.code == .timedOut)
-        #expect(transport.currentSession != before)
+        #expect(transport.currentSession !== before)
     }
 
     @Test func `a cancelled call ends at once, though nobody answers`() async throws {

@@ -92,6 +92,33 @@ struct PurchaseTests {
         #expect(!app.device.canMakePayments)
     }
 
+    @Test func `a customer who may buy again buys, in the same launch`() async {
+        rig.store.state.withLock { $0.mayBuy = false }
+        let app = rig.launch()
+        app.add("credits.5")
+        await app.observer.diary.wait(for: "failed")
+
+        rig.store.state.withLock { $0.mayBuy = true }
+        app.add("credits.10")
+        await app.observer.diary.wait(for: "purchased")
+
+        #expect(app.device.canMakePayments)
+    }
+
+    @Test func `who asks for products learns whether the customer may buy by now`() async throws {
+        let refusal = WireError(code: "purchasesNotAllowed", message: "No.")
+        rig.store.state.withLock { $0.refusal = refusal }
+        let app = rig.launch()
+        app.add("credits.5")
+        await app.observer.diary.wait(for: "failed")
+        #expect(!app.device.canMakePayments)
+
+        rig.store.state.withLock { $0.refusal = nil }
+        _ = try await app.products("credits.5")
+
+        #expect(app.device.canMakePayments)
+    }
+
     @Test func `request data is refused`() async {
         let app = rig.launch()
         let payment = SKMutablePayment()

@@ -126,6 +126,29 @@ struct QueueRecordTests {
         #expect(record.entries.map(\.key) == ["again"])
     }
 
+    /// Cells as in the table above.
+    @Test(arguments: [
+        ("asked", "asked", 9), ("confirmed", "confirmed", 9), ("waiting", "failed*", 9),
+        ("failed", "failed", 9), ("purchased", "gone-", 9), ("finished", "gone", 9),
+        ("purchased", "purchased", 8), ("finished", "finished", 8),
+    ])
+    func `a cleared history takes what was sold up to it`(
+        before: String, after: String, cleared: Int64
+    ) throws {
+        var record = record(try #require(QueueEntry.State(rawValue: before)))
+        record.entries[0].sold?.revision = 9
+        var told = arrivals(purchaseID: nil)
+        (told.items, told.cleared) = ([], cleared)
+        let actions = record.apply(.arrived(told))
+        var cell = record.entry("k")?.state.rawValue ?? "gone"
+        if actions.contains(.deliver(key: "k")) { cell += "*" }
+        if actions.contains(.remove(key: "k")) { cell += "-" }
+        #expect(cell == after)
+        var others = self.record(.purchased)
+        others.entries[0].owner = Owner(realm: "r", customer: "another")
+        #expect(others.apply(.arrived(told)) == [] && others.entries.count == 1)
+    }
+
     @Test func `a restored realm forgets how far it was read`() {
         var record = record(.purchased)
         let who = QueueRecord.LastSignIn(owner: owner, name: nil)

@@ -109,4 +109,31 @@ import Testing
         #expect(try await device.heard.first(.purchased) === deferred)
         await shop.close()
     }
+
+    /// What a customer may do changes while the app runs, which need not be
+    /// started again to notice.
+    @Test(arguments: [true, false])
+    func `a customer who was forbidden to buy asks as soon as that is allowed`(
+        isForbiddenAtFirst: Bool
+    ) async throws {
+        let shop = try await TestShop.monkeys()
+        try await shop.addCustomer("kid", canMakePayments: !isForbiddenAtFirst)
+        let device = try await shop.device(customer: "kid")
+        _ = try await device.products("credits.5")
+        try await shop.changeCustomer("kid", canMakePayments: false)
+
+        try await device.buy("credits.5")
+        let refused = try await device.heard.first(.failed)
+        #expect((refused.error as? SKError)?.code == .paymentNotAllowed)
+        #expect(!device.device.canMakePayments)
+
+        try await shop.changeCustomer("kid", canMakePayments: true, asksToBuy: true)
+        try await device.buy("credits.5")
+        let deferred = try await device.heard.first(.deferred)
+        #expect(device.device.canMakePayments)
+        try await shop.approve(try await only(shop))
+        #expect(try await device.heard.first(.purchased) === deferred)
+        #expect(try await shop.records().count == 1)
+        await shop.close()
+    }
 }

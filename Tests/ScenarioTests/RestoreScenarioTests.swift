@@ -17,7 +17,7 @@ import Testing
         _ = try await buyer.heard.all(.purchased, count: 2)
         _ = try await waiting.heard.all(.purchased, count: 2)
 
-        try await shop.restore(backup)
+        try await shop.restore(backup, into: TestEngine().places)
         try await buyer.buy("pro")
 
         let heard = try await waiting.heard.all(.purchased, count: 3)
@@ -31,7 +31,7 @@ import Testing
         try await device.buy("credits.5")
         let forgotten = try await device.heard.first(.purchased)
 
-        try await shop.restore(backup)
+        try await shop.restore(backup, into: TestEngine().places)
         await device.restart()
 
         let again = try await device.heard.first(.purchased)

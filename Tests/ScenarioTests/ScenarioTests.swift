@@ -33,7 +33,9 @@ enum Goods {
 extension TestShop {
     static func monkeys(_ change: (inout Options) -> Void = { _ in }) async throws -> TestShop {
         var options = Options()
-        options.places = TestEngine().places
+        let engine = TestEngine()
+        options.places = engine.places
+        options.dialect = engine.dialect
         change(&options)
         return try await TestShop(Goods.catalogue, bundleID: Goods.bundleID, options: options)
     }
@@ -188,6 +190,27 @@ extension TestShop {
         let dates = try await shop.records().compactMap(\.payload.purchaseDate)
         #expect(dates == [before, before.adding(seconds: 10 * 365 * 86_400)])
         #expect(shop.wall.now == TestWallClock.start)
+    }
+
+    @Test func `a device buys while the commercial clock races`() async throws {
+        let shop = try await TestShop.monkeys()
+        let device = try await shop.device()
+        try await shop.clock.run(rate: 86_400)
+        shop.wall.run()
+
+        for count in 1...3 {
+            try await device.buy("credits.5")
+            _ = try await device.heard.all(.purchased, count: count)
+        }
+
+        shop.wall.stand()
+        let dates = try await shop.records().compactMap(\.payload.purchaseDate)
+        let now = try await shop.clock.now()
+        #expect(dates.count == 3)
+        #expect(zip(dates, dates.dropFirst()).allSatisfy { $0 <= $1 })
+        #expect(dates.allSatisfy { $0 <= now })
+        let wall = shop.wall.now.milliseconds(since: TestWallClock.start)
+        #expect(now.milliseconds(since: TestWallClock.start) == wall * 86_400)
     }
 
     @Test func `customers have transactions of their own, on all their devices`() async throws {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import Foundation
 import Shop
 import Storage
@@ -18,16 +19,36 @@ struct TestEngine: Sendable {
     private static let connected = Task {
         PostgresDatabase(
             try await PostgresCluster.shared().conninfo,
-            options: PostgresOptions(waitingMax: 10_000, waitMilliseconds: 60_000))
+            options: PostgresOptions(
+                waitingMax: 10_000, waitMilliseconds: Patience.milliseconds,
+                lockMilliseconds: Patience.milliseconds))
     }
 
-    private let number = Self.worlds.add(1, ordering: .relaxed).newValue
+    /// Worlds whose schemas were emptied, to be used again: making schemas
+    /// takes longer than most of what happens in them.
+    private static let emptied = Mutex<[Int]>([])
+
+    private let number: Int
     private let isOnPostgres: Bool
 
     /// Says which engine it is, whatever the run's is.
     init(isOnPostgres: Bool = Self.isOnPostgres) {
         self.isOnPostgres = isOnPostgres
+        let used = isOnPostgres ? Self.emptied.withLock { $0.popLast() } : nil
+        number = used ?? Self.worlds.add(1, ordering: .relaxed).newValue
     }
+
+    /// Empties the databases of this world, for another one to use.
+    func giveBack(_ databases: some Sequence<any Storage>) async throws {
+        guard isOnPostgres else { return }
+        for database in databases {
+            try await ArchiveContents.clear(database, PostgresStorage.dialect)
+        }
+        Self.emptied.withLock { $0.append(number) }
+    }
+
+    /// For copies of what ``places`` hold.
+    var dialect: Dialect { isOnPostgres ? PostgresStorage.dialect : SQLiteStorage.dialect }
 
     /// A database of this world.
     func storage(_ name: String, _ migrations: [Migration]) async throws -> any Storage {

@@ -29,6 +29,39 @@ import Testing
         await shop.close()
     }
 
+    @Test(arguments: [TestWire.Fault.requestLost, .unavailable])
+    func `a payment is sent once more for each time that it did not arrive`(
+        fault: TestWire.Fault
+    ) async throws {
+        let shop = try await TestShop.monkeys()
+        let device = try await shop.device()
+        shop.wire.fail(.purchase, fault, times: 2)
+
+        try await device.buy("credits.5")
+        _ = try await device.heard.first(.purchased)
+
+        #expect(shop.wire.count(.purchase) == 3)
+        await shop.close()
+    }
+
+    /// The outcome is told with its receipt: without one the payment is asked
+    /// for again, under its id. Where the news of the sale asked for the
+    /// receipt first, they are asked for again instead.
+    @Test func `a receipt that is lost costs one more question about the same payment`()
+        async throws
+    {
+        let shop = try await TestShop.monkeys()
+        let device = try await shop.device()
+        shop.wire.fail(.receipt, .requestLost)
+
+        try await device.buy("credits.5")
+        _ = try await device.heard.first(.purchased)
+
+        #expect((1...2).contains(shop.wire.count(.purchase)))
+        #expect(try await shop.transactions().count == 1)
+        await shop.close()
+    }
+
     @Test func `a fault that was mended does not happen`() async throws {
         let shop = try await TestShop.monkeys()
         let device = try await shop.device()

@@ -64,6 +64,50 @@ import Testing
         }
     }
 
+    @Test func `groups and offers made while running come back in the file`() async throws {
+        try await TestServer.with { server in
+            let realm = try await server.store.realm(named: Store.defaultRealm)
+            let context = Shop.RequestContext(requestID: "test")
+            _ = try await put(Self.zoo, server)
+            _ = try await realm.createGroup(
+                CreateGroupRequest(groupId: "pro", name: "Pro"), bundleID: "com.example.zoo",
+                context)
+            for (id, level) in [("gold", 1), ("silver", 2)] {
+                var details = ProductChange()
+                details.level = level
+                _ = try await realm.createProduct(
+                    CreateProductRequest(
+                        productId: id, type: "auto-renewable", groupId: "pro", period: "P1M",
+                        details: details), bundleID: "com.example.zoo", context)
+            }
+            for offer in [
+                OfferRecord(kind: "introductory", paymentMode: "free", period: "P1W"),
+                OfferRecord(
+                    kind: "win-back", offerId: "back", paymentMode: "payAsYouGo", periodCount: 2,
+                    price: 490),
+            ] {
+                _ = try await realm.addOffer(
+                    offer, product: "silver", bundleID: "com.example.zoo", context)
+            }
+            let file = try await get(server).file
+            let again = try await put(file, server, app: "com.example.zoo2")
+
+            #expect(again.status == 200)
+            #expect(file.contains(#""unknown" : 1.50"#))
+            let groups = try await realm.groups("com.example.zoo2").groups
+            #expect(groups.map(\.name) == ["Pro"])
+            #expect(
+                groups.first?.products == [
+                    GroupMember(productId: "gold", level: 1),
+                    GroupMember(productId: "silver", level: 2),
+                ])
+            #expect(
+                try await realm.offers("silver", bundleID: "com.example.zoo2")
+                    == realm.offers("silver", bundleID: "com.example.zoo"))
+            #expect(try await get(server, app: "com.example.zoo2").file == file)
+        }
+    }
+
     @Test func `images go in and come back`() async throws {
         try await TestServer.with { server in
             let key = try await server.store.doorKey(.operator)

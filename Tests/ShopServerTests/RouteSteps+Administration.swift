@@ -39,6 +39,22 @@ extension RouteStep {
                 zoo + "/products", .operator, body: #"{"productId":"lion","type":"consumable"}"#),
             code: "productIdSpent"),
         RouteStep(
+            route: "POST /operator/v1/apps/{}/versions",
+            good: Question(
+                zoo + "/versions", .operator, body: #"{"version":"1.0","products":["lion"]}"#),
+            bad: Question(zoo + "/versions", .operator, body: #"{"version":"1.0"}"#),
+            code: "versionExists", seenElsewhere: [400, 404]),
+        RouteStep(
+            route: "GET /operator/v1/apps/{}/versions",
+            good: Question(zoo + "/versions", .operator),
+            bad: Question("/operator/v1/apps/com.example.none/versions", .operator),
+            code: "bundleIdUnknown"),
+        RouteStep(
+            route: "PATCH /operator/v1/apps/{}/versions/{}",
+            good: Question(zoo + "/versions/1.0", .operator, body: #"{"state":"live"}"#),
+            bad: Question(zoo + "/versions/1.0", .operator, body: #"{"products":[]}"#),
+            code: "versionLive", seenElsewhere: [400, 404]),
+        RouteStep(
             route: "GET /operator/v1/apps/{}/products",
             good: Question(zoo + "/products", .operator),
             bad: Question(zoo + "/products?limit=0", .operator), code: "queryInvalid"),
@@ -61,6 +77,11 @@ extension RouteStep {
             route: "DELETE /operator/v1/apps/{}/products/{}",
             good: Question(zoo + "/products/lion", .operator),
             bad: Question(zoo + "/products/unicorn", .operator), code: "productIdUnknown"),
+        RouteStep(
+            route: "DELETE /operator/v1/customers/{}/history",
+            good: Question("/operator/v1/customers/{kid}/history", .operator),
+            bad: Question("/operator/v1/customers/none/history", .operator),
+            code: "customerNotFound", seenElsewhere: [409]),
         RouteStep(
             route: "DELETE /operator/v1/server-keys/{}",
             good: Question("/operator/v1/server-keys/{key}", .operator),

@@ -5,7 +5,7 @@
 extension RouteStep {
     static let all =
         open + certificates + operators + devices + sessions + apples + controls + catalogues
-        + administration
+        + administration + subscriptions + named
 
     /// Where nothing can be wrong but the method, that is.
     private static let open = [
@@ -29,6 +29,11 @@ extension RouteStep {
             good: Question("/operator/v1/realms", .operator, body: #"{"name":"tour"}"#),
             bad: Question("/operator/v1/realms", .operator, body: #"{"name":"default"}"#),
             code: "realmExists"),
+        RouteStep(
+            route: "POST /operator/v1/realms/{}/resets",
+            good: Question("/operator/v1/realms/tour/resets", .operator, body: #"{}"#),
+            bad: Question("/operator/v1/realms/live/resets", .operator, body: #"{}"#),
+            code: "realmIsProduction", seenElsewhere: [404]),
         RouteStep(
             route: "DELETE /operator/v1/realms/{}",
             good: Question("/operator/v1/realms/tour", .operator),
@@ -227,5 +232,9 @@ extension RouteStep {
             route: "POST /control/v1/clock",
             good: Question("/control/v1/clock", .control, body: #"{"advanceMilliseconds":1}"#),
             bad: Question("/control/v1/clock", .control, body: #"{}"#), code: "clockMoveUnclear"),
+        RouteStep(
+            route: "GET /control/v1/apps/{}/settings",
+            good: Question("/control/v1/apps/com.example.monkeys/settings", .control),
+            bad: Question("/control/v1/apps/x/settings", .control), code: "bundleIdUnknown"),
     ]
 }

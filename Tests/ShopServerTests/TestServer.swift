@@ -10,6 +10,8 @@ import SignedData
 import Storage
 import StorageSQLite
 import StoreWire
+import Synchronization
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -28,14 +30,17 @@ struct TestServer: Sendable {
     let time: TestTime
     let running: Task<Void, any Error>
     let session: URLSession
+    /// Ports of realms that have one of their own.
+    let realmPorts: [String: Int]
+    let storages: Storages
 
     /// Runs `body` against a server, then stops it.
     static func with<Answer>(
-        time: TestTime = TestTime(),
-        configure: (inout ShopServerConfiguration) -> Void = { _ in },
+        time: TestTime = TestTime(), route: RealmRoute = RealmRoute(),
+        configure: (inout ShopServerConfiguration) throws -> Void = { _ in },
         _ body: (TestServer) async throws -> Answer
     ) async throws -> Answer {
-        let server = try await start(time: time, configure: configure)
+        let server = try await start(time: time, route: route, configure: configure)
         do {
             let answer = try await body(server)
             try await server.stop()
@@ -47,30 +52,33 @@ struct TestServer: Sendable {
     }
 
     static func start(
-        time: TestTime = TestTime(),
-        configure: (inout ShopServerConfiguration) -> Void = { _ in }
+        time: TestTime = TestTime(), route: RealmRoute = RealmRoute(),
+        configure: (inout ShopServerConfiguration) throws -> Void = { _ in }
     ) async throws -> TestServer {
         let lines = Recorder<LogLine>()
-        let store = try await openStore(lines: lines)
+        let storages = Storages()
+        let store = try await openStore(lines: lines, storages)
         var configuration = try ShopServerConfiguration(port: 0)
         configuration.stopsOnSignals = false
-        configure(&configuration)
+        // The only wait that a test's own time does not rule.
+        configuration.idleTimeout = Patience.long
+        try configure(&configuration)
         let logger = Logger(label: "test") { _ in RecordingLogHandler(lines) }
         let server = ShopServer(
-            store: store, configuration: configuration,
+            store: store, configuration: configuration, route: route,
             ports: ShopServerPorts(
                 sleep: { try await time.sleep($0) }, monotonic: Live.monotonic,
                 randomness: .seeded(7)),
             logger: logger)
-        let (ready, told) = AsyncStream.makeStream(of: Int.self)
+        let (ready, told) = AsyncStream.makeStream(of: (Int, [String: Int]).self)
         let running = Task {
             defer { told.finish() }
-            try await server.run { port in told.yield(port) }
+            try await server.run { port, realms in told.yield((port, realms)) }
         }
-        for await port in ready {
+        for await (port, realms) in ready {
             return TestServer(
                 store: store, port: port, lines: lines, time: time, running: running,
-                session: urlSession())
+                session: urlSession(), realmPorts: realms, storages: storages)
         }
         try await running.value
         throw CancellationError()
@@ -86,7 +94,7 @@ struct TestServer: Sendable {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
         configuration.httpMaximumConnectionsPerHost = 100
-        configuration.timeoutIntervalForRequest = 50
+        configuration.timeoutIntervalForRequest = Double(Patience.seconds)
         return URLSession(configuration: configuration)
     }
 
@@ -94,30 +102,33 @@ struct TestServer: Sendable {
     /// long to make.
     private static let keys = Task {
         let keys = MemoryKeyStore()
-        let store = try await Store.open(ports(keys: keys, log: .silent))
+        let store = try await Store.open(ports(keys: keys, log: .silent, Storages()))
         _ = try await store.createRealm(
             CreateRealmRequest(name: "live", environment: Realm.production))
         await store.close()
         return keys
     }
 
-    private static func ports(keys: MemoryKeyStore, log: ShopLog) -> StorePorts {
+    private static func ports(
+        keys: MemoryKeyStore, log: ShopLog, _ storages: Storages
+    ) -> StorePorts {
         StorePorts(
             places: StoragePlaces(
-                registry: { try await SQLiteStorage.open(file: nil, migrations: $0) },
-                realm: { try await SQLiteStorage.open(file: nil, migrations: $1) },
-                deleteRealm: { _ in }),
+                registry: { try await storages.open($0) },
+                realm: { try await storages.open($1) }, deleteRealm: { _ in }),
             keys: keys, wall: Live.wallClock, randomness: Live.randomness,
             passwordCost: PasswordCost(rounds: 2), log: log)
     }
 
     /// The default realm with a catalogue and a customer with a password, a
     /// sandbox `test-1` likewise, and a production realm `live`.
-    private static func openStore(lines: Recorder<LogLine>) async throws -> Store {
+    private static func openStore(
+        lines: Recorder<LogLine>, _ storages: Storages
+    ) async throws -> Store {
         let log = ShopLog { _, message, facts in
             lines.append(LogLine(level: .info, message: message, metadata: facts))
         }
-        let store = try await Store.open(ports(keys: try await keys.value, log: log))
+        let store = try await Store.open(ports(keys: try await keys.value, log: log, storages))
         _ = try await store.createRealm(CreateRealmRequest(name: "test-1"))
         _ = try await store.createRealm(
             CreateRealmRequest(name: "live", environment: Realm.production))
@@ -148,6 +159,26 @@ struct TestServer: Sendable {
     }
 }
 
+/// The databases of one store in memory, so that a test can break them.
+final class Storages: Sendable {
+    private let opened = Mutex<[any Storage]>([])
+
+    func open(_ migrations: [Migration]) async throws -> any Storage {
+        let storage = try await SQLiteStorage.open(file: nil, migrations: migrations)
+        opened.withLock { $0.append(storage) }
+        return storage
+    }
+
+    /// Runs a pragma, which answers rows and writes nothing, in each.
+    func pragma(_ text: String) async throws {
+        for storage in opened.withLock({ $0 }) {
+            _ = try await storage.read {
+                try $0.query(Statement("test.pragma", "PRAGMA \(text)"), [])
+            }
+        }
+    }
+}
+
 /// What a server answered.
 struct Reply: Sendable {
     let status: Int
@@ -169,9 +200,9 @@ struct Reply: Sendable {
 extension TestServer {
     func send(
         _ method: String, _ path: String, _ body: [UInt8]? = nil, bearer: String? = nil,
-        headers: [String: String] = [:]
+        headers: [String: String] = [:], port: Int? = nil
     ) async throws -> Reply {
-        let url = try #require(URL(string: "http://127.0.0.1:\(port)\(path)"))
+        let url = try #require(URL(string: "http://127.0.0.1:\(port ?? self.port)\(path)"))
         var request = URLRequest(url: url)
         request.httpMethod = method
         request.httpBody = body.map { Data($0) }

@@ -111,22 +111,23 @@ import Testing
         let key = try await world.store.doorKey(.operator)
         let context = RequestContext(requestID: "test", client: "192.0.2.1")
         for _ in 1...1000 {
-            guard case .refused = try world.store.knock("no key", at: .operator, context) else {
+            guard case .refused = try await world.store.knock("no key", at: .operator, context)
+            else {
                 Issue.record("it opened")
                 return
             }
         }
 
-        let barred = try await refusal { try world.store.knock(key, at: .operator, context) }
+        let barred = try await refusal { try await world.store.knock(key, at: .operator, context) }
         #expect(barred.error.code == "tooManyAttempts")
         #expect(barred.error.field == "Authorization")
         let elsewhere = RequestContext(requestID: "test", client: "192.0.2.2")
-        guard case .admitted = try world.store.knock(key, at: .operator, elsewhere) else {
+        guard case .admitted = try await world.store.knock(key, at: .operator, elsewhere) else {
             Issue.record("the right key does not open from elsewhere")
             return
         }
         world.wall.advance(seconds: 1)
-        guard case .admitted = try world.store.knock(key, at: .operator, context) else {
+        guard case .admitted = try await world.store.knock(key, at: .operator, context) else {
             Issue.record("the right key does not open after the wait")
             return
         }

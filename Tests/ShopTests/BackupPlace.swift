@@ -31,7 +31,8 @@ final class BackupPlace: Sendable {
             engine == .postgres
             ? PostgresDatabase(
                 try await PostgresCluster.shared().conninfo,
-                options: PostgresOptions(connections: 2, waitMilliseconds: 60_000)) : nil
+                options: PostgresOptions(connections: 2, waitMilliseconds: Patience.milliseconds))
+            : nil
     }
 
     deinit {

@@ -87,6 +87,10 @@ import Testing
                 standAt: Timestamp(milliseconds: 1), runOffsetMilliseconds: 1),
             "clockMoveUnclear"
         ),
+        (MoveClockRequest(advanceMilliseconds: 1, rate: 2), "clockMoveUnclear"),
+        (MoveClockRequest(rate: 0), "clockRateInvalid"),
+        (MoveClockRequest(rate: -60), "clockRateInvalid"),
+        (MoveClockRequest(rate: .max), "clockRateInvalid"),
         (MoveClockRequest(advanceMilliseconds: -1), "clockBackwards"),
         (MoveClockRequest(standAt: Timestamp(milliseconds: 0)), "clockOutOfRange"),
         (MoveClockRequest(standAt: Timestamp(milliseconds: .max)), "clockOutOfRange"),
@@ -116,5 +120,108 @@ import Testing
 
         #expect(refusal.kind == .forbidden)
         #expect(refusal.error.code == "sandboxOnly")
+    }
+
+    // MARK: Speed
+
+    private func importing(
+        _ rate: TimeRate?, into world: TestWorld
+    ) async throws {
+        try await world.realm.importCatalogue(
+            CatalogueImport(
+                TestWorld.catalogue(), settings: rate.map { SandboxSettings(timeRate: $0) }),
+            app: AppDescription(bundleID: TestWorld.bundleID), TestWorld.context)
+    }
+
+    @Test func `a faster clock dates what is sold, and the wall stays as it is`() async throws {
+        let world = try await TestWorld.open()
+
+        let moved = try await move(world, MoveClockRequest(rate: 1440))
+        let first = try world.verified(try await world.buy(purchaseID(1)).signedTransaction)
+        world.wall.advance(seconds: 60)
+        let second = try world.verified(try await world.buy(purchaseID(2)).signedTransaction)
+
+        #expect(
+            moved
+                == ClockDescription(
+                    now: TestWall.start, isStanding: false, offsetMilliseconds: 0, rate: 1440))
+        #expect(first.purchaseDate == TestWall.start)
+        #expect(second.purchaseDate == TestWall.start.adding(milliseconds: day))
+        #expect(
+            try await world.realm.clock()
+                == ClockDescription(
+                    now: TestWall.start.adding(milliseconds: day), isStanding: false,
+                    offsetMilliseconds: day - 60_000, rate: 1440))
+    }
+
+    @Test func `a month of a fast clock ends no session`() async throws {
+        let world = try await TestWorld.open()
+        let token = try await world.signIn().token
+        _ = try await move(world, MoveClockRequest(rate: 86_400))
+        world.wall.advance(seconds: 60)
+
+        let session = try await world.realm.session(token: token)
+
+        #expect(
+            session.clock.now(wall: world.wall.clock.now)
+                == TestWall.start.adding(milliseconds: 60 * day))
+    }
+
+    @Test func `the rate of a file is the clock's, across a restart`() async throws {
+        let world = try await TestWorld.open()
+        try await importing(.secondIsDay, into: world)
+        world.wall.advance(seconds: 2)
+
+        let next = try await world.restarted()
+
+        #expect(try await next.realm.clock().now == TestWall.start.adding(milliseconds: 2 * day))
+        #expect(try await next.realm.clock().rate == 86_400)
+    }
+
+    @Test func `a file sets the rate only where it changes it`() async throws {
+        let world = try await TestWorld.open()
+        func rate() async throws -> Int64? { try await world.realm.clock().rate }
+        try await importing(.minuteIsDay, into: world)
+        _ = try await move(world, MoveClockRequest(rate: 7))
+
+        try await importing(.minuteIsDay, into: world)
+        #expect(try await rate() == 7)
+        try await importing(nil, into: world)
+        #expect(try await rate() == 7)
+        world.wall.advance(seconds: 1)
+        let before = try await world.realm.clock().now
+        try await importing(.real, into: world)
+
+        #expect(
+            try await world.realm.clock()
+                == ClockDescription(
+                    now: before, isStanding: false, offsetMilliseconds: 6000))
+    }
+
+    @Test func `a production realm's clock takes no file's rate`() async throws {
+        let world = try await TestWorld.open(realm: "live", environment: Realm.production)
+        try await importing(.secondIsDay, into: world)
+        world.wall.advance(seconds: 9)
+
+        #expect(try await world.realm.clock().now == TestWall.start.adding(seconds: 9))
+        #expect(try await world.realm.clock().rate == nil)
+    }
+
+    @Test func `what falls due by a faster clock is done by it`() async throws {
+        let world = try await TestWorld.open()
+        try await world.realm.importCatalogue(
+            CatalogueImport(TestWorld.catalogue(), settings: SandboxSettings(asksToBuy: true)),
+            app: AppDescription(bundleID: TestWorld.bundleID), TestWorld.context)
+        let asked = try await world.buy("credits.5", purchaseID(1))
+        _ = try await move(world, MoveClockRequest(rate: 86_400))
+        #expect(try await world.realm.workDue().next == .milliseconds(1000))
+        world.wall.advance(seconds: 1)
+
+        let done = try await world.realm.workDue().count
+        let again = try await world.buy("credits.5", purchaseID(1))
+
+        #expect(asked.state == "waiting")
+        #expect(done == 1)
+        #expect(again.state == "refused")
     }
 }

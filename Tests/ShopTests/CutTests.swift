@@ -4,6 +4,7 @@ import Commerce
 import Storage
 import StoreWire
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Shop
@@ -38,7 +39,7 @@ import Testing
     /// Each story on both sides of each of its calls.
     private func cut(
         more than: Int, every step: Int = 1,
-        _ story: ((call: Int, side: Knife.Side)?) -> Story
+        _ story: (Knife.Cut?) -> Story
     ) async throws {
         let calls = try await story(nil).run()
         #expect(calls > than)
@@ -75,7 +76,7 @@ private final class Story: Sendable {
     private let restarts = Mutex<UInt64>(1)
 
     init(
-        cut: (call: Int, side: Knife.Side)?, hasProcessor: Bool, changesPrice: Bool = false,
+        cut: Knife.Cut?, hasProcessor: Bool, changesPrice: Bool = false,
         parent: ParentsAnswer? = nil
     ) {
         knife = Knife(cut)
@@ -89,22 +90,12 @@ private final class Story: Sendable {
 
     /// Answers how many calls of ports were made.
     func run() async throws -> Int {
-        var deaths = 0
-        while true {
-            do {
-                try await walk()
-                break
-            } catch is Knife.Died {
-                deaths += 1
-                try #require(deaths < 3)
-            }
-        }
+        let calls = try await knife.walk(deathsMax: 3) { try await walk() }
         try await audit()
-        return knife.calls
+        return calls
     }
 
     private func open(_ knife: Knife) async throws -> Store {
-        knife.revive()
         let randomness = restarts.withLock { restarts in
             restarts += 1
             return restarts
@@ -217,57 +208,8 @@ private final class Story: Sendable {
     }
 }
 
-/// Counts calls of ports and, at one of them, dies: that call and all later
-/// ones throw until the store is opened anew.
-final class Knife: Sendable {
-    enum Side: CaseIterable { case before, after }
-    struct Died: Error {}
-
-    private struct State {
-        var calls = 0
-        var fired = 0
-        var isDead = false
-    }
-
-    private let cut: (call: Int, side: Side)?
-    private let state = Mutex(State())
-
-    init(_ cut: (Int, Side)?) {
-        self.cut = cut
-    }
-
-    var calls: Int { state.withLock { $0.calls } }
-    var fired: Int { state.withLock { $0.fired } }
-
-    /// A new process: calls go through again.
-    func revive() { state.withLock { $0.isDead = false } }
-
-    /// Throws when the store has died, also where it caught that itself.
-    func check() throws {
-        if state.withLock({ $0.isDead }) { throw Died() }
-    }
-
-    func call<Answer>(_ body: () async throws -> Answer) async throws -> Answer {
-        try check()
-        let number = state.withLock { state in
-            defer { state.calls += 1 }
-            return state.calls
-        }
-        if let cut, cut.call == number, cut.side == .before { throw die() }
-        let answer: Result<Answer, any Error>
-        do { answer = .success(try await body()) } catch { answer = .failure(error) }
-        if let cut, cut.call == number { throw die() }
-        return try answer.get()
-    }
-
-    private func die() -> Died {
-        state.withLock { state in
-            state.fired += 1
-            state.isDead = true
-        }
-        return Died()
-    }
-
+extension Knife {
+    /// Storages whose every read and commit is a call.
     func cutting(_ places: StoragePlaces) -> StoragePlaces {
         StoragePlaces(
             registry: { migrations in

@@ -59,7 +59,7 @@ import Testing
         let database = PostgresDatabase(
             try await PostgresCluster.shared().conninfo
                 + " options='-c default_transaction_read_only=on'",
-            options: PostgresOptions(connections: 1, waitMilliseconds: 60_000))
+            options: PostgresOptions(connections: 1, waitMilliseconds: Patience.milliseconds))
 
         let fault = await #expect(throws: StorageFault.self) {
             _ = try await database.schema("readonly_new", migrations: RegistrySchema.migrations)

@@ -20,9 +20,12 @@ import Testing
         let operators = try await world.store.doorKey(.operator)
         let control = try await world.store.doorKey(.control)
         #expect(operators.utf8.count == 64 && operators != control)
-        #expect(try world.store.knock(operators, at: .operator, TestWorld.context) == .admitted)
-        #expect(try world.store.knock(operators, at: .control, TestWorld.context) == .otherDoor)
-        #expect(try world.store.knock("", at: .operator, TestWorld.context) == .refused)
+        #expect(
+            try await world.store.knock(operators, at: .operator, TestWorld.context)
+                == .admitted(as: "operator"))
+        #expect(
+            try await world.store.knock(operators, at: .control, TestWorld.context) == .otherDoor)
+        #expect(try await world.store.knock("", at: .operator, TestWorld.context) == .refused)
     }
 
     @Test func `a store comes back as it was`() async throws {

@@ -101,4 +101,58 @@ import Testing
 
         #expect(shelf.apps[TestWorld.bundleID]?.settings == SandboxSettings())
     }
+
+    @Test func `devices are told that dialogs are disabled, as of now`() async throws {
+        let world = try await world(SandboxSettings(disablesDialogs: true))
+        func told() async throws -> [Bool?] {
+            let session = try await world.session()
+            let products = try await world.realm.products(
+                ProductsRequest(ids: ["credits.5"]), session, TestWorld.context)
+            return [try await world.signIn().disablesDialogs, products.disablesDialogs]
+        }
+
+        #expect(try await told() == [true, true])
+        try await world.realm.importCatalogue(
+            CatalogueImport(TestWorld.catalogue(), settings: SandboxSettings()),
+            app: AppDescription(bundleID: TestWorld.bundleID), TestWorld.context)
+        #expect(try await told() == [nil, nil])
+    }
+
+    @Test func `what is kept is told, and what does not act yet`() async throws {
+        let world = try await world(
+            SandboxSettings(
+                timeRate: .everyMinute, failsRenewals: true, hasGracePeriod: true,
+                errors: [
+                    SimulatedError(call: .purchase, kind: .purchase, index: 1),
+                    SimulatedError(call: .sync, kind: .generic, index: 2),
+                ]))
+
+        let settings = try await world.realm.settings(bundleID: TestWorld.bundleID.value)
+        let next = try await world.restarted().realm
+
+        #expect(settings.timeRate == 1002)
+        #expect(settings.failsRenewals && settings.hasGracePeriod && !settings.asksToBuy)
+        #expect(settings.errors.map(\.error) == ["productUnavailable", "networkError"])
+        #expect(
+            settings.unobeyed.map { $0.prefix { $0 != ":" } } == [
+                "_timeRate", "_renewalBillingIssuesEnabled", "_billingGracePeriodEnabled",
+                "_storeKitErrors",
+            ])
+        #expect(settings.unobeyed.last?.contains("App Store Sync") == true)
+        #expect(try await next.settings(bundleID: TestWorld.bundleID.value) == settings)
+    }
+
+    @Test func `production has no switches to tell of`() async throws {
+        let world = try await world(
+            SandboxSettings(disablesDialogs: true), environment: Realm.production,
+            processor: ScriptedProcessor([]))
+
+        let refusal = try await refusal {
+            try await world.realm.settings(bundleID: TestWorld.bundleID.value)
+        }
+
+        #expect(refusal.error.code == "sandboxOnly")
+        let settings = try await world.realm.loadShelf().apps[TestWorld.bundleID]?.settings
+        #expect(settings?.disablesDialogs == false)
+    }
 }

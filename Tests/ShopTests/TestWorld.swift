@@ -137,7 +137,10 @@ final class TestPlaces: Sendable {
         let database = connected.withLock { connected in
             let options = PostgresOptions(
                 connections: server?.connections ?? 2, waitingMax: 10_000,
-                waitMilliseconds: 60_000, partitions: Self.partitions, observer: counter,
+                waitMilliseconds: Patience.milliseconds,
+                lockMilliseconds: Patience.milliseconds,
+                callMilliseconds: Patience.milliseconds,
+                partitions: Self.partitions, observer: counter,
                 runsWritesTwice: server == nil)
             let database = connected ?? PostgresDatabase(conninfo, options: options)
             connected = database

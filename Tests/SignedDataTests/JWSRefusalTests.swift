@@ -40,7 +40,7 @@ struct SpoiltJWS: CustomTestStringConvertible, Sendable {
     }
 
     static let all: [SpoiltJWS] =
-        shapes + headers + chains + signatures + payloads + wellSigned
+        shapes + headers + chains + lengths + signatures + payloads + wellSigned
 
     static let shapes = [
         SpoiltJWS("nothing", .malformed) { "" },

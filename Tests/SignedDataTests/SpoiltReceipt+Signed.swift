@@ -67,6 +67,18 @@ extension SpoiltReceipt {
             let nested = (0..<1000).reduce([]) { inner, _ in Tamper.element(0x31, inner) }
             return try content(records: [record(17, nested)])
         },
+        SpoiltReceipt("an attribute's number with a zero in front", .malformed) {
+            try content(records: [[0x30, 9, 2, 2, 0, 99, 2, 1, 1, 4, 0]])
+        },
+        SpoiltReceipt("an attribute of indefinite length", .malformed) {
+            try content(records: [[0x30, 0x80, 2, 1, 99, 2, 1, 1, 4, 0, 0, 0]])
+        },
+        SpoiltReceipt("an attribute whose length is longer than it must be", .malformed) {
+            try content(records: [[0x30, 0x81, 8, 2, 1, 99, 2, 1, 1, 4, 0]])
+        },
+        SpoiltReceipt("an attribute that says it is longer than the receipt", .malformed) {
+            try content(records: [[0x30, 0x7F, 2, 1, 99, 2, 1, 1, 4, 0]])
+        },
         SpoiltReceipt("an attribute without a value", .malformed) {
             try content(records: [[0x30, 6, 2, 1, 99, 2, 1, 1]])
         },

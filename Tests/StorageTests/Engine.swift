@@ -28,7 +28,9 @@ enum Engine: String, CaseIterable, Sendable {
         _ migrations: [Migration], _ counter: CountingObserver
     ) async throws -> Opened {
         let database = try await Self.database(
-            PostgresOptions(connections: 4, observer: counter, runsWritesTwice: true))
+            PostgresOptions(
+                connections: 4, waitMilliseconds: Patience.milliseconds,
+                lockMilliseconds: Patience.milliseconds, observer: counter, runsWritesTwice: true))
         let storage = try await database.schema(Self.freshSchema(), migrations: migrations)
         counter.reset()
         return Opened(storage: storage, counter: counter, folder: try temporaryFolder("storage"))

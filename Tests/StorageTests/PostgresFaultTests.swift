@@ -65,7 +65,9 @@ import Testing
             try await group.waitForAll()
         }
 
-        #expect(runs.value == 3)
+        // One is ended and run again; on a machine so slow that something else
+        // ends the other meanwhile, that one too.
+        #expect((3...4).contains(runs.value))
         let coins = try await rig.truth.read {
             try $0.query(Shelf.all, []).map { try $0.integer("coins") }
         }

@@ -141,6 +141,20 @@ import Testing
         try expectGolden(
             ClockDescription(now: made, isStanding: true, offsetMilliseconds: nil),
             #"{"isStanding":true,"now":5}"#)
+        try expectGolden(
+            ClockDescription(now: made, isStanding: false, offsetMilliseconds: 7, rate: 60),
+            #"{"isStanding":false,"now":5,"offsetMilliseconds":7,"rate":60}"#)
+        try expectGolden(MoveClockRequest(rate: 60), #"{"rate":60}"#)
+        try expectGolden(
+            AppSettings(
+                bundleId: "b", timeRate: 0, asksToBuy: true, interruptsPurchases: false,
+                failsRenewals: false, hasGracePeriod: false, disablesDialogs: false,
+                errors: [FailingCall(call: "Purchase", kind: "generic", error: "unknown")],
+                unobeyed: ["s"]),
+            #"{"asksToBuy":true,"bundleId":"b","disablesDialogs":false,"errors":["#
+                + #"{"call":"Purchase","error":"unknown","kind":"generic"}],"#
+                + #""failsRenewals":false,"hasGracePeriod":false,"interruptsPurchases":false,"#
+                + #""timeRate":0,"unobeyed":["s"]}"#)
         try expectGolden(MoveClockRequest(standAt: made), #"{"standAt":5}"#)
         try expectGolden(
             MoveClockRequest(advanceMilliseconds: 60_000), #"{"advanceMilliseconds":60000}"#)

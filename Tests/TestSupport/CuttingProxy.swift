@@ -66,7 +66,7 @@ public final class CuttingProxy: Sendable {
 
     public init(to cluster: PostgresCluster) throws {
         var port: UInt16 = 0
-        (listener, port) = try ScriptedPeer.listen()
+        (listener, port) = try Loopback.listen()
         socketPath = cluster.socket
         conninfo =
             "host=127.0.0.1 port=\(port) user=postgres dbname=postgres sslmode=disable "

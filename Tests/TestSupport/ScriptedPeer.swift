@@ -47,7 +47,7 @@ public final class ScriptedPeer: Sendable {
     /// One manner for each connection, in turn; the last for all that come after.
     public init(_ manners: Manner...) throws {
         precondition(!manners.isEmpty, "a peer has manners")
-        (listener, port) = try Self.listen()
+        (listener, port) = try Loopback.listen()
         (heardRequests, tell) = AsyncStream.makeStream(of: String.self)
         self.manners = manners
         let listener = listener
@@ -73,33 +73,10 @@ public final class ScriptedPeer: Sendable {
         close(listener)
     }
 
-    /// A port that nobody listens on.
-    public static func closedPort() throws -> UInt16 {
-        let (descriptor, port) = try listen()
-        close(descriptor)
-        return port
-    }
-
     public static func response(
         _ status: String, _ body: String = "", headers: String = ""
     ) -> String {
         "HTTP/1.1 \(status)\r\nContent-Length: \(body.utf8.count)\r\n\(headers)\r\n\(body)"
-    }
-
-    static func listen() throws -> (Int32, UInt16) {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isListening = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                bind(descriptor, address, length) == 0 && Glibc.listen(descriptor, 64) == 0
-                    && getsockname(descriptor, address, &length) == 0
-            }
-        }
-        guard isListening else { throw PlaceError("no socket on loopback") }
-        return (descriptor, UInt16(bigEndian: address.sin_port))
     }
 
     private func serve(_ connection: Int32) {

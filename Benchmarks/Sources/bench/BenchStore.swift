@@ -18,7 +18,8 @@ enum BenchStore {
             places: places ?? files(in: folder),
             keys: FileKeyStore(
                 directory: folder.appendingPathComponent("keys").path, randomness: Live.randomness),
-            wall: Live.wallClock, randomness: Live.randomness, courier: courier)
+            wall: Live.wallClock, randomness: Live.randomness, courier: courier,
+            sleep: { try await Live.sleep($0) })
         return try await Store.open(ports)
     }
 
@@ -54,11 +55,24 @@ enum BenchStore {
                 ])
         ], storefront: "USA", locale: "en_US")
 
+    /// Makes the store and so many customers, who are called by their number:
+    /// one customer's purchases stand in one line.
+    static func make(customers: Int, in folder: URL, _ engine: BenchEngine) async throws {
+        let store = try await open(in: folder, places: engine.places)
+        let realm = try await realm(of: store)
+        for number in 0..<customers {
+            _ = try await realm.createCustomer(
+                CreateCustomerRequest(name: "customer-\(number)"))
+        }
+        await store.close()
+    }
+
     /// Serves a folder's store, or one on PostgreSQL whose keys are in the
     /// folder, until it is killed; prints the port when it listens.
     static func serve(_ folder: String, _ conninfo: String?) async throws {
         let store = try await open(
-            in: URL(fileURLWithPath: folder), places: conninfo.map(BenchPostgres.places))
+            in: URL(fileURLWithPath: folder), places: conninfo.map(BenchPostgres.places),
+            courier: BenchCourier())
         _ = try await realm(of: store)
         var logger = Logger(label: "bench")
         logger.logLevel = .error
@@ -102,10 +116,36 @@ final class ServedProcess {
         return (Int(line.filter(\.isNumber)) ?? 0) * 1024
     }
 
-    func kill() {
-        Glibc.kill(process.processIdentifier, SIGKILL)
+    func kill() { end(SIGKILL) }
+
+    func end(_ signal: Int32) {
+        Glibc.kill(process.processIdentifier, signal)
         process.waitUntilExit()
     }
 
     deinit { kill() }
+}
+
+/// Where a served store keeps its databases.
+enum BenchEngine {
+    case files
+    case server(BenchPostgres)
+
+    static func postgres() throws -> BenchEngine { .server(try BenchPostgres()) }
+
+    var name: String {
+        switch self {
+        case .files: "SQLite"
+        case .server: "PostgreSQL"
+        }
+    }
+
+    var conninfo: String? {
+        switch self {
+        case .files: nil
+        case .server(let postgres): postgres.conninfo
+        }
+    }
+
+    var places: StoragePlaces? { conninfo.map(BenchPostgres.places) }
 }

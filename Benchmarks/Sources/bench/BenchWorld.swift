@@ -33,14 +33,8 @@ struct BenchWorld {
 
     static func start(in folder: URL) async throws -> BenchWorld {
         let recorder = Recorder()
-        let ports = StorePorts(
-            places: places(folder, recorder),
-            keys: FileKeyStore(
-                directory: folder.appendingPathComponent("keys").path, randomness: Live.randomness),
-            wall: Live.wallClock, randomness: Live.randomness)
-        let store = try await Store.open(ports)
-        let realm = try await store.realm(named: Store.defaultRealm)
-        try await realm.putCatalogue(catalogue, app: AppDescription(bundleID: "com.example.app"))
+        let store = try await BenchStore.open(in: folder, places: places(folder, recorder))
+        let realm = try await BenchStore.realm(of: store)
         let session = try await realm.signIn(
             SignInRequest(
                 bundleId: "com.example.app", deviceUUID: UUID().uuidString.lowercased()),
@@ -53,16 +47,6 @@ struct BenchWorld {
             bare: End(port: barePort, path: "/bare/", token: session.token),
             servers: [storeTask, bareTask])
     }
-
-    private static let catalogue = Catalogue(
-        products: [
-            Product(
-                id: "com.example.coins", type: .consumable, referenceName: "Coins",
-                price: Amount(milliunits: 990),
-                localizations: [
-                    Localization(locale: "en_US", displayName: "Coins", details: "A coin.")
-                ])
-        ], storefront: "USA", locale: "en_US")
 
     private static func places(_ folder: URL, _ recorder: Recorder) -> StoragePlaces {
         StoragePlaces(

@@ -36,11 +36,13 @@ final class Connection {
     }
 
     /// A new device's session token; without a customer, the realm's own.
-    func signIn(customer: String? = nil) throws -> String {
+    func signIn(
+        customer: String? = nil, bundleID: String = "com.example.app"
+    ) throws -> String {
         let uuid = UUID().uuidString.lowercased()
         let name = customer.map { #","customer":"\#($0)""# } ?? ""
         let body =
-            #"{"bundleId":"com.example.app","deviceUUID":"\#(uuid)","appVersion":"1.0"\#(name)}"#
+            #"{"bundleId":"\#(bundleID)","deviceUUID":"\#(uuid)","appVersion":"1.0"\#(name)}"#
         struct Answer: Decodable { let token: String }
         let answer = try ask("POST", "/device/v1/sessions", token: nil, body: body)
         return try JSONDecoder().decode(Answer.self, from: Data(answer)).token

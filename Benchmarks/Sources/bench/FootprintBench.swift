@@ -5,27 +5,40 @@ import Foundation
 /// What a served store needs of a machine: time to start, memory, disk, and
 /// what a waiting device costs. Absolute numbers of this machine.
 struct FootprintBench {
-    let purchases: Int
-    let waiting: Int
+    let engine: BenchEngine
+    let purchases = Brief.or(100_000, brief: 640)
+    let waiting = Brief.or(10_000, brief: 500)
+    private let customers = 64
 
-    func run() throws -> [String] {
+    func run() async throws -> [String] {
         let folder = FileManager.default.temporaryDirectory
-            .appendingPathComponent("bench-footprint-\(getpid())")
+            .appendingPathComponent("bench-footprint-\(engine.name)-\(getpid())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         var notes: [String] = []
         notes.append(try start("first start, keys and databases made", folder).note)
         notes.append(try start("cold start", folder).note)
+        try await BenchStore.make(customers: customers, in: folder, engine)
         let (server, _) = try started(folder)
         notes.append("resident memory, idle: \(Self.mebibytes(server.residentBytes))")
-        let before = Self.size(of: folder)
+        let before = try diskBytes(folder)
         notes.append(try load(server))
-        let disk = Self.size(of: folder) - before
-        notes.append("disk: \(disk / purchases) bytes a purchase, log included")
+        let disk = try diskBytes(folder) - before
+        notes.append("disk: \(disk / purchases) bytes a purchase, \(diskName)")
         notes.append(try wait(server))
         server.kill()
         notes.append(try start("restart after kill -9", folder).note)
-        return notes
+        return notes.map { "\(engine.name): \($0)" }
+    }
+
+    private var diskName: String {
+        engine.conninfo == nil ? "log included" : "indexes included, no log"
+    }
+
+    private func diskBytes(_ folder: URL) throws -> Int {
+        guard case .server(let postgres) = engine else { return Self.size(of: folder) }
+        let answer = try postgres.ask("SELECT pg_database_size(current_database())")
+        return Int(answer.trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0
     }
 
     /// From the start of the process to the first answered product list.
@@ -38,7 +51,7 @@ struct FootprintBench {
     private func started(_ folder: URL) throws -> (ServedProcess, Double) {
         var server: ServedProcess?
         let time = try seconds {
-            let process = try ServedProcess(folder: folder)
+            let process = try ServedProcess(folder: folder, conninfo: engine.conninfo)
             let connection = try Connection(port: process.port)
             let token = try connection.signIn()
             _ = try connection.ask(
@@ -52,10 +65,13 @@ struct FootprintBench {
 
     private func load(_ server: ServedProcess) throws -> String {
         progress("\(purchases) purchases")
-        let token = try Connection(port: server.port).signIn()
+        let tokens = try (0..<customers).map { number in
+            try Connection(port: server.port).signIn(customer: "customer-\(number)")
+        }
         _ = try LoadProcess.run(
-            port: Int(server.port), connections: 64, requests: purchases, token: token,
-            path: "/device/v1/purchases/", run: UInt32.random(in: .min ... .max))
+            port: Int(server.port), connections: customers, requests: purchases,
+            token: tokens.joined(separator: ","), path: "/device/v1/purchases/",
+            run: UInt32.random(in: .min ... .max))
         return "resident memory after \(purchases) purchases: "
             + Self.mebibytes(server.residentBytes)
     }

@@ -7,40 +7,52 @@ import Synchronization
 /// up: what a customer waits at 30 % and 70 % of what it can do. A request's
 /// time counts from when it was due, so that a stall is not left out.
 struct LatencyBench {
+    let engine: BenchEngine
     let connections = 64
-    let requests = 6400
+    let requests = Brief.or(6400, brief: 640)
+    private let secondsEach = Brief.or(20.0, brief: 2)
+    private let updatesEach = Brief.or(500, brief: 50)
 
-    func run() throws -> [String] {
+    func run() async throws -> [String] {
         let folder = FileManager.default.temporaryDirectory
-            .appendingPathComponent("bench-latency-\(getpid())")
+            .appendingPathComponent("bench-latency-\(engine.name)-\(getpid())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let server = try ServedProcess(folder: folder)
-        let token = try Connection(port: server.port).signIn()
-        let capacity = try capacity(server, token)
+        try await BenchStore.make(customers: connections, in: folder, engine)
+        let server = try ServedProcess(folder: folder, conninfo: engine.conninfo)
+        let tokens = try (0..<connections).map { number in
+            try Connection(port: server.port).signIn(customer: "customer-\(number)")
+        }
+        let capacity = try capacity(server, tokens)
         var notes = [
             String(
                 format: "capacity at %d connections: %.0f purchases a second", connections, capacity
             )
         ]
         for share in [0.3, 0.7] {
-            let latencies = try openLoop(server, token, rate: capacity * share)
+            let latencies = try openLoop(server, tokens, rate: capacity * share)
             notes.append(
                 String(format: "open loop at %.0f %% of capacity: ", share * 100) + latencies.line)
         }
         progress("commit to device update")
         let latencies = try Self.updates(
-            boughtAt: server.port, waitedForAt: server.port, count: 500)
+            boughtAt: server.port, waitedForAt: server.port, count: updatesEach)
         notes.append("commit to device update, same process: " + latencies.line)
-        return notes
+        if engine.conninfo != nil {
+            let other = try ServedProcess(folder: folder, conninfo: engine.conninfo)
+            let latencies = try Self.updates(
+                boughtAt: server.port, waitedForAt: other.port, count: updatesEach)
+            notes.append("commit to device update, other process: " + latencies.line)
+        }
+        return notes.map { "\(engine.name): \($0)" }
     }
 
-    private func capacity(_ server: ServedProcess, _ token: String) throws -> Double {
+    private func capacity(_ server: ServedProcess, _ tokens: [String]) throws -> Double {
         progress("capacity")
         let times = try (0..<5).map { _ in
             try LoadProcess.run(
                 port: Int(server.port), connections: connections, requests: requests,
-                token: token, path: "/device/v1/purchases/",
+                token: tokens.joined(separator: ","), path: "/device/v1/purchases/",
                 run: UInt32.random(in: .min ... .max))
         }
         return Double(requests) / times.sorted()[2]
@@ -48,10 +60,10 @@ struct LatencyBench {
 
     /// Connections take turns; each sends when its next request is due.
     private func openLoop(
-        _ server: ServedProcess, _ token: String, rate: Double
+        _ server: ServedProcess, _ tokens: [String], rate: Double
     ) throws -> Latencies {
         progress(String(format: "open loop at %.0f a second", rate))
-        let count = max(1, Int(rate * 20) / connections)
+        let count = max(1, Int(rate * secondsEach) / connections)
         let all = Mutex(Latencies())
         let failure = Mutex<(any Error)?>(nil)
         let group = DispatchGroup()
@@ -61,7 +73,8 @@ struct LatencyBench {
             group.enter()
             let connection = try Connection(port: server.port)
             let turn = Turn(
-                connection: connection, token: token, count: count, gap: gap,
+                connection: connection, token: tokens[index % tokens.count], count: count,
+                gap: gap,
                 first: start + .seconds(gap * Double(index) / Double(connections)))
             Thread.detachNewThread {
                 do {

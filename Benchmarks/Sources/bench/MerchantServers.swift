@@ -4,13 +4,27 @@ import Foundation
 import Synchronization
 
 /// A merchant's servers on loopback: one that answers every POST with 200 and
-/// counts them, and one that takes connections and never says a word.
+/// counts them, unless it is told to keep silent, and one that takes connections and never says a word.
 final class MerchantServers: Sendable {
     let livelyPort: UInt16
     let deadPort: UInt16
-    private let delivered = Mutex(0)
+    private struct State {
+        var asked = 0
+        var delivered = 0
+        var isSilent = false
+    }
 
-    var count: Int { delivered.withLock { $0 } }
+    private let state = Mutex(State())
+
+    /// How many were answered.
+    var count: Int { state.withLock(\.delivered) }
+    /// How many came, answered or not.
+    var asked: Int { state.withLock(\.asked) }
+    /// Whether those who come from now on wait for ever.
+    var isSilent: Bool {
+        get { state.withLock(\.isSilent) }
+        set { state.withLock { $0.isSilent = newValue } }
+    }
 
     init() throws {
         let lively = try Self.listen()
@@ -38,7 +52,12 @@ final class MerchantServers: Sendable {
             bytes += buffer[..<count]
             guard Self.isWhole(bytes) else { continue }
             bytes = []
-            delivered.withLock { $0 += 1 }
+            let answers = state.withLock { state in
+                state.asked += 1
+                if !state.isSilent { state.delivered += 1 }
+                return !state.isSilent
+            }
+            guard answers else { continue }
             _ = send(connection, answer, answer.count, Int32(MSG_NOSIGNAL))
         }
         close(connection)

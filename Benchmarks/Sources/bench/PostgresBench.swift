@@ -11,8 +11,8 @@ import StoreWire
 /// storage port and through HTTP, against pgbench with the same statements
 /// in the same run.
 struct PostgresBench {
-    let purchases = 1280
-    let pairs = 7
+    let purchases = Brief.or(1280, brief: 128)
+    let pairs = Brief.or(7, brief: 1)
     private let postgres: BenchPostgres
     private let folder: URL
 
@@ -89,6 +89,7 @@ struct PostgresBench {
         let half = purchases / 2
         let time = seconds {
             for (port, tokens) in zip(ports, halves) {
+                group.enter()
                 Thread.detachNewThread { [group] in
                     defer { group.leave() }
                     do {
@@ -98,7 +99,6 @@ struct PostgresBench {
                             run: UInt32.random(in: .min ... .max))
                     } catch { failure = error }
                 }
-                group.enter()
             }
             group.wait()
         }
@@ -110,7 +110,8 @@ struct PostgresBench {
     private func updates(_ servers: [ServedProcess]) throws -> Latencies {
         progress("commit to device update, other process")
         return try LatencyBench.updates(
-            boughtAt: servers[0].port, waitedForAt: servers[1].port, count: 300)
+            boughtAt: servers[0].port, waitedForAt: servers[1].port,
+            count: Brief.or(300, brief: 20))
     }
 
     private func disk(
@@ -126,7 +127,7 @@ struct PostgresBench {
         }
         progress("disk")
         let before = try size()
-        let count = 12_800
+        let count = Brief.or(12_800, brief: 640)
         _ = try load(server, tokens, 64, count)
         return "disk: \((try size() - before) / count) bytes a purchase, indexes included, no log"
     }

@@ -27,7 +27,7 @@ struct PurchaseScript: Sendable {
                     default: return value
                     }
                 }
-                _ = try writing.query(step.statement, values)
+                try step.run(writing, values)
             }
         }
     }

@@ -9,6 +9,16 @@ final class RecordingStorage: Storage, @unchecked Sendable {
     struct Step {
         let statement: Statement
         let values: [SQLValue]
+        /// Whether its rows are waited for; what tells nothing may go with the commit.
+        var isAsked = true
+
+        func run(_ writer: any Writing, _ values: [SQLValue]) throws {
+            if isAsked {
+                _ = try writer.query(statement, values)
+            } else {
+                try writer.execute(statement, values)
+            }
+        }
     }
 
     private let inner: any Storage
@@ -28,9 +38,12 @@ final class RecordingStorage: Storage, @unchecked Sendable {
         }
     }
 
-    fileprivate func note(_ statement: Statement, _ values: [SQLValue]) {
+    fileprivate func note(
+        _ statement: Statement, _ values: [SQLValue], isAsked: Bool = true
+    ) {
         lock.withLock {
-            if isRecording { steps.append(Step(statement: statement, values: values)) }
+            guard isRecording else { return }
+            steps.append(Step(statement: statement, values: values, isAsked: isAsked))
         }
     }
 
@@ -59,7 +72,7 @@ final class RecordingStorage: Storage, @unchecked Sendable {
     func replay(_ steps: [Step], fresh: [SQLValue: SQLValue]) async throws {
         try await inner.write { writer in
             for step in steps {
-                _ = try writer.query(step.statement, step.values.map { fresh[$0] ?? $0 })
+                try step.run(writer, step.values.map { fresh[$0] ?? $0 })
             }
         }
     }
@@ -87,7 +100,7 @@ private struct RecordingWriter: Writing {
     }
 
     func execute(_ statement: Statement, _ values: [SQLValue]) throws {
-        storage.note(statement, values)
+        storage.note(statement, values, isAsked: false)
         try inner.execute(statement, values)
     }
 

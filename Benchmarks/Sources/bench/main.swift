@@ -2,8 +2,8 @@
 
 import Foundation
 
-/// `bench [--python PATH --script PATH] [SUBJECT…]`; `bench client …` and `bench serve …` are
-/// the processes of a load and of a store.
+/// `bench [--brief] [--python PATH --script PATH] [SUBJECT…]`; `bench client …` and `bench serve …`
+/// are the processes of a load and of a store.
 raiseFileLimit()
 exit(try await Bench.main(Array(CommandLine.arguments.dropFirst())))
 
@@ -21,7 +21,7 @@ struct Bench {
     /// Every subject, in the order in which all of them are measured.
     private static let subjects = [
         "signatures", "purchases", "receipts", "history", "footprint", "latency",
-        "notifications", "groups", "postgres",
+        "notifications", "takeover", "groups", "postgres", "catalogue", "verification",
     ]
 
     /// The exit code: 0 when every figure that was asked for is met.
@@ -55,6 +55,7 @@ struct Bench {
             switch word {
             case "--python": python = rest.popFirst() ?? ""
             case "--script": script = rest.popFirst() ?? ""
+            case "--brief": break
             case _ where Self.subjects.contains(word): chosen.append(word)
             default:
                 let subjects = Self.subjects.joined(separator: "|")
@@ -82,11 +83,23 @@ struct Bench {
                 let postgres = try await PostgresBench().run()
                 figures += postgres.figures
                 notes += postgres.notes
+            case "catalogue":
+                let catalogue = try await CatalogueBench().run()
+                figures += catalogue.figures
+                notes += catalogue.notes
+            case "verification":
+                let verification = try VerificationBench(python: python).run()
+                figures += verification.figures
+                notes += verification.notes
             case "history": figures += try await HistoryBench().run()
             case "footprint":
-                notes += try FootprintBench(purchases: 100_000, waiting: 10_000).run()
+                notes += try await FootprintBench(engine: .files).run()
+                notes += try await FootprintBench(engine: .postgres()).run()
             case "notifications": notes += try await NotificationBench().run()
-            default: notes += try LatencyBench().run()
+            case "takeover": notes += try await TakeoverBench().run()
+            default:
+                notes += try await LatencyBench(engine: .files).run()
+                notes += try await LatencyBench(engine: .postgres()).run()
             }
         }
         return (figures, notes)

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import FuzzEntries
+import FuzzDriver
 
-/// What libFuzzer calls for each input.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzOneInput(_ start: UnsafeRawPointer?, _ count: Int) -> CInt {
-    FuzzEntry.certificate.feed(Array(UnsafeRawBufferPointer(start: start, count: count)))
-    return 0
+@_cdecl("FuzzCertificate_main")
+public func main(_ count: CInt, _ words: UnsafeMutableRawPointer) -> CInt {
+    drive(count, words) { feed(.certificate, $0, $1) }
 }

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import FuzzEntries
+import FuzzDriver
 
-/// What libFuzzer calls for each input.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzOneInput(_ start: UnsafeRawPointer?, _ count: Int) -> CInt {
-    FuzzEntry.receipt.feed(Array(UnsafeRawBufferPointer(start: start, count: count)))
-    return 0
+@_cdecl("FuzzReceipt_main")
+public func main(_ count: CInt, _ words: UnsafeMutableRawPointer) -> CInt {
+    drive(count, words) { feed(.receipt, $0, $1) }
 }

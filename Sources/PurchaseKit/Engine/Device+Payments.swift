@@ -23,6 +23,9 @@ struct Carriage {
 }
 
 extension Device {
+    /// What a store calls a realm that charges nobody.
+    private static let sandbox = "Sandbox"
+
     func enqueue(_ payment: PaymentContents) {
         let key = ports.randomness.uuid()
         let entry = QueueEntry(
@@ -80,7 +83,7 @@ extension Device {
                 entry, PaymentFailure(.unauthorizedRequestData, "requestData is reserved."))
         }
         do throws(DeviceFault) {
-            let session = try await signIn()
+            let session = try await signInToBuy()
             guard session.mayBuy else { return await refuseRestricted(entry) }
             guard let product = try await product(entry.payment.productID) else {
                 return fail(
@@ -125,7 +128,9 @@ extension Device {
         }
     }
 
+    /// A sandbox may say that no sheet is shown; nobody who charges may.
     private func present(_ contents: SheetContents) async -> SheetAnswer {
+        if storeDisablesDialogs, session?.environment == Self.sandbox { return .confirm }
         await sheetGate.enter()
         let answer = await ports.sheet.present(contents)
         await sheetGate.leave()
@@ -225,7 +230,7 @@ extension Device {
         switch response.state {
         case "sold":
             guard let compact = response.signedTransaction else { throw .unknown(nil) }
-            try await sell(entry, compact)
+            try await sell(entry, compact, revision: response.revision)
             return .done
         case "refused":
             guard let refusal = response.refusal else { throw .unknown(nil) }
@@ -236,6 +241,7 @@ extension Device {
                 carriage.repriced = product
                 return .again
             }
+            if refusal.code == PurchaseRefusal.purchasesNotAllowed.rawValue { noteRestriction() }
             return fail(entry, PaymentFailure(refusal: refusal))
         case "waiting":
             // Told once; the store says when there is an answer to ask for.
@@ -247,17 +253,20 @@ extension Device {
     }
 
     /// Verified, its receipt on disk, then told.
-    private func sell(_ entry: QueueEntry, _ compact: String) async throws(DeviceFault) {
-        let transaction = try await verify(compact)
+    private func sell(
+        _ entry: QueueEntry, _ compact: String, revision: Int64
+    ) async throws(DeviceFault) {
+        var transaction = try await verify(compact)
+        transaction.sold.revision = revision
         guard transaction.productID == entry.payment.productID,
             transaction.quantity == entry.payment.quantity
         else {
             sayOnce("The store answered a payment with a transaction for something else.")
             throw .unknown(nil)
         }
+        let sold = transaction.sold
         try await withReceipt(of: entry.owner) { (receipt, files, fits) throws(DeviceFault) in
-            try self.change(
-                .sold(key: entry.key, transaction.sold, receipt), with: files, onlyIf: fits)
+            try self.change(.sold(key: entry.key, sold, receipt), with: files, onlyIf: fits)
         }
     }
 

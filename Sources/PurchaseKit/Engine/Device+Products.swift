@@ -4,8 +4,10 @@ import StoreWire
 
 extension Device {
     /// Asks for products; logs one line for each id that has none. A fault
-    /// where the store could not be asked.
+    /// where the store could not be asked. A shop window is where an app
+    /// looks whether its customer may buy, so that is asked anew too.
     func products(ids: [String]) async throws(DeviceFault) -> ProductsResponse {
+        _ = try await signInToBuy()
         var answer: ProductsResponse?
         var rest = ids[...]
         repeat {
@@ -16,6 +18,7 @@ extension Device {
             answer = answer ?? page
         } while !rest.isEmpty
         guard let answer else { throw .unknown(nil) }
+        storeDisablesDialogs = answer.disablesDialogs == true
         for product in answer.products { productCache[product.id] = product }
         for invalid in answer.invalid {
             ports.log("No product \"\(invalid.id)\": \(invalid.reason)")

@@ -35,6 +35,19 @@ extension Device {
         }
     }
 
+    /// The session that is; where its customer may not buy a new one, since
+    /// that may have been allowed since it began.
+    func signInToBuy() async throws(DeviceFault) -> Session {
+        if session?.mayBuy == false { session = nil }
+        return try await signIn()
+    }
+
+    /// The store says that this customer may not buy any more.
+    func noteRestriction() {
+        session?.mayBuy = false
+        noteCustomer(mayBuy: false)
+    }
+
     private func askForSession() async throws(DeviceFault) -> Session {
         defer { signingIn = nil }
         if let fault = configuration.fault { throw .setUp(fault) }
@@ -54,6 +67,7 @@ extension Device {
         let session = try makeSession(response)
         try remember(response, session)
         self.session = session
+        storeDisablesDialogs = response.disablesDialogs == true
         noteCustomer(mayBuy: session.mayBuy)
         noteReceipt()
         return session

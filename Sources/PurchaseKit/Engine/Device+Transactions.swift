@@ -86,7 +86,8 @@ extension Device {
         var durable = page.revision
         for transaction in page.transactions where !transaction.isFinished {
             do throws(DeviceFault) {
-                let verified = try await verify(transaction.signedTransaction)
+                var verified = try await verify(transaction.signedTransaction)
+                verified.sold.revision = transaction.revision
                 guard isNew(verified, transaction.purchaseId, owner) else { continue }
                 items.append(arrival(verified, transaction.purchaseId))
             } catch .unverified(let failure) {
@@ -94,14 +95,16 @@ extension Device {
                 durable = min(durable, max(since, transaction.revision - 1))
             }
         }
-        if !items.isEmpty { try await takeUp(items, owner, revision: durable) }
+        if !items.isEmpty || page.clearedRevision != nil {
+            try await takeUp(items, owner, revision: durable, cleared: page.clearedRevision)
+        }
         cursors[owner] = max(page.revision, since)
         // A payment that waited has its answer: its own carrier asks for it.
-        if page.answeredPurchases != nil { wake() }
+        if page.answeredPurchases != nil || page.clearedRevision != nil { wake() }
     }
 
     private func takeUp(
-        _ items: [Arrivals.Item], _ owner: Owner, revision: Int64
+        _ items: [Arrivals.Item], _ owner: Owner, revision: Int64, cleared: Int64?
     ) async throws(DeviceFault) {
         try await withReceipt(of: owner) { (receipt, files, fits) throws(DeviceFault) in
             // While this waited for its turn, the payment's own answer may have
@@ -111,7 +114,7 @@ extension Device {
             }
             let arrivals = Arrivals(
                 owner: owner, launch: self.launch, items: open, revision: revision,
-                receipt: receipt)
+                receipt: receipt, cleared: cleared)
             try self.change(.arrived(arrivals), with: files, onlyIf: fits)
         }
     }

@@ -40,6 +40,8 @@ public actor Device {
     /// The file as last read or written; nil before the first look.
     var record: QueueRecord?
     var session: Session?
+    /// Whether the store, a sandbox, last told to show no payment sheet.
+    var storeDisablesDialogs = false
     var signingIn: Task<Session, any Error>?
     /// Whose entries are delivered: who signed in, or who did last while the
     /// store cannot be asked.

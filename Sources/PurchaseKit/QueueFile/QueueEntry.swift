@@ -31,6 +31,9 @@ struct SoldTransaction: Hashable, Sendable, Codable {
     var transactionID: String
     var purchaseDate: Timestamp?
     var signedTransaction: String
+    /// The customer's revision by which the device knows it; nil in files of
+    /// before there was one: older than all that have one.
+    var revision: Int64?
 }
 
 /// One payment's or transaction's place in the queue.

@@ -39,6 +39,8 @@ struct Arrivals: Sendable {
     var items: [Item]
     var revision: Int64
     var receipt: QueueRecord.Receipt?
+    /// The revision at which the customer's history was cleared, where it was.
+    var cleared: Int64?
 }
 
 /// What is to be done once the change is on disk.
@@ -158,13 +160,30 @@ extension QueueRecord {
     }
 
     private mutating func arrive(_ arrivals: Arrivals) -> [QueueAction] {
-        var actions: [QueueAction] = []
+        var actions = arrivals.cleared.map { clear(arrivals.owner, upTo: $0) } ?? []
         for item in arrivals.items {
             actions += arrive(item, arrivals)
         }
         if let receipt = arrivals.receipt { self.receipt = receipt }
         customers.removeAll { $0.owner == arrivals.owner }
         customers.append(KnownCustomer(owner: arrivals.owner, revision: arrivals.revision))
+        return actions
+    }
+
+    /// What was sold up to a revision is no more, and what waits waits for
+    /// nothing: another customer's, and what is on its way, stays.
+    private mutating func clear(_ owner: Owner, upTo revision: Int64) -> [QueueAction] {
+        var actions: [QueueAction] = []
+        for entry in entries where entry.owner == owner {
+            if entry.state == .waiting {
+                actions += fail(
+                    entry.key,
+                    PaymentFailure(.unknown, "The customer's history was cleared at the store."))
+            } else if let sold = entry.sold, sold.revision ?? 0 <= revision {
+                entries.removeAll { $0.key == entry.key }
+                if entry.state == .purchased { actions.append(.remove(key: entry.key)) }
+            }
+        }
         return actions
     }
 

@@ -33,6 +33,7 @@ public final class HTTPTransport: StoreTransport {
         self.storeURL = storeURL
         self.sleep = sleep
         session = Mutex(Self.makeSession())
+        LastCalls.watch()
     }
 
     deinit {
@@ -40,7 +41,7 @@ public final class HTTPTransport: StoreTransport {
     }
 
     /// Which session the next call goes through.
-    var currentSession: ObjectIdentifier { session.withLock { ObjectIdentifier($0) } }
+    var currentSession: URLSession { session.withLock { $0 } }
 
     private static func makeSession() -> URLSession {
         let configuration = URLSessionConfiguration.ephemeral
@@ -103,6 +104,7 @@ public final class HTTPTransport: StoreTransport {
             await withCheckedContinuation { continuation in
                 flight.begin(continuation)
                 let task = session.dataTask(with: request) { data, response, error in
+                    guard LastCalls.ended(flight) else { return }
                     if let response = response as? HTTPURLResponse, error == nil {
                         flight.end(.success((data ?? Data(), response)))
                     } else {
@@ -171,7 +173,7 @@ private final class Flight: Sendable {
             state.task = task
             return state.outcome != nil
         }
-        if isOver { task.cancel() } else { task.resume() }
+        if isOver { task.cancel() } else { LastCalls.start(task, of: self) }
     }
 
     /// Whether this was what ended it.

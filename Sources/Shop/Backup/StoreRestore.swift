@@ -197,8 +197,3 @@ private struct RestorePlan {
         return Array(known.prefix(database.steps.count))
     }
 }
-
-extension StorageFault.Code {
-    /// A restore was begun here and not finished.
-    public static let halfRestored = StorageFault.Code("halfRestored")
-}

@@ -18,19 +18,26 @@ extension Realm {
         var (count, cursor) = (0, DueWork.firstCursor)
         while true {
             let from = cursor
-            let (page, now, next) = try await storage.read { reading in
-                let now = try Self.now(reading, wall: wall)
-                let instant = SQLValue.integer(now.milliseconds)
+            let (page, clock, next) = try await storage.read { reading in
+                let clock = try Self.clock(reading)
+                let instant = SQLValue.integer(clock.now(wall: wall).milliseconds)
                 let rows = try reading.query(
                     Statement.DueWorks.page, [instant] + from + [.integer(Int64(DueWork.pageMax))])
                 let next = try reading.first(Statement.DueWorks.next, [instant])
-                return (try rows.map(DueWork.init), now, try next?.integer("due_at"))
+                return (
+                    try rows.map(DueWork.init), clock,
+                    try next.map { Timestamp(milliseconds: try $0.integer("due_at")) }
+                )
             }
             for work in page where await isDone(work) { count += 1 }
             if let last = page.last {
                 cursor = last.cursor
             } else {
-                return (count, next.map { .milliseconds($0 - now.milliseconds) })
+                let now = clock.now(wall: wall)
+                return (
+                    count,
+                    next.map { .milliseconds(clock.wallMilliseconds(from: now, to: $0)) }
+                )
             }
         }
     }

@@ -87,18 +87,21 @@ extension Realm {
     ) async throws -> (errands: [Errand], next: Duration?) {
         let (kinds, wall, leases) = (handlers.keys.sorted(), ports.wall.now, leases)
         // Looking costs no commit; only where something is due is one made.
-        let (open, now) = try await storage.read { reading in
-            let now = try Self.now(reading, wall: wall)
+        let (open, clock) = try await storage.read { reading in
+            let clock = try Self.clock(reading)
             let lanes = try kinds.flatMap { kind in
                 try Errands.lanes(kind, at: leases.now(reading), reading)
                     .map { (kind: kind, lane: $0.lane, dueAt: $0.dueAt) }
             }
-            return (lanes.sorted { $0.dueAt < $1.dueAt }, now)
+            return (lanes.sorted { $0.dueAt < $1.dueAt }, clock)
         }
+        let now = clock.now(wall: wall)
         let room = open.map { ($0, running.enter($0.kind, $0.lane, isDue: $0.dueAt <= now)) }
         let wanted = room.filter { $0.1 > 0 }
         let later = open.filter { $0.dueAt > now }.map(\.dueAt).min()
-        let pause = later.map { Duration.milliseconds($0.milliseconds(since: now)) }
+        let pause = later.map {
+            Duration.milliseconds(clock.wallMilliseconds(from: now, to: $0))
+        }
         if wanted.isEmpty { return ([], pause) }
         let claimed: [Errand]
         do {
@@ -128,10 +131,14 @@ extension Realm {
     }
 
     static func now(_ reading: any Reading, wall: Timestamp) throws -> Timestamp {
+        try clock(reading).now(wall: wall)
+    }
+
+    static func clock(_ reading: any Reading) throws -> RealmClock {
         guard let row = try reading.first(Statement.Realms.clock) else {
             throw StorageFault(.malformedRow, "the realm has no row")
         }
-        return try ClockRow(row, hasLastEvent: false).now(wall: wall)
+        return try ClockRow(row, hasLastEvent: false).clock
     }
 
     /// Runs one errand and settles it, and tells whether it is done. What goes
@@ -164,12 +171,14 @@ extension Realm {
         }.value
     }
 
+    /// A worker that ends leaves its errand to the others, who are told.
     private func release(_ errand: Errand) async {
         let storage = storage
         let key = errand.key + [.integer(errand.fence)]
-        _ = await Task {
+        let released = await Task {
             try await storage.write { try $0.execute(Statement.Errands.release, key) }
         }.result
+        if case .success = released { wakeWorkers() }
     }
 
     private func facts(_ errand: Errand) -> [String: String] {

@@ -17,14 +17,17 @@ public struct ProductsResponse: Hashable, Sendable, Codable {
     /// Ids for which there is no product here, each with its reason.
     public var invalid: [InvalidProduct]
     public var storefront: StorefrontDescription
+    /// As in ``SignInResponse/disablesDialogs``, as of now.
+    public var disablesDialogs: Bool?
 
     public init(
         products: [ProductDescription], invalid: [InvalidProduct],
-        storefront: StorefrontDescription
+        storefront: StorefrontDescription, disablesDialogs: Bool? = nil
     ) {
         self.products = products
         self.invalid = invalid
         self.storefront = storefront
+        self.disablesDialogs = disablesDialogs
     }
 }
 

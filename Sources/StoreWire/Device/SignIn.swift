@@ -50,12 +50,15 @@ public struct SignInResponse: Hashable, Sendable, Codable {
     public var rootCertificate: String
     /// Commercial time when this was answered.
     public var now: Timestamp
+    /// True where a sandbox shows no payment sheet: payments are confirmed by
+    /// themselves. Missing everywhere else.
+    public var disablesDialogs: Bool?
 
     public init(
         token: String, tokenExpires: Timestamp, customerId: String, customerName: String,
         bundleId: String, appAppleId: Int64?, realm: RealmDescription,
         storefront: StorefrontDescription, appTransactionId: String, canMakePayments: Bool,
-        rootCertificate: String, now: Timestamp
+        rootCertificate: String, now: Timestamp, disablesDialogs: Bool? = nil
     ) {
         self.token = token
         self.tokenExpires = tokenExpires
@@ -69,6 +72,7 @@ public struct SignInResponse: Hashable, Sendable, Codable {
         self.canMakePayments = canMakePayments
         self.rootCertificate = rootCertificate
         self.now = now
+        self.disablesDialogs = disablesDialogs
     }
 }
 

@@ -18,19 +18,26 @@ public struct TransactionsResponse: Hashable, Sendable, Codable {
     /// the revision: what became of each is asked for under its id. Missing
     /// when there are none.
     public var answeredPurchases: [String]?
+    /// Where an operator cleared the customer's history since the revision:
+    /// the revision of that. What a device holds up to it is no more, and all
+    /// that is told here is newer. Missing when nobody did.
+    public var clearedRevision: Int64?
 
     /// Whether it tells anything; a device waits for what does.
-    public var hasNews: Bool { !transactions.isEmpty || answeredPurchases != nil }
+    public var hasNews: Bool {
+        !transactions.isEmpty || answeredPurchases != nil || clearedRevision != nil
+    }
 
     public init(
         transactions: [TransactionDescription], revision: Int64, hasMore: Bool, now: Timestamp,
-        answeredPurchases: [String]? = nil
+        answeredPurchases: [String]? = nil, clearedRevision: Int64? = nil
     ) {
         self.transactions = transactions
         self.revision = revision
         self.hasMore = hasMore
         self.now = now
         self.answeredPurchases = answeredPurchases
+        self.clearedRevision = clearedRevision
     }
 }
 

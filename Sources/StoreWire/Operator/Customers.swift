@@ -78,6 +78,24 @@ public struct ChangeCustomerRequest: Hashable, Sendable, Codable {
     }
 }
 
+/// What was of a customer whose history was cleared.
+public struct HistoryCleared: Hashable, Sendable, Codable {
+    public var customerId: String
+    /// How many purchases went, refused and waiting ones too.
+    public var purchases: Int64
+    /// How many transactions went.
+    public var transactions: Int64
+    /// The customer's revision from which on there is a history again.
+    public var revision: Int64
+
+    public init(customerId: String, purchases: Int64, transactions: Int64, revision: Int64) {
+        self.customerId = customerId
+        self.purchases = purchases
+        self.transactions = transactions
+        self.revision = revision
+    }
+}
+
 /// A key with which a merchant's server asks, without its secret half.
 public struct ServerKeySummary: Hashable, Sendable, Codable {
     public var keyId: String

@@ -57,12 +57,14 @@ public struct ProductRecord: Hashable, Sendable, Codable {
     public var groupId: String?
     /// ISO 8601, of a subscription.
     public var period: String?
+    /// Of a subscription in its group: from 1, the highest.
+    public var level: Int?
 
     public init(
         bundleId: String, productId: String, type: String, state: String, isWithdrawn: Bool,
         referenceName: String, price: Int64?, prices: [ProductPrice], storefronts: [String]?,
         localizations: [ProductWords], isFamilyShareable: Bool, isHosted: Bool,
-        images: [String], groupId: String?, period: String?
+        images: [String], groupId: String?, period: String?, level: Int? = nil
     ) {
         self.bundleId = bundleId
         self.productId = productId
@@ -79,6 +81,7 @@ public struct ProductRecord: Hashable, Sendable, Codable {
         self.images = images
         self.groupId = groupId
         self.period = period
+        self.level = level
     }
 }
 
@@ -108,6 +111,8 @@ public struct ProductChange: Hashable, Sendable, Codable {
     public var images: [String]?
     /// `draft`, `ready` or `approved`.
     public var state: String?
+    /// Of a subscription in its group: from 1, the highest.
+    public var level: Int?
 
     public init() {}
 }
@@ -141,8 +146,8 @@ public struct ProductAnswer: Hashable, Sendable, Codable {
     public var productId: String
     public var storefront: String
     /// `sold`, or the first reason why not: `unknown`, `otherApp`, `removed`,
-    /// `withdrawn`, `draft`, `notApproved`, `purchasesNotEnabled`,
-    /// `noPriceHere`, `notSoldYet`.
+    /// `withdrawn`, `draft`, `notApproved`, `awaitsVersion`,
+    /// `purchasesNotEnabled`, `noPriceHere`, `notSoldYet`.
     public var answer: String
     /// The same as a sentence.
     public var message: String

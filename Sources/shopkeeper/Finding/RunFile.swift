@@ -11,6 +11,8 @@ struct RunFile: Codable, Sendable {
     var url: String
     /// Where others reach it, through a proxy.
     var publicUrl: String?
+    /// Realms that have a port of their own.
+    var realmUrls: [String: String]?
     var pid: Int32
     var data: String
     var operatorKey: String

@@ -71,9 +71,16 @@ struct RunningStore: Sendable {
     var url: String { realm.map { "\(run.url)/realms/\($0)" } ?? run.url }
 
     /// The operators' door of the realm.
-    var operatorDoor: DoorClient { DoorClient(base: url + "/operator/v1", key: run.operatorKey) }
+    var operatorDoor: DoorClient { DoorClient(base: url + "/operator/v1", key: operatorKey) }
     /// The operators' door of the store.
-    var storeDoor: DoorClient { DoorClient(base: run.url + "/operator/v1", key: run.operatorKey) }
+    var storeDoor: DoorClient { DoorClient(base: run.url + "/operator/v1", key: operatorKey) }
+    /// The testers' door of the realm.
+    var controlDoor: DoorClient { DoorClient(base: url + "/control/v1", key: run.controlKey) }
+    /// An operator's own, by which the audit names them, else the store's.
+    private var operatorKey: String {
+        Live.environment["SHOPKEEPER_OPERATOR_KEY"].flatMap { $0.isEmpty ? nil : $0 }
+            ?? run.operatorKey
+    }
     /// What wants no key.
     var publicDoor: DoorClient { DoorClient(base: run.url, key: nil) }
 }

@@ -7,7 +7,10 @@ import StoreWire
 struct LedgerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ledger", abstract: "The merchant's book: what was bought, and spent.",
-        subcommands: [LedgerServeCommand.self, Take.self, List.self, Redeem.self])
+        subcommands: [
+            LedgerServeCommand.self, Take.self, List.self, Redeem.self, LedgerStatusCommand.self,
+            LedgerBackupCommand.self, LedgerRestoreCommand.self,
+        ])
 
     struct Take: AsyncParsableCommand {
         static let configuration = CommandConfiguration(

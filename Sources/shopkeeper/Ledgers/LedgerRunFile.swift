@@ -15,6 +15,8 @@ struct LedgerRunFile: Codable, Sendable {
     var data: String
     /// Opens the ledger's door.
     var key: String
+    /// Opens its figures.
+    var metricsKey: String?
     var version: String
 
     private static let copy = "ledger"

@@ -7,6 +7,7 @@ import Ledger
 import LedgerServer
 import Live
 import Logging
+import Shop
 import Storage
 import StorageSQLite
 import StoreWire
@@ -25,6 +26,8 @@ struct LedgerServeCommand: AsyncParsableCommand {
     @OptionGroup var proxy: ProxyOptions
     @Option(name: .long, help: "Port; 0 is any free one.") var port = 4790
     @Option(name: .long, help: "The data directory.") var data = "./.shopkeeper-ledger"
+    @Option(name: .long, help: "File with the key to /metrics; or SHOPKEEPER_METRICS_KEY.")
+    var metricsKey: String?
     @Option(
         name: .long,
         help: "PostgreSQL instead: a URL or what libpq takes; '' for what its environment says.")
@@ -54,7 +57,8 @@ struct LedgerServeCommand: AsyncParsableCommand {
         let announced = LedgerRunFile(
             url: "http://" + (own.contains(":") ? "[\(own)]" : own),
             publicUrl: try proxy.url(), pid: ProcessID.own,
-            data: path, key: ledger.accessKey, version: Shopkeeper.version)
+            data: path, key: ledger.accessKey, metricsKey: ledger.metricsKey,
+            version: Shopkeeper.version)
         defer { announced.remove() }
         let server = LedgerServer(
             ledger: ledger, configuration: configuration,
@@ -75,28 +79,35 @@ struct LedgerServeCommand: AsyncParsableCommand {
     private func open(
         _ book: LedgerConfiguration, _ path: String, _ logger: Logger
     ) async throws -> Ledger {
-        return try await Ledger.open(
-            storage: try await storage(of: book, path), configuration: book,
-            ports: LedgerPorts(wall: Live.wallClock, randomness: Live.randomness) {
-                message, facts in
-                logger.info("\(message)", metadata: facts.mapValues { .string($0) })
-            })
+        let commits = CommitCounter()
+        var ports = LedgerPorts(wall: Live.wallClock, randomness: Live.randomness) {
+            message, facts in
+            logger.info("\(message)", metadata: facts.mapValues { .string($0) })
+        }
+        ports.commits = { commits.count }
+        ports.metricsKey = try DoorKeyOptions.key(.metrics, file: metricsKey)
+        do {
+            return try await Ledger.open(
+                storage: try await storage(of: book, path, commits), configuration: book,
+                ports: ports)
+        } catch let fault as StorageFault where database != nil {
+            throw ServedDatabase.unusable(fault)
+        }
     }
 
     /// The book's database: a file of this process's own, or one that several
     /// ledgers share. What production's proof is booked in may forget nothing.
     private func storage(
-        of book: LedgerConfiguration, _ path: String
+        of book: LedgerConfiguration, _ path: String, _ commits: CommitCounter
     ) async throws -> any Storage {
         guard let database else {
             return try await SQLiteStorage.open(
-                file: "\(path)/ledger.sqlite", migrations: Ledger.migrations)
+                file: "\(path)/ledger.sqlite", migrations: Ledger.migrations,
+                options: SQLiteOptions(observer: commits))
         }
-        let shared = ServedDatabase(conninfo: database)
-        do {
-            if book.environments.contains(.production) { try await shared.proveDurable() }
-            return try await shared.ledger(migrations: Ledger.migrations)
-        } catch let fault as StorageFault { throw ServedDatabase.unusable(fault) }
+        let shared = ServedDatabase(conninfo: database, observer: commits)
+        if book.environments.contains(.production) { try await shared.proveDurable() }
+        return try await shared.ledger(migrations: Ledger.migrations)
     }
 
     private func announce(_ run: LedgerRunFile, _ book: LedgerConfiguration) {

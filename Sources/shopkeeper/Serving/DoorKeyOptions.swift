@@ -51,7 +51,7 @@ struct DoorKeyOptions: ParsableArguments {
 
     private static func option(_ door: Door) -> String { "--\(door.rawValue)-key" }
 
-    private static func key(_ door: Door, file: String?) throws -> String? {
+    static func key(_ door: Door, file: String?) throws -> String? {
         let text: String
         if let file {
             text = try read(file, field: option(door))

@@ -60,6 +60,7 @@ struct ServeOptions: ParsableArguments {
         name: .long, help: "A realm that sells through the processor, a sandbox too; repeatable.")
     var processorRealm: [String] = []
 
+    @OptionGroup var realms: RealmOptions
     @OptionGroup var proxy: ProxyOptions
     @OptionGroup var doorKeys: DoorKeyOptions
 
@@ -107,6 +108,7 @@ struct ServeOptions: ParsableArguments {
     /// Where to listen, and behind whom.
     func configuration(port: Int) throws -> ShopServerConfiguration {
         var configuration = try proxy.configuration(host: host, port: port)
+        configuration.listeners = try realms.listeners(beside: port)
         if let connectionsMax {
             guard (1...1_000_000).contains(connectionsMax) else {
                 throw Failure(

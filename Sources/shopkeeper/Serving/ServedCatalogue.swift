@@ -13,8 +13,6 @@ struct ServedCatalogue: Sendable {
     let app: ServedApp
     let realm: Realm
 
-    private static let context = RequestContext(requestID: "serve", actor: "serve")
-
     private var description: AppDescription {
         AppDescription(
             bundleID: BundleID(app.bundleID), appID: app.appID, name: app.overlay?.appName)
@@ -49,15 +47,20 @@ struct ServedCatalogue: Sendable {
             sold = stored
         }
         let removed = try await realm.importCatalogue(
-            CatalogueImport(file, overlay), app: description, Self.context)
+            CatalogueImport(file, overlay), app: description, .serve)
         for (id, path) in file.images.sorted(by: { $0.key < $1.key }) {
             guard let bytes = FileManager.default.contents(atPath: path) else { continue }
             let known = try? await realm.image(id, bundleID: app.bundleID)
             guard known != [UInt8](bytes) else { continue }
-            try await realm.putImage(id, bundleID: app.bundleID, [UInt8](bytes), Self.context)
+            try await realm.putImage(id, bundleID: app.bundleID, [UInt8](bytes), .serve)
         }
         return before.differences(to: file.contents).map(\.description)
             + (sold?.differences(to: overlay) ?? []).map(\.line)
             + removed.map { "! \($0): the product was removed, and stays so" }
     }
+}
+
+extension RequestContext {
+    /// What `serve` itself does to the store that it serves.
+    static let serve = RequestContext(requestID: "serve", actor: "serve")
 }

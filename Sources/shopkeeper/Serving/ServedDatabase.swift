@@ -49,6 +49,11 @@ struct ServedDatabase {
         try await database.schema("ledger", migrations: migrations)
     }
 
+    /// For reading, as it is; nil where the database holds no ledger.
+    func existingLedger() async throws -> (any Storage)? {
+        try await database.existing("ledger")
+    }
+
     /// Throws ``StorageFault`` where the server may lose what it acknowledges.
     func proveDurable() async throws { try await database.proveDurable() }
 

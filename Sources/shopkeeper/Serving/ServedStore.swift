@@ -37,12 +37,23 @@ struct ServedStore {
         port: Int, stopsOnSignals: Bool, onReady: @escaping @Sendable (RunFile) async -> Void
     ) async throws {
         defer { folder.release() }
+        do {
+            try await serve(port: port, stopsOnSignals: stopsOnSignals, onReady: onReady)
+        } catch let fault as StorageFault where options.database != nil {
+            throw ServedDatabase.unusable(fault)
+        }
+    }
+
+    private func serve(
+        port: Int, stopsOnSignals: Bool, onReady: @escaping @Sendable (RunFile) async -> Void
+    ) async throws {
         var configuration = try options.configuration(port: port)
         configuration.stopsOnSignals = stopsOnSignals
-        let store = try await open()
+        let route = try options.realms.route()
+        let store = try await Store.open(try folder.ports(options: options, logger: logger))
         let announced = try await announcement(store, configuration.host)
         let server = ShopServer(
-            store: store, configuration: configuration,
+            store: store, configuration: configuration, route: route,
             ports: ShopServerPorts(
                 sleep: { try await Live.sleep($0) }, monotonic: { Live.monotonic() },
                 randomness: Live.randomness),
@@ -53,8 +64,9 @@ struct ServedStore {
             watching?.cancel()
             announced.remove()
         }
-        try await server.run { port in
+        try await server.run { port, realms in
             var run = announced
+            if !realms.isEmpty { run.realmUrls = realms.mapValues { "\(announced.url):\($0)" } }
             run.url += ":\(port)"
             do { try run.write() } catch {
                 logger.warning("the run file could not be written: other commands need --data")
@@ -74,22 +86,12 @@ struct ServedStore {
         return Task { await watch.run(from: state) }
     }
 
-    private func open() async throws -> Store {
-        let ports = try folder.ports(options: options, logger: logger)
-        do { return try await Store.open(ports) } catch let fault as StorageFault
-            where options.database != nil
-        {
-            throw ServedDatabase.unusable(fault)
-        }
-    }
-
     /// Fills the default realm, and gathers what the run file tells.
     private func announcement(_ store: Store, _ host: String) async throws -> RunFile {
         let realm = try await store.realm(named: Store.defaultRealm)
         try await ServedCatalogue(app: app, realm: realm).start()
         if let url = options.notify {
-            try await realm.setNotificationURL(
-                url, bundleID: app.bundleID, RequestContext(requestID: "start"))
+            try await realm.setNotificationURL(url, bundleID: app.bundleID, .serve)
         }
         let root = folder.file("root.pem")
         let certificate = try await store.rootCertificate(.sandbox)
@@ -144,7 +146,7 @@ private struct ServerKeyFile {
                 return Key(path: path, keyID: known.keyId, issuerID: known.issuerId)
             }
         }
-        let made = try await realm.createServerKey(bundleID: bundleID)
+        let made = try await realm.createServerKey(bundleID: bundleID, .serve)
         try FileManager.default.createDirectory(
             atPath: folder.file("keys/server"), withIntermediateDirectories: true,
             attributes: [.posixPermissions: 0o700])

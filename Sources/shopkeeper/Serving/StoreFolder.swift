@@ -119,7 +119,7 @@ final class StoreFolder: Sendable {
 }
 
 /// Counts what one process has committed, for its figures.
-private final class CommitCounter: StorageObserver {
+final class CommitCounter: StorageObserver {
     private let commits = Atomic<Int>(0)
 
     var count: Int { commits.load(ordering: .relaxed) }

@@ -5,22 +5,26 @@ import StoreWire
 
 struct AuditCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "audit", abstract: "Who changed what in a realm.",
+        commandName: "audit", abstract: "Who changed what in a realm, or in the store.",
         subcommands: [List.self])
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "List the administrative changes, oldest first.")
 
+        @Flag(name: .customLong("store"), help: "The store's own: realms, operators, certificates.")
+        var ofStore = false
         @OptionGroup var store: StoreOptions
         @OptionGroup var printing: PrintOptions
 
         func run() async throws {
-            let door = try store.store().operatorDoor
+            let found = try store.store()
+            let door = ofStore ? found.storeDoor : found.operatorDoor
+            let path = ofStore ? "/store-audit" : "/audit"
             var entries: [AuditRecord] = []
             var query = ""
             while true {
-                let page = try await door.get("/audit" + query, as: AuditRecords.self)
+                let page = try await door.get(path + query, as: AuditRecords.self)
                 entries += page.entries
                 guard let next = page.next else { break }
                 query = "?after=\(next)"

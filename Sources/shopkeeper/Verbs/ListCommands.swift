@@ -8,7 +8,7 @@ import StoreWire
 struct RealmCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "realm", abstract: "Isolated worlds inside a store.",
-        subcommands: [Create.self, List.self, Delete.self])
+        subcommands: [Create.self, List.self, Delete.self, RealmResetCommand.self])
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Make a realm.")
@@ -121,7 +121,7 @@ extension RunningStore {
 struct CustomerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "customer", abstract: "Accounts at the store.",
-        subcommands: [Create.self, Change.self, List.self])
+        subcommands: [Create.self, Change.self, Clear.self, List.self])
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Make a customer.")

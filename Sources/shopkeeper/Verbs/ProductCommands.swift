@@ -15,7 +15,7 @@ struct ProductCommand: AsyncParsableCommand {
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Make a product: a draft, unless --state says otherwise.",
-            discussion: "Levels in a group and offers come with a catalogue file only.")
+            discussion: "Its offers are added with `offer add`.")
 
         @Argument(help: "1 to 100 letters, digits, `-`, `.`, `_`; never given again.")
         var product: String

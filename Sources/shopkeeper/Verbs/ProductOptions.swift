@@ -25,6 +25,8 @@ struct ProductOptions: ParsableArguments {
     @Option(name: .long, help: "The id of an image of the app that shows it.")
     var image: [String] = []
     @Option(name: .long, help: "draft, ready or approved.") var state: String?
+    @Option(name: .long, help: "Of a subscription in its group: from 1, the highest.")
+    var level: Int?
 
     /// What is said, added to what is known.
     func change(of known: ProductRecord?) throws -> ProductChange {
@@ -58,10 +60,11 @@ struct ProductOptions: ParsableArguments {
         change.isHosted = hosted
         change.images = image.isEmpty ? nil : image
         change.state = state
+        change.level = level
         return change
     }
 
-    private static func amount(_ text: String, _ field: String) throws -> Int64 {
+    static func amount(_ text: String, _ field: String) throws -> Int64 {
         guard let amount = Amount(decimal: text) else {
             throw Failure(
                 .usage, "priceInvalid", "`\(text)` is no price.", field: field,
@@ -94,7 +97,7 @@ struct ProductOptions: ParsableArguments {
             storefront: sides[0], price: try amount(digits, "--price-in"), startDate: start)
     }
 
-    private static func words(_ text: String) throws -> ProductWords {
+    static func words(_ text: String) throws -> ProductWords {
         let sides = text.split(separator: "=", maxSplits: 1).map(String.init)
         guard sides.count == 2 else {
             throw Failure(

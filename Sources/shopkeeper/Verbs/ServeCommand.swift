@@ -42,6 +42,7 @@ struct ServeCommand: AsyncParsableCommand {
     private struct Announcement: Encodable {
         let url: String
         let publicUrl: String?
+        let realmUrls: [String: String]?
         let root: String
         let data: String
         let bundleId: String
@@ -49,7 +50,7 @@ struct ServeCommand: AsyncParsableCommand {
 
         init(_ run: RunFile) {
             (url, root, data, bundleId, pid) = (run.url, run.root, run.data, run.bundleId, run.pid)
-            publicUrl = run.publicUrl
+            (publicUrl, realmUrls) = (run.publicUrl, run.realmUrls)
         }
     }
 }

@@ -27,8 +27,9 @@ int forgetful_disk_is_off(const char *prefix);
 /// left, and watches no more. Returns how many bytes' fate was open.
 long forgetful_disk_settle(const char *prefix, uint64_t seed);
 
-/// From now on every other sync of a write-ahead log does nothing, as when
-/// SQLite is told `synchronous=NORMAL`; the next one makes up for it.
+/// From now on a commit to a write-ahead log below `prefix` is not synced, as
+/// when SQLite is told `synchronous=NORMAL`: a log is only synced where it
+/// begins anew, and before it is moved into its database.
 void forgetful_disk_ignore_log(const char *prefix);
 
 /// Cuts the power with files open: leaves on the real disk what the failure

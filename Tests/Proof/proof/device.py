@@ -14,6 +14,10 @@ from .ledger import Unspent
 from .rules import SETTLED
 
 TIMEOUT_SECONDS = 8
+# What a device leaves open before it shops on: whoever asks for more while
+# nobody answers only makes the calm longer.
+UNSETTLED_MAX = 30
+UNSPENT_MAX = 30
 # An answer without one of these was cut in its headers.
 LENGTHS = {"content-length", "transfer-encoding"}
 
@@ -100,7 +104,9 @@ class Device:
         if self.token is None and not self.sign_in(self._name):
             return
         drawn = self._random.randrange(100)
-        if self.unsettled and drawn < 45:
+        if len(self.unspent) >= UNSPENT_MAX:
+            self.redeem(self.unspent[0])
+        elif self.unsettled and (drawn < 45 or len(self.unsettled) >= UNSETTLED_MAX):
             self.ask_again(self.unsettled[self._random.randrange(len(self.unsettled))])
         elif drawn < 65 or not self.settled:
             self.buy()
@@ -205,26 +211,31 @@ class Device:
         return not answer[1]["hasMore"]
 
     def wind_up(self, seconds):
-        """In the calm: settles, finishes half and redeems. True when nothing
-        is left to be told."""
+        """In the calm: finishes half, settles and redeems. True when nothing
+        is left to be told, false where nothing got better for so long."""
         pause = threading.Event()
-        deadline = time.monotonic() + seconds
+        left, deadline = self.open_ends, time.monotonic() + seconds
+        for number in self.unfinished[::2]:
+            self.finish(number)
         while time.monotonic() < deadline:
             if self.token is None:
                 self.sign_in(self._name)
-            for purchase in list(self.unsettled):
+            for purchase in self.unsettled + self.settled[-3:]:
                 self.ask_again(purchase)
-            for purchase in self.settled[-3:]:
-                self.ask_again(purchase)
-            for number in self.unfinished[::2]:
-                self.finish(number)
             if self._ledger:
                 for unspent in list(self.unspent):
                     self.redeem(unspent)
-            if not self.unsettled and not self.unspent:
+            if not self.open_ends:
                 return True
+            if self.open_ends != left:
+                left, deadline = self.open_ends, time.monotonic() + seconds
             pause.wait(0.2)
         return False
+
+    @property
+    def open_ends(self):
+        """What it has yet to be told: settlements, and units spent."""
+        return len(self.unsettled) + sum(len(unspent.keys) for unspent in self.unspent)
 
     def read_on(self, tries):
         """After everybody has wound up: nothing new comes any more."""

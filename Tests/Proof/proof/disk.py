@@ -7,7 +7,7 @@ import os
 import resource
 import subprocess
 
-CHUNK = b"\0" * 65536
+CHUNK = b"\0" * (1 << 20)
 
 
 class SmallDisk:
@@ -27,7 +27,7 @@ class SmallDisk:
         """Takes all the room that is left; the bytes taken."""
         taken = 0
         with open(self._ballast, "wb", buffering=0) as file:
-            for size in (len(CHUNK), 4096, 1):
+            for size in (len(CHUNK), 65536, 4096, 1):
                 try:
                     while True:
                         taken += file.write(CHUNK[:size])

@@ -17,7 +17,7 @@ from .device import Device
 from .journal import Journal
 from .ledger import Merchant
 
-# Longer than a dead server's leases last.
+# Without any progress; longer than a dead server's leases last.
 WIND_UP_SECONDS = 100
 READ_ON_TRIES = 40
 

@@ -40,6 +40,9 @@ final class FakeStore: StoreTransport {
         var generation: Int64 = 1
         var customer = "1000000000001000"
         var mayBuy = true
+        var environment = "Sandbox"
+        /// Told when signing in, and with products.
+        var disablesDialogs: (signIn: Bool?, products: Bool?) = (nil, nil)
         var refusal: WireError?
         var waits = false
         var purchases: [String: PurchaseRequest] = [:]
@@ -146,11 +149,12 @@ final class FakeStore: StoreTransport {
                 customerId: state.customer, customerName: "blob", bundleId: "com.example.app",
                 appAppleId: nil,
                 realm: RealmDescription(
-                    id: state.realm, name: "default", environment: "Sandbox",
+                    id: state.realm, name: "default", environment: state.environment,
                     generation: state.generation),
                 storefront: storefront, appTransactionId: "4000000000000001",
                 canMakePayments: state.mayBuy,
-                rootCertificate: Data(authority.root).base64EncodedString(), now: state.now))
+                rootCertificate: Data(authority.root).base64EncodedString(), now: state.now,
+                disablesDialogs: state.disablesDialogs.signIn))
     }
 
     private func products(_ call: DeviceCall, _ state: State) -> DeviceReply {
@@ -163,7 +167,7 @@ final class FakeStore: StoreTransport {
                 },
                 invalid: ids.filter { state.products[$0] == nil }
                     .map { InvalidProduct(id: $0, reason: "the catalogue has no such id") },
-                storefront: storefront))
+                storefront: storefront, disablesDialogs: state.disablesDialogs.products))
     }
 
     private func purchase(

@@ -38,34 +38,11 @@ final class RawServer: Sendable {
     var received: String { request.withLock { $0 } }
 
     init(_ manner: Manner) throws {
-        (listener, port) = try Self.listen()
+        (listener, port) = try Loopback.listen()
         Thread.detachNewThread { [self] in serve(manner) }
     }
 
     deinit { close(listener) }
-
-    /// A port that nobody listens on.
-    static func closedPort() throws -> UInt16 {
-        let (descriptor, port) = try listen()
-        close(descriptor)
-        return port
-    }
-
-    private static func listen() throws -> (Int32, UInt16) {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isListening = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                bind(descriptor, address, length) == 0 && Glibc.listen(descriptor, 8) == 0
-                    && getsockname(descriptor, address, &length) == 0
-            }
-        }
-        guard isListening else { throw PlaceError("no socket on loopback") }
-        return (descriptor, UInt16(bigEndian: address.sin_port))
-    }
 
     private func serve(_ manner: Manner) {
         let connection = accept(listener, nil, nil)

@@ -10,6 +10,7 @@ import SignedData
 import Storage
 import StoreWire
 import Synchronization
+import TestSupport
 
 /// What a world has wrong with it, to show that the auditor sees it.
 enum Flaw: Sendable, CaseIterable {
@@ -45,7 +46,7 @@ final class CutRun: @unchecked Sendable {
         flaw: Flaw? = nil, engine: TestEngine = TestEngine()
     ) {
         tape = Tape(cut: cut)
-        bell = Bell(patience: .seconds(flaw == nil ? 20 : 2))
+        bell = Bell(patience: flaw == nil ? Patience.long : .seconds(2))
         processor = hasProcessor ? Processor(forgetsKeys: flaw == .chargeKeysForgotten) : nil
         store = CutStore(tape: tape, processor: processor, engine: engine)
         self.product = product

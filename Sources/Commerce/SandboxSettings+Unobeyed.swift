@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A switch that is on, is kept, and does not do all that it says.
+public struct UnobeyedSetting: Hashable, Sendable {
+    /// Its key in catalogue files.
+    public let key: String
+    /// What it would do.
+    public let rule: String
+    /// What happens instead.
+    public let remedy: String
+}
+
+extension SandboxSettings {
+    /// The calls that devices make here, and that fail where they are told to.
+    public static let failingCalls: Set<SimulatedError.Call> = [.loadProducts, .purchase]
+
+    /// What is switched on and acts in part or not at all, in the order of the
+    /// declarations: what concerns renewals, which are not sold yet, and calls
+    /// that no device makes here.
+    public var unobeyed: [UnobeyedSetting] {
+        var told: [UnobeyedSetting] = []
+        if timeRate.makesPeriodsAlike {
+            told.append(
+                UnobeyedSetting(
+                    key: "_timeRate", rule: "every period is to last the same",
+                    remedy: "the clock runs \(timeRate.speed) times as fast, so that a month "
+                        + "lasts so long and other periods keep their proportion to it"))
+        }
+        let renewals = "acts once subscriptions are sold"
+        let kept = "it is kept and shown, and nothing renews yet"
+        if failsRenewals {
+            told.append(
+                UnobeyedSetting(
+                    key: "_renewalBillingIssuesEnabled", rule: "billing retry \(renewals)",
+                    remedy: kept))
+        }
+        if hasGracePeriod {
+            told.append(
+                UnobeyedSetting(
+                    key: "_billingGracePeriodEnabled", rule: "a grace period \(renewals)",
+                    remedy: kept))
+        }
+        return told
+            + errors.filter { !Self.failingCalls.contains($0.call) }.map {
+                UnobeyedSetting(
+                    key: "_storeKitErrors",
+                    rule: "no device makes the call \($0.call.rawValue) here yet",
+                    remedy: "its simulated error is kept and shown, and fails nothing")
+            }
+    }
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Storage
+public import StoreWire
+
+/// Versions of apps, and what comes with them; each change is audited.
+extension Realm {
+    /// How many products come with one version.
+    static let versionProductsMax = 100
+
+    /// An app's versions, oldest first. Refusals: `textInvalid`, `bundleIdUnknown`.
+    public func appVersions(_ bundleID: String) async throws -> AppVersionList {
+        _ = try await app(bundleID)
+        return AppVersionList(
+            versions: try await storage.read { try Self.versions(of: bundleID, $0) })
+    }
+
+    /// Makes a version, which waits. Refusals, in order: `bundleIdUnknown`,
+    /// `versionInvalid`, `tooManyEntries`, `versionExists`, those of products
+    /// as in ``changeAppVersion(_:bundleID:_:_:)``.
+    public func createAppVersion(
+        _ request: CreateAppVersionRequest, bundleID: String, _ context: RequestContext
+    ) async throws -> AppVersionSummary {
+        _ = try await app(bundleID)
+        guard isAppVersion(request.version) else {
+            throw Refusal(
+                .badRequest, code: "versionInvalid", "This is no version of an app.",
+                field: "version", rule: "1 to 4 numbers of at most 6 digits, joined by `.`",
+                remedy: "give one such as `1.2.0`")
+        }
+        try Self.check(products: request.products)
+        let (wall, version) = (ports.wall.now, request.version)
+        return try await alterVersions(bundleID, "version.create", version, context) { writing in
+            let values: [SQLValue] = [.text(bundleID), .text(version), .optional(wall)]
+            guard try writing.first(Statement.AppVersions.insert, values) != nil else {
+                throw Refusal(
+                    .conflict, code: "versionExists", "The app has this version.",
+                    field: "version", rule: "a version is made once",
+                    remedy: "change that one, or choose the next number")
+            }
+            try Self.join(request.products ?? [], version, bundleID, writing)
+        }
+    }
+
+    /// Changes what comes with a version, or puts it into customers' hands,
+    /// where it stays. Refusals, in order: `bundleIdUnknown`, `stateUnknown`,
+    /// `tooManyEntries`, `versionUnknown`, `versionLive`, `productIdUnknown`.
+    public func changeAppVersion(
+        _ version: String, bundleID: String, _ change: AppVersionChange,
+        _ context: RequestContext
+    ) async throws -> AppVersionSummary {
+        _ = try await app(bundleID)
+        try Edge.text(version, "version")
+        guard change.state == nil || change.state == AppVersionState.live.rawValue else {
+            throw Refusal(
+                .badRequest, code: "stateUnknown", "A version cannot be put into this state.",
+                field: "state", rule: "`live`", remedy: "send it, or leave it out")
+        }
+        try Self.check(products: change.products)
+        let wall = ports.wall.now
+        return try await alterVersions(bundleID, "version.change", version, context) { writing in
+            let key: [SQLValue] = [.text(bundleID), .text(version)]
+            guard let row = try writing.first(Statement.AppVersions.one, key) else {
+                throw Self.noAppVersion
+            }
+            let isLive = try row.text("state") == AppVersionState.live.rawValue
+            if let products = change.products {
+                guard !isLive else { throw Self.liveVersion }
+                try writing.execute(Statement.AppVersions.leave, key)
+                try Self.join(products, version, bundleID, writing)
+            }
+            if change.state != nil {
+                _ = try writing.first(Statement.AppVersions.goLive, key + [.optional(wall)])
+            }
+        }
+    }
+
+    /// One commit behind the catalogue's line, with what was and what is.
+    private func alterVersions(
+        _ bundleID: String, _ deed: String, _ version: String, _ context: RequestContext,
+        _ change: @escaping @Sendable (any Writing) throws -> Void
+    ) async throws -> AppVersionSummary {
+        let (wall, who) = (ports.wall.now, context.actor)
+        let changed = try await storage.write { writing in
+            try writing.execute(Statement.Catalogues.bumpRevision, [])
+            let before = try Self.version(version, of: bundleID, writing)
+            try change(writing)
+            try writing.execute(Statement.AppVersions.noteSale, [.text(bundleID)])
+            let after = try Self.version(version, of: bundleID, writing)
+            try AuditEntry(
+                who: who, wall: wall, deed: deed, subject: "\(bundleID)/\(version)",
+                before: before?.words, after: after?.words
+            ).write(writing)
+            return after
+        }
+        guard let changed else { throw Self.noAppVersion }
+        return changed
+    }
+
+    private static func version(
+        _ version: String, of bundleID: String, _ reading: any Reading
+    ) throws -> AppVersionSummary? {
+        try versions(of: bundleID, reading).first { $0.version == version }
+    }
+
+    private static func versions(
+        of bundleID: String, _ reading: any Reading
+    ) throws -> [AppVersionSummary] {
+        let rows = try reading.query(Statement.AppVersions.products, [.text(bundleID)])
+        var products: [String: [String]] = [:]
+        for row in rows {
+            products[try row.text("came_with"), default: []].append(try row.text("product_id"))
+        }
+        return try reading.query(Statement.AppVersions.list, [.text(bundleID)]).map { row in
+            let version = try row.text("version")
+            return AppVersionSummary(
+                bundleId: bundleID, version: version, state: try row.text("state"),
+                products: products[version] ?? [],
+                createdDate: Timestamp(milliseconds: try row.integer("made_at")),
+                liveDate: try row.optionalInteger("live_at").map(
+                    Timestamp.init(milliseconds:)))
+        }
+    }
+
+    private static func join(
+        _ products: [String], _ version: String, _ bundleID: String, _ writing: any Writing
+    ) throws {
+        for product in products {
+            let values: [SQLValue] = [.text(bundleID), .text(product), .text(version)]
+            guard try writing.first(Statement.AppVersions.join, values) != nil else {
+                throw Refusal(
+                    .notFound, code: "productIdUnknown",
+                    "`\(product)` cannot come with the version.", field: "products",
+                    rule: "one of the app's products that came with no live version",
+                    remedy: "list the products and the versions")
+            }
+        }
+    }
+
+    private static func check(products: [String]?) throws {
+        guard let products else { return }
+        guard products.count <= versionProductsMax else {
+            throw Refusal(
+                .badRequest, code: "tooManyEntries", "The list is too long.", field: "products",
+                rule: "at most \(versionProductsMax) entries",
+                remedy: "approve the others when the app sells")
+        }
+        for product in products { try Edge.text(product, "products") }
+    }
+
+    private static var noAppVersion: Refusal {
+        Refusal(
+            .notFound, code: "versionUnknown", "The app has no such version.", field: "version",
+            rule: "one that was made before", remedy: "list the versions, or make it")
+    }
+
+    private static var liveVersion: Refusal {
+        Refusal(
+            .conflict, code: "versionLive", "The version is live.", field: "products",
+            rule: "what comes with a version is said while it waits",
+            remedy: "make the next version")
+    }
+}
+
+extension AppVersionSummary {
+    /// What the audit says.
+    fileprivate var words: String {
+        "\(state); products \(products.isEmpty ? "none" : products.joined(separator: " "))"
+    }
+}

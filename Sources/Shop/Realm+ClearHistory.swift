@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Storage
+public import StoreWire
+
+extension Realm {
+    /// Clears a sandbox customer's history, in one commit: purchases and what
+    /// was sold; what waits is declined. The customer stays, with sessions and devices,
+    /// which hear of it; no number that went is given again. Notifications
+    /// that were signed stay and are sent; those that were not go with their
+    /// transactions. Refusals, in order: `sandboxOnly`, `customerNotFound`,
+    /// `chargesOwed`.
+    public func clearHistory(
+        ofCustomer customerID: String, _ context: RequestContext
+    ) async throws -> HistoryCleared {
+        guard !isProduction else { throw Self.historyIsKept }
+        guard let number = Edge.number(customerID) else { throw Self.customerNotFound }
+        let (wall, who) = (ports.wall.now, context.actor)
+        let cleared = try await storage.write { writing in
+            let key = SQLValue.integer(number)
+            guard let line = try writing.first(Statement.Customers.line, [key]),
+                let facts = try writing.first(
+                    Statement.Clearing.facts, [key, .text(ProcessorErrands.lane)])
+            else { throw Self.customerNotFound }
+            guard try facts.integer("charges") == 0 else { throw Self.chargesOwed }
+            let cleared = HistoryCleared(
+                customerId: customerID, purchases: try facts.integer("purchases"),
+                transactions: try facts.integer("transactions"),
+                revision: try line.integer("revision"))
+            let last = try facts.optionalInteger("last_transaction")
+            if let number = last.flatMap(NumberLayout.init(number:)) {
+                try writing.execute(
+                    Statement.Resets.markNumber,
+                    [.integer(number.kind.rawValue), .integer(number.count + 1)])
+            }
+            for statement in Statement.Clearing.deletions {
+                try writing.execute(statement, [key])
+            }
+            let revised: [SQLValue] = [key, .integer(cleared.revision)]
+            try writing.execute(Statement.Clearing.decline, revised)
+            try writing.execute(Statement.Clearing.mark, revised)
+            try AuditEntry(
+                who: who, wall: wall, deed: "customer.clearHistory", subject: customerID,
+                before: "\(cleared.purchases) purchases; \(cleared.transactions) transactions",
+                after: "0 transactions"
+            ).write(writing)
+            return cleared
+        }
+        wake(CustomerID(number))
+        ports.log(
+            .info, "history cleared", context,
+            ["customer": customerID, "transactions": "\(cleared.transactions)"])
+        return cleared
+    }
+
+    private static var historyIsKept: Refusal {
+        Refusal(
+            .forbidden, code: "sandboxOnly", "A production realm keeps what was sold.",
+            field: "realm", rule: "histories are cleared in sandboxes only",
+            remedy: "create a sandbox")
+    }
+
+    private static var chargesOwed: Refusal {
+        Refusal(
+            .conflict, code: "chargesOwed",
+            "The payment processor has still to be asked about charges of this customer.",
+            field: "customerId",
+            rule: "nothing is cleared while a charge waits to be settled, captured or voided",
+            remedy: "try again when the processor has answered")
+    }
+}
+
+extension Statement {
+    /// What goes with a customer's history, behind the customer's line.
+    enum Clearing {
+        static let facts = Statement(
+            "clearing.facts", [.integer, .text],
+            """
+            SELECT
+                (SELECT count(*) FROM purchases p WHERE p.customer_id = $1) AS purchases,
+                (SELECT count(*) FROM transactions t WHERE t.customer_id = $1) AS transactions,
+                (SELECT max(t.transaction_id) FROM transactions t WHERE t.customer_id = $1)
+                    AS last_transaction,
+                (SELECT count(*) FROM errands e WHERE e.customer_id = $1 AND e.lane = $2)
+                    + (SELECT count(*) FROM purchases u WHERE u.customer_id = $1
+                        AND (u.state = 'authorising' OR u.void_owed_at IS NOT NULL)) AS charges
+            FROM realm
+            """)
+
+        static let mark = Statement(
+            "clearing.mark", [.integer, .integer],
+            "UPDATE customers SET cleared_revision = $2 WHERE customer_id = $1")
+
+        static let purchases = Statement(
+            "clearing.purchases", [.integer],
+            "DELETE FROM purchases WHERE customer_id = $1 AND state <> 'waiting'")
+
+        /// Kept, so that a device that asks again is not sold to anew.
+        static let decline = Statement(
+            "clearing.decline", [.integer, .integer],
+            """
+            UPDATE purchases SET state = 'refused', refusal = 'approvalDeclined',
+                approval = 'declined', revision = $2
+            WHERE customer_id = $1 AND state = 'waiting'
+            """)
+
+        static let transactions = Statement(
+            "clearing.transactions", [.integer],
+            "DELETE FROM transactions WHERE customer_id = $1")
+
+        static let dueWork = Statement(
+            "clearing.dueWork", [.integer], "DELETE FROM due_work WHERE customer_id = $1")
+
+        /// Those whose bytes are kept need no transaction any more.
+        static let errands = Statement(
+            "clearing.errands", [.integer],
+            """
+            DELETE FROM errands WHERE customer_id = $1 AND NOT EXISTS (
+                SELECT 1 FROM notifications n
+                WHERE n.customer_id = errands.customer_id AND n.cause = errands.subject)
+            """)
+
+        static let outbox = Statement(
+            "clearing.outbox", [.integer],
+            """
+            DELETE FROM outbox WHERE customer_id = $1 AND NOT EXISTS (
+                SELECT 1 FROM notifications n
+                WHERE n.customer_id = outbox.customer_id AND n.cause = outbox.cause)
+            """)
+
+        static let deletions = [purchases, transactions, dueWork, errands, outbox]
+        static let all = [facts, mark, decline] + deletions
+    }
+}

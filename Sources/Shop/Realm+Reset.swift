@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Storage
+public import StoreWire
+
+extension Store {
+    /// Takes what happened to a sandbox's customers out of it: purchases,
+    /// transactions, sessions, devices, notifications, what is owed and what
+    /// falls due. Accounts, apps, catalogue, server keys, settings, clock and
+    /// audit stay. The realm has a new generation, by which devices know that
+    /// they must read anew, and no number comes again.
+    ///
+    /// One commit: whoever asks meanwhile is answered before it or after it.
+    /// The realm's audit tells it in that commit, the store's after it.
+    /// Refusals, in order: `realmNotFound`, `realmIsProduction`,
+    /// `processorIsOwed`.
+    public func resetRealm(
+        named name: String, _ context: RequestContext
+    ) async throws -> RealmReset {
+        let reset = try await realm(named: name).reset(context)
+        let entry = audit(
+            "realm.reset", name, before: reset.words, after: "generation \(reset.generation)",
+            context)
+        try await registry.write { try entry.writeInRegistry($0) }
+        return reset
+    }
+}
+
+extension Realm {
+    func reset(_ context: RequestContext) async throws -> RealmReset {
+        guard !isProduction else {
+            throw Refusal(
+                .conflict, code: "realmIsProduction",
+                "What was sold in a production realm is not taken back.", field: "realm",
+                rule: "only a sandbox is reset",
+                remedy: "name a sandbox; `realm list` tells which realms are")
+        }
+        let commit = ResetCommit(
+            realm: description.name, who: context.actor, wall: ports.wall.now,
+            drawn: seededNext)
+        let reset = try await storage.write { try commit.write($0) }
+        recentSessions.forgetAll()
+        wakeEverybody()
+        ports.log(
+            .info, "realm reset", context,
+            ["realm": description.id, "generation": "\(reset.generation)"])
+        return reset
+    }
+
+    fileprivate static let processorIsOwed = Refusal(
+        .conflict, code: "processorIsOwed",
+        "The payment processor is still to be asked about payments of this realm.",
+        field: "realm", rule: "nothing is forgotten that somebody may have paid for",
+        remedy: "ask again when the processor has answered, or make another realm")
+}
+
+/// What a reset writes: runs inside one commit, perhaps twice.
+private struct ResetCommit: Sendable {
+    let realm: String
+    let who: String
+    let wall: Timestamp
+    /// Where a seeded realm goes on in this process.
+    let drawn: [IDKind: Int64]
+
+    func write(_ writing: any Writing) throws -> RealmReset {
+        // Whoever writes for a customer now is waited for, or waits.
+        try writing.execute(Statement.Resets.takeLines, [])
+        if try writing.first(Statement.Resets.processorErrand) != nil {
+            throw Realm.processorIsOwed
+        }
+        try markNumbers(writing)
+        guard let counts = try writing.first(Statement.Resets.counts),
+            let row = try writing.first(
+                Statement.Resets.newGeneration, [.integer(wall.milliseconds)])
+        else { throw StorageFault(.malformedRow, "the realm has no row") }
+        for statement in Statement.Resets.clear { try writing.execute(statement, []) }
+        let reset = RealmReset(
+            realm: realm, generation: try row.integer("generation"),
+            purchases: try counts.integer("purchases"),
+            transactions: try counts.integer("transactions"),
+            sessions: try counts.integer("sessions"))
+        try AuditEntry(
+            who: who, wall: wall, deed: "realm.reset", subject: realm,
+            before: reset.words, after: "generation \(reset.generation)"
+        ).write(writing)
+        return reset
+    }
+
+    /// Numbers whose rows go are not given out again, also not by a seeded
+    /// realm, which finds out from its rows where to go on.
+    private func markNumbers(_ writing: any Writing) throws {
+        guard let row = try writing.first(Statement.Realms.open) else {
+            throw StorageFault(.malformedRow, "the realm has no row")
+        }
+        let next = try Realm.nextCounts(row).merging(drawn) { max($0, $1) }
+        for (kind, count) in next.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+            try writing.execute(
+                Statement.Resets.markNumber, [.integer(kind.rawValue), .integer(count)])
+        }
+    }
+}
+
+extension Statement {
+    /// What a reset of a realm writes.
+    enum Resets {
+        /// What happened to customers, or is owed because of it. Every table
+        /// of a realm is here or in ``kept``.
+        static let clear = [
+            Statement("resets.notificationAttempts", [], "DELETE FROM notification_attempts"),
+            Statement("resets.notifications", [], "DELETE FROM notifications"),
+            Statement("resets.outbox", [], "DELETE FROM outbox"),
+            Statement("resets.errands", [], "DELETE FROM errands"),
+            Statement("resets.dueWork", [], "DELETE FROM due_work"),
+            Statement("resets.sessions", [], "DELETE FROM sessions"),
+            Statement("resets.devices", [], "DELETE FROM devices"),
+            Statement("resets.appAccounts", [], "DELETE FROM app_accounts"),
+            Statement("resets.purchases", [], "DELETE FROM purchases"),
+            Statement("resets.transactions", [], "DELETE FROM transactions"),
+        ]
+
+        /// What somebody has set up.
+        static let kept = [
+            "realm", "apps", "products", "catalogue_files", "catalogue_images", "audit",
+            "server_keys", "customers", "sign_in_names", "number_marks", "subscription_groups",
+            "app_versions",
+        ]
+
+        static let cleared = clear.map { String($0.sql.dropFirst("DELETE FROM ".count)) }
+
+        /// Every customer's line at once.
+        static let takeLines = Statement(
+            "resets.takeLines", [], "UPDATE customers SET revision = revision + 1")
+
+        static let processorErrand = Statement(
+            "resets.processorErrand", [],
+            "SELECT 1 AS owed FROM errands WHERE lane = 'processor' LIMIT 1")
+
+        static let counts = Statement(
+            "resets.counts", [],
+            """
+            SELECT (SELECT count(*) FROM purchases) AS purchases,
+                (SELECT count(*) FROM transactions) AS transactions,
+                (SELECT count(*) FROM sessions) AS sessions
+            """)
+
+        /// As after a restore: wall time, so that none comes twice.
+        static let newGeneration = Statement(
+            "resets.newGeneration", [.integer],
+            """
+            UPDATE realm
+            SET generation = CASE WHEN generation < $1 THEN $1 ELSE generation + 1 END
+            RETURNING generation
+            """)
+
+        static let markNumber = Statement(
+            "resets.markNumber", [.integer, .integer],
+            """
+            INSERT INTO number_marks (kind, next_count) VALUES ($1, $2)
+            ON CONFLICT (kind) DO UPDATE SET next_count = CASE
+                WHEN excluded.next_count > number_marks.next_count THEN excluded.next_count
+                ELSE number_marks.next_count END
+            """)
+
+        static let marks = Statement(
+            "resets.marks", [], "SELECT kind, next_count FROM number_marks")
+
+        static let all =
+            clear + [takeLines, processorErrand, counts, newGeneration, markNumber, marks]
+    }
+}
+
+extension RealmSchema {
+    /// The next number of each kind, where rows that told it are gone.
+    static let numberMarks = """
+        CREATE TABLE number_marks (
+            kind INTEGER NOT NULL PRIMARY KEY,
+            next_count INTEGER NOT NULL
+        ) STRICT
+        """
+}
+
+extension RealmReset {
+    /// What the audit says there was.
+    fileprivate var words: String { "\(purchases) purchases, \(transactions) transactions" }
+}

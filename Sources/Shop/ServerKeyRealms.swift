@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SignedData
+import Storage
+import Synchronization
+
+/// Which realm each server key belongs to: a merchant's server that names no
+/// realm is known by the key that signs its token. A class, because all
+/// realms of a store share what it remembers.
+final class ServerKeyRealms: Sendable {
+    private let registry: any Storage
+    private let known = Mutex<[String: String]>([:])
+
+    init(registry: any Storage) {
+        self.registry = registry
+    }
+
+    /// Writes down whose a key is, before the realm has it. False where
+    /// another realm of the store has one of this name.
+    func claim(_ keyID: String, realm id: String) async throws -> Bool {
+        let values: [SQLValue] = [.text(keyID), .text(id)]
+        return try await registry.write { writing in
+            if try writing.first(Statement.KeyRealms.claim, values) != nil { return true }
+            return try writing.first(Statement.KeyRealms.realm, [.text(keyID)])?
+                .text("realm_id") == id
+        }
+    }
+
+    /// Writes down those that an older program made without doing so.
+    func claim(all keyIDs: [String], realm id: String) async throws {
+        let rows = try await registry.read {
+            try $0.query(Statement.KeyRealms.ofRealm, [.text(id)])
+        }
+        let written = Set(try rows.map { try $0.text("key_id") })
+        for keyID in keyIDs where !written.contains(keyID) {
+            _ = try await claim(keyID, realm: id)
+        }
+    }
+
+    /// The name of the realm that has a key; nil where none has. What is
+    /// found is remembered: a key never changes realms.
+    func name(ofRealmWith keyID: String) async throws -> String? {
+        if let name = known.withLock({ $0[keyID] }) { return name }
+        let row = try await registry.read {
+            try $0.first(Statement.KeyRealms.name, [.text(keyID)])
+        }
+        guard let name = try row?.text("name") else { return nil }
+        known.withLock { $0[keyID] = name }
+        return name
+    }
+
+    /// The realm of this id is gone, and its name free.
+    func forget(realm name: String) {
+        known.withLock { known in known = known.filter { $0.value != name } }
+    }
+}
+
+extension Store {
+    /// The name of the realm that the signer of a server's token belongs to,
+    /// by the token's key id alone: the realm still judges the token. Nil
+    /// where no realm has such a key.
+    public func realmName(ofBearer bearer: String?) async throws -> String? {
+        guard let bearer, let token = try? BearerToken.parse(bearer),
+            !token.keyID.utf8.contains(0), token.keyID.utf8.count <= Edge.textBytesMax
+        else { return nil }
+        return try await keyRealms.name(ofRealmWith: token.keyID)
+    }
+}
+
+extension RegistrySchema {
+    /// Before the key's row in its realm's own database: what is here alone
+    /// opens nothing.
+    static let serverKeyRealms = """
+        CREATE TABLE server_key_realms (
+            key_id TEXT NOT NULL PRIMARY KEY,
+            realm_id TEXT NOT NULL
+        ) STRICT
+        """
+}
+
+extension Statement {
+    enum KeyRealms {
+        /// Answers nothing where the key is written down already.
+        static let claim = Statement(
+            "keyRealms.claim", [.text, .text],
+            """
+            INSERT INTO server_key_realms (key_id, realm_id) VALUES ($1, $2)
+            ON CONFLICT (key_id) DO NOTHING RETURNING realm_id
+            """)
+
+        static let realm = Statement(
+            "keyRealms.realm", [.text],
+            "SELECT realm_id FROM server_key_realms WHERE key_id = $1")
+
+        static let ofRealm = Statement(
+            "keyRealms.ofRealm", [.text],
+            "SELECT key_id FROM server_key_realms WHERE realm_id = $1")
+
+        static let name = Statement(
+            "keyRealms.name", [.text],
+            """
+            SELECT r.name FROM server_key_realms k JOIN realms r ON r.id = k.realm_id
+            WHERE k.key_id = $1 AND r.deleted_at IS NULL
+            """)
+
+        static let all = [claim, realm, ofRealm, name]
+    }
+}

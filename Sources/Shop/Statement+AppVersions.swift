@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Storage
+
+extension Statement {
+    /// Behind the catalogue's line.
+    enum AppVersions {
+        /// Answers the version where there was none.
+        static let insert = Statement(
+            "appVersions.insert", [.text, .text, .integer],
+            """
+            INSERT INTO app_versions (bundle_id, version, state, made_at)
+            VALUES ($1, $2, 'waiting', $3)
+            ON CONFLICT (bundle_id, version) DO NOTHING RETURNING version
+            """)
+
+        /// Answers the version where this call is the one that does it.
+        static let goLive = Statement(
+            "appVersions.goLive", [.text, .text, .integer],
+            """
+            UPDATE app_versions SET state = 'live', live_at = $3
+            WHERE bundle_id = $1 AND version = $2 AND state = 'waiting' RETURNING version
+            """)
+
+        static let one = Statement(
+            "appVersions.one", [.text, .text],
+            """
+            SELECT version, state, made_at, live_at FROM app_versions
+            WHERE bundle_id = $1 AND version = $2
+            """)
+
+        static let list = Statement(
+            "appVersions.list", [.text],
+            """
+            SELECT version, state, made_at, live_at FROM app_versions
+            WHERE bundle_id = $1 ORDER BY made_at, version
+            """)
+
+        /// What comes with versions of an app.
+        static let products = Statement(
+            "appVersions.products", [.text],
+            """
+            SELECT product_id, came_with FROM products
+            WHERE bundle_id = $1 AND came_with IS NOT NULL ORDER BY product_id
+            """)
+
+        /// Products that came with a version that is live.
+        static let live = Statement(
+            "appVersions.live", [],
+            """
+            SELECT p.bundle_id, p.product_id FROM app_versions v
+            JOIN products p ON p.bundle_id = v.bundle_id AND p.came_with = v.version
+            WHERE v.state = 'live'
+            """)
+
+        static let leave = Statement(
+            "appVersions.leave", [.text, .text],
+            "UPDATE products SET came_with = NULL WHERE bundle_id = $1 AND came_with = $2")
+
+        /// Answers the product unless it is gone or came with a live version.
+        static let join = Statement(
+            "appVersions.join", [.text, .text, .text],
+            """
+            UPDATE products SET came_with = $3
+            WHERE bundle_id = $1 AND product_id = $2 AND state <> 'removed'
+                AND NOT EXISTS (SELECT 1 FROM app_versions v
+                    WHERE v.bundle_id = products.bundle_id
+                        AND v.version = products.came_with AND v.state = 'live')
+            RETURNING product_id
+            """)
+
+        /// Remembers that an app has begun to sell, whatever becomes of the
+        /// product with which it did: after each commit that can be that.
+        static let noteSale = Statement(
+            "appVersions.noteSale", [.text],
+            """
+            UPDATE apps SET has_sold = TRUE
+            WHERE bundle_id = $1 AND NOT has_sold AND EXISTS (
+                SELECT 1 FROM products p JOIN app_versions v
+                    ON v.bundle_id = p.bundle_id AND v.version = p.came_with
+                WHERE p.bundle_id = $1 AND p.state = 'approved' AND p.withdrawn_at IS NULL
+                    AND v.state = 'live')
+            """)
+
+        static let all = [
+            insert, goLive, one, list, products, live, leave, join, noteSale,
+        ]
+    }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Crypto
+import Foundation
+import Storage
+public import StoreWire
+
+/// Keys to the operators' door that have somebody's name, by which the audit
+/// tells who changed what.
+extension Store {
+    /// What the audit calls whoever comes with the door's own key.
+    public static let unnamedOperator = "operator"
+
+    /// Everybody who has, or had, a key, oldest first.
+    public func operators() async throws -> [OperatorSummary] {
+        try await registry.read { try $0.query(Statement.Operators.list, []) }.map { row in
+            OperatorSummary(
+                name: try row.text("name"),
+                createdDate: Timestamp(milliseconds: try row.integer("made_at")),
+                revokedDate: try row.optionalInteger("revoked_at").map(
+                    Timestamp.init(milliseconds:)))
+        }
+    }
+
+    /// Makes a key of somebody's own; it is told this once and stored
+    /// nowhere. Refusals, in order: `operatorNameInvalid`, `operatorNameSpent`.
+    public func createOperator(
+        _ request: CreateOperatorRequest, _ context: RequestContext
+    ) async throws -> CreatedOperator {
+        // The words for those who have no name are nobody's.
+        guard Realm.isID(request.name), !Self.ownNames.contains(request.name) else {
+            throw Refusal(
+                .badRequest, code: "operatorNameInvalid", "This is no name for an operator.",
+                field: "name",
+                rule: "1 to 100 of letters, digits, `-`, `.` and `_`; none of "
+                    + Self.ownNames.map { "`\($0)`" }.joined(separator: ", "),
+                remedy: "give one such as `ann`")
+        }
+        let key = ports.randomness.hex(32)
+        let entry = audit("operator.create", request.name, before: nil, after: "a key", context)
+        let values: [SQLValue] = [
+            .text(request.name), .blob(Self.hash(key)), .optional(entry.wall),
+        ]
+        let isMade = try await registry.write { writing in
+            guard try writing.first(Statement.Operators.insert, values) != nil else {
+                return false
+            }
+            try entry.writeInRegistry(writing)
+            return true
+        }
+        guard isMade else {
+            throw Refusal(
+                .conflict, code: "operatorNameSpent", "Somebody has, or had, this name.",
+                field: "name", rule: "a name is given once: the audit tells by it who did what",
+                remedy: "choose another name")
+        }
+        ports.log(.info, "operator made", context, ["operator": request.name])
+        return CreatedOperator(name: request.name, key: key)
+    }
+
+    /// Ends somebody's key: it opens nothing from now on, in any process.
+    /// Refusals: `textInvalid`, `operatorUnknown`.
+    public func revokeOperator(_ name: String, _ context: RequestContext) async throws {
+        try Edge.text(name, "name")
+        let entry = audit("operator.revoke", name, before: "a key", after: "revoked", context)
+        let isRevoked = try await registry.write { writing in
+            let values: [SQLValue] = [.text(name), .optional(entry.wall)]
+            guard try writing.first(Statement.Operators.revoke, values) != nil else {
+                return false
+            }
+            try entry.writeInRegistry(writing)
+            return true
+        }
+        guard isRevoked else {
+            throw Refusal(
+                .notFound, code: "operatorUnknown", "Nobody of this name has a key.",
+                field: "name", rule: "somebody whose key opens the door",
+                remedy: "list the operators")
+        }
+        ports.log(.info, "operator's key revoked", context, ["operator": name])
+    }
+
+    /// Whose key it is; nil where it is nobody's. Looked up by its hash, so
+    /// that the time it takes tells nothing of a key.
+    func operatorName(ofKey key: String) async throws -> String? {
+        guard key.utf8.count == 64 else { return nil }
+        let values: [SQLValue] = [.blob(Self.hash(key))]
+        return try await registry.read { reading in
+            try reading.first(Statement.Operators.byKey, values)?.text("name")
+        }
+    }
+
+    private static func hash(_ key: String) -> [UInt8] {
+        Array(SHA256.hash(data: Data(key.utf8)))
+    }
+
+    private static let ownNames = [unnamedOperator, "server", "serve", "none"]
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A subscription group as operators see it.
+public struct GroupRecord: Hashable, Sendable, Codable {
+    public var bundleId: String
+    public var groupId: String
+    /// The merchant's own label.
+    public var name: String
+    /// What customers are shown, in `displayName`.
+    public var localizations: [ProductWords]
+    /// Its subscriptions that are neither withdrawn nor removed, by level.
+    public var products: [GroupMember]
+
+    public init(
+        bundleId: String, groupId: String, name: String, localizations: [ProductWords],
+        products: [GroupMember]
+    ) {
+        self.bundleId = bundleId
+        self.groupId = groupId
+        self.name = name
+        self.localizations = localizations
+        self.products = products
+    }
+}
+
+/// A subscription's place in its group.
+public struct GroupMember: Hashable, Sendable, Codable {
+    public var productId: String
+    /// From 1, the highest; missing where nobody has told it.
+    public var level: Int?
+
+    public init(productId: String, level: Int?) {
+        self.productId = productId
+        self.level = level
+    }
+}
+
+/// An app's subscription groups.
+public struct GroupList: Hashable, Sendable, Codable {
+    public var groups: [GroupRecord]
+
+    public init(groups: [GroupRecord]) {
+        self.groups = groups
+    }
+}
+
+/// Asks for a new subscription group.
+public struct CreateGroupRequest: Hashable, Sendable, Codable {
+    /// 1 to 100 letters, digits, `-`, `.` and `_`.
+    public var groupId: String
+    /// The id when missing.
+    public var name: String?
+    public var localizations: [ProductWords]?
+
+    public init(groupId: String, name: String? = nil, localizations: [ProductWords]? = nil) {
+        self.groupId = groupId
+        self.name = name
+        self.localizations = localizations
+    }
+}
+
+/// Changes a group; what is missing stays as it is.
+public struct GroupChange: Hashable, Sendable, Codable {
+    public var name: String?
+    /// The whole list.
+    public var localizations: [ProductWords]?
+
+    public init(name: String? = nil, localizations: [ProductWords]? = nil) {
+        self.name = name
+        self.localizations = localizations
+    }
+}
+
+/// What is said of an offer: asked for, and told.
+public struct OfferRecord: Hashable, Sendable, Codable {
+    /// `introductory`, `promotional`, `code` or `win-back`.
+    public var kind: String
+    /// What it is called among those of its kind: an introductory offer its
+    /// billing plan or `any`, a code its label, others their id. Told, and not
+    /// read.
+    public var name: String?
+    /// The id that apps and servers use; of promotional and win-back offers.
+    public var offerId: String?
+    /// The merchant's own label; not of introductory offers.
+    public var referenceName: String?
+    /// `free`, `payUpFront` or `payAsYouGo`.
+    public var paymentMode: String
+    /// ISO 8601; the subscription's own with `payAsYouGo`, and then it may be missing.
+    public var period: String?
+    /// How many periods with `payAsYouGo`; 1 when missing.
+    public var periodCount: Int?
+    /// Thousandths; 0 for free ones, and then it may be missing.
+    public var price: Int64?
+    /// `BILLED_UPFRONT` or `MONTHLY`; any when missing.
+    public var billingPlan: String?
+    /// Of codes: `new`, `existing`, `expired`.
+    public var eligibility: [String]?
+    /// Of codes: whether the introductory offer may come before it.
+    public var isStackable: Bool?
+    /// Of win-back offers: whether it is offered once the subscription has expired.
+    public var isEligible: Bool?
+
+    public init(
+        kind: String, name: String? = nil, offerId: String? = nil, referenceName: String? = nil,
+        paymentMode: String, period: String? = nil, periodCount: Int? = nil, price: Int64? = nil,
+        billingPlan: String? = nil, eligibility: [String]? = nil, isStackable: Bool? = nil,
+        isEligible: Bool? = nil
+    ) {
+        self.kind = kind
+        self.name = name
+        self.offerId = offerId
+        self.referenceName = referenceName
+        self.paymentMode = paymentMode
+        self.period = period
+        self.periodCount = periodCount
+        self.price = price
+        self.billingPlan = billingPlan
+        self.eligibility = eligibility
+        self.isStackable = isStackable
+        self.isEligible = isEligible
+    }
+}
+
+/// A subscription's offers.
+public struct OfferList: Hashable, Sendable, Codable {
+    public var offers: [OfferRecord]
+
+    public init(offers: [OfferRecord]) {
+        self.offers = offers
+    }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Archive
+import ArgumentParser
+import Commerce
+import Foundation
+import Ledger
+import Live
+
+struct LedgerStatusCommand: AsyncParsableCommand {
+    private struct Answer: Encodable {
+        let program: String
+        let place: String
+        let isServed: Bool
+        let status: LedgerStatus
+    }
+
+    static let configuration = CommandConfiguration(
+        commandName: "status", abstract: "Tell how the ledger's database stands, served or not.")
+
+    @OptionGroup var place: LedgerPlaceOptions
+    @OptionGroup var printing: PrintOptions
+
+    func run() async throws {
+        let place = place.place()
+        let status = try await place.reading { try await LedgerStatus($0, $1) }
+        let answer = Answer(
+            program: Shopkeeper.version, place: place.words, isServed: place.isServed,
+            status: status)
+        try printing.show(answer, Self.words(answer))
+    }
+
+    private static func words(_ answer: Answer) -> String {
+        let status = answer.status
+        let facts = status.facts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+        let counts = ["accounts", "purchases", "redemptions"].map {
+            "\(status.rows[$0] ?? 0) \($0)"
+        }
+        var lines = [
+            "\(status.engine) at \(answer.place), \(status.bytes) bytes, "
+                + (answer.isServed ? "served by this machine" : "not served from this folder"),
+            "  " + facts.joined(separator: "; "),
+            "  schema \(status.migrationsTaken) of \(status.migrationsKnown), \(status.schema)",
+            "  " + counts.joined(separator: ", "),
+        ]
+        if status.isHalfRestored { lines.append("  HALF RESTORED: restore it again") }
+        return lines.joined(separator: "\n")
+    }
+}
+
+struct LedgerBackupCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "backup", abstract: "Copy a ledger, while it books or not, into one file.",
+        discussion: "The file holds the keys of its doors; it is made with mode 0600.")
+
+    @Argument(help: "A file that is not there yet, or a folder.") var file: String
+    @OptionGroup var place: LedgerPlaceOptions
+    @OptionGroup var printing: PrintOptions
+
+    func run() async throws {
+        let now = Live.wallClock.now
+        let path = DatabaseCommand.Backup.path(file, "ledger-\(now).archive")
+        let summary = try await place.place().reading {
+            try await LedgerBackup.write($0, $1, to: path, madeAt: now)
+        }
+        try printing.show(
+            summary, "Wrote \(summary.file): \(summary.rows) rows, \(summary.bytes) bytes.")
+    }
+}
+
+struct LedgerRestoreCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "restore",
+        abstract: "Make a ledger again from a copy, in a place that holds nothing.",
+        discussion: """
+            The copy may come from the other engine. What was booked and spent after it was made \
+            is not in it: hand the signed transactions in again, and compare what was given out.
+            """)
+
+    @Argument(help: "What `ledger backup` wrote.") var file: String
+    @OptionGroup var place: LedgerPlaceOptions
+    @OptionGroup var printing: PrintOptions
+
+    func run() async throws {
+        let path = URL(fileURLWithPath: file).standardizedFileURL.path
+        let place = place.place()
+        let summary = try await place.writing { dialect, open in
+            try await LedgerRestore.read(path, dialect, wall: Live.wallClock.now, open: open)
+        }
+        try printing.show(
+            summary,
+            "Restored \(summary.rows) rows as of \(summary.madeAt) to \(place.words).")
+    }
+}

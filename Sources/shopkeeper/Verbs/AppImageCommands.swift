@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Foundation
+import StoreWire
+
+extension AppCommand {
+    struct Image: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "image", abstract: "Images that show an app's products.",
+            discussion: "`product set --image` says which show a product.",
+            subcommands: [Put.self, List.self])
+    }
+}
+
+extension AppCommand.Image {
+    struct Put: AsyncParsableCommand {
+        private struct Kept: Encodable {
+            let image: String
+            let bytes: Int
+        }
+
+        static let configuration = CommandConfiguration(
+            abstract: "Keep an image, in place of one of the same id.")
+
+        @Argument(help: "1 to 100 letters, digits, `-`, `.`, `_`.") var image: String
+        @Argument(help: "A PNG of at most 8 MiB.") var file: String
+        @OptionGroup var app: AppOptions
+        @OptionGroup var printing: PrintOptions
+
+        func run() async throws {
+            guard let bytes = FileManager.default.contents(atPath: file) else {
+                throw Failure(
+                    .input, "fileUnreadable", "\(file) cannot be read.", field: "file",
+                    rule: "a PNG", remedy: "name a file that is there and that you may read")
+            }
+            let (store, bundleID) = try app.found()
+            try await store.operatorDoor.put(
+                "/apps/\(bundleID)/images/" + ProductRecord.escaped(image), bytes: bytes)
+            try printing.show(
+                Kept(image: image, bytes: bytes.count), "\(image): \(bytes.count) bytes")
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "List the images' ids.")
+
+        @OptionGroup var app: AppOptions
+        @OptionGroup var printing: PrintOptions
+
+        func run() async throws {
+            let (store, bundleID) = try app.found()
+            let images =
+                try await store.operatorDoor.get(
+                    "/apps/\(bundleID)/catalogue", as: CatalogueDocument.self
+                ).images ?? []
+            try printing.show(images, images.joined(separator: "\n"))
+        }
+    }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Commerce
+import StoreWire
+
+/// A sandbox's commercial time, told and moved.
+struct ClockCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "clock", abstract: "Tell or move a sandbox's clock.",
+        discussion: """
+            It dates what is sold, signed and owed, and falls due; tokens and time-outs go by the \
+            machine's clock. Without an option it is told. A catalogue file's time rate is the \
+            clock's rate from when the file is imported.
+            """)
+
+    @Option(name: .long, help: "Run so many times as fast as the machine's clock; 1 is real time.")
+    var rate: Int64?
+    @Option(name: .long, help: "Stand at an instant: 2026-01-31T12:00:00Z.")
+    var standAt: String?
+    @Option(name: .long, help: "Jump so many seconds forward; what falls due is done first.")
+    var advance: Int64?
+    @Option(
+        name: .long, parsing: .unconditional,
+        help: "Run from so many seconds ahead of the machine's clock; 0 from now.")
+    var runAhead: Int64?
+    @OptionGroup var store: StoreOptions
+    @OptionGroup var printing: PrintOptions
+
+    func run() async throws {
+        let request = MoveClockRequest(
+            standAt: try standAt.map(Self.instant),
+            runOffsetMilliseconds: try runAhead.map { try Self.milliseconds($0, "--run-ahead") },
+            advanceMilliseconds: try advance.map { try Self.milliseconds($0, "--advance") },
+            rate: rate)
+        let door = try store.store().controlDoor
+        let clock =
+            request == MoveClockRequest()
+            ? try await door.get("/clock", as: ClockDescription.self)
+            : try await door.post("/clock", request, as: ClockDescription.self)
+        try printing.show(clock, clock.words)
+    }
+
+    private static func instant(_ text: String) throws -> Timestamp {
+        guard let instant = Timestamp(iso8601: text) else {
+            throw Failure(
+                .usage, "instantInvalid", "\(text) is no instant.", field: "--stand-at",
+                rule: "ISO 8601 with an offset", remedy: "write 2026-01-31T12:00:00Z")
+        }
+        return instant
+    }
+
+    /// What lies beyond leaves the years of any clock, as the store says.
+    private static func milliseconds(_ seconds: Int64, _ option: String) throws -> Int64 {
+        let (product, overflows) = seconds.multipliedReportingOverflow(by: 1000)
+        guard !overflows else {
+            throw Failure(
+                .usage, "secondsInvalid", "\(seconds) seconds are too many.", field: option,
+                rule: "within the years that a clock may visit", remedy: "write fewer")
+        }
+        return product
+    }
+}
+
+extension ClockDescription {
+    var words: String {
+        let speed = rate.map { ", \($0) times as fast as the machine's" } ?? ""
+        return isStanding
+            ? "\(now), standing\(speed.isEmpty ? "" : " (else\(speed.dropFirst()))")"
+            : "\(now), running\(speed)"
+    }
+}
+
+/// How a sandbox behaves for an app.
+struct SettingsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "settings",
+        abstract: "Tell how a sandbox behaves: the switches of an app's catalogue file.",
+        discussion: """
+            They are changed by importing a file that says otherwise, and are given back by \
+            `catalogue export`.
+            """)
+
+    @OptionGroup var app: AppOptions
+    @OptionGroup var printing: PrintOptions
+
+    func run() async throws {
+        let (store, bundleID) = try app.found()
+        let settings = try await store.controlDoor.get(
+            "/apps/\(ProductRecord.escaped(bundleID))/settings", as: AppSettings.self)
+        try printing.show(settings, settings.words)
+    }
+}
+
+extension AppSettings {
+    var words: String {
+        let switches = [
+            ("time rate", "\(timeRate)"), ("Ask to Buy", asksToBuy.word),
+            ("interrupted purchases", interruptsPurchases.word),
+            ("billing retry", failsRenewals.word), ("grace period", hasGracePeriod.word),
+            ("dialogs", (!disablesDialogs).word),
+        ]
+        let failing = errors.map { ("fails", "\($0.call): \($0.error)") }
+        let table = Output.table((switches + failing).map { [$0.0, $0.1] })
+        return ([table] + unobeyed.map { "not obeyed: \($0)" }).joined(separator: "\n")
+    }
+}
+
+extension Bool {
+    fileprivate var word: String { self ? "on" : "off" }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Foundation
+import StoreWire
+
+struct RealmResetCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "reset", abstract: "Forget what was bought in a sandbox.",
+        discussion: """
+            Purchases, transactions, sessions and what is owed because of them go. Accounts, \
+            apps, catalogue, server keys, settings and clock stay. Devices sign in again and \
+            read anew by themselves; no number comes again.
+            """)
+
+    @Argument(help: "The realm.") var name: String
+    @OptionGroup var confirmation: Confirmation
+    @OptionGroup var store: StoreOptions
+    @OptionGroup var printing: PrintOptions
+
+    func run() async throws {
+        let door = try store.store().storeDoor
+        try confirmation.ask("Forget everything that was bought in the realm \(name)?")
+        let path = name.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+        let reset = try await door.post(
+            "/realms/\(path)/resets", [String: String](), as: RealmReset.self)
+        try printing.show(
+            reset,
+            "Reset \(reset.realm): \(reset.purchases) purchases, \(reset.transactions) "
+                + "transactions and \(reset.sessions) sessions are gone.")
+    }
+}
+
+/// What cannot be taken back is asked about on a terminal, and elsewhere
+/// wants `--yes`.
+struct Confirmation: ParsableArguments {
+    @Flag(name: .long, help: "Do not ask.")
+    var yes = false
+
+    /// Throws where the answer is no, or nobody can be asked.
+    func ask(_ question: String) throws {
+        if yes { return }
+        guard isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1 else {
+            throw Failure(
+                .usage, "notConfirmed", "This cannot be taken back, and nobody can be asked.",
+                field: "--yes", rule: "a yes on the terminal, or --yes", remedy: "add --yes")
+        }
+        FileHandle.standardError.write(Data("\(question) [y/N] ".utf8))
+        guard ["y", "yes"].contains(readLine()?.lowercased()) else {
+            throw Failure(
+                .no, "notConfirmed", "Nothing was done.", field: "--yes",
+                rule: "a yes on the terminal, or --yes")
+        }
+    }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestSupport
+import Testing
+
+/// Administration by verb, while a store runs.
+@Suite(.timeLimit(.minutes(5))) struct AdministrationCommandTests {
+    let rig: Rig
+
+    init() throws {
+        rig = try Rig()
+    }
+
+    @Test func `groups, offers and versions by verb`() async throws {
+        let store = try await rig.serve()
+        defer { store.kill(SIGTERM) }
+        _ = try await rig.object("app", "create", "com.example.zoo")
+        let app = ["--bundle-id", "com.example.zoo"]
+        func ask(_ words: String...) async throws -> String {
+            let reply = try await ChildProcess.run(
+                ["shopkeeper"] + words + app, environment: rig.environment,
+                folder: URL(fileURLWithPath: rig.path(".")))
+            return "\(reply.status) \(reply.output)"
+        }
+
+        #expect(try await ask("group", "add", "pro", "--name", "Pro") == "0 pro  Pro  empty\n")
+        _ = try await ask(
+            "product", "create", "gold", "--type", "auto-renewable", "--group", "pro", "--period",
+            "P1M", "--level", "2")
+        #expect(try await ask("group", "list").contains("2: gold"))
+        #expect(
+            try await ask(
+                "offer", "add", "gold", "promotional", "--id", "spring", "--mode", "payAsYouGo",
+                "--periods", "3", "--price", "0.99"
+            ) == "0 promotional  spring  payAsYouGo  0.99  3 x P1M  \n")
+        #expect(try await ask("offer", "list", "gold").contains("spring"))
+        #expect(try await ask("offer", "remove", "gold", "promotional", "summer").hasPrefix("1"))
+        #expect(try await ask("offer", "remove", "gold", "promotional", "spring").hasPrefix("0"))
+        #expect(try await ask("group", "remove", "pro").hasPrefix("1"))
+        #expect(
+            try await ask("app", "version", "add", "1.0", "--product", "gold")
+                == "0 1.0  waiting  gold\n")
+        #expect(try await ask("app", "version", "live", "1.0") == "0 1.0  live  gold\n")
+        #expect(try await ask("app", "version", "list").contains("live"))
+    }
+
+    @Test func `an operator's own key is told by the audit`() async throws {
+        let store = try await rig.serve()
+        defer { store.kill(SIGTERM) }
+        let ann = try await rig.object("operator", "create", "ann")
+        let key = try #require(ann["key"] as? String)
+
+        let made = try await rig.run(
+            "shopkeeper", "customer", "create", "blob",
+            with: ["SHOPKEEPER_OPERATOR_KEY": key])
+        let cleared = try await rig.object("customer", "clear", "blob")
+        let who = try await rig.list("audit", "list").map { $0["who"] as? String }
+        _ = try await rig.object("operator", "revoke", "ann")
+        let refused = try await rig.run(
+            "shopkeeper", "customer", "list", with: ["SHOPKEEPER_OPERATOR_KEY": key])
+        let deeds = try await rig.list("audit", "list", "--store").map { $0["deed"] as? String }
+
+        #expect(made.status == 0)
+        #expect(cleared["transactions"] as? Int == 0)
+        #expect(who.suffix(2) == ["ann", "operator"])
+        #expect(refused.status == 77)
+        #expect(deeds.suffix(2) == ["operator.create", "operator.revoke"])
+    }
+}

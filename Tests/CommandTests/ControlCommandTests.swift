@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Foundation
+import TestSupport
+import Testing
+
+/// `clock` and `settings`, and a file's settings through a running store.
+@Suite(.timeLimit(.minutes(5))) struct ControlCommandTests {
+    private let rig: Rig
+
+    init() throws {
+        rig = try Rig()
+    }
+
+    private static let file = """
+        {"products": [{"productID": "zoo.a", "type": "Consumable", "displayPrice": "1"}],
+         "settings": {"_timeRate": 6, "_disableDialogs": true, "_billingGracePeriodEnabled": true,
+           "_storeKitErrors": [{"name": "App Store Sync", "enabled": true,
+             "current": {"index": 2, "type": "generic"}}]}}
+
+        """
+
+    private func now(_ clock: [String: Any]) throws -> Int64 {
+        try #require(clock["now"] as? Int64)
+    }
+
+    @Test func `a file's settings are obeyed, told and given back`() async throws {
+        try Data(Self.file.utf8).write(to: URL(fileURLWithPath: rig.path("Zoo.storekit")))
+        let store = try await rig.serve("Zoo.storekit", "--bundle-id", "com.example.zoo")
+        defer { store.kill(SIGTERM) }
+
+        let clock = try await rig.object("clock")
+        let settings = try await rig.object("settings")
+        let words = try await rig.run("shopkeeper", "settings")
+        _ = try await rig.object("buy", "zoo.a")
+        _ = try await rig.object("catalogue", "export", "-o", "Back.storekit")
+
+        #expect(clock["rate"] as? Int == 86_400)
+        #expect(settings["timeRate"] as? Int == 6)
+        #expect(settings["disablesDialogs"] as? Bool == true)
+        #expect((settings["unobeyed"] as? [Any])?.count == 2)
+        #expect(words.output.contains("grace period           on"))
+        #expect(words.output.contains("fails                  App Store Sync: networkError"))
+        #expect(words.output.contains("not obeyed: _billingGracePeriodEnabled: "))
+        let back = FileManager.default.contents(atPath: rig.path("Back.storekit"))
+        #expect(back == Data(Self.file.utf8))
+    }
+
+    @Test func `the clock is told, moved and let run`() async throws {
+        let store = try await rig.serve()
+        defer { store.kill(SIGTERM) }
+
+        let stood = try await rig.object("clock", "--stand-at", "2030-01-01T00:00:00Z")
+        let rated = try await rig.object("clock", "--rate", "60")
+        let jumped = try await rig.object("clock", "--advance", "3600")
+        let words = try await rig.run("shopkeeper", "clock")
+        let runs = try await rig.object("clock", "--run-ahead", "-86400")
+        let real = try await rig.object("clock", "--rate", "1")
+
+        #expect(try now(stood) == 1_893_456_000_000)
+        #expect(try now(rated) == 1_893_456_000_000)
+        #expect(rated["isStanding"] as? Bool == true)
+        #expect(try now(jumped) == 1_893_459_600_000)
+        #expect(
+            words.output
+                == "2030-01-01T01:00:00Z, standing (else 60 times as fast as the machine's)\n")
+        #expect(runs["isStanding"] as? Bool == false && runs["rate"] as? Int == 60)
+        #expect(real["rate"] == nil)
+        #expect(try now(real) >= now(runs))
+    }
+
+    @Test func `what makes no sense is refused with its code`() async throws {
+        let store = try await rig.serve()
+        defer { store.kill(SIGTERM) }
+        func status(_ arguments: String...) async throws -> [String] {
+            let outcome = try await ChildProcess.run(
+                ["shopkeeper"] + arguments + ["--json"], environment: rig.environment,
+                folder: URL(fileURLWithPath: rig.folder.path))
+            let said = try JSONSerialization.jsonObject(with: Data(outcome.errors.utf8))
+            let code = (said as? [String: Any])?["code"] as? String
+            return ["\(outcome.status)", code ?? outcome.errors]
+        }
+
+        #expect(try await status("clock", "--rate", "0") == ["1", "clockRateInvalid"])
+        #expect(
+            try await status("clock", "--rate", "2", "--advance", "1")
+                == ["1", "clockMoveUnclear"])
+        #expect(try await status("clock", "--stand-at", "soon") == ["64", "instantInvalid"])
+        #expect(
+            try await status("clock", "--advance", "9223372036854775807")
+                == ["64", "secondsInvalid"])
+        #expect(
+            try await status("settings", "--bundle-id", "com.example.none")
+                == ["1", "bundleIdUnknown"])
+        #expect(
+            try await status("settings", "--bundle-id", "../..") == ["1", "bundleIdUnknown"])
+    }
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Storage
+import StorageSQLite
+import StoreWire
+import Testing
+
+@testable import Shop
+
+/// A sandbox that forgets what was bought in it.
+@Suite(.timeLimit(.minutes(5))) struct ResetTests {
+    private func reset(_ world: TestWorld) async throws -> RealmReset {
+        try await world.store.resetRealm(
+            named: world.realm.description.name, TestWorld.context)
+    }
+
+    @Test func `what was bought is gone, what was set up stays`() async throws {
+        let world = try await TestWorld.open()
+        _ = try await world.realm.createCustomer(
+            CreateCustomerRequest(name: "blob", password: "secret"))
+        let key = try await world.realm.createServerKey(bundleID: TestWorld.bundleID.value)
+        try await world.realm.setNotificationURL(
+            "http://127.0.0.1:9/", bundleID: TestWorld.bundleID.value, TestWorld.context)
+        try await world.buy("credits.5", purchaseID(1))
+        try await world.buy("pro", purchaseID(2))
+        let before = try await world.realm.listCustomers()
+
+        let told = try await reset(world)
+
+        #expect([told.purchases, told.transactions, told.sessions] == [2, 2, 2])
+        let realm = world.realm
+        #expect(try await realm.listTransactions().transactions.isEmpty)
+        #expect(try await realm.listPurchases(state: nil, after: nil, limit: 9).purchases == [])
+        #expect(try await realm.listSessions().sessions.isEmpty)
+        #expect(try await !realm.owesWork())
+        #expect(try await realm.listCustomers() == before)
+        #expect(try await realm.serverKeys().map(\.keyId) == [key.keyId])
+        #expect(try await realm.appSummaries().map(\.notificationUrl) == ["http://127.0.0.1:9/"])
+        let entry = try #require(try await realm.auditEntries().entries.last)
+        #expect(
+            [entry.deed, entry.subject, entry.before, entry.after] == [
+                "realm.reset", "default", "2 purchases, 2 transactions",
+                "generation \(told.generation)",
+            ])
+        await world.store.close()
+    }
+
+    @Test func `sessions end, and signing in tells the new generation`() async throws {
+        let world = try await TestWorld.open()
+        let first = try await world.signIn()
+        let recent = try await world.realm.session(token: first.token)
+
+        let told = try await reset(world)
+        let second = try await world.signIn()
+
+        let refused = [
+            try await refusal { try await world.realm.session(token: first.token) },
+            // One that this process remembers does not buy either.
+            try await refusal { try await world.buy("pro", purchaseID(1), session: recent) },
+        ].map(\.error.code)
+        #expect(refused == ["sessionUnknown", "sessionUnknown"])
+        #expect(second.customerId == first.customerId)
+        #expect(told.generation > first.realm.generation)
+        #expect(second.realm.generation == told.generation)
+        #expect(try await reset(world).generation > told.generation)
+        await world.store.close()
+    }
+
+    @Test func `a device that waits is told`() async throws {
+        let world = try await TestWorld.open()
+        let session = try await world.session()
+        let waiting = Task {
+            try await world.realm.changes(
+                since: session.revision, session,
+                timeout: { try await StorePorts.sleepForEver(.zero) })
+        }
+        while world.realm.hub.waiting == 0 { await Task.yield() }
+
+        _ = try await reset(world)
+
+        try await waiting.value
+        await world.store.close()
+    }
+
+    @Test(arguments: [nil, 7] as [Int64?])
+    func `no number comes again, in this process or the next`(seed: Int64?) async throws {
+        var world = try await TestWorld.open(seed: seed)
+        var numbers: [String] = []
+        func buy(_ world: TestWorld) async throws {
+            let signedIn = try await world.signIn()
+            let session = try await world.realm.session(token: signedIn.token)
+            // The same purchase id: another world's.
+            let sold = try await world.buy("pro", purchaseID(1), session: session)
+            numbers.append(signedIn.appTransactionId)
+            numbers.append(try #require(try world.verified(sold.signedTransaction).transactionId))
+        }
+
+        try await buy(world)
+        _ = try await reset(world)
+        try await buy(world)
+        _ = try await reset(world)
+        world = try await world.restarted()
+        try await buy(world)
+
+        #expect(numbers.count == 6)
+        #expect(Set(numbers).count == 6)
+        await world.store.close()
+    }
+
+    @Test func `a production realm is not reset, nor one that does not exist`() async throws {
+        let world = try await TestWorld.open(realm: "live", environment: Realm.production)
+
+        let production = try await refusal { try await reset(world) }
+        let missing = try await refusal {
+            try await world.store.resetRealm(named: "nowhere", TestWorld.context)
+        }
+
+        #expect(production.kind == .conflict)
+        #expect(
+            [production.error.code, production.error.field, production.error.rule] == [
+                "realmIsProduction", "realm", "only a sandbox is reset",
+            ])
+        #expect(production.error.remedy != nil)
+        #expect(missing.error.code == "realmNotFound")
+        await world.store.close()
+    }
+
+    @Test func `while a processor is owed a question nothing is forgotten`() async throws {
+        let world = try await TestWorld.open()
+        try await world.buy("credits.5", purchaseID(1))
+        try await world.realm.storage.write { writing in
+            try writing.execute(
+                Statement(
+                    "test.owe",
+                    """
+                    INSERT INTO errands (customer_id, kind, subject, lane, due_at, attempt, fence)
+                    VALUES (1, 'settle', 's', 'processor', 0, 0, 0)
+                    """), [])
+        }
+
+        let refused = try await refusal { try await reset(world) }
+
+        #expect(refused.error.code == "processorIsOwed")
+        #expect(try await world.realm.listTransactions().transactions.count == 1)
+        await world.store.close()
+    }
+
+    @Test func `every table of a realm is kept or cleared by name`() async throws {
+        let storage = try await SQLiteStorage.open(file: nil, migrations: RealmSchema.migrations)
+        let names = try await storage.read { reading in
+            try reading.query(
+                Statement(
+                    "test.tables",
+                    """
+                    SELECT name FROM sqlite_master WHERE type = 'table'
+                        AND name NOT LIKE 'sqlite_%' AND name <> 'schema_migrations'
+                    """), []
+            ).map { try $0.text("name") }
+        }
+        try await storage.close()
+
+        let known = Statement.Resets.cleared + Statement.Resets.kept
+        #expect(Set(known).count == known.count)
+        // A new table: does a reset clear it? Say so in `Statement.Resets`.
+        #expect(Set(names) == Set(known))
+    }
+}
