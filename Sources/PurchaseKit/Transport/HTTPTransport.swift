@@ -97,7 +97,9 @@ public final class HTTPTransport: StoreTransport {
         let session = session.withLock { $0 }
         let deadline = Task { [sleep] in
             try await sleep(.seconds(request.timeoutInterval + Self.wholeSeconds))
-            if flight.end(.failure(URLError(.timedOut))) { replace(session) }
+            var stuck: URLSession?
+            flight.end(.failure(URLError(.timedOut))) { stuck = replace(session) }
+            stuck?.invalidateAndCancel()
         }
         defer { deadline.cancel() }
         return await withTaskCancellationHandler {
@@ -118,14 +120,14 @@ public final class HTTPTransport: StoreTransport {
         }
     }
 
-    /// Lets go of a session in which a call outstayed its time.
-    private func replace(_ stuck: URLSession) {
-        let isCurrent = session.withLock { session in
-            guard session === stuck else { return false }
+    /// Lets go of a session in which a call outstayed its time; answers it
+    /// when it was the current one, to be invalidated.
+    private func replace(_ stuck: URLSession) -> URLSession? {
+        session.withLock { session in
+            guard session === stuck else { return nil }
             session = Self.makeSession()
-            return true
+            return stuck
         }
-        if isCurrent { stuck.invalidateAndCancel() }
     }
 
     /// Only what is certain not to have been sent is called so. Linux has
@@ -176,17 +178,16 @@ private final class Flight: Sendable {
         if isOver { task.cancel() } else { LastCalls.start(task, of: self) }
     }
 
-    /// Whether this was what ended it.
-    @discardableResult
-    func end(_ outcome: Outcome) -> Bool {
+    /// `first` is done before the caller hears of it, if this is what ends it.
+    func end(_ outcome: Outcome, first: () -> Void = {}) {
         let (isFirst, continuation, task) = state.withLock { state in
             let isFirst = state.outcome == nil
             if isFirst { state.outcome = outcome }
             defer { (state.continuation, state.task) = (nil, nil) }
             return (isFirst, state.continuation, state.task)
         }
+        if isFirst { first() }
         continuation?.resume(returning: outcome)
         if case .failure = outcome { task?.cancel() }
-        return isFirst
     }
 }
