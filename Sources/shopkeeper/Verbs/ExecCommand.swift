@@ -4,6 +4,7 @@ import ArgumentParser
 import Commerce
 import Foundation
 import Live
+import Synchronization
 
 /// A whole CI job: a store, a command that uses it, and the command's exit code.
 struct ExecCommand: AsyncParsableCommand {
@@ -27,17 +28,20 @@ struct ExecCommand: AsyncParsableCommand {
                 rule: "exec [FILE] [options] -- COMMAND [ARGUMENTS]",
                 remedy: "put the command behind `--`")
         }
+        let signals = ForwardedSignals()
         let app = try options.app(file: file)
         for warning in app.warnings { Output.complain("warning: \(warning)") }
         let data = try options.data ?? Self.temporaryFolder()
         defer { if options.data == nil { try? FileManager.default.removeItem(atPath: data) } }
         let served = try ServedStore(options: options, app: app, data: data)
-        let status = try await run(command, beside: served)
+        let status = try await run(command, beside: served, signals)
         if options.data == nil { try? FileManager.default.removeItem(atPath: data) }
         throw ExitCode(status)
     }
 
-    private func run(_ command: [String], beside served: ServedStore) async throws -> Int32 {
+    private func run(
+        _ command: [String], beside served: ServedStore, _ signals: ForwardedSignals
+    ) async throws -> Int32 {
         let (ready, continuation) = AsyncStream<RunFile>.makeStream()
         let port = options.port ?? 0
         let serving = Task {
@@ -46,7 +50,7 @@ struct ExecCommand: AsyncParsableCommand {
         }
         for await run in ready {
             let child = Child(command, StoreVariables(run).dictionary)
-            let result = await Result { try await child.run() }
+            let result = await Result { try await child.run(signals) }
             serving.cancel()
             _ = try? await serving.value
             return try result.get()
@@ -87,12 +91,16 @@ private struct Child {
         self.variables = variables
     }
 
-    /// Its exit code; 128 and the signal's number when one ended it.
-    func run() async throws -> Int32 {
-        let pid = try spawn()
-        let forwarding = [SIGINT, SIGTERM, SIGHUP].map { Self.forward($0, to: pid) }
-        defer { forwarding.forEach { $0.cancel() } }
+    /// Its exit code; 128 and the signal's number when one ended it, or came
+    /// before it was started, and then it is not.
+    func run(_ signals: ForwardedSignals) async throws -> Int32 {
+        let pid: pid_t
+        switch try signals.start(spawn) {
+        case .started(let started): pid = started
+        case .signalled(let number): return 128 + number
+        }
         let status = await Self.status(of: pid)
+        signals.forget()
         return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + (status & 0x7F)
     }
 
@@ -103,7 +111,7 @@ private struct Child {
         defer { posix_spawnattr_destroy(&attributes) }
         var defaults = sigset_t()
         sigemptyset(&defaults)
-        for number in [SIGINT, SIGTERM, SIGHUP, SIGPIPE] { sigaddset(&defaults, number) }
+        for number in ForwardedSignals.numbers + [SIGPIPE] { sigaddset(&defaults, number) }
         posix_spawnattr_setsigdefault(&attributes, &defaults)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
         var words = (["/usr/bin/env"] + command).map { strdup($0) } + [nil]
@@ -140,12 +148,60 @@ private struct Child {
         if let folder { environment["PATH"] = "\(folder):\(path)" }
         return environment
     }
+}
 
-    private static func forward(_ number: Int32, to pid: pid_t) -> any DispatchSourceSignal {
-        signal(number, SIG_IGN)
-        let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-        source.setEventHandler { kill(pid, number) }
-        source.resume()
-        return source
+/// Signals that would end this process, from when it is made: they go to the
+/// command, once there is one. A class with a lock: they come at any moment,
+/// also between the command's start and our hearing of its number. Its sources
+/// hold it, and it holds them, as long as the process lives.
+private final class ForwardedSignals: Sendable {
+    static let numbers = [SIGINT, SIGTERM, SIGHUP]
+
+    enum Start {
+        case started(pid_t)
+        case signalled(Int32)
+    }
+
+    private struct State {
+        var command: pid_t?
+        var early: Int32?
+    }
+
+    private let state = Mutex(State())
+    /// Made, and never touched again.
+    nonisolated(unsafe) private let sources: [any DispatchSourceSignal]
+
+    init() {
+        sources = Self.numbers.map {
+            DispatchSource.makeSignalSource(signal: $0, queue: .global())
+        }
+        for (number, source) in zip(Self.numbers, sources) {
+            signal(number, SIG_IGN)
+            source.setEventHandler { [self] in take(number) }
+            source.resume()
+        }
+    }
+
+    /// Starts the command, unless a signal came before.
+    func start(_ spawn: () throws -> pid_t) throws -> Start {
+        try state.withLock { state in
+            if let early = state.early { return .signalled(early) }
+            let pid = try spawn()
+            state.command = pid
+            return .started(pid)
+        }
+    }
+
+    /// The command has ended: its number may be another's soon.
+    func forget() { state.withLock { $0.command = nil } }
+
+    private func take(_ number: Int32) {
+        state.withLock { state in
+            guard let command = state.command else {
+                state.early = number
+                return
+            }
+            kill(command, number)
+        }
     }
 }
