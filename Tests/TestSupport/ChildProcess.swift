@@ -43,6 +43,7 @@ public final class ChildProcess: Sendable {
         // One at a time, so that no child is born between making a pipe and
         // marking it as this process's own.
         let (result, pid, outputEnd, errorsEnd) = try Self.spawning.withLock { _ in
+            Self.keepAll()
             let (outputEnd, outputWrite) = try Self.pipe()
             let (errorsEnd, errorsWrite) = try Self.pipe()
             var actions = posix_spawn_file_actions_t()
@@ -51,9 +52,11 @@ public final class ChildProcess: Sendable {
             posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
             posix_spawn_file_actions_adddup2(&actions, outputWrite, 1)
             posix_spawn_file_actions_adddup2(&actions, errorsWrite, 2)
+            var attributes = Self.plainSignals()
+            defer { posix_spawnattr_destroy(&attributes) }
             var pid: pid_t = 0
             let result = posix_spawn(
-                &pid, "/usr/bin/env", &actions, nil, words.pointers, variables.pointers)
+                &pid, "/usr/bin/env", &actions, &attributes, words.pointers, variables.pointers)
             close(outputWrite)
             close(errorsWrite)
             return (result, pid, outputEnd, errorsEnd)
@@ -90,6 +93,32 @@ public final class ChildProcess: Sendable {
         _ arguments: [String], environment: [String: String]? = nil, folder: URL? = nil
     ) async throws -> Outcome {
         try await ChildProcess(arguments, environment: environment, folder: folder).outcome()
+    }
+
+    /// What this process has open is not handed on: no socket whose end another
+    /// test waits for, no lock.
+    private static func keepAll() {
+        let open = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+        for number in open.compactMap({ Int32($0) }) where number > 2 {
+            let flags = fcntl(number, F_GETFD)
+            if flags >= 0 { _ = fcntl(number, F_SETFD, flags | FD_CLOEXEC) }
+        }
+    }
+
+    /// No signal blocked or ignored, whatever thread and test it starts from.
+    private static func plainSignals() -> posix_spawnattr_t {
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        var none = sigset_t()
+        sigemptyset(&none)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        var ended = sigset_t()
+        sigemptyset(&ended)
+        for number in [SIGINT, SIGTERM, SIGHUP, SIGPIPE] { sigaddset(&ended, number) }
+        posix_spawnattr_setsigdefault(&attributes, &ended)
+        posix_spawnattr_setflags(
+            &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+        return attributes
     }
 
     private static let spawning = Mutex(())

@@ -306,6 +306,12 @@ class RuleTests(unittest.TestCase):
             heard("other contents", 50, purchase="p1", status=409, answer=answer))
         self.broken()
 
+    def test_other_contents_of_nobody_signed_in(self):
+        answer = {"code": "sessionUnknown"}
+        self.evidence.heard.append(
+            heard("other contents", 50, purchase="p1", status=401, answer=answer))
+        self.broken()
+
     # purchases_are_redeemed_once
 
     def test_a_sale_that_cannot_be_redeemed(self):
