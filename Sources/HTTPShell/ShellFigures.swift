@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Commerce
+package import Hummingbird
 import Synchronization
 
 /// One figure as Prometheus' text format has it, with its samples.
@@ -120,8 +121,19 @@ package final class ShellFigures: Sendable {
         }
     }
 
+    /// An answer in Prometheus' text format: these figures, those that a server
+    /// adds, and how many commits it made, where somebody counts them.
+    package func response(_ more: [Figure], commits: Int?) -> Response {
+        let counted = commits.map {
+            Figure(
+                "shopkeeper_commits_total", .counter, "Commits that hold.", [.init(Double($0))])
+        }
+        let text = text(more + (counted.map { [$0] } ?? []))
+        return .bytes(Array(text.utf8), type: "text/plain; version=0.0.4; charset=utf-8")
+    }
+
     /// The text of these figures, and of those that a server adds.
-    package func text(_ more: [Figure]) -> String {
+    func text(_ more: [Figure]) -> String {
         let (requests, durations, waiting) = state.withLock {
             ($0.requests, $0.durations, $0.waiting)
         }

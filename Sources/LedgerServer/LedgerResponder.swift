@@ -66,7 +66,7 @@ struct LedgerResponder: RequestHandler {
     /// Figures of this process in Prometheus' text format.
     private func metrics(_ call: Call) -> Response {
         let counts = ledger.counts
-        var figures = [
+        let figures = [
             Figure(
                 "shopkeeper_ledger_taken_total", .counter, "Proofs that changed the book.",
                 [.init(Double(counts.taken))]),
@@ -74,14 +74,7 @@ struct LedgerResponder: RequestHandler {
                 "shopkeeper_ledger_redeemed_total", .counter, "Units that were spent.",
                 [.init(Double(counts.redeemed))]),
         ]
-        if let commits = counts.commits {
-            figures.append(
-                Figure(
-                    "shopkeeper_commits_total", .counter, "Commits that hold.",
-                    [.init(Double(commits))]))
-        }
-        let text = call.figures.text(figures)
-        return .bytes(Array(text.utf8), type: "text/plain; version=0.0.4; charset=utf-8")
+        return call.figures.response(figures, commits: counts.commits)
     }
 
     private func ready(_ call: Call) async throws -> Response {

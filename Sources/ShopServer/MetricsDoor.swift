@@ -16,14 +16,7 @@ struct MetricsDoor: Sendable {
             Figure(
                 "shopkeeper_realm_waiting", .gauge, "Devices that wait, of each realm.",
                 realms.map { .init(Double($0.waiting), labels: [("realm", $0.realm)]) }))
-        if let commits = store.commits {
-            figures.append(
-                Figure(
-                    "shopkeeper_commits_total", .counter, "Commits that hold.",
-                    [.init(Double(commits))]))
-        }
-        let text = call.figures.text(figures)
-        return .bytes(Array(text.utf8), type: "text/plain; version=0.0.4; charset=utf-8")
+        return call.figures.response(figures, commits: store.commits)
     }
 
     private static func errands(_ realms: [RealmFigures]) -> [Figure] {

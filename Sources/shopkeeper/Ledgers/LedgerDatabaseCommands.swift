@@ -8,13 +8,6 @@ import Ledger
 import Live
 
 struct LedgerStatusCommand: AsyncParsableCommand {
-    private struct Answer: Encodable {
-        let program: String
-        let place: String
-        let isServed: Bool
-        let status: LedgerStatus
-    }
-
     static let configuration = CommandConfiguration(
         commandName: "status", abstract: "Tell how the ledger's database stands, served or not.")
 
@@ -24,27 +17,15 @@ struct LedgerStatusCommand: AsyncParsableCommand {
     func run() async throws {
         let place = place.place()
         let status = try await place.reading { try await LedgerStatus($0, $1) }
-        let answer = Answer(
-            program: Shopkeeper.version, place: place.words, isServed: place.isServed,
-            status: status)
-        try printing.show(answer, Self.words(answer))
-    }
-
-    private static func words(_ answer: Answer) -> String {
-        let status = answer.status
-        let facts = status.facts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+        let answer = DatabaseAnswer(status, place: place.words, isServed: place.isServed)
         let counts = ["accounts", "purchases", "redemptions"].map {
             "\(status.rows[$0] ?? 0) \($0)"
         }
-        var lines = [
-            "\(status.engine) at \(answer.place), \(status.bytes) bytes, "
-                + (answer.isServed ? "served by this machine" : "not served from this folder"),
-            "  " + facts.joined(separator: "; "),
+        let details = [
             "  schema \(status.migrationsTaken) of \(status.migrationsKnown), \(status.schema)",
             "  " + counts.joined(separator: ", "),
         ]
-        if status.isHalfRestored { lines.append("  HALF RESTORED: restore it again") }
-        return lines.joined(separator: "\n")
+        try printing.show(answer, answer.words(details))
     }
 }
 

@@ -13,13 +13,6 @@ struct DatabaseCommand: AsyncParsableCommand {
         subcommands: [Status.self, Backup.self, Restore.self])
 
     struct Status: AsyncParsableCommand {
-        private struct Answer: Encodable {
-            let program: String
-            let place: String
-            let isServed: Bool
-            let status: StoreStatus
-        }
-
         static let configuration = CommandConfiguration(
             abstract: "Tell how the databases stand, served or not.")
 
@@ -29,22 +22,12 @@ struct DatabaseCommand: AsyncParsableCommand {
         func run() async throws {
             let place = try place.place()
             let status = try await place.reading { try await StoreStatus($0) }
-            let answer = Answer(
-                program: Shopkeeper.version, place: place.words, isServed: place.isServed,
-                status: status)
-            try printing.show(answer, Self.words(answer))
+            let answer = DatabaseAnswer(status, place: place.words, isServed: place.isServed)
+            try printing.show(answer, answer.words(Self.details(status)))
         }
 
-        private static func words(_ answer: Answer) -> String {
-            let status = answer.status
-            let facts = status.facts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
-            var lines = [
-                "\(status.engine) at \(answer.place), \(status.bytes) bytes, "
-                    + (answer.isServed ? "served by this machine" : "not served from this folder"),
-                "  " + facts.joined(separator: "; "),
-                "  registry: \(words(status.registry))",
-            ]
-            if status.isHalfRestored { lines.append("  HALF RESTORED: restore it again") }
+        private static func details(_ status: StoreStatus) -> [String] {
+            var lines = ["  registry: \(words(status.registry))"]
             for realm in status.realms {
                 let due = realm.oldestErrandDue.map { ", the oldest due \($0)" } ?? ""
                 lines += [
@@ -55,7 +38,7 @@ struct DatabaseCommand: AsyncParsableCommand {
                         + "\(realm.errands) errands owed\(due)",
                 ]
             }
-            return lines.joined(separator: "\n")
+            return lines
         }
 
         private static func words(_ schema: StoreStatus.Schema) -> String {
