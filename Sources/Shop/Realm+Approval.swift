@@ -6,45 +6,6 @@ public import StoreWire
 
 /// Ask to Buy: who asks, what waits, and the answers.
 extension Realm {
-    /// Changes what a customer may do; purchases asked for before stay as
-    /// they are. A new password ends every session of the customer. Refusals,
-    /// in order: `customerNotFound`, `storefrontUnknown`, `textEmpty`,
-    /// `textInvalid`, `textTooLong`.
-    public func changeCustomer(
-        _ customerID: String, _ request: ChangeCustomerRequest,
-        _ context: RequestContext = RequestContext(requestID: "none")
-    ) async throws -> CustomerSummary {
-        guard let number = Edge.number(customerID) else { throw Self.customerNotFound }
-        if let storefront = request.storefront, Storefront.named(storefront) == nil {
-            throw Self.unknownStorefront(field: "storefront")
-        }
-        let values: [SQLValue] = [
-            .integer(number), request.canMakePayments.map(SQLValue.boolean) ?? .null,
-            request.asksToBuy.map(SQLValue.boolean) ?? .null, .optional(request.storefront),
-        ]
-        let password = try await passwordHash(changedTo: request.password)
-        let (wall, who) = (ports.wall.now, context.actor)
-        let row = try await storage.write { writing in
-            guard try writing.first(Statement.Customers.line, [.integer(number)]) != nil,
-                let before = try writing.first(Statement.Customers.byID, [.integer(number)])
-            else { throw Self.customerNotFound }
-            try writing.execute(Statement.Customers.change, values)
-            try AuditEntry(
-                who: who, wall: wall, deed: "customer.change", subject: customerID,
-                before: try request.words(before: before), after: request.words
-            ).write(writing)
-            if let password {
-                try writing.execute(
-                    Statement.Customers.setPassword, [.integer(number), .text(password)])
-                _ = try Self.endSessions(of: number, at: wall, writing)
-            }
-            return try writing.first(Statement.Customers.byID, [.integer(number)])
-        }
-        guard let row else { throw Self.customerNotFound }
-        if password != nil { wake(CustomerID(number)) }
-        return try summary(row, shelf: try await loadShelf())
-    }
-
     /// Purchases, customer by customer, a page at a time. Refusals, in
     /// order: `stateUnknown`, `cursorInvalid`.
     public func listPurchases(
@@ -133,43 +94,11 @@ extension Realm {
         return [.integer(customer), .text(String(parts[1])), .text(String(parts[2]))]
     }
 
-    static var customerNotFound: Refusal {
-        Refusal(
-            .notFound, code: "customerNotFound", "There is no such customer.",
-            field: "customerId", rule: "the number that a customer was made with",
-            remedy: "list the customers")
-    }
-
     private static var purchaseNotFound: Refusal {
         Refusal(
             .notFound, code: "purchaseNotFound", "No such purchase waits for approval.",
             field: "purchaseId", rule: "the id of a purchase that waits, or waited, for approval",
             remedy: "list the purchases that wait")
-    }
-}
-
-extension ChangeCustomerRequest {
-    /// What the audit says; never a password.
-    fileprivate var words: String {
-        [
-            canMakePayments.map { $0 ? "may buy" : "may not buy" },
-            asksToBuy.map { $0 ? "asks to buy" : "does not ask to buy" },
-            storefront.map { "storefront \($0)" }, password.map { _ in "another password" },
-        ].compactMap { $0 }.joined(separator: "; ")
-    }
-
-    /// What was, of the fields that it names.
-    fileprivate func words(before row: Row) throws -> String {
-        let hadPassword = try row.optionalText("password_hash") != nil
-        let own = try row.optionalText("storefront") ?? "of the app"
-        return [
-            try canMakePayments.map { _ in try row.boolean("may_buy") ? "may buy" : "may not buy" },
-            try asksToBuy.map { _ in
-                try row.boolean("asks_to_buy") ? "asks to buy" : "does not ask to buy"
-            },
-            storefront.map { _ in "storefront \(own)" },
-            password.map { _ in hadPassword ? "a password" : "no password" },
-        ].compactMap { $0 }.joined(separator: "; ")
     }
 }
 

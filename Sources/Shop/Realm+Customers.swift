@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Storage
+public import StoreWire
+
+/// Customers made, changed and listed by operators, each change audited.
+extension Realm {
+    /// Makes a customer. Refusals, in order: `textEmpty`, `textInvalid`,
+    /// `textTooLong`, `storefrontUnknown`, `passwordMissing`, `customerExists`.
+    public func createCustomer(
+        _ request: CreateCustomerRequest,
+        _ context: RequestContext = RequestContext(requestID: "none", actor: "server")
+    ) async throws -> CustomerSummary {
+        try Edge.name(request.name, "name", bytesMax: 100)
+        if let storefront = request.storefront, Storefront.named(storefront) == nil {
+            throw Self.unknownStorefront(field: "storefront")
+        }
+        let hash = try await passwordHash(request.password)
+        let number = try await newNumber(.customer)
+        let wall = ports.wall.now
+        let entry = audit(
+            "customer.create", "\(number)", before: nil, after: request.name, context)
+        let inserted = try await storage.write { writing -> Row? in
+            guard let clock = try writing.first(Statement.Realms.clock) else {
+                throw StorageFault(.malformedRow, "the realm has no row")
+            }
+            let now = try ClockRow(clock, hasLastEvent: false).now(wall: wall)
+            let key = SQLValue.text(Self.signInKey(request.name))
+            guard
+                try writing.first(Statement.Customers.claimName, [key, .integer(number)]) != nil
+            else { return nil }
+            try writing.execute(
+                Statement.Customers.insert,
+                [
+                    .integer(number), .text(request.name), .optional(request.storefront),
+                    .boolean(request.canMakePayments ?? true), .optional(hash),
+                    .integer(now.milliseconds), .boolean(request.asksToBuy ?? false),
+                ])
+            try entry.write(writing)
+            return try writing.first(Statement.Customers.byName, [key])
+        }
+        guard let inserted else {
+            throw Refusal(
+                .conflict, code: "customerExists", "There is a customer of this name already.",
+                field: "name", rule: "a sign-in name is one customer's",
+                remedy: "choose another name")
+        }
+        return try summary(inserted, shelf: try await loadShelf())
+    }
+
+    /// Customers in the order of their numbers, `limit` at a time, beyond the
+    /// customer whose number is `after`.
+    public func listCustomers(
+        after: String? = nil, limit: Int = operatorPageMax
+    ) async throws -> [CustomerSummary] {
+        let values: [SQLValue] = [
+            .integer(try Self.cursor(after, "after") ?? 0), .integer(Self.limit(limit)),
+        ]
+        let rows = try await storage.read {
+            try $0.query(Statement.Customers.page, values)
+        }
+        let shelf = try await loadShelf()
+        return try rows.map { try summary($0, shelf: shelf) }
+    }
+
+    /// Changes what a customer may do; purchases asked for before stay as
+    /// they are. A new password ends every session of the customer. Refusals,
+    /// in order: `customerNotFound`, `storefrontUnknown`, `textEmpty`,
+    /// `textInvalid`, `textTooLong`.
+    public func changeCustomer(
+        _ customerID: String, _ request: ChangeCustomerRequest,
+        _ context: RequestContext = RequestContext(requestID: "none")
+    ) async throws -> CustomerSummary {
+        guard let number = Edge.number(customerID) else { throw Self.customerNotFound }
+        if let storefront = request.storefront, Storefront.named(storefront) == nil {
+            throw Self.unknownStorefront(field: "storefront")
+        }
+        let values: [SQLValue] = [
+            .integer(number), request.canMakePayments.map(SQLValue.boolean) ?? .null,
+            request.asksToBuy.map(SQLValue.boolean) ?? .null, .optional(request.storefront),
+        ]
+        let password = try await passwordHash(changedTo: request.password)
+        let (wall, who) = (ports.wall.now, context.actor)
+        let row = try await storage.write { writing in
+            guard try writing.first(Statement.Customers.line, [.integer(number)]) != nil,
+                let before = try writing.first(Statement.Customers.byID, [.integer(number)])
+            else { throw Self.customerNotFound }
+            try writing.execute(Statement.Customers.change, values)
+            try AuditEntry(
+                who: who, wall: wall, deed: "customer.change", subject: customerID,
+                before: try request.words(before: before), after: request.words
+            ).write(writing)
+            if let password {
+                try writing.execute(
+                    Statement.Customers.setPassword, [.integer(number), .text(password)])
+                _ = try Self.endSessions(of: number, at: wall, writing)
+            }
+            return try writing.first(Statement.Customers.byID, [.integer(number)])
+        }
+        guard let row else { throw Self.customerNotFound }
+        if password != nil { wake(CustomerID(number)) }
+        return try summary(row, shelf: try await loadShelf())
+    }
+
+    private func passwordHash(_ password: String?) async throws -> String? {
+        guard let password else {
+            guard !isProduction else {
+                throw Refusal(
+                    .badRequest, code: "passwordMissing",
+                    "A production realm's customer needs a password.", field: "password",
+                    rule: "only a sandbox's customers may have none", remedy: "give one")
+            }
+            return nil
+        }
+        return try await passwordHash(changedTo: password)
+    }
+
+    /// Nil where nothing is changed.
+    func passwordHash(changedTo password: String?) async throws -> String? {
+        guard let password else { return nil }
+        try Edge.name(password, "password", bytesMax: Passwords.bytesMax)
+        return try await passwords.hash(password)
+    }
+
+    func summary(_ row: Row, shelf: Shelf) throws -> CustomerSummary {
+        let own = try row.optionalText("storefront")
+        let first = shelf.apps.values.min { $0.bundleID.value < $1.bundleID.value }
+        return CustomerSummary(
+            customerId: String(try row.integer("customer_id")), name: try row.text("name"),
+            storefront: own ?? first?.storefront ?? "USA",
+            canMakePayments: try row.boolean("may_buy"),
+            asksToBuy: try row.boolean("asks_to_buy"),
+            hasPassword: try row.optionalText("password_hash") != nil,
+            createdDate: Timestamp(milliseconds: try row.integer("created_at")))
+    }
+
+    static var customerNotFound: Refusal {
+        Refusal(
+            .notFound, code: "customerNotFound", "There is no such customer.",
+            field: "customerId", rule: "the number that a customer was made with",
+            remedy: "list the customers")
+    }
+}
+
+extension ChangeCustomerRequest {
+    /// What the audit says; never a password.
+    fileprivate var words: String {
+        [
+            canMakePayments.map { $0 ? "may buy" : "may not buy" },
+            asksToBuy.map { $0 ? "asks to buy" : "does not ask to buy" },
+            storefront.map { "storefront \($0)" }, password.map { _ in "another password" },
+        ].compactMap { $0 }.joined(separator: "; ")
+    }
+
+    /// What was, of the fields that it names.
+    fileprivate func words(before row: Row) throws -> String {
+        let hadPassword = try row.optionalText("password_hash") != nil
+        let own = try row.optionalText("storefront") ?? "of the app"
+        return [
+            try canMakePayments.map { _ in try row.boolean("may_buy") ? "may buy" : "may not buy" },
+            try asksToBuy.map { _ in
+                try row.boolean("asks_to_buy") ? "asks to buy" : "does not ask to buy"
+            },
+            storefront.map { _ in "storefront \(own)" },
+            password.map { _ in hadPassword ? "a password" : "no password" },
+        ].compactMap { $0 }.joined(separator: "; ")
+    }
+}
