@@ -9,11 +9,14 @@ extension TestShop {
     /// sandbox's default customer. Throws ``Refusal`` `customerNotFound`.
     @discardableResult
     public func changeCustomer(
-        _ name: String? = nil, canMakePayments: Bool? = nil, asksToBuy: Bool? = nil
+        _ name: String? = nil, canMakePayments: Bool? = nil, asksToBuy: Bool? = nil,
+        interruptsPurchases: Bool? = nil
     ) async throws -> CustomerSummary {
         try await realm.changeCustomer(
             try await customerID(name),
-            ChangeCustomerRequest(canMakePayments: canMakePayments, asksToBuy: asksToBuy))
+            ChangeCustomerRequest(
+                canMakePayments: canMakePayments, asksToBuy: asksToBuy,
+                interruptsPurchases: interruptsPurchases))
     }
 
     /// Clears what a customer has bought; devices hear of it. `name` nil is

@@ -34,6 +34,29 @@ enum Edge {
         }
     }
 
+    /// Longest address of a mailbox: RFC 5321 leaves no room for more.
+    static let emailBytesMax = 254
+
+    /// An address that a person could have: whether mail arrives, only mail
+    /// can tell.
+    static func email(_ value: String, _ field: String) throws {
+        let sides = value.split(separator: "@", omittingEmptySubsequences: false)
+        let isPlain = value.unicodeScalars.allSatisfy {
+            !$0.properties.isWhitespace
+                && ![.control, .format].contains($0.properties.generalCategory)
+        }
+        guard value.utf8.count <= emailBytesMax, isPlain, sides.count == 2,
+            sides.allSatisfy({ !$0.isEmpty })
+        else {
+            throw Refusal(
+                .badRequest, code: "emailInvalid", "This is not an e-mail address.",
+                field: field,
+                rule: "at most \(emailBytesMax) bytes of UTF-8, one `@` between other "
+                    + "characters, no spaces, control or invisible characters",
+                remedy: "give one such as `ann@example.com`")
+        }
+    }
+
     static func uuid(_ value: String, _ field: String) throws -> UUIDText {
         guard let uuid = UUIDText(value) else {
             throw Refusal(

@@ -37,7 +37,7 @@ extension PurchaseCommit {
     private func approve(
         _ line: Row, _ row: Row, _ writing: any Writing, _ revision: Int64, _ now: Timestamp
     ) throws -> PurchaseOutcome {
-        let facts = try facts(line, row, lacksApproval: false, writing)
+        let facts = try facts(line, row, writing)
         switch PurchaseDecision.decide(payment, facts) {
         case .refuse(let refusal):
             return try move(.approved, .refused(refusal), writing, revision, now)

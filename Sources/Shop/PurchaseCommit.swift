@@ -34,10 +34,7 @@ struct PurchaseCommit: Sendable {
         try checkReplaced(row)
         let revision = try line.integer("revision")
         let switches = try shelf(row, writing).apps[key.bundleID]?.settings
-        let asksToBuy =
-            try payment.simulatesAskToBuy || line.boolean("asks_to_buy")
-            || switches?.asksToBuy == true
-        let facts = try facts(line, row, lacksApproval: asksToBuy, writing, switches: switches)
+        let facts = try facts(line, row, writing, try hurdles(line, switches))
         switch PurchaseDecision.decide(payment, facts) {
         case .refuse(let refusal):
             return try record(.refused(refusal), writing, revision, now)
@@ -79,7 +76,7 @@ struct PurchaseCommit: Sendable {
         }
         // Decided a second time: what was true before the processor was asked
         // may be so no longer, and then the sum is given back.
-        let facts = try facts(line, row, lacksApproval: false, writing)
+        let facts = try facts(line, row, writing)
         switch PurchaseDecision.decide(payment, facts) {
         case .authorise(let total) where total.amount == before.total:
             let sold = try transaction(selling: total, line, row, writing, revision, now)
@@ -125,10 +122,21 @@ struct PurchaseCommit: Sendable {
         return facts
     }
 
-    /// What the decision looks at.
+    /// What stands in a payment's way when it is asked for: the customer's
+    /// own switches or the app's.
+    private func hurdles(_ line: Row, _ switches: SandboxSettings?) throws -> Hurdles {
+        let asksToBuy = try line.boolean("asks_to_buy")
+        let interrupts = try line.boolean("interrupts_purchases")
+        return Hurdles(
+            lacksApproval: payment.simulatesAskToBuy || asksToBuy || switches?.asksToBuy == true,
+            needsAttention: interrupts || switches?.interruptsPurchases == true,
+            simulated: switches?.purchaseRefusal)
+    }
+
+    /// What the decision looks at. Nothing stands in the way any more once
+    /// somebody has answered.
     func facts(
-        _ line: Row, _ row: Row, lacksApproval: Bool, _ writing: any Writing,
-        switches: SandboxSettings? = nil
+        _ line: Row, _ row: Row, _ writing: any Writing, _ hurdles: Hurdles = Hurdles()
     ) throws -> PurchaseFacts {
         let owned = try row.optionalInteger("owned").map(TransactionID.init)
         let storefront = try storefront(line, row, writing)
@@ -142,9 +150,8 @@ struct PurchaseCommit: Sendable {
             : shelf.product(payment.productID, of: key.bundleID)
         return PurchaseFacts(
             product: product, storefront: storefront, mayBuy: try line.boolean("may_buy"),
-            owned: owned, authoriser: authoriser, lacksApproval: lacksApproval,
-            needsAttention: switches?.interruptsPurchases == true,
-            simulated: switches?.purchaseRefusal)
+            owned: owned, authoriser: authoriser, lacksApproval: hurdles.lacksApproval,
+            needsAttention: hurdles.needsAttention, simulated: hurdles.simulated)
     }
 
     /// The cached catalogue, or the one of this transaction where it is newer.
@@ -184,4 +191,11 @@ struct PurchaseCommit: Sendable {
                 remedy: "ask what became of it, under its own purchase id")
         }
     }
+}
+
+/// What a payment meets the first time it is decided, and not again.
+struct Hurdles: Sendable {
+    var lacksApproval = false
+    var needsAttention = false
+    var simulated: PurchaseRefusal?
 }

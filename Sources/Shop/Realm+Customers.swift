@@ -7,20 +7,20 @@ public import StoreWire
 /// Customers made, changed and listed by operators, each change audited.
 extension Realm {
     /// Makes a customer. Refusals, in order: `textEmpty`, `textInvalid`,
-    /// `textTooLong`, `storefrontUnknown`, `passwordMissing`, `customerExists`.
+    /// `textTooLong`, `emailInvalid`, `storefrontUnknown`, in production
+    /// `sandboxOnly` and `passwordMissing`, `customerExists`.
     public func createCustomer(
         _ request: CreateCustomerRequest,
         _ context: RequestContext = RequestContext(requestID: "none", actor: "server")
     ) async throws -> CustomerSummary {
         try Edge.name(request.name, "name", bytesMax: 100)
-        if let storefront = request.storefront, Storefront.named(storefront) == nil {
-            throw Self.unknownStorefront(field: "storefront")
-        }
+        if let email = request.email { try Edge.email(email, "email") }
+        try checkCustomer(request.storefront, interrupts: request.interruptsPurchases)
         let hash = try await passwordHash(request.password)
         let number = try await newNumber(.customer)
         let wall = ports.wall.now
         let entry = audit(
-            "customer.create", "\(number)", before: nil, after: request.name, context)
+            "customer.create", "\(number)", before: nil, after: request.words, context)
         let inserted = try await storage.write { writing -> Row? in
             guard let clock = try writing.first(Statement.Realms.clock) else {
                 throw StorageFault(.malformedRow, "the realm has no row")
@@ -36,6 +36,7 @@ extension Realm {
                     .integer(number), .text(request.name), .optional(request.storefront),
                     .boolean(request.canMakePayments ?? true), .optional(hash),
                     .integer(now.milliseconds), .boolean(request.asksToBuy ?? false),
+                    .boolean(request.interruptsPurchases ?? false), .optional(request.email),
                 ])
             try entry.write(writing)
             return try writing.first(Statement.Customers.byName, [key])
@@ -64,21 +65,22 @@ extension Realm {
         return try rows.map { try summary($0, shelf: shelf) }
     }
 
-    /// Changes what a customer may do; purchases asked for before stay as
+    /// Changes a customer and what they may do; purchases asked for before stay as
     /// they are. A new password ends every session of the customer. Refusals,
-    /// in order: `customerNotFound`, `storefrontUnknown`, `textEmpty`,
-    /// `textInvalid`, `textTooLong`.
+    /// in order: `emailInvalid`, `storefrontUnknown`, in production
+    /// `sandboxOnly`, those of a password, `textEmpty`, `textInvalid` and
+    /// `textTooLong`, `customerNotFound`; this one first where the number is none.
     public func changeCustomer(
         _ customerID: String, _ request: ChangeCustomerRequest,
         _ context: RequestContext = RequestContext(requestID: "none")
     ) async throws -> CustomerSummary {
         guard let number = Edge.number(customerID) else { throw Self.customerNotFound }
-        if let storefront = request.storefront, Storefront.named(storefront) == nil {
-            throw Self.unknownStorefront(field: "storefront")
-        }
+        if let email = request.email, !email.isEmpty { try Edge.email(email, "email") }
+        try checkCustomer(request.storefront, interrupts: request.interruptsPurchases)
         let values: [SQLValue] = [
             .integer(number), request.canMakePayments.map(SQLValue.boolean) ?? .null,
             request.asksToBuy.map(SQLValue.boolean) ?? .null, .optional(request.storefront),
+            request.interruptsPurchases.map(SQLValue.boolean) ?? .null, .optional(request.email),
         ]
         let password = try await passwordHash(changedTo: request.password)
         let (wall, who) = (ports.wall.now, context.actor)
@@ -101,6 +103,17 @@ extension Realm {
         guard let row else { throw Self.customerNotFound }
         if password != nil { wake(CustomerID(number)) }
         return try summary(row, shelf: try await loadShelf())
+    }
+
+    private func checkCustomer(_ storefront: String?, interrupts: Bool?) throws {
+        if let storefront, Storefront.named(storefront) == nil {
+            throw Self.unknownStorefront(field: "storefront")
+        }
+        guard interrupts == true, isProduction else { return }
+        throw Refusal(
+            .forbidden, code: "sandboxOnly", "Nothing interrupts a production realm's purchases.",
+            field: "interruptsPurchases", rule: "purchases are interrupted in sandboxes only",
+            remedy: "leave it out, or make the customer in a sandbox")
     }
 
     private func passwordHash(_ password: String?) async throws -> String? {
@@ -128,9 +141,11 @@ extension Realm {
         let first = shelf.apps.values.min { $0.bundleID.value < $1.bundleID.value }
         return CustomerSummary(
             customerId: String(try row.integer("customer_id")), name: try row.text("name"),
+            email: try row.optionalText("email"),
             storefront: own ?? first?.storefront ?? "USA",
             canMakePayments: try row.boolean("may_buy"),
             asksToBuy: try row.boolean("asks_to_buy"),
+            interruptsPurchases: try row.boolean("interrupts_purchases"),
             hasPassword: try row.optionalText("password_hash") != nil,
             createdDate: Timestamp(milliseconds: try row.integer("created_at")))
     }
@@ -143,27 +158,56 @@ extension Realm {
     }
 }
 
+extension CreateCustomerRequest {
+    /// What the audit says; never a password.
+    fileprivate var words: String {
+        let change = ChangeCustomerRequest(
+            email: email, canMakePayments: canMakePayments ?? true, asksToBuy: asksToBuy,
+            interruptsPurchases: interruptsPurchases, storefront: storefront)
+        return [name, change.words, password == nil ? "no password" : "a password"]
+            .joined(separator: "; ")
+    }
+}
+
 extension ChangeCustomerRequest {
     /// What the audit says; never a password.
     fileprivate var words: String {
-        [
-            canMakePayments.map { $0 ? "may buy" : "may not buy" },
-            asksToBuy.map { $0 ? "asks to buy" : "does not ask to buy" },
-            storefront.map { "storefront \($0)" }, password.map { _ in "another password" },
-        ].compactMap { $0 }.joined(separator: "; ")
+        Self.words([
+            email.map { $0.isEmpty ? "no address" : "address \($0)" },
+            canMakePayments.map(Self.buying), asksToBuy.map(Self.asking),
+            interruptsPurchases.map(Self.interrupting), storefront.map { "storefront \($0)" },
+            password.map { _ in "another password" },
+        ])
     }
 
     /// What was, of the fields that it names.
     fileprivate func words(before row: Row) throws -> String {
+        let address = try row.optionalText("email").map { "address \($0)" } ?? "no address"
         let hadPassword = try row.optionalText("password_hash") != nil
         let own = try row.optionalText("storefront") ?? "of the app"
-        return [
-            try canMakePayments.map { _ in try row.boolean("may_buy") ? "may buy" : "may not buy" },
-            try asksToBuy.map { _ in
-                try row.boolean("asks_to_buy") ? "asks to buy" : "does not ask to buy"
+        return Self.words([
+            email.map { _ in address },
+            try canMakePayments.map { _ in Self.buying(try row.boolean("may_buy")) },
+            try asksToBuy.map { _ in Self.asking(try row.boolean("asks_to_buy")) },
+            try interruptsPurchases.map { _ in
+                Self.interrupting(try row.boolean("interrupts_purchases"))
             },
             storefront.map { _ in "storefront \(own)" },
             password.map { _ in hadPassword ? "a password" : "no password" },
-        ].compactMap { $0 }.joined(separator: "; ")
+        ])
+    }
+
+    private static func words(_ parts: [String?]) -> String {
+        parts.compactMap { $0 }.joined(separator: "; ")
+    }
+
+    private static func buying(_ may: Bool) -> String { may ? "may buy" : "may not buy" }
+
+    private static func asking(_ asks: Bool) -> String {
+        asks ? "asks to buy" : "does not ask to buy"
+    }
+
+    private static func interrupting(_ interrupts: Bool) -> String {
+        interrupts ? "purchases interrupted" : "purchases not interrupted"
     }
 }

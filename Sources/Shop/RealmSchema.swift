@@ -22,6 +22,7 @@ enum RealmSchema {
         Migration(10, "cleared histories", clearingColumns),
         Migration(11, "versions of apps", versionTables),
         Migration(12, "subscription groups and terms", subscriptionTables),
+        Migration(13, "customers' addresses, interrupted purchases", customerColumns),
     ]
 
     /// From the wall's instant `clock_since` on the clock runs at `clock_rate`
@@ -29,6 +30,11 @@ enum RealmSchema {
     static let clockColumns = [
         "ALTER TABLE realm ADD COLUMN clock_rate INTEGER NOT NULL DEFAULT 1",
         "ALTER TABLE realm ADD COLUMN clock_since INTEGER NOT NULL DEFAULT 0",
+    ]
+
+    static let customerColumns = [
+        "ALTER TABLE customers ADD COLUMN email TEXT",
+        "ALTER TABLE customers ADD COLUMN interrupts_purchases BOOLEAN NOT NULL DEFAULT FALSE",
     ]
 
     private static let statements = [

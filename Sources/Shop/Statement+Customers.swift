@@ -10,23 +10,28 @@ extension Statement {
             "customers.line", [.integer],
             """
             UPDATE customers SET revision = revision + 1 WHERE customer_id = $1
-            RETURNING revision, storefront, may_buy, asks_to_buy
+            RETURNING revision, storefront, may_buy, asks_to_buy, interrupts_purchases
             """)
 
         static let insert = Statement(
-            "customers.insert", [.integer, .text, .text, .boolean, .text, .integer, .boolean],
+            "customers.insert",
+            [
+                .integer, .text, .text, .boolean, .text, .integer, .boolean, .boolean, .text,
+            ],
             """
             INSERT INTO customers (customer_id, name, storefront, may_buy, password_hash,
-                revision, created_at, asks_to_buy)
-            VALUES ($1, $2, $3, $4, $5, 1, $6, $7)
+                revision, created_at, asks_to_buy, interrupts_purchases, email)
+            VALUES ($1, $2, $3, $4, $5, 1, $6, $7, $8, $9)
             """)
 
-        /// What is null stays as it is.
+        /// What is null stays as it is; an empty address is none.
         static let change = Statement(
-            "customers.change", [.integer, .boolean, .boolean, .text],
+            "customers.change", [.integer, .boolean, .boolean, .text, .boolean, .text],
             """
             UPDATE customers SET may_buy = COALESCE($2, may_buy),
-                asks_to_buy = COALESCE($3, asks_to_buy), storefront = COALESCE($4, storefront)
+                asks_to_buy = COALESCE($3, asks_to_buy), storefront = COALESCE($4, storefront),
+                interrupts_purchases = COALESCE($5, interrupts_purchases),
+                email = NULLIF(COALESCE($6, email), '')
             WHERE customer_id = $1
             """)
 
@@ -37,7 +42,8 @@ extension Statement {
         static let byID = Statement(
             "customers.byID", [.integer],
             """
-            SELECT customer_id, name, storefront, may_buy, asks_to_buy, password_hash, created_at
+            SELECT customer_id, name, storefront, may_buy, asks_to_buy, interrupts_purchases,
+                email, password_hash, created_at
             FROM customers WHERE customer_id = $1
             """)
 
@@ -53,7 +59,7 @@ extension Statement {
             "customers.byName", [.text],
             """
             SELECT c.customer_id, c.name, c.storefront, c.may_buy, c.asks_to_buy,
-                c.password_hash, c.created_at
+                c.interrupts_purchases, c.email, c.password_hash, c.created_at
             FROM sign_in_names n JOIN customers c ON c.customer_id = n.customer_id
             WHERE n.name = $1
             """)
@@ -61,7 +67,8 @@ extension Statement {
         static let page = Statement(
             "customers.page", [.integer, .integer],
             """
-            SELECT customer_id, name, storefront, may_buy, asks_to_buy, password_hash, created_at
+            SELECT customer_id, name, storefront, may_buy, asks_to_buy, interrupts_purchases,
+                email, password_hash, created_at
             FROM customers WHERE customer_id > $1 ORDER BY customer_id LIMIT $2
             """)
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import StoreWire
 import TestSupport
 import Testing
 
@@ -66,5 +67,32 @@ import Testing
         #expect(who.suffix(2) == ["ann", "operator"])
         #expect(refused.status == 77)
         #expect(deeds.suffix(2) == ["operator.create", "operator.revoke"])
+    }
+
+    @Test func `a customer is made and changed by verb, whole`() async throws {
+        let store = try await rig.serve()
+        defer { store.kill(SIGTERM) }
+        func ask(_ words: String...) async throws -> String {
+            let reply = try await ChildProcess.run(
+                ["shopkeeper", "customer"] + words, environment: rig.environment,
+                folder: URL(fileURLWithPath: rig.path(".")))
+            return "\(reply.status) \(reply.output.drop { $0 != " " }.dropFirst(2))"
+        }
+
+        let made = try await ask(
+            "create", "kid", "--email", "kid@example.com", "--interrupts-purchases")
+        let device = try await DeviceClient(rig.path(".shopkeeper"), customer: "kid")
+        let asked = try await device.purchase(UUID().uuidString.lowercased())
+        let changed = try await ask(
+            "change", "kid", "--email", "", "--asks-to-buy", "--no-interrupts-purchases",
+            "--storefront", "DEU")
+        let listed = try await rig.list("customer", "list").last
+        let wrong = try await ask("change", "kid", "--email", "kid")
+
+        #expect(made == "0 kid  USA  may buy, interrupted  kid@example.com\n")
+        #expect(asked.state == "waiting" && asked.waitingFor == "attention")
+        #expect(changed == "0 kid  DEU  asks to buy  -\n")
+        #expect(listed?["email"] == nil && listed?["interruptsPurchases"] as? Bool == false)
+        #expect(wrong.hasPrefix("1 "))
     }
 }

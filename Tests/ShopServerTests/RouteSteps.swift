@@ -47,13 +47,13 @@ extension RouteStep {
             good: Question("/operator/v1/customers", .operator, body: #"{"name":"kid"}"#),
             bad: Question("/operator/v1/customers", .operator, body: #"{"name":"kid"}"#),
             code: "customerExists",
-            told: ["kid=customerId"]),
+            told: ["kid=customerId"], seenElsewhere: [400]),
         RouteStep(
             route: "PATCH /operator/v1/customers/{}",
             good: Question(
-                "/operator/v1/customers/{kid}", .operator, body: #"{"canMakePayments":true}"#),
+                "/operator/v1/customers/{kid}", .operator, body: #"{"email":"kid@example.com"}"#),
             bad: Question("/operator/v1/customers/x", .operator, body: #"{}"#),
-            code: "customerNotFound"),
+            code: "customerNotFound", seenElsewhere: [400]),
         RouteStep(
             route: "GET /operator/v1/purchases",
             good: Question("/operator/v1/purchases", .operator),

@@ -34,6 +34,18 @@ import Testing
             "name"
         ),
         (CreateCustomerRequest(name: "a", storefront: "XX"), "storefrontUnknown", "storefront"),
+        (CreateCustomerRequest(name: "a", email: ""), "emailInvalid", "email"),
+        (CreateCustomerRequest(name: "a", email: "ann"), "emailInvalid", "email"),
+        (CreateCustomerRequest(name: "a", email: "ann@"), "emailInvalid", "email"),
+        (CreateCustomerRequest(name: "a", email: "@x.org"), "emailInvalid", "email"),
+        (CreateCustomerRequest(name: "a", email: "a@b@c"), "emailInvalid", "email"),
+        (CreateCustomerRequest(name: "a", email: "a b@x.org"), "emailInvalid", "email"),
+        (CreateCustomerRequest(name: "a", email: "a@x.org\n"), "emailInvalid", "email"),
+        (CreateCustomerRequest(name: "a", email: "a\u{202E}@x.org"), "emailInvalid", "email"),
+        (
+            CreateCustomerRequest(name: "a", email: String(repeating: "x", count: 253) + "@y"),
+            "emailInvalid", "email"
+        ),
         (CreateCustomerRequest(name: "a", password: ""), "textEmpty", "password"),
         (
             CreateCustomerRequest(name: "a", password: String(repeating: "x", count: 257)),

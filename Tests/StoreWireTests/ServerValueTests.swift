@@ -168,7 +168,11 @@ import Testing
                     asksToBuy: true, hasPassword: false, createdDate: made)
             ]),
             #"{"customers":[{"asksToBuy":true,"canMakePayments":true,"createdDate":5,"customerId":"1","#
-                + #""hasPassword":false,"name":"blob","storefront":"USA"}]}"#)
+                + #""hasPassword":false,"interruptsPurchases":false,"name":"blob","#
+                + #""storefront":"USA"}]}"#)
+        try expectGolden(
+            CreateCustomerRequest(name: "b", email: "b@x", interruptsPurchases: true),
+            #"{"email":"b@x","interruptsPurchases":true,"name":"b"}"#)
         try expectGolden(CreateCustomerRequest(name: "blob"), #"{"name":"blob"}"#)
         try expectGolden(
             ServerKeyList(serverKeys: [

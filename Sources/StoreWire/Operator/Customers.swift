@@ -7,26 +7,34 @@ public struct CustomerSummary: Hashable, Sendable, Codable {
     public var customerId: String
     /// The sign-in name.
     public var name: String
+    /// For people; nobody signs in by it. Missing where none is known.
+    public var email: String?
     /// Alpha-3 country code.
     public var storefront: String
     /// Whether the customer may buy.
     public var canMakePayments: Bool
     /// Whether somebody must approve each payment.
     public var asksToBuy: Bool
+    /// Whether each purchase is interrupted until somebody answers it:
+    /// sandboxes only.
+    public var interruptsPurchases: Bool
     /// Whether signing in wants a password.
     public var hasPassword: Bool
     /// Commercial time at which it was made.
     public var createdDate: Timestamp
 
     public init(
-        customerId: String, name: String, storefront: String, canMakePayments: Bool,
-        asksToBuy: Bool, hasPassword: Bool, createdDate: Timestamp
+        customerId: String, name: String, email: String? = nil, storefront: String,
+        canMakePayments: Bool, asksToBuy: Bool, interruptsPurchases: Bool = false,
+        hasPassword: Bool, createdDate: Timestamp
     ) {
         self.customerId = customerId
         self.name = name
+        self.email = email
         self.storefront = storefront
         self.canMakePayments = canMakePayments
         self.asksToBuy = asksToBuy
+        self.interruptsPurchases = interruptsPurchases
         self.hasPassword = hasPassword
         self.createdDate = createdDate
     }
@@ -36,6 +44,9 @@ public struct CustomerSummary: Hashable, Sendable, Codable {
 public struct CreateCustomerRequest: Hashable, Sendable, Codable {
     /// The sign-in name, 1 to 100 characters, unique in the realm.
     public var name: String
+    /// At most 254 bytes, one `@` between other characters, no spaces or control
+    /// characters; several customers may have the same.
+    public var email: String?
     /// May be missing in a sandbox only.
     public var password: String?
     /// Alpha-3 country code; when missing, the one of the realm's catalogue.
@@ -44,12 +55,16 @@ public struct CreateCustomerRequest: Hashable, Sendable, Codable {
     public var canMakePayments: Bool?
     /// Whether somebody must approve each payment; false when missing.
     public var asksToBuy: Bool?
+    /// Whether each purchase is interrupted; sandboxes only, false when missing.
+    public var interruptsPurchases: Bool?
 
     public init(
-        name: String, password: String? = nil, storefront: String? = nil,
-        canMakePayments: Bool? = nil, asksToBuy: Bool? = nil
+        name: String, email: String? = nil, password: String? = nil, storefront: String? = nil,
+        canMakePayments: Bool? = nil, asksToBuy: Bool? = nil, interruptsPurchases: Bool? = nil
     ) {
         self.name = name
+        self.email = email
+        self.interruptsPurchases = interruptsPurchases
         self.password = password
         self.storefront = storefront
         self.canMakePayments = canMakePayments
@@ -59,18 +74,24 @@ public struct CreateCustomerRequest: Hashable, Sendable, Codable {
 
 /// Changes a customer; what is missing stays as it is.
 public struct ChangeCustomerRequest: Hashable, Sendable, Codable {
+    /// As ``CreateCustomerRequest/email``; empty: none any more.
+    public var email: String?
     public var canMakePayments: Bool?
     /// Whether somebody must approve each payment from now on.
     public var asksToBuy: Bool?
+    /// Whether each purchase is interrupted from now on; sandboxes only.
+    public var interruptsPurchases: Bool?
     /// Ends every session of the customer.
     public var password: String?
     /// Alpha-3 country code: the customer has moved.
     public var storefront: String?
 
     public init(
-        canMakePayments: Bool? = nil, asksToBuy: Bool? = nil, password: String? = nil,
-        storefront: String? = nil
+        email: String? = nil, canMakePayments: Bool? = nil, asksToBuy: Bool? = nil,
+        interruptsPurchases: Bool? = nil, password: String? = nil, storefront: String? = nil
     ) {
+        self.email = email
+        self.interruptsPurchases = interruptsPurchases
         self.canMakePayments = canMakePayments
         self.asksToBuy = asksToBuy
         self.password = password

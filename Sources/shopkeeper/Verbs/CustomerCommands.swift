@@ -12,11 +12,15 @@ struct CustomerCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Make a customer.")
 
         @Argument(help: "The sign-in name.") var name: String
+        @Option(name: .long, help: "An e-mail address, for people: nobody signs in by it.")
+        var email: String?
         @Option(name: .long, help: "Needed in production.") var password: String?
         @Option(name: .long, help: "Alpha-3 country code.") var storefront: String?
         @Flag(name: .long, help: "A customer who may not buy.") var restricted = false
         @Flag(name: .long, help: "A customer whose payments wait for `approve`.")
         var asksToBuy = false
+        @Flag(help: "A sandbox customer whose purchases are interrupted until `approve`.")
+        var interruptsPurchases = false
         @OptionGroup var store: StoreOptions
         @OptionGroup var printing: PrintOptions
 
@@ -24,23 +28,30 @@ struct CustomerCommand: AsyncParsableCommand {
             let made = try await store.store().operatorDoor.post(
                 "/customers",
                 CreateCustomerRequest(
-                    name: name, password: password, storefront: storefront,
+                    name: name, email: email, password: password, storefront: storefront,
                     canMakePayments: restricted ? false : nil,
-                    asksToBuy: asksToBuy ? true : nil),
+                    asksToBuy: asksToBuy ? true : nil,
+                    interruptsPurchases: interruptsPurchases ? true : nil),
                 as: CustomerSummary.self)
-            try printing.show(made, "\(made.customerId)  \(made.name)  \(made.storefront)")
+            try printing.show(made, CustomerCommand.row(made).joined(separator: "  "))
         }
     }
 
     struct Change: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Change what a customer may do.")
+            abstract: "Change a customer and what they may do; what is not named stays.")
 
         @Argument(help: "The sign-in name.") var name: String
         @Flag(inversion: .prefixedNo, help: "Whether payments wait for `approve`.")
         var asksToBuy: Bool?
+        @Flag(
+            inversion: .prefixedNo,
+            help: "Whether purchases are interrupted until `approve`; sandboxes only.")
+        var interruptsPurchases: Bool?
         @Flag(inversion: .prefixedNo, help: "Whether the customer may not buy.")
         var restricted: Bool?
+        @Option(name: .long, help: "An e-mail address, for people; '' for none any more.")
+        var email: String?
         @Option(name: .long, help: "A new password; ends the customer's sessions.")
         var password: String?
         @Option(name: .long, help: "Alpha-3 country code: the customer has moved.")
@@ -54,18 +65,26 @@ struct CustomerCommand: AsyncParsableCommand {
             let changed = try await door.patch(
                 "/customers/\(found.customerId)",
                 ChangeCustomerRequest(
-                    canMakePayments: restricted.map { !$0 }, asksToBuy: asksToBuy,
-                    password: password, storefront: storefront),
+                    email: email, canMakePayments: restricted.map { !$0 }, asksToBuy: asksToBuy,
+                    interruptsPurchases: interruptsPurchases, password: password,
+                    storefront: storefront),
                 as: CustomerSummary.self)
-            try printing.show(
-                changed,
-                "\(changed.customerId)  \(changed.name)  \(CustomerCommand.rights(changed))")
+            try printing.show(changed, CustomerCommand.row(changed).joined(separator: "  "))
         }
     }
 
-    static func rights(_ customer: CustomerSummary) -> String {
+    private static func rights(_ customer: CustomerSummary) -> String {
         guard customer.canMakePayments else { return "may not buy" }
-        return customer.asksToBuy ? "asks to buy" : "may buy"
+        return (customer.asksToBuy ? "asks to buy" : "may buy")
+            + (customer.interruptsPurchases ? ", interrupted" : "")
+    }
+
+    /// Number, name, storefront, rights, address; `-` where there is none.
+    private static func row(_ customer: CustomerSummary) -> [String] {
+        [
+            customer.customerId, customer.name, customer.storefront, rights(customer),
+            customer.email ?? "-",
+        ]
     }
 
     /// The customer of a sign-in name; without one the answer is no.
@@ -97,12 +116,7 @@ struct CustomerCommand: AsyncParsableCommand {
 
         func run() async throws {
             let customers = try await CustomerCommand.all(try store.store().operatorDoor)
-            try printing.show(
-                customers,
-                Output.table(
-                    customers.map {
-                        [$0.customerId, $0.name, $0.storefront, CustomerCommand.rights($0)]
-                    }))
+            try printing.show(customers, Output.table(customers.map(CustomerCommand.row)))
         }
     }
 }
