@@ -15,6 +15,8 @@ public struct CatalogueFile: Sendable {
     public let warnings: [CatalogueProblem]
     /// The package's images: their ids, and where they lie.
     public let images: [String: String]
+    /// Which products it shows by an image, by the image's id.
+    public let imageUsers: [String: [ProductID]]
     /// What the file was called when it was read.
     public let name: String
     let tree: JSONTree
@@ -59,6 +61,7 @@ public struct CatalogueFile: Sendable {
         contents = reader.contents(Node(tree, ""))
         guard reader.errors.isEmpty else { throw CatalogueFileFault(problems: reader.errors) }
         warnings = reader.warnings
+        imageUsers = reader.imageUsers
         self.tree = tree
         self.bytes = bytes
         self.name = name

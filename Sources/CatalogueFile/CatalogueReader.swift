@@ -14,6 +14,8 @@ struct CatalogueReader {
     let images: Set<String>
     var errors: [CatalogueProblem] = []
     var warnings: [CatalogueProblem] = []
+    /// Which products the file shows by an image, in the file's order.
+    private(set) var imageUsers: [String: [ProductID]] = [:]
     private var pathsByID: [ProductID: String] = [:]
 
     init(file: String, images: Set<String> = []) {
@@ -53,7 +55,7 @@ struct CatalogueReader {
         let localizations = localizations(item)
         let period = type == .autoRenewable ? period(item) : nil
         let referenceName = text(item, "referenceName") ?? ""
-        checkImage(item)
+        checkImage(item, of: id)
         guard let id, let type, let price, isNew(id, item) else { return nil }
         return Product(
             id: ProductID(id), type: type, referenceName: referenceName, price: price,
@@ -129,8 +131,10 @@ struct CatalogueReader {
         return nil
     }
 
-    private mutating func checkImage(_ item: Node) {
-        guard let id = text(item, "promotionalImageID"), !images.contains(id) else { return }
+    private mutating func checkImage(_ item: Node, of product: String?) {
+        guard let id = text(item, "promotionalImageID") else { return }
+        imageUsers[id, default: []].append(ProductID(product ?? ""))
+        guard !images.contains(id) else { return }
         warn(
             item.path(to: "promotionalImageID"), "the image \(id) is not in the package's Assets",
             "add Assets/\(id).png, or remove the key; the product has no image")

@@ -11,6 +11,14 @@ extension Statement {
             RETURNING catalogue_revision
             """)
 
+        /// The catalogue's line, by those who change nothing that devices see.
+        static let holdRevision = Statement(
+            "catalogue.holdRevision", [],
+            """
+            UPDATE realm SET catalogue_revision = catalogue_revision
+            RETURNING catalogue_revision
+            """)
+
         static let revision = Statement(
             "catalogue.revision", [], "SELECT environment, catalogue_revision FROM realm")
 
@@ -170,6 +178,10 @@ extension Statement {
             ON CONFLICT (bundle_id, image_id) DO UPDATE SET contents = excluded.contents
             """)
 
+        static let deleteImage = Statement(
+            "catalogue.deleteImage", [.text, .text],
+            "DELETE FROM catalogue_images WHERE bundle_id = $1 AND image_id = $2")
+
         static let image = Statement(
             "catalogue.image", [.text, .text],
             """
@@ -182,8 +194,8 @@ extension Statement {
 
         static let all = [
             addProduct, setProduct, product, addApp, setApp, sharedSecret, setSharedSecret,
-            bumpRevision, revision, settings, putApp, withdraw, putProduct, apps, products, states,
-            putFile, file, putImage, image, images,
+            bumpRevision, holdRevision, revision, settings, putApp, withdraw, putProduct, apps,
+            products, states, putFile, file, putImage, deleteImage, image, images,
         ]
     }
 

@@ -27,6 +27,11 @@ struct CatalogueDoor: Sendable {
             let bytes = try await call.bodyBytes(max: Realm.imageBytesMax)
             try await realm.putImage(id, bundleID: bundleID, bytes, call.context)
             return .empty(status: 204)
+        case .deleteImage(let bundleID, let id):
+            try await realm.deleteImage(id, bundleID: bundleID, call.context) {
+                try $0.places(ofImage: id, bundleID: bundleID)
+            }
+            return .empty(status: 204)
         case .listAudit:
             return try .json(
                 try await realm.auditEntries(after: call.query("after"), limit: try call.limit()))
@@ -117,6 +122,19 @@ extension StoredCatalogue {
         var now = catalogue
         now.appID = file.catalogue.appID
         return try file.selling(now).offering(groups, terms)
+    }
+}
+
+extension StoredCatalogue {
+    /// Where the app's files name an image, for people.
+    func places(ofImage id: String, bundleID: String) throws -> [String] {
+        let shown = try file(bundleID: bundleID).imageUsers[id] ?? []
+        var places = shown.map { "the catalogue file for `\($0)`" }
+        guard let yaml = original?.overlay else { return places }
+        let overlay = try CatalogueOverlay(yaml: yaml, name: CatalogueOverlay.suffix)
+        places += overlay.listings.filter { $0.value.images.contains(id) }
+            .map { "the overlay for `\($0.key)`" }.sorted()
+        return places
     }
 }
 

@@ -6,6 +6,7 @@ import Foundation
 enum CatalogueRoute: Hashable, Sendable {
     case read(bundleID: String), put(bundleID: String)
     case readImage(bundleID: String, id: String), putImage(bundleID: String, id: String)
+    case deleteImage(bundleID: String, id: String)
     case listAudit
     case createApp, readApp(bundleID: String), changeApp(bundleID: String)
     case readSharedSecret(bundleID: String), makeSharedSecret(bundleID: String)
@@ -47,6 +48,7 @@ extension Entry {
         entry("PUT", "/apps/{}/catalogue") { .put(bundleID: $0[0]) },
         entry("GET", "/apps/{}/images/{}") { .readImage(bundleID: $0[0], id: $0[1]) },
         entry("PUT", "/apps/{}/images/{}") { .putImage(bundleID: $0[0], id: $0[1]) },
+        entry("DELETE", "/apps/{}/images/{}") { .deleteImage(bundleID: $0[0], id: $0[1]) },
         entry("GET", "/audit") { _ in .listAudit },
         entry("POST", "/apps") { _ in .createApp },
         entry("GET", "/apps/{}") { .readApp(bundleID: $0[0]) },

@@ -57,6 +57,40 @@ import Testing
         #expect(deeds.contains("image.put") && deeds.contains("catalogue.import"))
     }
 
+    @Test func `an image is deleted once, and not while a product is shown by it`() async throws {
+        let store = try await rig.serve()
+        defer { store.kill(SIGTERM) }
+        try write([("zoo.a", "0.99")], to: "Zoo.storekit")
+        func ask(_ words: String...) async throws -> ChildProcess.Outcome {
+            try await ChildProcess.run(
+                ["shopkeeper"] + words + ["--bundle-id", "com.example.zoo"],
+                environment: rig.environment, folder: URL(fileURLWithPath: rig.path(".")))
+        }
+        func delete(_ images: String...) async throws -> ChildProcess.Outcome {
+            try await ChildProcess.run(
+                ["shopkeeper", "app", "image", "delete"] + images
+                    + ["--bundle-id", "com.example.zoo"],
+                environment: rig.environment, folder: URL(fileURLWithPath: rig.path(".")))
+        }
+        _ = try await ask("catalogue", "import", "Zoo.storekit")
+        for id in ["B2", "C3"] {
+            _ = try await ask("app", "image", "put", id, "Zoo.storekit/Assets/A1B2C3D4.PNG")
+        }
+        _ = try await ask("product", "set", "zoo.a", "--words", "en_US=A", "--image", "B2")
+
+        let used = try await delete("A1B2C3D4", "B2", "C3")
+        _ = try await ask("product", "set", "zoo.a", "--no-images")
+        let free = try await delete("B2", "--json")
+        let again = try await delete("B2", "--json")
+
+        #expect(used.status == 1 && used.output == "Deleted C3.\n")
+        #expect(used.errors.contains("is used by the catalogue file for `zoo.a`"))
+        #expect(used.errors.contains("is used by product `zoo.a`"))
+        #expect(free.status == 0 && free.output.contains(#""isDeleted" : true"#))
+        #expect(again.status == 1 && again.output.contains(#""code" : "imageUnknown""#))
+        #expect(try await rig.list("audit", "list").last?["deed"] as? String == "image.delete")
+    }
+
     @Test func `an overlay goes with its file`() async throws {
         let yaml = """
             app: {bundleId: com.example.zoo, name: The Zoo}

@@ -129,6 +129,49 @@ import Testing
         }
     }
 
+    @Test func `an image that a file names stays until none does`() async throws {
+        try await TestServer.with { server in
+            let key = try await server.store.doorKey(.operator)
+            let images = "/operator/v1/apps/com.example.zoo/images/"
+            func put(_ overlay: String?, file: String = Self.zoo) async throws {
+                let body = try JSONEncoder().encode(
+                    CatalogueDocument(name: "Zoo.storekit", file: file, overlay: overlay))
+                let reply = try await server.send(
+                    "PUT", "/operator/v1/apps/com.example.zoo/catalogue", [UInt8](body),
+                    bearer: key)
+                #expect(reply.status == 200)
+            }
+            func delete(_ id: String) async throws -> Reply {
+                try await server.send("DELETE", images + id, bearer: key)
+            }
+            try await put("products: {zoo.banana: {images: [A1]}}")
+            for id in ["0A0B0C0D", "A1"] {
+                _ = try await server.send(
+                    "PUT", images + id, [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A],
+                    bearer: key)
+            }
+
+            let (named, shown) = (try await delete("0A0B0C0D"), try await delete("A1"))
+            let other = Self.zoo.replacingOccurrences(of: "0A0B0C0D", with: "0A0B0C0E")
+            try await put("products: {zoo.banana: {images: [A2]}}", file: other)
+            let statuses = [try await delete("0A0B0C0D"), try await delete("A1")].map(\.status)
+            let invalid = try await delete("a%2Fb")
+
+            #expect(named.status == 409 && named.error?.code == "imageInUse")
+            #expect(shown.status == 409 && shown.error?.code == "imageInUse")
+            #expect(
+                named.error?.message
+                    == "The image `0A0B0C0D` is used by the catalogue file for `zoo.banana`.")
+            #expect(
+                shown.error?.message
+                    == "The image `A1` is used by product `zoo.banana`, the overlay for `zoo.banana`."
+            )
+            #expect(statuses == [204, 204])
+            #expect(invalid.status == 400 && invalid.error?.code == "imageIdInvalid")
+            #expect(try await get(server).images == [])
+        }
+    }
+
     @Test func `a file that cannot be sold from is refused whole, and the old stays`() async throws
     {
         try await TestServer.with { server in

@@ -45,6 +45,7 @@ import Testing
         ("PUT", "/operator/v1/apps/a/catalogue", .operator),
         ("GET", "/operator/v1/apps/a/images/b", .operator),
         ("PUT", "/operator/v1/apps/a/images/b", .operator),
+        ("DELETE", "/operator/v1/apps/a/images/b", .operator),
         ("GET", "/operator/v1/audit", .operator), ("POST", "/operator/v1/apps", .operator),
         ("GET", "/operator/v1/apps/a", .operator), ("PATCH", "/operator/v1/apps/a", .operator),
         ("GET", "/operator/v1/apps/a/shared-secret", .operator),

@@ -128,13 +128,18 @@ extension RouteStep {
             code: "bundleIdUnknown"),
         RouteStep(
             route: "PUT /operator/v1/apps/{}/images/{}",
-            good: Question("\(zoos)/images/0A0B0C0D", .operator, body: "hex:89504E470D0A1A0A07"),
+            good: Question("\(zoos)/images/0A0B0C0E", .operator, body: "hex:89504E470D0A1A0A07"),
             bad: Question("\(zoos)/images/0A0B0C0D", .operator, body: "no image"),
             code: "imageInvalid"),
         RouteStep(
             route: "GET /operator/v1/apps/{}/images/{}",
-            good: Question("\(zoos)/images/0A0B0C0D", .operator),
-            bad: Question("\(zoos)/images/0A0B0C0E", .operator), code: "imageUnknown"),
+            good: Question("\(zoos)/images/0A0B0C0E", .operator),
+            bad: Question("\(zoos)/images/0A0B0C0F", .operator), code: "imageUnknown"),
+        RouteStep(
+            route: "DELETE /operator/v1/apps/{}/images/{}",
+            good: Question("\(zoos)/images/0A0B0C0E", .operator),
+            bad: Question("\(zoos)/images/0A0B0C0E", .operator), code: "imageUnknown",
+            seenElsewhere: [400, 409]),
         RouteStep(
             route: "GET /operator/v1/audit", good: Question("/operator/v1/audit", .operator),
             bad: Question("/operator/v1/audit?limit=0", .operator), code: "queryInvalid"),

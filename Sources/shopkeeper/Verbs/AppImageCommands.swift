@@ -9,7 +9,7 @@ extension AppCommand {
         static let configuration = CommandConfiguration(
             commandName: "image", abstract: "Images that show an app's products.",
             discussion: "`product set --image` says which show a product.",
-            subcommands: [Put.self, List.self])
+            subcommands: [Put.self, Delete.self, List.self])
     }
 }
 
@@ -39,6 +39,46 @@ extension AppCommand.Image {
                 "/apps/\(bundleID)/images/" + ProductRecord.escaped(image), bytes: bytes)
             try printing.show(
                 Kept(image: image, bytes: bytes.count), "\(image): \(bytes.count) bytes")
+        }
+    }
+
+    struct Delete: AsyncParsableCommand {
+        /// What became of one image.
+        private struct Answer: Encodable {
+            let image: String
+            let isDeleted: Bool
+            var refusal: WireError?
+        }
+
+        static let configuration = CommandConfiguration(
+            abstract: "Delete images that nothing uses; exits with 1 if one was not deleted.",
+            discussion: """
+                What a product, the catalogue file or its overlay still names is kept, and they are \
+                told. The other images are deleted all the same.
+                """)
+
+        @Argument(help: "Their ids, as `app image list` tells them.") var images: [String]
+        @OptionGroup var app: AppOptions
+        @OptionGroup var printing: PrintOptions
+
+        func run() async throws {
+            let (store, bundleID) = try app.found()
+            var answers: [Answer] = []
+            for image in images {
+                do {
+                    try await store.operatorDoor.delete(
+                        "/apps/\(bundleID)/images/" + ProductRecord.escaped(image))
+                    answers.append(Answer(image: image, isDeleted: true))
+                } catch let failure as Failure where failure.code == .no {
+                    answers.append(Answer(image: image, isDeleted: false, refusal: failure.error))
+                    if !printing.json { failure.print(asJSON: false) }
+                }
+            }
+            let deleted = answers.filter(\.isDeleted).map { "Deleted \($0.image)." }
+            if printing.json || !deleted.isEmpty {
+                try printing.show(answers, deleted.joined(separator: "\n"))
+            }
+            if deleted.count < images.count { throw ExitCode(ExitStatus.no.rawValue) }
         }
     }
 

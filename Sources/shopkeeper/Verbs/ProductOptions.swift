@@ -24,6 +24,8 @@ struct ProductOptions: ParsableArguments {
     var hosted: Bool?
     @Option(name: .long, help: "The id of an image of the app that shows it.")
     var image: [String] = []
+    @Flag(name: .long, help: "Show it by no image but those named here.")
+    var noImages = false
     @Option(name: .long, help: "draft, ready or approved.") var state: String?
     @Option(name: .long, help: "Of a subscription in its group: from 1, the highest.")
     var level: Int?
@@ -58,7 +60,7 @@ struct ProductOptions: ParsableArguments {
         change.referenceName = referenceName
         change.isFamilyShareable = familyShareable
         change.isHosted = hosted
-        change.images = image.isEmpty ? nil : image
+        change.images = image.isEmpty && !noImages ? nil : image
         change.state = state
         change.level = level
         return change

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Storage
+
+/// Images that show an app's products; each change is audited.
+extension Realm {
+    /// The largest image of a product, in bytes.
+    public static let imageBytesMax = 8 * 1024 * 1024
+
+    /// Keeps an image of an app, in place of one of the same id. Refusals, in
+    /// order: `bundleIdUnknown`, `imageIdInvalid`, `imageInvalid`.
+    public func putImage(
+        _ imageID: String, bundleID: String, _ bytes: [UInt8], _ context: RequestContext
+    ) async throws {
+        _ = try await app(bundleID)
+        try Self.checkImageID(imageID)
+        guard bytes.starts(with: Self.pngStart), bytes.count <= Self.imageBytesMax else {
+            throw Refusal(
+                .badRequest, code: "imageInvalid", "This is no image that the store keeps.",
+                field: "body", rule: "a PNG of at most \(Self.imageBytesMax) bytes",
+                remedy: "save it as PNG, and smaller")
+        }
+        let (wall, who) = (ports.wall.now, context.actor)
+        try await storage.write { writing in
+            let key: [SQLValue] = [.text(bundleID), .text(imageID)]
+            let before = try writing.first(Statement.Catalogues.image, key)?.blob("contents")
+            let entry = AuditEntry(
+                who: who, wall: wall, deed: "image.put", subject: "\(bundleID)/\(imageID)",
+                before: before.map { "\($0.count) bytes" }, after: "\(bytes.count) bytes")
+            try writing.execute(
+                Statement.Catalogues.putImage,
+                [.text(bundleID), .text(imageID), .blob(bytes)])
+            try entry.write(writing)
+        }
+    }
+
+    /// Takes an image of an app away, unless something uses it. The store keeps
+    /// catalogue files unread: `namedBy` answers, for people, where the app's
+    /// files name the image. It may be asked again where the catalogue changes
+    /// meanwhile. Refusals, in order: `bundleIdUnknown`, `imageIdInvalid`,
+    /// `imageUnknown`, `imageInUse`, `catalogueBusy`.
+    public func deleteImage(
+        _ imageID: String, bundleID: String, _ context: RequestContext,
+        namedBy: @Sendable (StoredCatalogue) async throws -> [String] = { _ in [] }
+    ) async throws {
+        for _ in 0..<Self.imageTriesMax {
+            let shelf = try await loadShelf()
+            let stored = try await storedCatalogue(bundleID: bundleID)
+            try Self.checkImageID(imageID)
+            let users =
+                (shelf.apps[BundleID(bundleID)]?.products(shownBy: imageID) ?? [])
+                + (try await namedBy(stored))
+            let deletion = ImageDeletion(
+                bundleID: bundleID, imageID: imageID, users: users, revision: shelf.revision,
+                wall: ports.wall.now, who: context.actor)
+            if try await storage.write({ try deletion.write($0) }) { return }
+        }
+        throw Refusal(
+            .conflict, code: "catalogueBusy", "The catalogue changes all the time.",
+            field: "imageId", rule: "nothing may begin to use an image while it is deleted",
+            remedy: "try again")
+    }
+
+    /// How often a deletion looks again who uses the image.
+    private static let imageTriesMax = 5
+
+    /// An image's bytes. Refusals, in order: `bundleIdUnknown`,
+    /// `imageIdInvalid`, `imageUnknown`.
+    public func image(_ imageID: String, bundleID: String) async throws -> [UInt8] {
+        _ = try await app(bundleID)
+        try Self.checkImageID(imageID)
+        let row = try await storage.read { reading in
+            try reading.first(Statement.Catalogues.image, [.text(bundleID), .text(imageID)])
+        }
+        guard let row else { throw Self.imageUnknown }
+        return try row.blob("contents")
+    }
+
+    private static let pngStart: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+
+    fileprivate static let imageUnknown = Refusal(
+        .notFound, code: "imageUnknown", "The app has no such image.", field: "imageId",
+        rule: "one that was put before", remedy: "list the images, or put it first")
+
+    static func checkImageID(_ id: String) throws {
+        guard isID(id) else {
+            throw Refusal(
+                .badRequest, code: "imageIdInvalid", "This is no image's id.",
+                field: "imageId", rule: "1 to 100 of letters, digits, `-`, `.` and `_`",
+                remedy: "name it as the file's promotionalImageID does")
+        }
+    }
+
+    /// What ids of an operator's making are: 1 to 100 of `A`–`Z`, `a`–`z`,
+    /// `0`–`9`, `-`, `.` and `_`.
+    static func isID(_ text: String) -> Bool {
+        (1...100).contains(text.utf8.count)
+            && text.utf8.allSatisfy {
+                (97...122).contains($0) || (65...90).contains($0) || (48...57).contains($0)
+                    || $0 == 45 || $0 == 46 || $0 == 95
+            }
+    }
+}
+
+/// The commit that deletes an image: runs perhaps twice.
+private struct ImageDeletion: Sendable {
+    /// More are counted, not named.
+    static let namedUsersMax = 10
+
+    let bundleID: String
+    let imageID: String
+    let users: [String]
+    /// The catalogue's, of which `users` are true.
+    let revision: Int64
+    let wall: Timestamp
+    let who: String
+
+    /// False where the catalogue is another by now, and nothing was written.
+    func write(_ writing: any Writing) throws -> Bool {
+        let key: [SQLValue] = [.text(bundleID), .text(imageID)]
+        guard let now = try writing.first(Statement.Catalogues.holdRevision, []) else {
+            throw StorageFault(.malformedRow, "the realm has no row")
+        }
+        guard try now.integer("catalogue_revision") == revision else { return false }
+        guard let image = try writing.first(Statement.Catalogues.image, key) else {
+            throw Realm.imageUnknown
+        }
+        guard users.isEmpty else { throw inUse }
+        try writing.execute(Statement.Catalogues.deleteImage, key)
+        try AuditEntry(
+            who: who, wall: wall, deed: "image.delete", subject: "\(bundleID)/\(imageID)",
+            before: "\(try image.blob("contents").count) bytes", after: nil
+        ).write(writing)
+        return true
+    }
+
+    private var inUse: Refusal {
+        let more = users.count - Self.namedUsersMax
+        let named =
+            users.prefix(Self.namedUsersMax).joined(separator: ", ")
+            + (more > 0 ? " and \(more) more" : "")
+        return Refusal(
+            .conflict, code: "imageInUse", "The image `\(imageID)` is used by \(named).",
+            field: "imageId", rule: "an image that nothing uses may be deleted",
+            remedy: "show those by another image, or by none, in the file where it names it")
+    }
+}
+
+extension Shelf.App {
+    /// The products that an image shows, withdrawn ones too, for people.
+    fileprivate func products(shownBy image: String) -> [String] {
+        listings.filter { $0.value.state != .removed && $0.value.images.contains(image) }
+            .map { "product `\($0.key)`" }.sorted()
+    }
+}
