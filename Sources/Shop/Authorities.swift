@@ -63,9 +63,12 @@ actor Authorities {
 
     /// New leaves, and a new intermediate where asked for, from now on.
     /// `rootKey`: the root's key as PEM where it lies in a safe; it is used
-    /// and not kept. Nil where another process has rotated at the same moment.
+    /// and not kept. `announce` is told the number of the generation and what
+    /// it is before it is stored. Nil where another process has rotated at the
+    /// same moment.
     func rotate(
-        _ kind: AuthorityKind, withIntermediate: Bool, rootKey: String?
+        _ kind: AuthorityKind, withIntermediate: Bool, rootKey: String?,
+        announce: @Sendable (_ generation: Int, CertificateAuthority) async throws -> Void
     ) async throws -> CertificateAuthority? {
         guard let live = try await known(kind) else { return nil }
         try await look(kind, live)
@@ -81,6 +84,7 @@ actor Authorities {
         if !keepsRootKey { fresh[Self.rootKeyFile] = nil }
         let name = Self.name(kind, next)
         let bytes = try Self.encode(fresh)
+        try await announce(next, try Self.decode(bytes, name))
         let winner = try await keys.store(bytes, as: name)
         let stored = try Self.decode(winner, name)
         if live.all.count < next { live.add(stored) }

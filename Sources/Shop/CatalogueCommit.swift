@@ -63,7 +63,7 @@ struct CatalogueCommit: Sendable {
         try writing.execute(Statement.Catalogues.bumpRevision, [])
         let known = try writing.query(Statement.Catalogues.states, [bundle])
         let removed = try check(known)
-        try setSpeed(writing, wall: entry.wall)
+        try setSpeed(writing, entry)
         try writing.execute(Statement.Catalogues.putApp, app)
         try writing.execute(
             Statement.Catalogues.withdraw, [bundle, .integer(entry.wall.milliseconds)])
@@ -91,13 +91,15 @@ struct CatalogueCommit: Sendable {
 
     /// A file's time rate is the clock's from then on that the file changes it:
     /// importing the same once more leaves alone what testers have set.
-    private func setSpeed(_ writing: any Writing, wall: Timestamp) throws {
+    private func setSpeed(_ writing: any Writing, _ entry: AuditEntry) throws {
         guard let timeRate else { return }
         let row = try writing.first(Statement.Catalogues.settings, [.text(bundleID.value)])
         let before = try row?.optionalText("settings").map(SandboxSettings.init(stored:))
         guard timeRate != (before?.timeRate ?? .real) else { return }
-        let clock = try Realm.holdClock(writing).running(atRate: timeRate.speed, wall: wall)
-        try writing.execute(Statement.Realms.setClock, Realm.values(clock))
+        let clock = try Realm.holdClock(writing)
+        try Realm.setClock(
+            from: clock, to: clock.running(atRate: timeRate.speed, wall: entry.wall),
+            by: entry.who, wall: entry.wall, writing)
     }
 
     /// What was sold as one type in production is never another: customers

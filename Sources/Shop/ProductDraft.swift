@@ -166,15 +166,19 @@ struct ProductDraft: Sendable {
 /// What the audit says.
 extension ProductDraft {
     var words: String {
-        fields.map { "\($0.0) \($0.1)" }.joined(separator: "; ")
+        fields.map(Self.words).joined(separator: "; ")
+    }
+
+    private static func words(_ field: (name: String, value: String)) -> String {
+        "\(field.name) \(field.value.isEmpty ? "none" : field.value)"
     }
 
     /// The fields that differ, as they were and as they are.
     func changes(to other: ProductDraft) -> (before: String, after: String) {
         let pairs = zip(fields, other.fields).filter { $0.0.1 != $0.1.1 }
         return (
-            pairs.map { "\($0.0.0) \($0.0.1)" }.joined(separator: "; "),
-            pairs.map { "\($0.1.0) \($0.1.1)" }.joined(separator: "; ")
+            pairs.map { Self.words($0.0) }.joined(separator: "; "),
+            pairs.map { Self.words($0.1) }.joined(separator: "; ")
         )
     }
 

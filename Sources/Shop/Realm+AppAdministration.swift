@@ -19,15 +19,19 @@ extension Realm {
         guard Self.isBundleID(request.bundleId) else { throw Self.noBundleID }
         let details = request.details ?? AppChange()
         try Self.check(details)
+        let made = AppChange(
+            appAppleId: details.appAppleId, name: details.name ?? request.bundleId,
+            storefront: details.storefront ?? "USA", locale: details.locale ?? "en_US",
+            purchasesEnabled: details.purchasesEnabled ?? true)
         let values: [SQLValue] = [
-            .text(request.bundleId), .optional(details.appAppleId),
-            .text(details.name ?? request.bundleId), .text(details.storefront ?? "USA"),
-            .text(details.locale ?? "en_US"), .boolean(details.purchasesEnabled ?? true),
+            .text(request.bundleId), .optional(made.appAppleId), .optional(made.name),
+            .optional(made.storefront), .optional(made.locale),
+            .boolean(made.purchasesEnabled ?? true),
             // Production sells its first product with a version of the app.
             .boolean(!isProduction),
         ]
         let entry = audit(
-            "app.create", request.bundleId, before: nil, after: details.words, context)
+            "app.create", request.bundleId, before: nil, after: made.words, context)
         let isMade = try await storage.write { writing in
             try writing.execute(Statement.Catalogues.bumpRevision, [])
             guard try writing.first(Statement.Catalogues.addApp, values) != nil else {
@@ -50,20 +54,24 @@ extension Realm {
     public func changeApp(
         _ bundleID: String, _ change: AppChange, _ context: RequestContext
     ) async throws -> AppSummary {
-        let before = try await app(bundleID).summary
+        _ = try await app(bundleID)
         try Self.check(change)
+        guard change != AppChange() else { return try await appSummary(bundleID) }
         let values: [SQLValue] = [
             .text(bundleID), .optional(change.appAppleId), .optional(change.name),
             .optional(change.storefront), .optional(change.locale),
             change.purchasesEnabled.map(SQLValue.boolean) ?? .null,
         ]
-        let entry = audit(
-            "app.change", bundleID, before: before.words(of: change), after: change.words,
-            context)
+        let (wall, who) = (ports.wall.now, context.actor)
         try await storage.write { writing in
             try writing.execute(Statement.Catalogues.bumpRevision, [])
+            guard let before = try writing.first(Statement.Catalogues.app, [.text(bundleID)])
+            else { throw Self.unknownApp }
             try writing.execute(Statement.Catalogues.setApp, values)
-            try entry.write(writing)
+            try AuditEntry(
+                who: who, wall: wall, deed: "app.change", subject: bundleID,
+                before: try change.naming(before).words, after: change.words
+            ).write(writing)
         }
         return try await appSummary(bundleID)
     }
@@ -85,14 +93,16 @@ extension Realm {
     ) async throws -> SharedSecret {
         _ = try await app(bundleID)
         let secret = ports.randomness.hex(16)
-        let hasOne = try await sharedSecret(bundleID).sharedSecret != nil
-        let entry = audit(
-            "app.sharedSecret", bundleID, before: hasOne ? "one" : "none", after: "another",
-            context)
+        let (wall, who) = (ports.wall.now, context.actor)
         try await storage.write { writing in
-            try writing.execute(
-                Statement.Catalogues.setSharedSecret, [.text(bundleID), .text(secret)])
-            try entry.write(writing)
+            let key = SQLValue.text(bundleID)
+            let before = try writing.first(Statement.Catalogues.holdSharedSecret, [key])
+            let hadOne = try before?.optionalText("shared_secret") != nil
+            try writing.execute(Statement.Catalogues.setSharedSecret, [key, .text(secret)])
+            try AuditEntry(
+                who: who, wall: wall, deed: "app.sharedSecret", subject: bundleID,
+                before: hadOne ? "one" : "none", after: "another"
+            ).write(writing)
         }
         return SharedSecret(bundleId: bundleID, sharedSecret: secret)
     }
@@ -173,25 +183,28 @@ extension Offering {
 }
 
 extension AppChange {
+    /// Stands for none in what the audit says; no app's number.
+    private static let noNumber: Int64 = 0
+
+    /// What was, of the fields that it names.
+    fileprivate func naming(_ row: Row) throws -> AppChange {
+        AppChange(
+            appAppleId: appAppleId == nil
+                ? nil : try row.optionalInteger("app_id") ?? Self.noNumber,
+            name: name == nil ? nil : try row.text("name"),
+            storefront: storefront == nil ? nil : try row.text("storefront"),
+            locale: locale == nil ? nil : try row.text("locale"),
+            purchasesEnabled: purchasesEnabled == nil
+                ? nil : try row.boolean("purchases_enabled"))
+    }
+
     /// What the audit says.
     fileprivate var words: String {
         [
-            name.map { "name \($0)" }, appAppleId.map { "number \($0)" },
+            name.map { "name \($0)" },
+            appAppleId.map { $0 == Self.noNumber ? "number none" : "number \($0)" },
             storefront.map { "storefront \($0)" }, locale.map { "locale \($0)" },
             purchasesEnabled.map { "purchases \($0 ? "enabled" : "not enabled")" },
         ].compactMap { $0 }.joined(separator: "; ")
-    }
-}
-
-extension AppSummary {
-    /// What was, of the fields that a change names.
-    fileprivate func words(of change: AppChange) -> String {
-        AppChange(
-            appAppleId: change.appAppleId == nil ? nil : appAppleId,
-            name: change.name == nil ? nil : name,
-            storefront: change.storefront == nil ? nil : storefront,
-            locale: change.locale == nil ? nil : locale,
-            purchasesEnabled: change.purchasesEnabled == nil ? nil : purchasesEnabled
-        ).words
     }
 }

@@ -23,14 +23,19 @@ extension Realm {
         try Edge.text(bundleID, "bundleId")
         if let url { try NotificationURL.check(url, isProduction: isProduction) }
         let values: [SQLValue] = [.text(bundleID), .optional(url)]
-        let before = try await loadShelf().apps[BundleID(bundleID)]?.notificationURL
-        let entry = audit("app.notificationUrl", bundleID, before: before, after: url, context)
+        let (wall, who) = (ports.wall.now, context.actor)
         let isSet = try await storage.write { writing in
+            // Behind the catalogue's line, so that what was is what this replaces.
             try writing.execute(Statement.Catalogues.bumpRevision, [])
-            guard try writing.first(Statement.Notifications.setURL, values) != nil else {
-                return false
-            }
-            try entry.write(writing)
+            let before = try writing.first(Statement.Notifications.url, [.text(bundleID)])
+            guard let before,
+                try writing.first(Statement.Notifications.setURL, values) != nil
+            else { return false }
+            try AuditEntry(
+                who: who, wall: wall, deed: "app.notificationUrl", subject: bundleID,
+                before: try before.optionalText("notification_url") ?? "none",
+                after: url ?? "none"
+            ).write(writing)
             return true
         }
         guard isSet, let app = try await loadShelf().apps[BundleID(bundleID)] else {

@@ -16,7 +16,7 @@ extension Realm {
 
     /// Moves a sandbox's clock or changes its speed, and returns when what fell due on the way has
     /// happened; notifications of it may still be under way. Wall time, and with it every token and
-    /// session, stays as it is. Refusals, in order: `sandboxOnly`,
+    /// session, stays as it is. The audit tells it, from what to what. Refusals, in order: `sandboxOnly`,
     /// `clockMoveUnclear`, `clockRateInvalid`, `clockBackwards`, `clockOutOfRange`.
     public func moveClock(
         _ request: MoveClockRequest, _ context: RequestContext
@@ -27,11 +27,11 @@ extension Realm {
                 field: "realm", rule: "clocks are moved in sandboxes only",
                 remedy: "create a sandbox")
         }
-        let wall = ports.wall.now
+        let (wall, who) = (ports.wall.now, context.actor)
         let moved = try await storage.write { writing in
             let clock = try Self.holdClock(writing)
             let moved = try Self.move(clock, request, wall: wall)
-            try writing.execute(Statement.Realms.setClock, Self.values(moved))
+            try Self.setClock(from: clock, to: moved, by: who, wall: wall, writing)
             return moved
         }
         wakeWorkers()
@@ -52,12 +52,21 @@ extension Realm {
         return try ClockRow(row, hasLastEvent: false).clock
     }
 
-    /// As `setClock` takes it.
-    static func values(_ clock: RealmClock) -> [SQLValue] {
-        [
-            .integer(clock.aheadMilliseconds), .optional(clock.standsAt), .integer(clock.rate),
-            .integer(clock.since.milliseconds),
-        ]
+    /// Behind the line of those who change the clock; the audit says how.
+    static func setClock(
+        from before: RealmClock, to clock: RealmClock, by who: String, wall: Timestamp,
+        _ writing: any Writing
+    ) throws {
+        try writing.execute(
+            Statement.Realms.setClock,
+            [
+                .integer(clock.aheadMilliseconds), .optional(clock.standsAt),
+                .integer(clock.rate), .integer(clock.since.milliseconds),
+            ])
+        try AuditEntry(
+            who: who, wall: wall, deed: "clock.move", subject: "clock",
+            before: before.words(wall: wall), after: clock.words(wall: wall)
+        ).write(writing)
     }
 
     private func described(_ clock: RealmClock) -> ClockDescription {
@@ -130,5 +139,15 @@ extension Realm {
             .badRequest, code: "clockOutOfRange", "The clock cannot go there.", field: field,
             rule: "from \(clockEarliest) to \(clockLatest), for which certificates are valid",
             remedy: "choose an instant between them")
+    }
+}
+
+extension RealmClock {
+    /// What the audit says: the instant that the clock was at, and how it went on.
+    fileprivate func words(wall: Timestamp) -> String {
+        let speed = rate == 1 ? "" : ", \(rate) times as fast as the machine's"
+        return standsAt == nil
+            ? "\(now(wall: wall)), running\(speed)"
+            : "\(now(wall: wall)), standing" + (rate == 1 ? "" : "; let run\(speed)")
     }
 }

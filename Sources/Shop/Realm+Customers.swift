@@ -89,10 +89,12 @@ extension Realm {
                 let before = try writing.first(Statement.Customers.byID, [.integer(number)])
             else { throw Self.customerNotFound }
             try writing.execute(Statement.Customers.change, values)
-            try AuditEntry(
-                who: who, wall: wall, deed: "customer.change", subject: customerID,
-                before: try request.words(before: before), after: request.words
-            ).write(writing)
+            if request != ChangeCustomerRequest() {
+                try AuditEntry(
+                    who: who, wall: wall, deed: "customer.change", subject: customerID,
+                    before: try request.words(before: before), after: request.words
+                ).write(writing)
+            }
             if let password {
                 try writing.execute(
                     Statement.Customers.setPassword, [.integer(number), .text(password)])

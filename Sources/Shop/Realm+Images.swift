@@ -73,15 +73,17 @@ extension Realm {
         let row = try await storage.read { reading in
             try reading.first(Statement.Catalogues.image, [.text(bundleID), .text(imageID)])
         }
-        guard let row else { throw Self.imageUnknown }
+        guard let row else { throw Self.imageUnknown(imageID) }
         return try row.blob("contents")
     }
 
     private static let pngStart: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 
-    fileprivate static let imageUnknown = Refusal(
-        .notFound, code: "imageUnknown", "The app has no such image.", field: "imageId",
-        rule: "one that was put before", remedy: "list the images, or put it first")
+    fileprivate static func imageUnknown(_ id: String) -> Refusal {
+        Refusal(
+            .notFound, code: "imageUnknown", "The app has no image `\(id)`.", field: "imageId",
+            rule: "one that was put before", remedy: "list the images, or put it first")
+    }
 
     static func checkImageID(_ id: String) throws {
         guard isID(id) else {
@@ -124,7 +126,7 @@ private struct ImageDeletion: Sendable {
         }
         guard try now.integer("catalogue_revision") == revision else { return false }
         guard let image = try writing.first(Statement.Catalogues.image, key) else {
-            throw Realm.imageUnknown
+            throw Realm.imageUnknown(imageID)
         }
         guard users.isEmpty else { throw inUse }
         try writing.execute(Statement.Catalogues.deleteImage, key)

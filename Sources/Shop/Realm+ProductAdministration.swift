@@ -126,6 +126,7 @@ extension Realm {
             }
             try writing.execute(Statement.AppVersions.noteSale, [.text(bundleID)])
             let changes = before.changes(to: after)
+            guard !changes.after.isEmpty else { return }
             try AuditEntry(
                 who: who, wall: wall, deed: deed, subject: "\(bundleID)/\(id)",
                 before: changes.before, after: changes.after

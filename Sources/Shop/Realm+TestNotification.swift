@@ -18,7 +18,7 @@ extension Realm {
         return try await oweTest(bundleID, context)
     }
 
-    /// Owes an app a notification that an operator asks for. Refusals, in
+    /// Owes an app a notification that an operator asks for, as the audit tells. Refusals, in
     /// order: `textInvalid`, `textTooLong`, `notificationTypeUnknown`,
     /// `notificationTypeNotByHand`, `bundleIdUnknown`, `notificationUrlMissing`.
     public func sendNotification(
@@ -29,7 +29,8 @@ extension Realm {
         guard try await loadShelf().apps[BundleID(request.bundleId)] != nil else {
             throw Self.unknownApp
         }
-        do { return try await oweTest(BundleID(request.bundleId), context) } catch let refusal
+        let app = BundleID(request.bundleId)
+        do { return try await oweTest(app, context, isAudited: true) } catch let refusal
             as AppleRefusal where refusal.response == .serverNotificationURLNotFound
         {
             throw Refusal(
@@ -105,8 +106,9 @@ extension Realm {
     }
 
     private func oweTest(
-        _ bundleID: BundleID, _ context: RequestContext
+        _ bundleID: BundleID, _ context: RequestContext, isAudited: Bool = false
     ) async throws -> SendTestNotificationResponse {
+        let who = context.actor
         let (name, wall) = (ports.randomness.uuid(), ports.wall.now)
         let uuid = uuid(for: "notification/TEST/\(name)")
         let token = try await storage.write { writing -> String? in
@@ -122,6 +124,12 @@ extension Realm {
                 type: NotificationKind.test, bundleID: bundleID, transaction: nil, revision: 0,
                 owedAt: now)
             try owed.write(writing, hasURL: true)
+            if isAudited {
+                try AuditEntry(
+                    who: who, wall: wall, deed: "notification.send", subject: bundleID.value,
+                    before: nil, after: "\(NotificationKind.test) \(token)"
+                ).write(writing)
+            }
             return token
         }
         guard let token else { throw AppleRefusal(.serverNotificationURLNotFound) }

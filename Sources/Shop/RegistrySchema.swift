@@ -51,6 +51,7 @@ enum RegistrySchema {
             [restores, readiness, revokedCertificates]),
         Migration(4, "realms of server keys", [serverKeyRealms]),
         Migration(5, "operators, store's audit", operatorTables),
+        Migration(6, "rotations under way", [rotationNotes]),
     ]
 }
 

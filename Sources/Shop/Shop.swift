@@ -55,6 +55,7 @@ public final class Store: Sendable {
         let store = Store(ports: ports, registry: registry, doorKeys: doorKeys)
         do {
             _ = try await store.authorities.authority(.sandbox)
+            try await store.auditRotations()
             try await store.makeDefaultRealm()
             try await store.numbers.prepare(.transaction)
             try await store.removeDeletedRealms()
@@ -98,7 +99,7 @@ public final class Store: Sendable {
         let client = context.client ?? "here"
         let now = ports.wall.now
         try attempts.admitKey(of: client, at: now)
-        if fits(key, door) { return .admitted(as: Self.unnamedOperator) }
+        if fits(key, door) { return .admitted(as: door.rawValue) }
         if Door.allCases.contains(where: { fits(key, $0) }) { return .otherDoor }
         if let name = try await operatorName(ofKey: key) {
             return door == .operator ? .admitted(as: name) : .otherDoor

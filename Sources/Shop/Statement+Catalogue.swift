@@ -129,9 +129,25 @@ extension Statement {
             "catalogue.sharedSecret", [.text],
             "SELECT shared_secret FROM apps WHERE bundle_id = $1")
 
+        /// Behind the line of those who make another.
+        static let holdSharedSecret = Statement(
+            "catalogue.holdSharedSecret", [.text],
+            """
+            UPDATE apps SET shared_secret = shared_secret WHERE bundle_id = $1
+            RETURNING shared_secret
+            """)
+
         static let setSharedSecret = Statement(
             "catalogue.setSharedSecret", [.text, .text],
             "UPDATE apps SET shared_secret = $2 WHERE bundle_id = $1")
+
+        /// What ``setApp`` changes, as it is.
+        static let app = Statement(
+            "catalogue.app", [.text],
+            """
+            SELECT app_id, name, storefront, locale, purchases_enabled FROM apps
+            WHERE bundle_id = $1
+            """)
 
         static let apps = Statement(
             "catalogue.apps", [],
@@ -193,7 +209,8 @@ extension Statement {
             "SELECT image_id FROM catalogue_images WHERE bundle_id = $1 ORDER BY image_id")
 
         static let all = [
-            addProduct, setProduct, product, addApp, setApp, sharedSecret, setSharedSecret,
+            addProduct, setProduct, product, addApp, setApp, app, sharedSecret,
+            holdSharedSecret, setSharedSecret,
             bumpRevision, holdRevision, revision, settings, putApp, withdraw, putProduct, apps,
             products, states, putFile, file, putImage, deleteImage, image, images,
         ]

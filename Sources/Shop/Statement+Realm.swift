@@ -8,7 +8,7 @@ extension Statement {
     enum Shop {
         static let registry =
             Registry.all + Keys.all + Restores.registry + Certificates.all
-            + KeyRealms.all + Operators.all
+            + KeyRealms.all + Operators.all + Rotations.all
         static let realm =
             Realms.all + Catalogues.all + Customers.all + Sessions.all + Purchases.all
             + Transactions.all + ServerKeys.all + Notifications.all + Errands.all

@@ -32,14 +32,15 @@ extension Store {
 
     /// New leaves (and a new intermediate) that sign from now on, in every
     /// process of the store within seconds; what was signed before verifies as
-    /// ever. Refusals, in order: `kindUnknown`, `authorityNotMade`,
+    /// ever. What is about to be stored is noted first: a process that dies
+    /// on the way has rotated and is told by the audit when a store is next
+    /// opened, or has not rotated at all. Refusals, in order: `kindUnknown`, `authorityNotMade`,
     /// `rootKeyMissing`, `rootKeyInvalid`, `rotatedAlready`.
     public func rotateCertificates(
         _ request: RotateCertificatesRequest,
         _ context: RequestContext = RequestContext(requestID: "none", actor: "server")
     ) async throws -> [CertificateSummary] {
         let kind = try Self.kind(request.kind)
-        let before = try await serialsInUse(kind)
         guard let old = try await authorities.existing(kind) else {
             throw Refusal(
                 .notFound, code: "authorityNotMade",
@@ -54,34 +55,32 @@ extension Store {
                 field: "rootKey", rule: "a new intermediate is signed with it",
                 remedy: "send it along with --root-key; it is used once and not kept")
         }
+        try await auditRotations()
+        let (before, who, wall) = (old.serialWords, context.actor, ports.wall.now)
         let rotated: CertificateAuthority?
         do {
             rotated = try await authorities.rotate(
-                kind, withIntermediate: withIntermediate, rootKey: request.rootKey)
+                kind, withIntermediate: withIntermediate, rootKey: request.rootKey
+            ) { generation, next in
+                let note = RotationNote(
+                    kind: kind, generation: generation, before: before, after: next.serialWords,
+                    who: who, wall: wall)
+                try await registry.write { try note.write($0) }
+            }
         } catch let fault as AuthorityFault where request.rootKey != nil {
             throw Refusal(
                 .badRequest, code: "rootKeyInvalid", "\(fault)", field: "rootKey",
                 rule: "the PEM of this root's private key",
                 remedy: "take it from the safe where you put it")
         }
+        try await auditRotations()
         guard rotated != nil else {
             throw Refusal(
                 .conflict, code: "rotatedAlready", "Somebody else has rotated at this moment.",
                 remedy: "look at the list, and rotate again if that was not what you wanted")
         }
         ports.log(.info, "certificates rotated", nil, ["kind": kind.rawValue])
-        // The keys lie elsewhere than the registry: a process that dies here
-        // has rotated without a word, which the list of certificates tells.
-        let entry = audit(
-            "certificates.rotate", kind.rawValue, before: before,
-            after: try await serialsInUse(kind), context)
-        try await registry.write { try entry.writeInRegistry($0) }
         return try await certificates()
-    }
-
-    private func serialsInUse(_ kind: AuthorityKind) async throws -> String {
-        try await certificates().filter { $0.kind == kind.rawValue && $0.isInUse }
-            .map { "\($0.role) \($0.serialNumber)" }.joined(separator: "; ")
     }
 
     /// Says from now on that a certificate does not hold any more, to whoever

@@ -95,5 +95,6 @@ extension Store {
         Array(SHA256.hash(data: Data(key.utf8)))
     }
 
-    private static let ownNames = [unnamedOperator, "server", "serve", "none"]
+    private static let ownNames =
+        ["server", "serve", "start", "none"] + Door.allCases.map(\.rawValue)
 }

@@ -254,6 +254,51 @@ import Testing
         #expect(entries[3].after == "state removed")
     }
 
+    @Test func `what changes nothing is not told`() async throws {
+        let world = try await TestWorld.open()
+        let before = try await world.realm.auditEntries().entries
+        let customer = try #require(try await world.realm.listCustomers().first)
+
+        _ = try await world.realm.changeApp(Self.app, AppChange(), TestWorld.context)
+        _ = try await world.realm.changeCustomer(customer.customerId, ChangeCustomerRequest())
+        _ = try await world.realm.changeProduct(
+            "pro", bundleID: Self.app, ProductChange(), TestWorld.context)
+
+        #expect(try await world.realm.auditEntries().entries == before)
+    }
+
+    @Test func `many who change one thing at once are told as a chain`() async throws {
+        let world = try await TestWorld.open()
+        let realm = world.realm
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<8 {
+                let context = RequestContext(requestID: "r", actor: "ann")
+                let (url, name) = ("http://127.0.0.1:\(9000 + number)/", "app \(number)")
+                group.addTask {
+                    try await realm.setNotificationURL(url, bundleID: Self.app, context)
+                    _ = try await realm.changeApp(Self.app, AppChange(name: name), context)
+                    _ = try await realm.makeSharedSecret(Self.app, context)
+                }
+            }
+            try await group.waitForAll()
+        }
+
+        let entries = try await realm.auditEntries().entries.filter { $0.who == "ann" }
+
+        for (deed, first) in [
+            ("app.notificationUrl", "none"), ("app.change", "name com.example.monkeys"),
+        ] {
+            let chain = entries.filter { $0.deed == deed }
+            #expect(chain.count == 8)
+            #expect(
+                chain.map { $0.before ?? "-" }
+                    == [first] + chain.dropLast().map { $0.after ?? "-" }, "\(deed)")
+        }
+        #expect(
+            entries.filter { $0.deed == "app.sharedSecret" }.map { $0.before ?? "-" }
+                == ["none"] + Array(repeating: "one", count: 7))
+    }
+
     @Test func `products come in pages by id`() async throws {
         let world = try await TestWorld.open()
 

@@ -3,6 +3,7 @@
 import Commerce
 import Foundation
 import SignedData
+import Storage
 import StoreWire
 import Testing
 
@@ -12,16 +13,28 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct CertificateTests {
     /// Two stores of one database, with keys that no other test has.
     private func pair() async throws -> (one: TestWorld, two: TestWorld) {
-        let keys = MemoryKeyStore()
-        let shared = try await TestWorld.keys.value
-        for name in try await shared.names() {
-            _ = try await keys.store(try await shared.read(name) ?? [], as: name)
-        }
+        let keys = try await ownKeys()
         let places = TestPlaces()
         let one = try await TestWorld.open(places: places, keys: keys)
         return (
             one, try await TestWorld.open(places: places, wall: one.wall, randomness: 2, keys: keys)
         )
+    }
+
+    /// Keys that no other test rotates.
+    private func ownKeys() async throws -> MemoryKeyStore {
+        let keys = MemoryKeyStore()
+        let shared = try await TestWorld.keys.value
+        for name in try await shared.names() {
+            _ = try await keys.store(try await shared.read(name) ?? [], as: name)
+        }
+        return keys
+    }
+
+    private func restarted(_ world: TestWorld, _ keys: MemoryKeyStore) async throws -> TestWorld {
+        await world.store.close()
+        return try await TestWorld.open(
+            places: world.places, wall: world.wall, randomness: 99, keys: keys)
     }
 
     private func leaf(_ signed: String?) throws -> String {
@@ -60,6 +73,87 @@ import Testing
 
         #expect(Set(serials.map(\.serialText)).isSubset(of: again.map(\.serialNumber)))
         #expect(two.realm.authority.issued == serials)
+    }
+
+    private static func tried<Answer: Sendable>(
+        _ body: () async throws -> Answer
+    ) async -> Answer? {
+        try? await body()
+    }
+
+    /// A rotation as far as the keys, with its note, as of a process that died.
+    private func die(
+        _ world: TestWorld, afterStoring stores: Bool
+    ) async throws -> (before: String, after: String) {
+        struct Death: Error {}
+        let before = world.realm.authority.serialWords
+        let registry = world.store.registry
+        do {
+            _ = try await world.store.authorities.rotate(
+                .sandbox, withIntermediate: false, rootKey: nil
+            ) { generation, next in
+                let note = RotationNote(
+                    kind: .sandbox, generation: generation, before: before,
+                    after: next.serialWords, who: "ann", wall: TestWall.start)
+                try await registry.write { try note.write($0) }
+                if !stores { throw Death() }
+            }
+        } catch is Death {}
+        return (before, world.realm.authority.serialWords)
+    }
+
+    private func rotations(_ world: TestWorld) async throws -> [AuditRecord] {
+        try await world.store.auditEntries().entries.filter { $0.deed == "certificates.rotate" }
+    }
+
+    @Test func `who dies after storing new keys is told at the next start, once`() async throws {
+        let keys = try await ownKeys()
+        let one = try await TestWorld.open(keys: keys)
+        let serials = try await die(one, afterStoring: true)
+        #expect(try await rotations(one).isEmpty)
+
+        let two = try await restarted(one, keys)
+        let told = try await rotations(two)
+        let again = try await rotations(try await restarted(two, keys))
+
+        #expect(told.map(\.who) == ["ann"] && told.map(\.subject) == ["sandbox"])
+        #expect(told.first?.before == serials.before && told.first?.after == serials.after)
+        #expect(told.first?.date == TestWall.start && serials.before != serials.after)
+        #expect(again == told)
+    }
+
+    @Test func `who dies before has not rotated, and nobody says so`() async throws {
+        let keys = try await ownKeys()
+        let one = try await TestWorld.open(keys: keys)
+        let serials = try await die(one, afterStoring: false)
+        let two = try await restarted(one, keys)
+
+        #expect(serials.before == serials.after)
+        #expect(try await rotations(two).isEmpty)
+        _ = try await two.store.rotateCertificates(
+            RotateCertificatesRequest(), RequestContext(requestID: "r", actor: "bob"))
+        let told = try await rotations(try await restarted(two, keys))
+        #expect(told.map(\.who) == ["bob"] && told.first?.before == serials.before)
+    }
+
+    @Test func `of two who rotate at once one does, and is told`() async throws {
+        let (one, two) = try await pair()
+
+        async let first = Self.tried {
+            try await one.store.rotateCertificates(
+                RotateCertificatesRequest(), RequestContext(requestID: "r", actor: "ann"))
+        }
+        async let second = Self.tried {
+            try await two.store.rotateCertificates(
+                RotateCertificatesRequest(), RequestContext(requestID: "r", actor: "bob"))
+        }
+        let done = [("ann", await first), ("bob", await second)].filter { $0.1 != nil }
+        let told = try await rotations(one)
+
+        #expect(Set(told.map(\.who)) == Set(done.map(\.0)))
+        #expect(told.count == done.count && !done.isEmpty)
+        let newest = try await one.store.authorities.generations(.sandbox).last?.serialWords
+        #expect(told.last?.after == newest)
     }
 
     @Test func `what is in use is not revoked, what was is, once`() async throws {

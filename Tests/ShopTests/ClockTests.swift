@@ -224,4 +224,56 @@ import Testing
         #expect(done == 1)
         #expect(again.state == "refused")
     }
+
+    @Test func `every move is in the audit, by whom, from what to what`() async throws {
+        let world = try await TestWorld.open()
+        let context = RequestContext(requestID: "r", actor: "control")
+        let moves = [
+            MoveClockRequest(standAt: TestWall.start.adding(seconds: 60)),
+            MoveClockRequest(rate: 60), MoveClockRequest(runOffsetMilliseconds: -day),
+            MoveClockRequest(advanceMilliseconds: day), MoveClockRequest(rate: 1),
+        ]
+        let earlier = try await world.realm.auditEntries().entries.count
+        for move in moves { _ = try await world.realm.moveClock(move, context) }
+        _ = try await refusal {
+            try await world.realm.moveClock(MoveClockRequest(rate: 0), context)
+        }
+
+        let entries = try await world.realm.auditEntries().entries.dropFirst(earlier)
+
+        let start = "\(TestWall.start)"
+        let stood = "\(TestWall.start.adding(seconds: 60)), standing"
+        let back = "\(TestWall.start.adding(seconds: -86_400)), running"
+        let fast = ", 60 times as fast as the machine's"
+        #expect(Set(entries.map { "\($0.who) \($0.deed)" }) == ["control clock.move"])
+        #expect(
+            entries.map { $0.before ?? "-" } == [
+                "\(start), running", stood, "\(stood); let run\(fast)", back + fast,
+                "\(start), running\(fast)",
+            ])
+        #expect(
+            entries.map { $0.after ?? "-" } == [
+                stood, "\(stood); let run\(fast)", back + fast, "\(start), running\(fast)",
+                "\(start), running",
+            ])
+        #expect(entries.allSatisfy { $0.date == TestWall.start })
+    }
+
+    @Test func `a file that changes the clock's speed says so, once`() async throws {
+        let world = try await TestWorld.open()
+        let settings = SandboxSettings(timeRate: .minuteIsDay)
+        let context = RequestContext(requestID: "r", actor: "ann")
+        for _ in 0..<2 {
+            try await world.realm.importCatalogue(
+                CatalogueImport(TestWorld.catalogue(), settings: settings),
+                app: AppDescription(bundleID: TestWorld.bundleID), context)
+        }
+
+        let entries = try await world.realm.auditEntries().entries.filter { $0.who == "ann" }
+
+        #expect(
+            entries.map(\.deed) == ["clock.move", "catalogue.import", "catalogue.import"])
+        #expect(entries.first?.before == "\(TestWall.start), running")
+        #expect(entries.first?.after?.contains("times as fast as the machine's") == true)
+    }
 }

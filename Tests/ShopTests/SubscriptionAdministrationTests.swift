@@ -66,7 +66,7 @@ import Testing
             $0.deed.hasSuffix("Offer")
         }
         #expect(audit.count == 10)
-        #expect(audit.first?.before == "offers " && audit.last?.after == "offers ")
+        #expect(audit.first?.before == "offers none" && audit.last?.after == "offers none")
         #expect(audit.last?.before == "offers win-back back payAsYouGo 0.49 2xP1M")
     }
 

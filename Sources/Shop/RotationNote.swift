@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import SignedData
+import Storage
+
+/// A rotation that is about to be stored. Keys lie elsewhere than the
+/// registry, so no commit holds both: the note is written first, then the
+/// keys, then one commit puts the audit's entry in the note's place. Who finds
+/// a note and the keys that it tells of writes the entry; where others' keys
+/// were first it tells of nothing. A note without keys is left alone: its
+/// process may be about to store them.
+struct RotationNote: Hashable, Sendable {
+    let kind: AuthorityKind
+    /// The number that it will have, or somebody else's.
+    let generation: Int
+    let before: String
+    /// What is in use once it is stored, by which it is known again.
+    let after: String
+    let who: String
+    let wall: Timestamp
+
+    func write(_ writing: any Writing) throws {
+        try writing.execute(
+            Statement.Rotations.insert,
+            [
+                .text(kind.rawValue), .text(after), .integer(Int64(generation)), .text(who),
+                .integer(wall.milliseconds), .text(before),
+            ])
+    }
+
+    /// Puts the audit's entry in its place, unless somebody has; without
+    /// `isStored` takes it away alone.
+    fileprivate func settle(isStored: Bool, _ writing: any Writing) throws {
+        let key: [SQLValue] = [.text(kind.rawValue), .text(after)]
+        guard try writing.first(Statement.Rotations.take, key) != nil, isStored else { return }
+        try AuditEntry(
+            who: who, wall: wall, deed: "certificates.rotate", subject: kind.rawValue,
+            before: before, after: after
+        ).writeInRegistry(writing)
+    }
+}
+
+extension RotationNote {
+    fileprivate init?(row: Row) throws {
+        guard let kind = AuthorityKind(rawValue: try row.text("kind")) else { return nil }
+        self.init(
+            kind: kind, generation: Int(try row.integer("generation")),
+            before: try row.text("old_value"), after: try row.text("new_value"),
+            who: try row.text("who"),
+            wall: Timestamp(milliseconds: try row.integer("written_at")))
+    }
+}
+
+extension Store {
+    /// Tells by the audit of every rotation that was stored and not told yet:
+    /// when a store is opened, and around each rotation.
+    func auditRotations() async throws {
+        let notes = try await registry.read { reading in
+            try reading.query(Statement.Rotations.list, []).compactMap(RotationNote.init(row:))
+        }
+        for note in notes {
+            let generations = try await authorities.generations(note.kind)
+            guard generations.count >= note.generation else { continue }
+            let isStored = generations[note.generation - 1].serialWords == note.after
+            try await registry.write { try note.settle(isStored: isStored, $0) }
+        }
+    }
+}
+
+extension CertificateAuthority {
+    /// The certificates in use, for the audit.
+    var serialWords: String {
+        issued.map { "\($0.role.rawValue) \($0.serialText)" }.joined(separator: "; ")
+    }
+}
+
+extension RegistrySchema {
+    static let rotationNotes = """
+        CREATE TABLE rotation_notes (
+            kind TEXT NOT NULL,
+            new_value TEXT NOT NULL,
+            generation INTEGER NOT NULL,
+            who TEXT NOT NULL,
+            written_at INTEGER NOT NULL,
+            old_value TEXT NOT NULL,
+            PRIMARY KEY (kind, new_value)
+        ) STRICT
+        """
+}
+
+extension Statement {
+    enum Rotations {
+        static let insert = Statement(
+            "rotations.insert", [.text, .text, .integer, .text, .integer, .text],
+            """
+            INSERT INTO rotation_notes
+                (kind, new_value, generation, who, written_at, old_value)
+            VALUES ($1, $2, $3, $4, $5, $6)
+            """)
+
+        static let list = Statement(
+            "rotations.list", [],
+            """
+            SELECT kind, new_value, generation, who, written_at, old_value
+            FROM rotation_notes ORDER BY kind, generation, new_value
+            """)
+
+        /// Answers the note where this call is the one that takes it.
+        static let take = Statement(
+            "rotations.take", [.text, .text],
+            "DELETE FROM rotation_notes WHERE kind = $1 AND new_value = $2 RETURNING kind")
+
+        static let all = [insert, list, take]
+    }
+}
