@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Commerce
 import Foundation
+import Live
 import Logging
 import Shop
 import ShopServer
@@ -9,15 +11,19 @@ import Testing
 
 /// A server behind a proxy on this machine, and its limits.
 @Suite(.timeLimit(.minutes(5))) struct ProxyDoorTests {
+    /// Its wall stands, so that nobody's waiting ends while others try.
     private func withProxiedServer(
         _ body: (TestServer) async throws -> Void
     ) async throws {
         let proxies = TrustedProxies(["127.0.0.1"])
         let configuration = try ShopServerConfiguration(port: 0, proxies: proxies)
-        try await TestServer.with(configure: {
-            $0 = configuration
-            $0.stopsOnSignals = false
-        }) { try await body($0) }
+        try await TestServer.with(
+            wall: .standing(at: Live.wallClock.now),
+            configure: {
+                $0 = configuration
+                $0.stopsOnSignals = false
+            }
+        ) { try await body($0) }
     }
 
     private func headers(_ scheme: String, client: String = "192.0.2.7") -> [String: String] {

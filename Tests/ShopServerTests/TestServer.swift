@@ -36,11 +36,13 @@ struct TestServer: Sendable {
 
     /// Runs `body` against a server, then stops it.
     static func with<Answer>(
-        time: TestTime = TestTime(), route: RealmRoute = RealmRoute(),
+        time: TestTime = TestTime(), wall: WallClock = Live.wallClock,
+        route: RealmRoute = RealmRoute(),
         configure: (inout ShopServerConfiguration) throws -> Void = { _ in },
         _ body: (TestServer) async throws -> Answer
     ) async throws -> Answer {
-        let server = try await start(time: time, route: route, configure: configure)
+        let server = try await start(
+            time: time, wall: wall, route: route, configure: configure)
         do {
             let answer = try await body(server)
             try await server.stop()
@@ -52,12 +54,13 @@ struct TestServer: Sendable {
     }
 
     static func start(
-        time: TestTime = TestTime(), route: RealmRoute = RealmRoute(),
+        time: TestTime = TestTime(), wall: WallClock = Live.wallClock,
+        route: RealmRoute = RealmRoute(),
         configure: (inout ShopServerConfiguration) throws -> Void = { _ in }
     ) async throws -> TestServer {
         let lines = Recorder<LogLine>()
         let storages = Storages()
-        let store = try await openStore(lines: lines, storages)
+        let store = try await openStore(lines: lines, wall, storages)
         var configuration = try ShopServerConfiguration(port: 0)
         configuration.stopsOnSignals = false
         // The only wait that a test's own time does not rule.
@@ -102,7 +105,8 @@ struct TestServer: Sendable {
     /// long to make.
     private static let keys = Task {
         let keys = MemoryKeyStore()
-        let store = try await Store.open(ports(keys: keys, log: .silent, Storages()))
+        let store = try await Store.open(
+            ports(keys: keys, wall: Live.wallClock, log: .silent, Storages()))
         _ = try await store.createRealm(
             CreateRealmRequest(name: "live", environment: Realm.production))
         await store.close()
@@ -110,25 +114,26 @@ struct TestServer: Sendable {
     }
 
     private static func ports(
-        keys: MemoryKeyStore, log: ShopLog, _ storages: Storages
+        keys: MemoryKeyStore, wall: WallClock, log: ShopLog, _ storages: Storages
     ) -> StorePorts {
         StorePorts(
             places: StoragePlaces(
                 registry: { try await storages.open($0) },
                 realm: { try await storages.open($1) }, deleteRealm: { _ in }),
-            keys: keys, wall: Live.wallClock, randomness: Live.randomness,
+            keys: keys, wall: wall, randomness: Live.randomness,
             passwordCost: PasswordCost(rounds: 2), log: log)
     }
 
     /// The default realm with a catalogue and a customer with a password, a
     /// sandbox `test-1` likewise, and a production realm `live`.
     private static func openStore(
-        lines: Recorder<LogLine>, _ storages: Storages
+        lines: Recorder<LogLine>, _ wall: WallClock, _ storages: Storages
     ) async throws -> Store {
         let log = ShopLog { _, message, facts in
             lines.append(LogLine(level: .info, message: message, metadata: facts))
         }
-        let store = try await Store.open(ports(keys: try await keys.value, log: log, storages))
+        let store = try await Store.open(
+            ports(keys: try await keys.value, wall: wall, log: log, storages))
         _ = try await store.createRealm(CreateRealmRequest(name: "test-1"))
         _ = try await store.createRealm(
             CreateRealmRequest(name: "live", environment: Realm.production))
