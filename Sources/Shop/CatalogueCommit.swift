@@ -25,6 +25,9 @@ struct CatalogueCommit: Sendable {
             .text(app.bundleID.value), .optional(app.appID ?? catalogue.appID),
             .optional(app.name), .text(catalogue.storefront), .text(catalogue.locale),
             .optional(try given.settings?.stored()),
+            // As of an app made by hand: a file says what is sold, and not that
+            // a version of the app is in customers' hands.
+            .boolean(!isProduction),
         ]
         products = try catalogue.products.enumerated().map { place, product in
             let listing = given.listings[product.id]

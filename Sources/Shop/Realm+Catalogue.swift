@@ -71,7 +71,8 @@ extension Realm {
     /// Puts an app and what its catalogue file says. Products that an earlier
     /// file named and this one does not are withdrawn from sale, never
     /// deleted; those made by an operator stay; those that were removed stay
-    /// removed, and are answered. Refusals, in order: `bundleIdInvalid`,
+    /// removed, and are answered. In production an app that is new waits for a
+    /// version of it, as one made by ``createApp(_:_:)`` does. Refusals, in order: `bundleIdInvalid`,
     /// `tooManyProducts`, `storefrontUnknown`, `textInvalid`, `priceInvalid`,
     /// `productIdTwice`, in production `productTypeFixed`.
     @discardableResult
@@ -94,6 +95,13 @@ extension Realm {
             .info, "catalogue imported", context,
             ["app": app.bundleID.value, "products": "\(catalogue.catalogue.products.count)"])
         return removed
+    }
+
+    /// Whether an app has begun to sell: in production with the first version
+    /// of it that an approved product came with, in a sandbox from the start.
+    /// Refusal: `bundleIdUnknown`.
+    public func hasBegunToSell(_ bundleID: String) async throws -> Bool {
+        try await app(bundleID).release.hasSold
     }
 
     /// The apps of this realm and how many products each has.

@@ -25,12 +25,12 @@ extension Statement {
         static let settings = Statement(
             "catalogue.settings", [.text], "SELECT settings FROM apps WHERE bundle_id = $1")
 
-        /// What is null stays as it is.
+        /// What is null stays as it is, and so does whether the app has sold.
         static let putApp = Statement(
-            "catalogue.putApp", [.text, .integer, .text, .text, .text, .text],
+            "catalogue.putApp", [.text, .integer, .text, .text, .text, .text, .boolean],
             """
-            INSERT INTO apps (bundle_id, app_id, name, storefront, locale, settings)
-            VALUES ($1, $2, COALESCE($3, $1), $4, $5, $6)
+            INSERT INTO apps (bundle_id, app_id, name, storefront, locale, settings, has_sold)
+            VALUES ($1, $2, COALESCE($3, $1), $4, $5, $6, $7)
             ON CONFLICT (bundle_id) DO UPDATE
             SET app_id = COALESCE($2, apps.app_id), name = COALESCE($3, apps.name),
                 storefront = excluded.storefront, locale = excluded.locale,

@@ -71,6 +71,7 @@ struct CatalogueDoor: Sendable {
             app: AppDescription(
                 bundleID: BundleID(bundleID), appID: overlay?.appID, name: overlay?.appName),
             call.context)
+        let sells = try await realm.hasBegunToSell(bundleID)
         return try .json(
             CatalogueImported(
                 bundleId: bundleID, products: file.catalogue.products.count,
@@ -80,8 +81,14 @@ struct CatalogueDoor: Sendable {
                     + (overlay?.strangers(to: file.catalogue) ?? []).map {
                         "\($0): the overlay names it, and the file does not"
                     }
-                    + removed.map { "\($0): the product was removed, and stays so" }))
+                    + removed.map { "\($0): the product was removed, and stays so" }
+                    + (sells ? [] : [Self.awaitsVersion])))
     }
+
+    private static let awaitsVersion =
+        "nothing is sold yet: production sells an app's first product with a version of the app; "
+        + "make one that a product comes with, and put it live (`app version add 1.0 --product "
+        + "PRODUCT`, `app version live 1.0`)"
 
     private static func check(_ overlay: CatalogueOverlay?, isOf bundleID: String) throws {
         guard let own = overlay?.bundleID, own != bundleID else { return }

@@ -108,6 +108,33 @@ import Testing
         }
     }
 
+    @Test func `production says of a new app that it waits for a version`() async throws {
+        try await TestServer.with { server in
+            let key = try await server.store.doorKey(.operator)
+            let body = [UInt8](
+                try JSONEncoder().encode(CatalogueDocument(name: "Zoo.storekit", file: Self.zoo)))
+            func warnings(_ realm: String) async throws -> [String] {
+                try await server.send(
+                    "PUT", "\(realm)/operator/v1/apps/com.example.zoo/catalogue", body, bearer: key
+                ).decoded(CatalogueImported.self).warnings
+            }
+
+            let waiting = try await warnings("/realms/live")
+            let context = Shop.RequestContext(requestID: "test")
+            let realm = try await server.store.realm(named: "live")
+            _ = try await realm.createAppVersion(
+                CreateAppVersionRequest(version: "1.0", products: ["zoo.banana"]),
+                bundleID: "com.example.zoo", context)
+            _ = try await realm.changeAppVersion(
+                "1.0", bundleID: "com.example.zoo", AppVersionChange(state: "live"), context)
+            let sells = try await warnings("/realms/live")
+
+            #expect(waiting.contains { $0.hasPrefix("nothing is sold yet") })
+            #expect(sells.allSatisfy { !$0.hasPrefix("nothing is sold yet") })
+            #expect(try await warnings("").allSatisfy { !$0.hasPrefix("nothing is sold yet") })
+        }
+    }
+
     @Test func `images go in and come back`() async throws {
         try await TestServer.with { server in
             let key = try await server.store.doorKey(.operator)

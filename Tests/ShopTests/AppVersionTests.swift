@@ -64,7 +64,7 @@ import Testing
         try await world.realm.removeProduct("lion", bundleID: Self.app, TestWorld.context)
         #expect(try await why(world, "tiger") == "sold")
         let words = try await world.realm.auditEntries().entries.filter {
-            $0.deed.hasPrefix("version.")
+            $0.deed.hasPrefix("version.") && $0.subject.hasPrefix(Self.app)
         }.map { "\($0.deed): \($0.before ?? "-") > \($0.after ?? "-")" }
         #expect(
             words.prefix(2) == [
@@ -106,13 +106,42 @@ import Testing
         #expect(try await why(world, "tiger") == "sold")
     }
 
-    @Test func `sandboxes, and apps that a file brings, wait for no version`() async throws {
+    @Test func `a sandbox waits for no version, whoever brings the app`() async throws {
         let sandbox = try await world(Realm.sandbox)
         #expect(try await why(sandbox, "lion") == "sold")
-        let live = try await world()
         #expect(
-            try await live.realm.why("pro", bundleID: "com.example.monkeys", storefront: nil)
+            try await sandbox.realm.why("pro", bundleID: "com.example.monkeys", storefront: nil)
                 .answer == "sold")
+    }
+
+    @Test func `what a file brings into production waits for a version too, and but once`()
+        async throws
+    {
+        let world = try await TestWorld.open(realm: "live", environment: Realm.production)
+        func bring() async throws {
+            try await world.realm.putCatalogue(
+                TestWorld.catalogue(), app: AppDescription(bundleID: BundleID(Self.app)))
+        }
+        try await bring()
+
+        #expect(try await why(world, "pro") == "awaitsVersion")
+        #expect(try await world.realm.hasBegunToSell(Self.app) == false)
+        _ = try await add(world, "1.0", ["pro"])
+        try await bring()
+        #expect(try await why(world, "pro") == "awaitsVersion")
+        _ = try await change(world, "1.0", AppVersionChange(state: "live"))
+        #expect(try await why(world, "pro") == "sold")
+        try await bring()
+        #expect(try await why(world, "credits.5") == "sold")
+        #expect(try await world.realm.hasBegunToSell(Self.app))
+    }
+
+    @Test func `an app made by hand waits on when a file comes for it`() async throws {
+        let world = try await world()
+        try await world.realm.putCatalogue(
+            TestWorld.catalogue(), app: AppDescription(bundleID: BundleID(Self.app)))
+
+        #expect(try await why(world, "pro") == "awaitsVersion")
     }
 
     @Test func `what breaks a rule is refused, and nothing is changed`() async throws {

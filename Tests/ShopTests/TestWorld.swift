@@ -241,9 +241,19 @@ struct TestWorld: Sendable {
         let opened = try await store.realm(named: realm ?? Store.defaultRealm)
         if try await opened.apps().isEmpty {
             try await opened.putCatalogue(catalogue(), app: AppDescription(bundleID: bundleID))
+            if environment == Realm.production { try await begin(opened) }
         }
         return TestWorld(
             places: places, wall: wall, logged: logged, store: store, realm: opened)
+    }
+
+    /// Production sells from the first version on that a product came with.
+    private static func begin(_ realm: Realm) async throws {
+        _ = try await realm.createAppVersion(
+            CreateAppVersionRequest(version: "1.0", products: ["pro"]),
+            bundleID: bundleID.value, context)
+        _ = try await realm.changeAppVersion(
+            "1.0", bundleID: bundleID.value, AppVersionChange(state: "live"), context)
     }
 
     /// A new process on the same databases.
