@@ -39,8 +39,9 @@ struct PrintOptions: ParsableArguments {
     @Flag(name: .long, help: "Print the answer alone, as JSON.")
     var json = false
 
-    /// Prints one thing: an object, or words.
+    /// Prints one thing: an object, or words; of an empty list no line.
     func show(_ value: some Encodable, _ words: @autoclosure () -> String) throws {
-        Output.answer(json ? try Output.text(value) : words())
+        let text = json ? try Output.text(value) : words()
+        if !text.isEmpty { Output.answer(text) }
     }
 }

@@ -78,6 +78,84 @@ import Testing
         #expect(realm.errors.contains("remedy:"))
     }
 
+    @Test func `what production says to nobody is 1, and no matter of keys`() async throws {
+        let store = try await rig.serve()
+        defer { store.kill(SIGTERM) }
+        _ = try await rig.object("realm", "create", "shop", "--production")
+        _ = try await rig.object(
+            "customer", "create", "ann", "--password", "correct horse", "--realm", "shop")
+
+        for words in [
+            ["clock"], ["clock", "--advance", "5"], ["settings"], ["customer", "clear", "ann"],
+            ["customer", "change", "ann", "--interrupts-purchases"],
+        ] {
+            let said = try await ChildProcess.run(
+                ["shopkeeper"] + words + ["--realm", "shop", "--json"],
+                environment: rig.environment, folder: URL(fileURLWithPath: rig.path(".")))
+            #expect(said.status == 1, "\(words)")
+            let error =
+                try JSONSerialization.jsonObject(with: Data(said.errors.utf8)) as? [String: Any]
+            #expect(error?["code"] as? String == "sandboxOnly", "\(words): \(said.errors)")
+            #expect(error?["rule"] is String && error?["remedy"] is String, "\(words)")
+        }
+    }
+
+    /// A verb of the command, as its parser tells it.
+    private struct Verb: Decodable {
+        struct Argument: Decodable {
+            let kind: String
+            let shouldDisplay: Bool
+            let valueName: String?
+            let abstract: String?
+        }
+        let commandName: String
+        let abstract: String?
+        let arguments: [Argument]?
+        let subcommands: [Verb]?
+
+        /// What has no sentence, and what tells something and takes no `--json`.
+        func gaps(_ path: String) -> [String] {
+            let path = path + " " + commandName
+            let arguments = arguments ?? []
+            var gaps = abstract?.isEmpty == false ? [] : ["\(path): no abstract"]
+            gaps += arguments.filter { $0.shouldDisplay && $0.abstract?.isEmpty != false }
+                .map { "\(path): \($0.valueName ?? $0.kind)" }
+            let verbs = (subcommands ?? []).filter { $0.commandName != "help" }
+            if verbs.isEmpty, commandName != "exec",
+                !arguments.contains(where: { $0.valueName == "json" })
+            {
+                gaps.append("\(path): no --json")
+            }
+            return gaps + verbs.flatMap { $0.gaps(path) }
+        }
+    }
+
+    @Test func `every verb, argument and option has its sentence`() async throws {
+        let said = try await rig.run("shopkeeper", "--experimental-dump-help")
+        struct Dump: Decodable { let command: Verb }
+        let command = try JSONDecoder().decode(Dump.self, from: Data(said.output.utf8)).command
+
+        #expect(command.gaps("") == [])
+        #expect((command.subcommands ?? []).count > 30)
+    }
+
+    @Test func `of nothing no line is told, and an empty list as JSON`() async throws {
+        let store = try await rig.serve()
+        defer { store.kill(SIGTERM) }
+
+        for words in [["transaction", "list"], ["app", "image", "list"], ["group", "list"]] {
+            let plain = try await ChildProcess.run(
+                ["shopkeeper"] + words, environment: rig.environment,
+                folder: URL(fileURLWithPath: rig.path(".")))
+            let json = try await ChildProcess.run(
+                ["shopkeeper"] + words + ["--json"], environment: rig.environment,
+                folder: URL(fileURLWithPath: rig.path(".")))
+            #expect(plain.status == 0 && plain.output.isEmpty, "\(words)")
+            let value = try JSONSerialization.jsonObject(with: Data(json.output.utf8))
+            #expect((value as? [Any])?.isEmpty == true, "\(words)")
+        }
+    }
+
     @Test func `a wrong key is 77`() async throws {
         let store = try await rig.serve()
         defer { store.kill(SIGTERM) }

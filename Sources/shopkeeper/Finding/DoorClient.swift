@@ -83,6 +83,8 @@ struct DoorClient: Sendable {
         let error =
             said ?? WireError(code: "http\(status)", message: "The store answered \(status).")
         switch status {
+        // The key was right; a production realm says no to anybody.
+        case 403 where error.code == "sandboxOnly": return Failure(.no, error)
         case 401, 403: return Failure(.key, error)
         case 400..<500: return Failure(.no, error)
         default: return Failure(.unavailable, error)

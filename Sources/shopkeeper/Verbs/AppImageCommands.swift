@@ -75,9 +75,7 @@ extension AppCommand.Image {
                 }
             }
             let deleted = answers.filter(\.isDeleted).map { "Deleted \($0.image)." }
-            if printing.json || !deleted.isEmpty {
-                try printing.show(answers, deleted.joined(separator: "\n"))
-            }
+            try printing.show(answers, deleted.joined(separator: "\n"))
             if deleted.count < images.count { throw ExitCode(ExitStatus.no.rawValue) }
         }
     }

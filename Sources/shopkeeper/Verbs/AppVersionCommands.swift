@@ -39,7 +39,7 @@ extension AppCommand.Version {
         static let configuration = CommandConfiguration(
             abstract: "Say what comes with a version that waits: the whole list.")
 
-        @Argument var version: String
+        @Argument(help: "As `app version list` tells it.") var version: String
         @Option(name: .long, help: "A product that comes with it.") var product: [String] = []
         @OptionGroup var app: AppOptions
         @OptionGroup var printing: PrintOptions
@@ -54,7 +54,7 @@ extension AppCommand.Version {
         static let configuration = CommandConfiguration(
             abstract: "Put a version into customers' hands; approved products go live with it.")
 
-        @Argument var version: String
+        @Argument(help: "As `app version list` tells it.") var version: String
         @OptionGroup var app: AppOptions
         @OptionGroup var printing: PrintOptions
 

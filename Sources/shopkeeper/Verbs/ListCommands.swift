@@ -53,7 +53,7 @@ struct RealmCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Delete a realm with all it holds.")
 
-        @Argument var name: String
+        @Argument(help: "As `realm list` tells it.") var name: String
         @OptionGroup var store: StoreOptions
         @OptionGroup var printing: PrintOptions
 

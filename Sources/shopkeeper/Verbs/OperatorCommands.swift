@@ -53,7 +53,7 @@ struct OperatorCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "End somebody's key: it opens nothing from now on.")
 
-        @Argument var name: String
+        @Argument(help: "As `operator list` tells it.") var name: String
         @OptionGroup var store: StoreOptions
         @OptionGroup var printing: PrintOptions
 

@@ -42,7 +42,7 @@ struct ProductCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Change what is said of a product; the rest stays.")
 
-        @Argument var product: String
+        @Argument(help: "The product's id, as `product list` tells it.") var product: String
         @OptionGroup var details: ProductOptions
         @OptionGroup var app: AppOptions
         @OptionGroup var printing: PrintOptions
@@ -62,7 +62,7 @@ struct ProductCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Approve a product: production sells it from now on.")
 
-        @Argument var product: String
+        @Argument(help: "The product's id, as `product list` tells it.") var product: String
         @OptionGroup var app: AppOptions
         @OptionGroup var printing: PrintOptions
 
@@ -106,7 +106,7 @@ struct ProductCommand: AsyncParsableCommand {
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Tell all about a product.")
 
-        @Argument var product: String
+        @Argument(help: "The product's id, as `product list` tells it.") var product: String
         @OptionGroup var app: AppOptions
         @OptionGroup var printing: PrintOptions
 
@@ -125,7 +125,7 @@ struct ProductCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Remove a product for good: its id is never given again.")
 
-        @Argument var product: String
+        @Argument(help: "The product's id, as `product list` tells it.") var product: String
         @OptionGroup var app: AppOptions
         @OptionGroup var printing: PrintOptions
 
@@ -179,7 +179,7 @@ extension ProductRecord {
 
     var shownPrice: String {
         let base = price.map { Amount(milliunits: $0).decimal(decimals: 2) }
-        let others = prices.isEmpty ? nil : "\(prices.count) of storefronts"
+        let others = prices.isEmpty ? nil : "\(prices.count) in storefronts"
         let shown = [base, others].compactMap { $0 }.joined(separator: ", ")
         return shown.isEmpty ? "no price" : shown
     }
