@@ -25,7 +25,7 @@ struct CatalogueBench {
             try reading("the largest file", genuine, times: 20),
             try reading("\(Self.products) products", many, times: 1),
         ]
-        notes += try Self.memory(of: many)
+        notes += try Self.memory(of: many, in: folder)
         notes.append(try await importing(many, in: folder))
         figures += try asking(folder)
         return (figures, notes)
@@ -90,30 +90,31 @@ struct CatalogueBench {
         return try CatalogueFile.new(selling: catalogue, name: "many.storekit").bytes
     }
 
-    /// What one process holds for a catalogue, and at most while it reads it.
-    private static func memory(of bytes: [UInt8]) throws -> [String] {
-        let before = try forgetPeak()
-        let file = try CatalogueFile(json: bytes, name: "many.storekit")
-        let (now, peak) = (status("VmRSS:"), status("VmHWM:"))
-        guard file.catalogue.products.count == products else {
-            throw ClientFailure("a product was lost")
+    /// What a catalogue adds to a process that reads its file and nothing
+    /// else, beyond one that reads a file without products.
+    private static func memory(of bytes: [UInt8], in folder: URL) throws -> [String] {
+        progress("holding \(products) products")
+        let full = folder.appendingPathComponent("many.storekit")
+        let empty = folder.appendingPathComponent("empty.storekit")
+        try Data(bytes).write(to: full)
+        try Data(#"{"products": []}"#.utf8).write(to: empty)
+        var held: [Int] = []
+        var peaks: [Int] = []
+        for _ in 0..<Pairs.pairsMin {
+            let bare = try ReadingProcess(reading: empty.path, products: 0)
+            let ours = try ReadingProcess(reading: full.path, products: products)
+            held.append(ours.held - bare.held)
+            peaks.append(ours.peak - bare.peak)
         }
         return [
-            "\(products) products, \(bytes.count) bytes: "
-                + "\(mebibytes(now - before)) held, \(mebibytes(peak - before)) at most while read"
+            "\(products) products, \(bytes.count) bytes: \(median(held)) held, "
+                + "\(median(peaks)) at most while read, beyond an empty file (median of "
+                + "\(held.count))"
         ]
     }
 
-    /// Begins the process's peak anew and tells what it holds.
-    private static func forgetPeak() throws -> Int {
-        try Data("5\n".utf8).write(to: URL(fileURLWithPath: "/proc/self/clear_refs"))
-        return status("VmRSS:")
-    }
-
-    private static func status(_ name: String) -> Int {
-        let text = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
-        let line = text.split(separator: "\n").first { $0.hasPrefix(name) } ?? ""
-        return (Int(line.filter(\.isNumber)) ?? 0) * 1024
+    private static func median(_ bytes: [Int]) -> String {
+        mebibytes(bytes.sorted()[bytes.count / 2])
     }
 
     private static func mebibytes(_ bytes: Int) -> String {

@@ -2,8 +2,8 @@
 
 import Foundation
 
-/// `bench [--brief] [--python PATH --script PATH] [SUBJECT…]`; `bench client …` and `bench serve …`
-/// are the processes of a load and of a store.
+/// `bench [--brief] [--python PATH --script PATH] [SUBJECT…]`; `bench client …`, `bench serve …`
+/// and `bench read …` are the processes of a load, of a store and of a catalogue file.
 raiseFileLimit()
 exit(try await Bench.main(Array(CommandLine.arguments.dropFirst())))
 
@@ -32,6 +32,10 @@ struct Bench {
         }
         if arguments.first == "serve", [2, 3].contains(arguments.count) {
             try await BenchStore.serve(arguments[1], arguments.count > 2 ? arguments[2] : nil)
+            return 0
+        }
+        if arguments.first == "read", arguments.count == 2 {
+            try ReadingProcess.read(arguments[1])
             return 0
         }
         let outcome = try await Bench(arguments: arguments).run()
