@@ -35,6 +35,27 @@ struct AuditEntry: Sendable {
             Statement.Operators.insertEntry, [.integer(try row.integer("written"))] + values)
     }
 
+    init(
+        who: String, wall: Timestamp, deed: String, subject: String, before: String?,
+        after: String?
+    ) {
+        self.who = who
+        self.wall = wall
+        self.deed = deed
+        self.subject = subject
+        self.before = before
+        self.after = after
+    }
+
+    /// As a row of `audit` has it.
+    init(_ row: Row) throws {
+        self.init(
+            who: try row.text("who"),
+            wall: Timestamp(milliseconds: try row.integer("written_at")),
+            deed: try row.text("deed"), subject: try row.text("subject"),
+            before: try row.optionalText("old_value"), after: try row.optionalText("new_value"))
+    }
+
     private var values: [SQLValue] {
         [
             .integer(wall.milliseconds), .text(who), .text(deed), .text(subject),
@@ -57,7 +78,8 @@ extension Realm {
         let values: [SQLValue] = [
             .integer(try Self.cursor(after, "after") ?? 0), .integer(Self.limit(limit)),
         ]
-        let rows = try await storage.read { try $0.query(Statement.Audits.page, values) }
+        for index in clusters.others.indices { await carryAuditQuietly(from: index + 1) }
+        let rows = try await home.read { try $0.query(Statement.Audits.page, values) }
         return try AuditRecords(rows: rows, limit: Self.limit(limit))
     }
 

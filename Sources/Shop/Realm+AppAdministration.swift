@@ -32,7 +32,7 @@ extension Realm {
         ]
         let entry = audit(
             "app.create", request.bundleId, before: nil, after: made.words, context)
-        let isMade = try await storage.write { writing in
+        let isMade = try await writeHouse { writing in
             try writing.execute(Statement.Catalogues.bumpRevision, [])
             guard try writing.first(Statement.Catalogues.addApp, values) != nil else {
                 return false
@@ -63,7 +63,7 @@ extension Realm {
             change.purchasesEnabled.map(SQLValue.boolean) ?? .null,
         ]
         let (wall, who) = (ports.wall.now, context.actor)
-        try await storage.write { writing in
+        try await writeHouse { writing in
             try writing.execute(Statement.Catalogues.bumpRevision, [])
             guard let before = try writing.first(Statement.Catalogues.app, [.text(bundleID)])
             else { throw Self.unknownApp }
@@ -79,7 +79,7 @@ extension Realm {
     /// The app's shared secret; nil before one was made. Refusal: `bundleIdUnknown`.
     public func sharedSecret(_ bundleID: String) async throws -> SharedSecret {
         _ = try await app(bundleID)
-        let row = try await storage.read {
+        let row = try await home.read {
             try $0.first(Statement.Catalogues.sharedSecret, [.text(bundleID)])
         }
         return SharedSecret(
@@ -94,7 +94,7 @@ extension Realm {
         _ = try await app(bundleID)
         let secret = ports.randomness.hex(16)
         let (wall, who) = (ports.wall.now, context.actor)
-        try await storage.write { writing in
+        try await home.write { writing in
             let key = SQLValue.text(bundleID)
             let before = try writing.first(Statement.Catalogues.holdSharedSecret, [key])
             let hadOne = try before?.optionalText("shared_secret") != nil
@@ -136,7 +136,7 @@ extension Realm {
         guard let place = Storefront.named(storefront ?? app.storefront) else {
             throw Self.unknownStorefront(field: "storefront")
         }
-        let clock = try await storage.read { try $0.first(Statement.Realms.clock) }
+        let clock = try await home.read { try $0.first(Statement.Realms.clock) }
         guard let clock else { throw StorageFault(.malformedRow, "the realm has no row") }
         let now = try ClockRow(clock, hasLastEvent: false).now(wall: ports.wall.now)
         let shelf = try await loadShelf()

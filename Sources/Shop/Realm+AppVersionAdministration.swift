@@ -13,7 +13,7 @@ extension Realm {
     public func appVersions(_ bundleID: String) async throws -> AppVersionList {
         _ = try await app(bundleID)
         return AppVersionList(
-            versions: try await storage.read { try Self.versions(of: bundleID, $0) })
+            versions: try await home.read { try Self.versions(of: bundleID, $0) })
     }
 
     /// Makes a version, which waits. Refusals, in order: `bundleIdUnknown`,
@@ -82,7 +82,7 @@ extension Realm {
         _ change: @escaping @Sendable (any Writing) throws -> Void
     ) async throws -> AppVersionSummary {
         let (wall, who) = (ports.wall.now, context.actor)
-        let changed = try await storage.write { writing in
+        let changed = try await writeHouse { writing in
             try writing.execute(Statement.Catalogues.bumpRevision, [])
             let before = try Self.version(version, of: bundleID, writing)
             try change(writing)

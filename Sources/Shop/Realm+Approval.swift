@@ -18,9 +18,9 @@ extension Realm {
         }
         let statement = state == nil ? Statement.Purchases.page : Statement.Purchases.waitingPage
         let values = try Self.place(after) + [.integer(Self.limit(limit))]
-        let rows = try await storage.read { reading in
-            try reading.query(statement, values).map(Self.purchase)
-        }
+        let rows = try await clusters.page(
+            Int(Self.limit(limit)), by: { $0.key.isBefore($1.key) }
+        ) { try $0.query(statement, values).map(Self.purchase) }
         let isFull = Int64(rows.count) == Self.limit(limit)
         return PurchaseRecords(
             purchases: rows.map(\.record),
@@ -47,7 +47,7 @@ extension Realm {
                 "purchase.\(answer == .approved ? "approve" : "decline")",
                 "\(row.key.customer)/\(id)", before: row.state.word, after: answer.rawValue,
                 context)
-            let outcome = try await storage.write { writing in
+            let outcome = try await storage(of: row.key.customer).write { writing in
                 let outcome = try commit.answer(answer, writing)
                 try entry.write(writing)
                 return outcome
@@ -62,9 +62,9 @@ extension Realm {
     }
 
     private func waiting(_ id: String, of customer: String?) async throws -> PurchaseRow {
-        let rows = try await storage.read { reading in
+        let rows = try await clusters.readAll(of: customer.flatMap(Edge.number)) { reading in
             try reading.query(Statement.Purchases.waitingByID, [.text(id)]).map(Self.purchase)
-        }
+        }.flatMap { $0 }
         let theirs = rows.filter { customer == nil || $0.key.customer.description == customer }
         guard let row = theirs.first else { throw Self.purchaseNotFound }
         guard theirs.count == 1 else {
@@ -119,5 +119,14 @@ extension PurchaseRow {
             record.answerableUntil = ApprovalAnswer.deadline(askedAt: askedAt)
         }
         return record
+    }
+}
+
+extension PurchaseKey {
+    /// In the order of an operator's list.
+    fileprivate func isBefore(_ other: PurchaseKey) -> Bool {
+        if customer != other.customer { return customer.value < other.customer.value }
+        if bundleID != other.bundleID { return bundleID.value.isBefore(other.bundleID.value) }
+        return purchaseID.value.isBefore(other.purchaseID.value)
     }
 }

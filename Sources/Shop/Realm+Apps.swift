@@ -24,7 +24,7 @@ extension Realm {
         if let url { try NotificationURL.check(url, isProduction: isProduction) }
         let values: [SQLValue] = [.text(bundleID), .optional(url)]
         let (wall, who) = (ports.wall.now, context.actor)
-        let isSet = try await storage.write { writing in
+        let isSet = try await writeHouse { writing in
             // Behind the catalogue's line, so that what was is what this replaces.
             try writing.execute(Statement.Catalogues.bumpRevision, [])
             let before = try writing.first(Statement.Notifications.url, [.text(bundleID)])

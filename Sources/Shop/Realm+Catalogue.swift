@@ -87,7 +87,7 @@ extension Realm {
         let commit = try CatalogueCommit(catalogue, app, isProduction: isProduction)
         let entry = audit(
             "catalogue.import", app.bundleID.value, before: nil, after: commit.words, context)
-        let removed = try await storage.write { try commit.write($0, entry) }
+        let removed = try await writeHouse { try commit.write($0, entry) }
         try await loadShelf()
         // The file may have changed how soon work falls due.
         wakeWorkers()

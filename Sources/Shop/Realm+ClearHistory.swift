@@ -17,7 +17,7 @@ extension Realm {
         guard !isProduction else { throw Self.historyIsKept }
         guard let number = Edge.number(customerID) else { throw Self.customerNotFound }
         let (wall, who) = (ports.wall.now, context.actor)
-        let cleared = try await storage.write { writing in
+        let cleared = try await storage(of: CustomerID(number)).write { writing in
             let key = SQLValue.integer(number)
             guard let line = try writing.first(Statement.Customers.line, [key]),
                 let facts = try writing.first(

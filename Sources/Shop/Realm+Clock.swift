@@ -11,7 +11,7 @@ extension Realm {
 
     /// The realm's commercial time.
     public func clock() async throws -> ClockDescription {
-        described(try await storage.read { try Self.clock($0) })
+        described(try await home.read { try Self.clock($0) })
     }
 
     /// Moves a sandbox's clock or changes its speed, and returns when what fell due on the way has
@@ -28,7 +28,7 @@ extension Realm {
                 remedy: "create a sandbox")
         }
         let (wall, who) = (ports.wall.now, context.actor)
-        let moved = try await storage.write { writing in
+        let moved = try await writeHouse { writing in
             let clock = try Self.holdClock(writing)
             let moved = try Self.move(clock, request, wall: wall)
             try Self.setClock(from: clock, to: moved, by: who, wall: wall, writing)

@@ -21,25 +21,25 @@ extension Realm {
         let wall = ports.wall.now
         let entry = audit(
             "customer.create", "\(number)", before: nil, after: request.words, context)
-        let inserted = try await storage.write { writing -> Row? in
+        let key = Self.signInKey(request.name)
+        let isFar = clusters.map.cluster(of: number) != 0
+        let customer = NewCustomer(request, number: number, passwordHash: hash)
+        let inserted = try await home.write { writing -> Row? in
             guard let clock = try writing.first(Statement.Realms.clock) else {
                 throw StorageFault(.malformedRow, "the realm has no row")
             }
             let now = try ClockRow(clock, hasLastEvent: false).now(wall: wall)
-            let key = SQLValue.text(Self.signInKey(request.name))
             guard
-                try writing.first(Statement.Customers.claimName, [key, .integer(number)]) != nil
+                try writing.first(
+                    Statement.Customers.claimName, [.text(key), .integer(number)]) != nil
             else { return nil }
-            try writing.execute(
-                Statement.Customers.insert,
-                [
-                    .integer(number), .text(request.name), .optional(request.storefront),
-                    .boolean(request.canMakePayments ?? true), .optional(hash),
-                    .integer(now.milliseconds), .boolean(request.asksToBuy ?? false),
-                    .boolean(request.interruptsPurchases ?? false), .optional(request.email),
-                ])
             try entry.write(writing)
-            return try writing.first(Statement.Customers.byName, [key])
+            guard !isFar else {
+                try writing.execute(Statement.Clustering.arrive, customer.values(at: now))
+                return try writing.first(Statement.Clustering.arrival, [.integer(number)])
+            }
+            try writing.execute(Statement.Customers.insert, customer.values(at: now))
+            return try writing.first(Statement.Customers.byName, [.text(key)])
         }
         guard let inserted else {
             throw Refusal(
@@ -47,6 +47,7 @@ extension Realm {
                 field: "name", rule: "a sign-in name is one customer's",
                 remedy: "choose another name")
         }
+        if isFar { await settleArrivalQuietly(CustomerID(number)) }
         return try summary(inserted, shelf: try await loadShelf())
     }
 
@@ -58,11 +59,13 @@ extension Realm {
         let values: [SQLValue] = [
             .integer(try Self.cursor(after, "after") ?? 0), .integer(Self.limit(limit)),
         ]
-        let rows = try await storage.read {
-            try $0.query(Statement.Customers.page, values)
-        }
         let shelf = try await loadShelf()
-        return try rows.map { try summary($0, shelf: shelf) }
+        let pages = try await clusters.readAll {
+            try $0.query(Statement.Customers.page, values)
+                .map { (number: try $0.integer("customer_id"), row: $0) }
+        }
+        return try pages.joined().sorted { $0.number < $1.number }
+            .prefix(Int(Self.limit(limit))).map { try summary($0.row, shelf: shelf) }
     }
 
     /// Changes a customer and what they may do; purchases asked for before stay as
@@ -84,7 +87,7 @@ extension Realm {
         ]
         let password = try await passwordHash(changedTo: request.password)
         let (wall, who) = (ports.wall.now, context.actor)
-        let row = try await storage.write { writing in
+        let row = try await storage(of: CustomerID(number)).write { writing in
             guard try writing.first(Statement.Customers.line, [.integer(number)]) != nil,
                 let before = try writing.first(Statement.Customers.byID, [.integer(number)])
             else { throw Self.customerNotFound }
@@ -157,6 +160,29 @@ extension Realm {
             .notFound, code: "customerNotFound", "There is no such customer.",
             field: "customerId", rule: "the number that a customer was made with",
             remedy: "list the customers")
+    }
+}
+
+/// A customer about to be made.
+private struct NewCustomer: Sendable {
+    let request: CreateCustomerRequest
+    let number: Int64
+    let passwordHash: String?
+
+    init(_ request: CreateCustomerRequest, number: Int64, passwordHash: String?) {
+        self.request = request
+        self.number = number
+        self.passwordHash = passwordHash
+    }
+
+    /// In the order of `Customers.insert`.
+    func values(at now: Timestamp) -> [SQLValue] {
+        [
+            .integer(number), .text(request.name), .optional(request.storefront),
+            .boolean(request.canMakePayments ?? true), .optional(passwordHash),
+            .integer(now.milliseconds), .boolean(request.asksToBuy ?? false),
+            .boolean(request.interruptsPurchases ?? false), .optional(request.email),
+        ]
     }
 }
 

@@ -107,7 +107,7 @@ extension Realm {
         _ change: @escaping @Sendable (any Writing) throws -> Void
     ) async throws -> GroupRecord {
         let (wall, who) = (ports.wall.now, context.actor)
-        try await storage.write { writing in
+        try await writeHouse { writing in
             try writing.execute(Statement.Catalogues.bumpRevision, [])
             let before = try Self.group(id, of: bundleID, writing)
             try change(writing)

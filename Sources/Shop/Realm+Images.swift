@@ -22,7 +22,7 @@ extension Realm {
                 remedy: "save it as PNG, and smaller")
         }
         let (wall, who) = (ports.wall.now, context.actor)
-        try await storage.write { writing in
+        try await home.write { writing in
             let key: [SQLValue] = [.text(bundleID), .text(imageID)]
             let before = try writing.first(Statement.Catalogues.image, key)?.blob("contents")
             let entry = AuditEntry(
@@ -54,7 +54,7 @@ extension Realm {
             let deletion = ImageDeletion(
                 bundleID: bundleID, imageID: imageID, users: users, revision: shelf.revision,
                 wall: ports.wall.now, who: context.actor)
-            if try await storage.write({ try deletion.write($0) }) { return }
+            if try await home.write({ try deletion.write($0) }) { return }
         }
         throw Refusal(
             .conflict, code: "catalogueBusy", "The catalogue changes all the time.",
@@ -70,7 +70,7 @@ extension Realm {
     public func image(_ imageID: String, bundleID: String) async throws -> [UInt8] {
         _ = try await app(bundleID)
         try Self.checkImageID(imageID)
-        let row = try await storage.read { reading in
+        let row = try await home.read { reading in
             try reading.first(Statement.Catalogues.image, [.text(bundleID), .text(imageID)])
         }
         guard let row else { throw Self.imageUnknown(imageID) }

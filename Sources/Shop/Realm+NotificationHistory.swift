@@ -36,8 +36,9 @@ extension Realm {
             .optional(question.type), .optional(question.subtype), .optional(customer),
             .boolean(question.onlyFailures), .integer(Int64(Self.notificationPage + 1)),
         ]
-        let rows = try await storage.read { try $0.query(Statement.Notifications.history, values) }
-        let found = try SentNotification.read(rows)
+        let found = try await clusters.page(
+            Self.notificationPage + 1, of: customer, by: { $0.isBefore($1) }
+        ) { try SentNotification.read(try $0.query(Statement.Notifications.history, values)) }
         let page = found.prefix(Self.notificationPage)
         var next: HistoryCursor?
         if found.count > page.count, let last = page.last {
@@ -53,7 +54,7 @@ extension Realm {
     /// Whose transaction it is; any of a customer's stands for the customer.
     private func customer(of transaction: Int64?, _ bundleID: BundleID) async throws -> Int64? {
         guard let transaction else { return nil }
-        let row = try await storage.read {
+        let row = try await clusters.of(number: transaction).read {
             try $0.first(Statement.Transactions.byID, [.integer(transaction)])
         }
         guard let row, try row.text("bundle_id") == bundleID.value else {

@@ -17,20 +17,22 @@ extension Realm {
         if let bundleID { try Edge.text(bundleID, "bundleId") }
         let parts = after?.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard parts == nil || parts?.count == 2 else { throw Self.cursorInvalid("after") }
+        let owner = try Self.cursor(customer, "customer")
         let values: [SQLValue] = [
             .integer(try Self.cursor(parts?.first, "after") ?? 0),
             .integer(try Self.cursor(parts?.last, "after") ?? 0), .optional(bundleID),
-            .optional(try Self.cursor(customer, "customer")), .integer(Self.limit(limit)),
+            .optional(owner), .integer(Self.limit(limit)),
         ]
-        let (clock, rows) = try await storage.read { reading in
+        let pages = try await clusters.readAll(of: owner) { reading in
             (
-                try reading.first(Statement.Realms.clock),
-                try reading.query(Statement.Transactions.page, values)
+                clock: try Self.clock(reading),
+                rows: try reading.query(Statement.Transactions.page, values)
                     .map(TransactionFacts.init(row:))
             )
         }
-        guard let clock else { throw StorageFault(.malformedRow, "the realm has no row") }
-        let now = try ClockRow(clock, hasLastEvent: false).now(wall: ports.wall.now)
+        let rows = pages.flatMap(\.rows).sorted { $0.isBefore($1) }
+            .prefix(Int(Self.limit(limit)))
+        let now = pages[0].clock.now(wall: ports.wall.now)
         let isFull = Int64(rows.count) == Self.limit(limit)
         return TransactionRecords(
             transactions: try rows.map { try record($0, at: max(now, $0.purchasedAt)) },
@@ -59,5 +61,14 @@ extension Realm {
         Refusal(
             .badRequest, code: "cursorInvalid", "This is no place to go on from.", field: field,
             rule: "as an earlier answer gave it", remedy: "leave it out to start over")
+    }
+}
+
+extension TransactionFacts {
+    /// In the order of an operator's list.
+    fileprivate func isBefore(_ other: TransactionFacts) -> Bool {
+        (customer.value, revision, id.value) < (
+            other.customer.value, other.revision, other.id.value
+        )
     }
 }

@@ -45,7 +45,7 @@ extension Realm {
             try made.product.values(bundleID: app.bundleID, place: Self.lastPlace) + [
                 .text(made.listing.state.rawValue), .text(try made.listing.stored()),
             ]
-        let isMade = try await storage.write { writing in
+        let isMade = try await writeHouse { writing in
             try writing.execute(Statement.Catalogues.bumpRevision, [])
             guard try writing.first(Statement.Catalogues.addProduct, values) != nil else {
                 return false
@@ -106,7 +106,7 @@ extension Realm {
         try Edge.text(id, "productId")
         let key: [SQLValue] = [.text(bundleID), .text(id)]
         let (wall, who) = (ports.wall.now, context.actor)
-        try await storage.write { writing in
+        try await writeHouse { writing in
             try writing.execute(Statement.Catalogues.bumpRevision, [])
             guard let row = try writing.first(Statement.Catalogues.product, key) else {
                 throw Self.unknownProduct

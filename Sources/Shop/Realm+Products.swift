@@ -17,7 +17,8 @@ extension Realm {
                 remedy: "ask in several requests")
         }
         for id in request.ids { try Edge.text(id, "ids") }
-        let shelf = try await shelf(revision: session.clock.catalogueRevision)
+        let shelf = try await shelf(
+            revision: session.clock.catalogueRevision, for: session.customer)
         let settings = shelf.apps[session.bundleID]?.settings
         if let error = settings?.error(of: .loadProducts) { throw Self.simulated(error) }
         let now = session.clock.now(wall: ports.wall.now)

@@ -57,7 +57,8 @@ extension Realm {
             notificationUUID: uuid(for: "notification/ONE_TIME_CHARGE/\(number)"),
             appTransactionID: session.appTransactionID, authoriser: authoriserKind,
             realmID: description.id,
-            shelf: try await shelf(revision: session.clock.catalogueRevision),
+            shelf: try await shelf(
+                revision: session.clock.catalogueRevision, for: key.customer),
             wall: ports.wall.now, leases: leases)
     }
 
@@ -66,7 +67,9 @@ extension Realm {
         _ commit: PurchaseCommit, _ context: RequestContext
     ) async throws -> PurchaseOutcome {
         do {
-            let outcome = try await storage.write { try commit.ask($0) }
+            let outcome = try await storage(of: commit.key.customer).write {
+                try commit.ask($0)
+            }
             committed(outcome, commit.key, context)
             return outcome
         } catch let before as AskedBefore {
@@ -77,7 +80,7 @@ extension Realm {
     /// Tells those who wait, after a commit holds.
     func committed(_ outcome: PurchaseOutcome, _ key: PurchaseKey, _ context: RequestContext) {
         wake(key.customer)
-        if outcome.owesWork { bell.ring() }
+        if outcome.owesWork { ring(key.customer) }
         var facts = [
             "customer": key.customer.description, "purchase": key.purchaseID.description,
             "state": outcome.state.word,
@@ -101,7 +104,7 @@ extension Realm {
             if refusal == .priceChanged {
                 // What is shown next is what is sold now, in the storefront of now.
                 let session = try await asOfNow(session)
-                let shelf = try await loadShelf()
+                let shelf = try await loadShelf(for: session.customer)
                 response.product = shelf.offered(
                     productID, of: session.bundleID, in: session.storefront, at: outcome.now
                 )?.described(for: session)

@@ -12,6 +12,7 @@ extension Store {
     /// they must read anew, and no number comes again.
     ///
     /// One commit: whoever asks meanwhile is answered before it or after it.
+    /// Customers of another cluster lose theirs a moment later, in one commit too.
     /// The realm's audit tells it in that commit, the store's after it.
     /// Refusals, in order: `realmNotFound`, `realmIsProduction`,
     /// `processorIsOwed`.
@@ -36,16 +37,32 @@ extension Realm {
                 rule: "only a sandbox is reset",
                 remedy: "name a sandbox; `realm list` tells which realms are")
         }
+        let elsewhere = try await clearedElsewhere()
         let commit = ResetCommit(
             realm: description.name, who: context.actor, wall: ports.wall.now,
-            drawn: seededNext)
-        let reset = try await storage.write { try commit.write($0) }
+            drawn: seededNext, elsewhere: elsewhere)
+        let reset = try await home.write { try commit.write($0) }
+        await bringHouse()
         recentSessions.forgetAll()
         wakeEverybody()
         ports.log(
             .info, "realm reset", context,
             ["realm": description.id, "generation": "\(reset.generation)"])
         return reset
+    }
+
+    /// The other clusters are cleared by the commits that bring them the new
+    /// generation. All must answer, and owe no processor, before it is made;
+    /// counted is what is there at that moment.
+    private func clearedElsewhere() async throws -> ClearedRows {
+        guard !clusters.isOne else { return ClearedRows() }
+        let counts = try await clusters.readAll { reading in
+            if try reading.first(Statement.Resets.processorErrand) != nil {
+                throw Self.processorIsOwed
+            }
+            return try ClearedRows(counting: reading)
+        }
+        return counts.dropFirst().reduce(ClearedRows(), +)
     }
 
     fileprivate static let processorIsOwed = Refusal(
@@ -62,34 +79,73 @@ private struct ResetCommit: Sendable {
     let wall: Timestamp
     /// Where a seeded realm goes on in this process.
     let drawn: [IDKind: Int64]
+    /// What other clusters are about to lose.
+    let elsewhere: ClearedRows
 
     func write(_ writing: any Writing) throws -> RealmReset {
-        // Whoever writes for a customer now is waited for, or waits.
-        try writing.execute(Statement.Resets.takeLines, [])
-        if try writing.first(Statement.Resets.processorErrand) != nil {
-            throw Realm.processorIsOwed
-        }
-        try markNumbers(writing)
-        guard let counts = try writing.first(Statement.Resets.counts),
+        let cleared = try ClearedRows.clear(writing, drawn: drawn) + elsewhere
+        guard
             let row = try writing.first(
                 Statement.Resets.newGeneration, [.integer(wall.milliseconds)])
         else { throw StorageFault(.malformedRow, "the realm has no row") }
-        for statement in Statement.Resets.clear { try writing.execute(statement, []) }
         let reset = RealmReset(
             realm: realm, generation: try row.integer("generation"),
-            purchases: try counts.integer("purchases"),
-            transactions: try counts.integer("transactions"),
-            sessions: try counts.integer("sessions"))
+            purchases: cleared.purchases, transactions: cleared.transactions,
+            sessions: cleared.sessions)
         try AuditEntry(
             who: who, wall: wall, deed: "realm.reset", subject: realm,
             before: reset.words, after: "generation \(reset.generation)"
         ).write(writing)
         return reset
     }
+}
+
+/// What a reset took out of one database.
+struct ClearedRows: Sendable {
+    var purchases: Int64 = 0
+    var transactions: Int64 = 0
+    var sessions: Int64 = 0
+
+    init() {}
+
+    init(counting reading: any Reading) throws {
+        guard let counts = try reading.first(Statement.Resets.counts) else {
+            throw StorageFault(.malformedRow, "the realm has no row")
+        }
+        purchases = try counts.integer("purchases")
+        transactions = try counts.integer("transactions")
+        sessions = try counts.integer("sessions")
+    }
+
+    static func + (one: ClearedRows, other: ClearedRows) -> ClearedRows {
+        var sum = one
+        sum.purchases += other.purchases
+        sum.transactions += other.transactions
+        sum.sessions += other.sessions
+        return sum
+    }
+
+    /// Takes it out, but where a charge is owed. `drawn`: where a seeded
+    /// realm goes on in this process.
+    static func clear(
+        _ writing: any Writing, drawn: [IDKind: Int64] = [:]
+    ) throws -> ClearedRows {
+        // Whoever writes for a customer now is waited for, or waits.
+        try writing.execute(Statement.Resets.takeLines, [])
+        if try writing.first(Statement.Resets.processorErrand) != nil {
+            throw Realm.processorIsOwed
+        }
+        try markNumbers(writing, drawn)
+        let cleared = try ClearedRows(counting: writing)
+        for statement in Statement.Resets.clear { try writing.execute(statement, []) }
+        return cleared
+    }
 
     /// Numbers whose rows go are not given out again, also not by a seeded
     /// realm, which finds out from its rows where to go on.
-    private func markNumbers(_ writing: any Writing) throws {
+    private static func markNumbers(
+        _ writing: any Writing, _ drawn: [IDKind: Int64]
+    ) throws {
         guard let row = try writing.first(Statement.Realms.open) else {
             throw StorageFault(.malformedRow, "the realm has no row")
         }
@@ -123,7 +179,7 @@ extension Statement {
         static let kept = [
             "realm", "apps", "products", "catalogue_files", "catalogue_images", "audit",
             "server_keys", "customers", "sign_in_names", "number_marks", "subscription_groups",
-            "app_versions",
+            "app_versions", "clusters", "arrivals",
         ]
 
         static let cleared = clear.map { String($0.sql.dropFirst("DELETE FROM ".count)) }
@@ -149,7 +205,8 @@ extension Statement {
             "resets.newGeneration", [.integer],
             """
             UPDATE realm
-            SET generation = CASE WHEN generation < $1 THEN $1 ELSE generation + 1 END
+            SET generation = CASE WHEN generation < $1 THEN $1 ELSE generation + 1 END,
+                house_revision = house_revision + 1
             RETURNING generation
             """)
 

@@ -92,7 +92,9 @@ extension Realm {
         _ cause: String, of customer: CustomerID
     ) async throws -> ReadyNotification? {
         let key: [SQLValue] = [.integer(customer.value), .text(cause)]
-        let row = try await storage.read { try $0.first(Statement.Notifications.facts, key) }
+        let row = try await storage(of: customer).read {
+            try $0.first(Statement.Notifications.facts, key)
+        }
         guard let row, let url = try row.optionalText("notification_url"),
             try row.optionalInteger("delivered_at") == nil
         else { return nil }
@@ -123,7 +125,7 @@ extension Realm {
             .text(signed), .integer(now.milliseconds),
         ]
         let key: [SQLValue] = [.integer(customer.value), .text(cause)]
-        return try await storage.write { writing in
+        return try await storage(of: customer).write { writing in
             if try writing.first(Statement.Notifications.keep, values) != nil { return signed }
             return try writing.first(Statement.Notifications.facts, key)?
                 .optionalText("signed_payload")
@@ -139,7 +141,9 @@ extension Realm {
         data.appAppleId = isProduction ? try row.optionalInteger("app_id") : nil
         if let transaction = try row.optionalInteger("transaction_id") {
             let key: [SQLValue] = [.integer(customer.value), .integer(transaction)]
-            let sold = try await storage.read { try $0.first(Statement.Transactions.one, key) }
+            let sold = try await storage(of: customer).read {
+                try $0.first(Statement.Transactions.one, key)
+            }
             guard let sold else {
                 throw StorageFault(.malformedRow, "a notification whose transaction is gone")
             }

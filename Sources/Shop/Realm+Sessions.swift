@@ -16,7 +16,7 @@ extension Realm {
     public func session(token: String) async throws -> DeviceSession {
         guard let token = SessionToken(token) else { throw Self.sessionUnknown }
         let key: [SQLValue] = [.integer(token.customer.value), .blob(token.hash)]
-        let now = ports.wall.now
+        let (now, storage) = (ports.wall.now, storage(of: token.customer))
         guard let row = try await storage.read({ try $0.first(Statement.Sessions.find, key) }),
             try row.integer("expires_at") > now.milliseconds
         else { throw Self.sessionUnknown }
@@ -49,7 +49,9 @@ extension Realm {
     /// The session as the database has it now; as it was where it has ended.
     func asOfNow(_ session: DeviceSession) async throws -> DeviceSession {
         let key: [SQLValue] = [.integer(session.customer.value), .blob(session.tokenHash)]
-        let row = try await storage.read { try $0.first(Statement.Sessions.find, key) }
+        let row = try await storage(of: session.customer).read {
+            try $0.first(Statement.Sessions.find, key)
+        }
         return try row.map { try DeviceSession($0, session.customer, session.tokenHash) }
             ?? session
     }
@@ -85,14 +87,17 @@ extension Realm {
             guard let place = SessionPlace(text) else { throw Self.cursorInvalid("after") }
             return place
         }
+        let owner = try Self.cursor(customer, "customer")
         let values: [SQLValue] = [
-            .integer(start?.customer ?? 0), .blob(start?.last ?? []),
-            .optional(try Self.cursor(customer, "customer")), .integer(Self.limit(limit)),
+            .integer(start?.customer ?? 0), .blob(start?.last ?? []), .optional(owner),
+            .integer(Self.limit(limit)),
         ]
-        let rows = try await storage.read { try $0.query(Statement.Sessions.page, values) }
+        let listed = try await clusters.page(
+            Int(Self.limit(limit)), of: owner, by: { $0.isBefore($1) }
+        ) { try $0.query(Statement.Sessions.page, values).map(ListedSession.init(row:)) }
         let now = ports.wall.now
-        let sessions = try rows.map(SessionSummary.init(row:))
-        let isFull = Int64(rows.count) == Self.limit(limit)
+        let sessions = listed.map(\.summary)
+        let isFull = Int64(sessions.count) == Self.limit(limit)
         return SessionList(
             sessions: sessions.filter { $0.expiresDate > now },
             next: isFull ? sessions.last?.sessionId : nil)
@@ -128,7 +133,7 @@ extension Realm {
         refusing: @escaping @Sendable (any Reading) throws -> Refusal?
     ) async throws -> SessionsEnded {
         let (wall, who) = (ports.wall.now, context.actor)
-        let ended = try await storage.write { writing in
+        let ended = try await storage(of: CustomerID(customer)).write { writing in
             guard try writing.first(Statement.Customers.line, [.integer(customer)]) != nil else {
                 throw Self.customerNotFound
             }
@@ -204,6 +209,24 @@ private struct SessionPlace {
 
     static func text(customer: Int64, hash: [UInt8]) -> String {
         "\(customer)-\(hexadecimal(Array(hash.prefix(shownBytes))))"
+    }
+}
+
+/// A session with its place in the list.
+private struct ListedSession: Sendable {
+    let customer: Int64
+    let hash: [UInt8]
+    let summary: SessionSummary
+
+    init(row: Row) throws {
+        customer = try row.integer("customer_id")
+        hash = try row.blob("token_hash")
+        summary = try SessionSummary(row: row)
+    }
+
+    func isBefore(_ other: ListedSession) -> Bool {
+        customer == other.customer
+            ? hash.lexicographicallyPrecedes(other.hash) : customer < other.customer
     }
 }
 

@@ -34,15 +34,15 @@ extension Realm {
         guard let processor, let charge = outcome.charge else { return outcome }
         guard let said = await said(of: charge, errand, processor, context) else {
             let wall = ports.wall.now
-            try await uncancelled { writing in
+            try await uncancelled(errand.customer) { writing in
                 let now = try Self.now(writing, wall: wall)
                 try Errands.settle(errand, Self.retry(errand, at: now), writing)
             }
-            bell.ring()
+            ring(errand.customer)
             return outcome
         }
         do {
-            let settled = try await uncancelled { writing in
+            let settled = try await uncancelled(errand.customer) { writing in
                 let settled = try commit.settle(said, writing)
                 try Errands.settle(errand, ErrandReport(.done), writing)
                 return settled
@@ -53,7 +53,7 @@ extension Realm {
             return before.outcome
         } catch let fault as StorageFault {
             // Who asks next need not wait for the lease to end.
-            try? await uncancelled {
+            try? await uncancelled(errand.customer) {
                 try Errands.settle(errand, ErrandReport(.again(at: outcome.now)), $0)
             }
             throw fault
@@ -64,6 +64,18 @@ extension Realm {
     /// start. What does not come to an end is tried again when it is due.
     func settleAll(_ context: RequestContext) async throws {
         guard processor != nil else { return }
+        for index in clusters.all.indices {
+            do { try await settleAll(in: clusters[index]) } catch let fault as StorageFault
+                where index > 0 && Self.isAway(fault)
+            {
+                ports.log(
+                    .error, "what a cluster's customers owe is not settled yet", context,
+                    ["cluster": clusters.name(index), "fault": "\(fault)"])
+            }
+        }
+    }
+
+    private func settleAll(in storage: any Storage) async throws {
         for kind in [SettleErrands.kind, VoidErrands.kind] {
             var last: [SQLValue] = [.integer(-1), .text("")]
             while true {
@@ -97,11 +109,11 @@ extension Realm {
 
     /// The commits of a purchase that an earlier call began.
     func commit(of row: PurchaseRow) async throws -> PurchaseCommit {
-        let shelf = try await loadShelf()
+        let shelf = try await loadShelf(for: row.key.customer)
         let values: [SQLValue] = [
             .integer(row.key.customer.value), .text(row.key.bundleID.value),
         ]
-        let account = try await storage.read {
+        let account = try await storage(of: row.key.customer).read {
             try $0.first(Statement.Purchases.appAccount, values)?.integer("app_transaction_id")
         }
         guard shelf.apps[row.key.bundleID] != nil, let account else {
@@ -117,7 +129,7 @@ extension Realm {
 
     func purchaseRow(_ key: PurchaseKey) async throws -> PurchaseRow? {
         let values = key.values
-        return try await storage.read { reading in
+        return try await storage(of: key.customer).read { reading in
             try reading.first(Statement.Purchases.one, values).flatMap {
                 try PurchaseRow($0, key: key)
             }
@@ -137,7 +149,7 @@ extension Realm {
     ) async throws -> Errand? {
         let leases = leases
         do {
-            return try await storage.write { writing in
+            return try await storage(of: customer).write { writing in
                 let taken = try Errands.take(
                     kind: kind, subject: subject, of: customer,
                     lease: try leases.now(writing), writing)
@@ -175,9 +187,10 @@ extension Realm {
     /// Writes in a task of its own: what a processor has said is written down
     /// also where the one who asked has gone.
     private func uncancelled<Answer: Sendable>(
+        _ customer: CustomerID,
         _ body: @escaping @Sendable (any Writing) throws -> Answer
     ) async throws -> Answer {
-        let storage = storage
+        let storage = storage(of: customer)
         return try await Task { try await storage.write(body) }.value
     }
 }

@@ -30,7 +30,7 @@ extension Realm {
             appTransactionNumber: try await newNumber(
                 .appTransaction, bucket: customer.id.bucket),
             wall: ports.wall.now)
-        let session = try await storage.write { try arrival.write($0) }
+        let session = try await storage(of: customer.id).write { try arrival.write($0) }
         ports.log(.info, "signed in", context, session.facts)
         return response(arrival, session, customer, app.settings)
     }
@@ -85,9 +85,7 @@ extension Realm {
                 remedy: "set SHOPKEEPER_CUSTOMER and SHOPKEEPER_PASSWORD")
         }
         let name = request.customer ?? Self.defaultCustomer
-        let row = try await storage.read {
-            try $0.first(Statement.Customers.byName, [.text(Self.signInKey(name))])
-        }
+        let row = try await customer(named: name)
         let hash = try row?.optionalText("password_hash")
         // A sandbox's customer without a password is anybody's, unless the
         // store is where anybody could be.
@@ -179,7 +177,10 @@ private struct Arrival: Sendable {
         guard
             let session = try writing.first(
                 Statement.Sessions.find, [customer, .blob(token.hash)])
-        else { throw StorageFault(.malformedRow, "a session that cannot be read back") }
+        else {
+            // Read back it cannot be only where the app is new to the cluster.
+            throw StorageFault(.busy, "the app is on its way to the customer's cluster")
+        }
         return try DeviceSession(session, token.customer, token.hash)
     }
 }

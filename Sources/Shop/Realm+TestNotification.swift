@@ -63,7 +63,7 @@ extension Realm {
         let key: [SQLValue] = [
             .integer(OwedNotification.nobody.value), .text(Self.testCause(token)),
         ]
-        let (owed, rows) = try await storage.read { reading in
+        let (owed, rows) = try await home.read { reading in
             (
                 try reading.first(Statement.Notifications.facts, key),
                 try reading.query(Statement.Notifications.one, key + [.text(bundleID)])
@@ -90,7 +90,7 @@ extension Realm {
             .integer(OwedNotification.nobody.value), .text(Self.testCause(token)),
             .text(bundleID.value),
         ]
-        let (rows, clock) = try await storage.read { reading in
+        let (rows, clock) = try await home.read { reading in
             (
                 try reading.query(Statement.Notifications.one, values),
                 try reading.first(Statement.Realms.clock)
@@ -111,7 +111,7 @@ extension Realm {
         let who = context.actor
         let (name, wall) = (ports.randomness.uuid(), ports.wall.now)
         let uuid = uuid(for: "notification/TEST/\(name)")
-        let token = try await storage.write { writing -> String? in
+        let token = try await home.write { writing -> String? in
             guard let clock = try writing.first(Statement.Realms.clock) else {
                 throw StorageFault(.malformedRow, "the realm has no row")
             }
@@ -176,6 +176,11 @@ struct SentNotification: Sendable {
     let signedAt: Timestamp
     let signedPayload: String
     let attempts: [SendAttemptItem]
+
+    /// In the order of the history.
+    func isBefore(_ other: SentNotification) -> Bool {
+        signedAt == other.signedAt ? uuid.isBefore(other.uuid) : signedAt < other.signedAt
+    }
 
     /// Rows of one attempt each, those of a notification together.
     static func read(_ rows: [Row]) throws -> [SentNotification] {

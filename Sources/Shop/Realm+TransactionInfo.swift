@@ -23,7 +23,7 @@ extension Realm {
         if NumberLayout(number: number)?.kind == .appTransaction {
             throw AppleRefusal(.appTransactionIdNotSupported)
         }
-        let row = try await storage.read {
+        let row = try await clusters.of(number: number).read {
             try $0.first(Statement.Transactions.byID, [.integer(number)])
         }
         guard let row else { throw AppleRefusal(.transactionIdNotFound) }
@@ -59,7 +59,7 @@ extension Realm {
             .integer(wall.milliseconds),
         ]
         let entry = audit("key.create", keyID, before: nil, after: bundleID, context)
-        try await storage.write { writing in
+        try await home.write { writing in
             try writing.execute(Statement.ServerKeys.insert, values)
             try entry.write(writing)
         }
@@ -69,7 +69,7 @@ extension Realm {
 
     /// The realm's server keys, oldest first, without their private halves.
     public func serverKeys() async throws -> [ServerKeySummary] {
-        let rows = try await storage.read { try $0.query(Statement.ServerKeys.list, []) }
+        let rows = try await home.read { try $0.query(Statement.ServerKeys.list, []) }
         return try rows.map { row in
             ServerKeySummary(
                 keyId: try row.text("key_id"), issuerId: try row.text("issuer_id"),
@@ -85,7 +85,7 @@ extension Realm {
     public func revokeServerKey(_ keyID: String, _ context: RequestContext) async throws {
         try Edge.text(keyID, "keyId")
         let entry = audit("key.revoke", keyID, before: "in use", after: "revoked", context)
-        let isRevoked = try await storage.write { writing in
+        let isRevoked = try await home.write { writing in
             let values: [SQLValue] = [.text(keyID), .integer(entry.wall.milliseconds)]
             guard try writing.first(Statement.ServerKeys.revoke, values) != nil else {
                 return false
@@ -109,7 +109,7 @@ extension Realm {
         guard !token.keyID.utf8.contains(0), token.keyID.utf8.count <= Edge.textBytesMax else {
             throw AppleRefusal.unauthorised
         }
-        let row = try await storage.read {
+        let row = try await home.read {
             try $0.first(Statement.ServerKeys.byID, [.text(token.keyID)])
         }
         guard let row,

@@ -62,7 +62,7 @@ extension Realm {
             .integer(session.customer.value), .text(session.bundleID.value), .integer(since),
         ]
         let wall = ports.wall.now
-        return try await storage.read { reading in
+        return try await storage(of: session.customer).read { reading in
             guard try Self.isValid(session, at: wall, reading) else { return true }
             return try reading.first(Statement.Purchases.news, values) != nil
         }
@@ -79,7 +79,9 @@ extension Realm {
             customer: session.customer, bundleID: session.bundleID,
             transaction: TransactionID(number), wall: ports.wall.now)
         do {
-            let revision = try await storage.write { try finishing.write($0) }
+            let revision = try await storage(of: session.customer).write {
+                try finishing.write($0)
+            }
             wake(session.customer)
             ports.log(
                 .info, "finished", context,
@@ -112,7 +114,7 @@ extension Realm {
             .integer(Int64(limit + 1)),
         ]
         let customer: [SQLValue] = [.integer(session.customer.value)]
-        return try await storage.read { reading in
+        return try await storage(of: session.customer).read { reading in
             var rows = try reading.query(Statement.Transactions.since, values)
                 .map(TransactionFacts.init(row:))
             let line = try reading.first(Statement.Customers.revision, customer)

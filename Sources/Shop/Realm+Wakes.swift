@@ -18,36 +18,47 @@ extension Realm {
     /// once, and wherever else the database is served.
     func wake(_ customer: CustomerID) {
         hub.wake(customer)
-        storage.wake("\(Self.customerPrefix)\(customer)")
+        storage(of: customer).wake("\(Self.customerPrefix)\(customer)")
     }
 
     /// Tells whoever works in this realm to look at the clock.
     func wakeWorkers() {
-        bell.ring()
-        storage.wake(Self.workWord)
+        ringAll()
+        for storage in clusters.all { storage.wake(Self.workWord) }
     }
 
     /// Tells whoever waits, for whatever customer, of a commit that holds.
     func wakeEverybody() {
         hub.wakeAll()
-        bell.ring()
-        storage.wake(Self.resetWord)
+        ringAll()
+        for storage in clusters.all { storage.wake(Self.resetWord) }
     }
 
     /// Hears what is said until the realm closes. Holds no realm meanwhile.
     func hearWakes() -> Task<Void, Never> {
-        let (wakes, hub, bell) = (storage.wakes(), hub, bell)
+        let heard = zip(clusters.all, bells).map { (wakes: $0.wakes(), bell: $1) }
+        let hub = hub
         return Task {
-            for await wake in wakes {
-                switch wake {
-                case .missed, .word(Self.resetWord):
-                    hub.wakeAll()
-                    bell.ring()
-                case .word(Self.workWord):
-                    bell.ring()
-                case .word(let word):
-                    if let customer = Self.customer(word) { hub.wake(customer) }
+            await withDiscardingTaskGroup { group in
+                for (wakes, bell) in heard {
+                    group.addTask { await Self.hear(wakes, hub, bell) }
                 }
+            }
+        }
+    }
+
+    private static func hear(
+        _ wakes: AsyncStream<Wake>, _ hub: ChangesHub, _ bell: WorkBell
+    ) async {
+        for await wake in wakes {
+            switch wake {
+            case .missed, .word(Self.resetWord):
+                hub.wakeAll()
+                bell.ring()
+            case .word(Self.workWord):
+                bell.ring()
+            case .word(let word):
+                if let customer = Self.customer(word) { hub.wake(customer) }
             }
         }
     }

@@ -26,14 +26,15 @@ public final class Realm: Sendable {
     /// session tells what it is now.
     public let description: RealmDescription
 
-    let storage: any Storage
+    /// Every database of the realm; one, unless its customers are shared out.
+    let clusters: Clusters
     let ports: StorePorts
     private let live: LiveAuthority
     let authorities: Authorities
     let processor: (any Authoriser)?
     let hub = ChangesHub()
-    /// Rung after every commit that owes outer work.
-    let bell = WorkBell()
+    /// Rung after every commit that owes outer work, one for each cluster.
+    let bells: [WorkBell]
     /// Who does which kind of outer work.
     let handlers: [String: any ErrandHandler]
     let passwords: Passwords
@@ -46,7 +47,7 @@ public final class Realm: Sendable {
     private let cachedShelf = Mutex<Shelf?>(nil)
     private let hearing = Mutex<Task<Void, Never>?>(nil)
 
-    private init(_ opening: Opening, storage: any Storage, in store: Store) async throws {
+    private init(_ opening: Opening, _ clusters: Clusters, in store: Store) async throws {
         description = opening.description
         seed = opening.seed
         seeded = opening.seed == nil ? nil : SeededNumbers(next: opening.nextCounts)
@@ -63,40 +64,30 @@ public final class Realm: Sendable {
         authorities = store.authorities
         live = try await store.authorities.live(
             opening.description.environment == Self.production ? .production : .sandbox)
-        self.storage = storage
+        self.clusters = clusters
+        bells = clusters.all.map { _ in WorkBell() }
     }
 
-    /// Opens the realm's database and makes what a new one lacks.
+    /// Opens the realm's databases and makes what a new one lacks.
     static func open(_ row: RealmRow, in store: Store) async throws -> Realm {
-        let storage = try await store.ports.places.realm(row.id, RealmSchema.migrations)
+        let clusters = try await openClusters(row, store.ports)
         do {
-            var opening = try await storage.read { try Opening(reading: $0) }
-            if opening == nil {
-                try await storage.write { writing in
-                    try writing.execute(
-                        Statement.Realms.insert,
-                        [
-                            .text(row.id), .text(row.name), .text(row.environment),
-                            row.seed.map(SQLValue.integer) ?? .null,
-                        ])
-                }
-                opening = try await storage.read { try Opening(reading: $0) }
-            }
-            guard let opening else {
+            guard var opening = try await clusters.home.read({ try Opening(reading: $0) }) else {
                 throw StorageFault(.unreadable, "the realm's row cannot be read back")
             }
-            guard opening.description.id == row.id else {
-                throw StorageFault(.unreadable, "this database belongs to another realm")
+            // A seeded realm counts on from what all of its rows tell.
+            for cluster in clusters.others where opening.seed != nil {
+                let counts = try await cluster.read { try Opening.nextCounts(reading: $0) }
+                opening.nextCounts.merge(counts) { max($0, $1) }
             }
-            if store.ports.places.isOneProcess { try await releaseLeft(in: storage) }
-            let realm = try await Realm(opening, storage: storage, in: store)
+            let realm = try await Realm(opening, clusters, in: store)
             realm.hearing.withLock { $0 = realm.hearWakes() }
             if !opening.hasDefaultCustomer, !realm.isProduction {
                 try await realm.makeDefaultCustomer()
             }
             return realm
         } catch {
-            try? await storage.close()
+            try? await clusters.close()
             throw error
         }
     }
@@ -105,8 +96,8 @@ public final class Realm: Sendable {
     func close() async {
         hearing.withLock { $0 }?.cancel()
         hub.finish()
-        bell.close()
-        do { try await storage.close() } catch {
+        for bell in bells { bell.close() }
+        do { try await clusters.close() } catch {
             ports.log(.error, "a realm did not close", nil, ["realm": description.id])
         }
     }
@@ -149,12 +140,12 @@ public final class Realm: Sendable {
         return Array(SHA256.hash(data: Data("\(world)/receipt/\(cause)".utf8)).prefix(16))
     }
 
-    /// What the realm's apps sell, read again only when it was changed.
-    func shelf(revision: Int64) async throws -> Shelf {
+    /// What the realm's apps sell to a customer, read again only when it was changed.
+    func shelf(revision: Int64, for customer: CustomerID) async throws -> Shelf {
         if let cached = cachedShelf.withLock({ $0 }), cached.revision == revision {
             return cached
         }
-        return try await loadShelf()
+        return try await loadShelf(for: customer)
     }
 
     /// What this process has read last of what the realm's apps sell.
@@ -162,7 +153,15 @@ public final class Realm: Sendable {
 
     /// What the realm's apps sell now.
     @discardableResult
-    func loadShelf() async throws -> Shelf {
+    func loadShelf() async throws -> Shelf { try await loadShelf(in: home) }
+
+    /// What they sell to a customer: what the customer's cluster knows, which
+    /// may be a moment behind, but is what its commits decide by.
+    func loadShelf(for customer: CustomerID) async throws -> Shelf {
+        try await loadShelf(in: storage(of: customer))
+    }
+
+    func loadShelf(in storage: any Storage) async throws -> Shelf {
         let known = cachedShelf.withLock { $0 }
         let shelf = try await storage.read { reading in
             let revision = try reading.first(Statement.Realms.clock)?
@@ -191,7 +190,7 @@ private struct Opening: Sendable {
     let seed: Int64?
     let hasDefaultCustomer: Bool
     /// The first count of each kind that is not in use.
-    let nextCounts: [IDKind: Int64]
+    var nextCounts: [IDKind: Int64]
 
     /// Nil when the database is new.
     init?(reading: any Reading) throws {
@@ -201,12 +200,23 @@ private struct Opening: Sendable {
             environment: try row.text("environment"), generation: try row.integer("generation"))
         seed = try row.optionalInteger("seed")
         hasDefaultCustomer = try row.optionalInteger("default_customer") != nil
+        nextCounts = try Self.nextCounts(row, reading)
+    }
+
+    static func nextCounts(reading: any Reading) throws -> [IDKind: Int64] {
+        guard let row = try reading.first(Statement.Realms.open) else { return [:] }
+        return try nextCounts(row, reading)
+    }
+
+    private static func nextCounts(
+        _ row: Row, _ reading: any Reading
+    ) throws -> [IDKind: Int64] {
         var next = try Realm.nextCounts(row)
         for mark in try reading.query(Statement.Resets.marks, []) {
             guard let kind = IDKind(rawValue: try mark.integer("kind")) else { continue }
             next[kind] = max(next[kind] ?? 0, try mark.integer("next_count"))
         }
-        nextCounts = next
+        return next
     }
 }
 

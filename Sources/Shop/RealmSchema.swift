@@ -23,7 +23,11 @@ enum RealmSchema {
         Migration(11, "versions of apps", versionTables),
         Migration(12, "subscription groups and terms", subscriptionTables),
         Migration(13, "customers' addresses, interrupted purchases", customerColumns),
+        Migration(14, "clusters", clusterTables),
     ]
+
+    /// The migration that shares out customers.
+    static let clustersSince = 14
 
     /// From the wall's instant `clock_since` on the clock runs at `clock_rate`
     /// times the wall's speed.

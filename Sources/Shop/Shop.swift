@@ -167,6 +167,7 @@ public final class Store: Sendable {
             return realm
         }
         await realm.close()
+        for cluster in ports.places.clusters { try await cluster.deleteRealm(row.id) }
         try await ports.places.deleteRealm(row.id)
         throw Self.realmNotFound(row.name)
     }

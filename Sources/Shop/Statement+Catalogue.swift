@@ -7,7 +7,8 @@ extension Statement {
         static let bumpRevision = Statement(
             "catalogue.bumpRevision", [],
             """
-            UPDATE realm SET catalogue_revision = catalogue_revision + 1
+            UPDATE realm SET catalogue_revision = catalogue_revision + 1,
+                house_revision = house_revision + 1
             RETURNING catalogue_revision
             """)
 

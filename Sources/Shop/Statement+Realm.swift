@@ -13,7 +13,7 @@ extension Statement {
             Realms.all + Catalogues.all + Customers.all + Sessions.all + Purchases.all
             + Transactions.all + ServerKeys.all + Notifications.all + Errands.all
             + DueWorks.all + Pruning.all + Audits.all + Restores.realm + Resets.all
-            + Clearing.all + AppVersions.all + Groups.all
+            + Clearing.all + AppVersions.all + Groups.all + Clustering.all + Houses.all
     }
 
     enum Realms {
@@ -31,13 +31,14 @@ extension Statement {
             FROM realm r
             """)
 
+        /// Answers where this call has made it.
         static let insert = Statement(
-            "realm.insert", [.text, .text, .text, .integer],
+            "realm.insert", [.text, .text, .text, .integer, .text],
             """
             INSERT INTO realm (singleton, id, name, environment, seed, generation,
-                clock_ahead, clock_stands_at, catalogue_revision)
-            VALUES (1, $1, $2, $3, $4, 1, 0, NULL, 0)
-            ON CONFLICT (singleton) DO NOTHING
+                clock_ahead, clock_stands_at, catalogue_revision, buckets)
+            VALUES (1, $1, $2, $3, $4, 1, 0, NULL, 0, $5)
+            ON CONFLICT (singleton) DO NOTHING RETURNING id
             """)
 
         /// Everything of ``ClockRow``, of the realm's row `r`.
@@ -60,7 +61,7 @@ extension Statement {
             "realm.setClock", [.integer, .integer, .integer, .integer],
             """
             UPDATE realm SET clock_ahead = $1, clock_stands_at = $2, clock_rate = $3,
-                clock_since = $4
+                clock_since = $4, house_revision = house_revision + 1
             """)
 
         static let all = [open, insert, clock, holdClock, setClock]

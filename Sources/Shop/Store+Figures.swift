@@ -23,6 +23,9 @@ public struct RealmFigures: Sendable {
     /// Devices that wait in this process.
     public let waiting: Int
     public let errands: [Errands]
+    /// Clusters of the realm, but for the home, by the buckets they have:
+    /// whether each has answered now. Those that have not lack in `errands`.
+    public let clusters: [String: Bool]
 }
 
 extension Store {
@@ -41,8 +44,31 @@ extension Store {
 
 extension Realm {
     fileprivate func figures() async throws -> RealmFigures {
+        var errands: [RealmFigures.Errands] = []
+        var answered: [String: Bool] = [:]
+        for index in clusters.all.indices {
+            // Who works here asks a cluster that is away again and again.
+            if index > 0, clusters.others[index - 1].isAway {
+                answered[clusters.name(index)] = false
+                continue
+            }
+            do {
+                errands += try await figures(of: clusters[index])
+                if index > 0 { answered[clusters.name(index)] = true }
+            } catch let fault as StorageFault where index > 0 && Self.isAway(fault) {
+                answered[clusters.name(index)] = false
+            }
+        }
+        let kinds = Dictionary(grouping: errands, by: \.kind)
+        return RealmFigures(
+            realm: description.name, waiting: hub.waiting,
+            errands: kinds.keys.sorted().compactMap { kinds[$0].map(RealmFigures.Errands.init) },
+            clusters: answered)
+    }
+
+    private func figures(of storage: any Storage) async throws -> [RealmFigures.Errands] {
         let wall = ports.wall.now
-        let errands = try await storage.read { reading -> [RealmFigures.Errands] in
+        return try await storage.read { reading in
             let now = try Self.now(reading, wall: wall)
             let rows = try reading.query(
                 Statement.Errands.figures, [.integer(now.milliseconds)])
@@ -54,6 +80,15 @@ extension Realm {
                     oldestSeconds: max(0, now.milliseconds(since: oldest) / 1000))
             }
         }
-        return RealmFigures(realm: description.name, waiting: hub.waiting, errands: errands)
+    }
+}
+
+extension RealmFigures.Errands {
+    /// Of one kind, on all clusters; never of none.
+    fileprivate init(_ parts: [RealmFigures.Errands]) {
+        self.init(
+            kind: parts[0].kind, owed: parts.reduce(0) { $0 + $1.owed },
+            due: parts.reduce(0) { $0 + $1.due }, failed: parts.reduce(0) { $0 + $1.failed },
+            oldestSeconds: parts.map(\.oldestSeconds).max() ?? 0)
     }
 }

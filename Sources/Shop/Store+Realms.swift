@@ -114,7 +114,15 @@ extension Store {
         let ids = try await registry.read { reading in
             try reading.query(Statement.Registry.unremovedRealms, []).map { try $0.text("id") }
         }
-        for id in ids { try await remove(realm: id) }
+        for id in ids {
+            do { try await remove(realm: id) } catch let fault as StorageFault
+                where !ports.places.clusters.isEmpty && Realm.isAway(fault)
+            {
+                ports.log(
+                    .warning, "a deleted realm is still on a cluster that does not answer", nil,
+                    ["realm": id, "fault": "\(fault)"])
+            }
+        }
     }
 
     /// Asks processors what became of purchases left authorising. A processor
@@ -137,6 +145,7 @@ extension Store {
 
     private func remove(realm id: String) async throws {
         await closeRealm(id: id)
+        for cluster in ports.places.clusters { try await cluster.deleteRealm(id) }
         try await ports.places.deleteRealm(id)
         let now = ports.wall.now
         try await registry.write { writing in

@@ -21,6 +21,10 @@ public struct StoragePlaces: Sendable {
     /// Throws where the database may lose what it acknowledges: asked before
     /// a production realm is opened.
     public var proveDurable: @Sendable () async throws -> Void
+    /// Other clusters, each with the customers of its buckets. These places
+    /// are the home's then: registry, names, what is administered, and the
+    /// customers of the buckets that no other has.
+    public var clusters: [ClusterPlace] = []
 
     public init(
         registry: @escaping @Sendable ([Migration]) async throws -> any Storage,

@@ -16,6 +16,19 @@ struct MetricsDoor: Sendable {
             Figure(
                 "shopkeeper_realm_waiting", .gauge, "Devices that wait, of each realm.",
                 realms.map { .init(Double($0.waiting), labels: [("realm", $0.realm)]) }))
+        let clusters = realms.flatMap { realm in
+            realm.clusters.sorted { $0.key < $1.key }.map { buckets, answers in
+                Figure.Sample(
+                    answers ? 1 : 0, labels: [("realm", realm.realm), ("buckets", buckets)])
+            }
+        }
+        if !clusters.isEmpty {
+            figures.append(
+                Figure(
+                    "shopkeeper_cluster_up", .gauge,
+                    "Whether a cluster of a realm answers; the home is not among them.",
+                    clusters))
+        }
         return call.figures.response(figures, commits: store.commits)
     }
 

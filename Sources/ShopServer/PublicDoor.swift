@@ -25,11 +25,13 @@ struct PublicDoor: Sendable {
         let store = store
         let late = RequestMistake.notReady(reason: "The storage does not answer.")
         do {
-            try await call.ports.deadline(call.configuration.readyTimeout, or: late) {
-                try await store.readiness()
-            }
+            let readiness = try await call.ports.deadline(
+                call.configuration.readyTimeout, or: late
+            ) { try await store.readiness() }
+            let away = readiness.clustersAway
+            return try .json(
+                ServerStatus(status: "ready", clustersAway: away.isEmpty ? nil : away))
         } catch { throw RequestMistake.unready(error) }
-        return try .json(ServerStatus(status: "ready"))
     }
 
     func rootCertificate() async throws -> Response {

@@ -42,12 +42,12 @@ import Testing
 
     private func outbox(_ world: TestWorld) async throws -> [Row] {
         let all = Statement("test.outbox", "SELECT * FROM outbox")
-        return try await world.realm.storage.read { try $0.query(all, []) }
+        return try await world.realm.rows(all)
     }
 
     private func dueRows(_ world: TestWorld) async throws -> Int {
         let all = Statement("test.dueWork", "SELECT * FROM due_work")
-        return try await world.realm.storage.read { try $0.query(all, []).count }
+        return try await world.realm.rows(all).count
     }
 
     @Test func `a customer who asks to buy waits`() async throws {

@@ -196,7 +196,7 @@ private final class Story: Sendable {
         }
         #expect(try await !realm.owesWork())
         let owed = Statement("test.outbox", "SELECT * FROM outbox")
-        let rows = try await realm.storage.read { try $0.query(owed, []) }
+        let rows = try await realm.rows(owed)
         #expect(rows.count == records.count)
         #expect(try await world.unsettled() == 0)
         #expect(records.filter { !$0.isFinished }.isEmpty)
@@ -211,7 +211,7 @@ private final class Story: Sendable {
 extension Knife {
     /// Storages whose every read and commit is a call.
     func cutting(_ places: StoragePlaces) -> StoragePlaces {
-        StoragePlaces(
+        var cut = StoragePlaces(
             registry: { migrations in
                 CutStorage(storage: try await places.registry(migrations), knife: self)
             },
@@ -219,6 +219,14 @@ extension Knife {
                 CutStorage(storage: try await places.realm(id, migrations), knife: self)
             },
             deleteRealm: places.deleteRealm, isOneProcess: places.isOneProcess)
+        cut.clusters = places.clusters.map { cluster in
+            ClusterPlace(
+                buckets: cluster.buckets,
+                realm: { id, migrations in
+                    CutStorage(storage: try await cluster.realm(id, migrations), knife: self)
+                }, deleteRealm: cluster.deleteRealm)
+        }
+        return cut
     }
 }
 

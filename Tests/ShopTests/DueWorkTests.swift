@@ -59,14 +59,11 @@ import Testing
     {
         let world = try await asked(5)
         pass(world)
-        let worked = try await world.realm.storage.read {
-            try $0.query(
-                Statement.DueWorks.page,
-                [.integer(Int64.max)] + DueWork.firstCursor + [.integer(2)]
-            ).map(DueWork.init)
-        }
+        let worked = try await world.realm.rows(
+            Statement.DueWorks.page, [.integer(Int64.max)] + DueWork.firstCursor + [.integer(5)]
+        ).map(DueWork.init).prefix(2)
         for work in worked {
-            try await world.realm.storage.write { writing in
+            try await world.realm.storage(of: work.customer).write { writing in
                 let line = try #require(
                     try writing.first(
                         Statement.Customers.line, [.integer(work.customer.value)]))
@@ -86,10 +83,10 @@ import Testing
     @Test func `what fails is left, logged, and does not stop the rest`() async throws {
         let world = try await asked(2)
         let bad = DueWork(
-            customer: CustomerID(1), kind: ApprovalTimeout.kind, subject: "nonsense",
+            customer: CustomerID(10), kind: ApprovalTimeout.kind, subject: "nonsense",
             dueAt: TestWall.start)
         let newer = DueWork(
-            customer: CustomerID(1), kind: "newer", subject: "", dueAt: TestWall.start)
+            customer: CustomerID(10), kind: "newer", subject: "", dueAt: TestWall.start)
         try await world.realm.storage.write { writing in
             try bad.add(writing)
             try newer.add(writing)

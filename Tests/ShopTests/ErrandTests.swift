@@ -23,7 +23,7 @@ struct ErrandTests {
     private func rows(_ world: TestWorld) async throws -> [Row] {
         let all = Statement(
             "test.errands", [], "SELECT * FROM errands ORDER BY customer_id, subject")
-        return try await world.realm.storage.read { try $0.query(all, []) }
+        return try await world.realm.rows(all)
     }
 
     @Test func `a sale's errand is done once and gone`() async throws {
@@ -178,7 +178,7 @@ struct ErrandTests {
             try await world.realm.storage.write { writing in
                 try Errands.add(
                     kind: NotificationErrands.kind, subject: "s\(number)", lane: "other",
-                    dueAt: TestWall.start.adding(seconds: 1), customer: CustomerID(1), writing)
+                    dueAt: TestWall.start.adding(seconds: 1), customer: CustomerID(10), writing)
             }
         }
         world.wall.advance(seconds: 1)
@@ -196,7 +196,7 @@ struct ErrandTests {
     @Test func `a lane's share grows while it goes well and falls when it does not`() throws {
         let lanes = RunningLanes()
         let errand = Errand(
-            customer: CustomerID(1), kind: "k", subject: "s", lane: "l", attempt: 1, fence: 1)
+            customer: CustomerID(10), kind: "k", subject: "s", lane: "l", attempt: 1, fence: 1)
         var shares: [Int] = []
         for wentWell in [true, true, true, true, false, true] {
             let room = lanes.enter("k", "l", isDue: true)
@@ -278,7 +278,7 @@ struct ErrandTests {
         try await world.realm.storage.write { writing in
             try Errands.add(
                 kind: NotificationErrands.kind, subject: "s", lane: "l",
-                dueAt: TestWall.start.adding(seconds: 90), customer: CustomerID(1), writing)
+                dueAt: TestWall.start.adding(seconds: 90), customer: CustomerID(10), writing)
         }
 
         #expect(try await world.realm.claim(lanes).next == .seconds(90))
@@ -389,7 +389,7 @@ extension TestWorld {
     func attemptCount() async throws -> Int64 {
         let count = Statement(
             "test.attempts", [], "SELECT count(*) AS n FROM notification_attempts")
-        return try await realm.storage.read { try $0.first(count)?.integer("n") } ?? -1
+        return try await realm.sum(count)
     }
 
     fileprivate func cause(_ reading: any Reading) throws -> String? {

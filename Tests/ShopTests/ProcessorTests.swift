@@ -240,6 +240,6 @@ extension TestWorld {
             SELECT purchase_id FROM purchases
             WHERE state = 'authorising' OR void_owed_at IS NOT NULL
             """)
-        return try await realm.storage.read { try $0.query(unsettled, []).count }
+        return try await realm.rows(unsettled).count
     }
 }

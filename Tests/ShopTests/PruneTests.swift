@@ -13,7 +13,7 @@ import Testing
 
     private func count(_ table: String, _ world: TestWorld) async throws -> Int {
         let all = Statement("test.\(table)", "SELECT * FROM \(table)")
-        return try await world.realm.storage.read { try $0.query(all, []).count }
+        return try await world.realm.rows(all).count
     }
 
     /// Sales and a test, sent, as many days ago as asked.
@@ -78,13 +78,9 @@ import Testing
         world.wall.advance(seconds: 300 * Self.day)
         let new = try await world.signIn(customer: "other")
 
-        let ends = Statement(
-            "test.ends",
-            "SELECT max(s.expires_at) AS last, min(s.expires_at) AS first FROM sessions s")
-        let row = try await world.realm.storage.read { try $0.first(ends) }
-        let (first, last) = (
-            try #require(row).integer("first"), try #require(row).integer("last")
-        )
+        let ends = Statement("test.ends", "SELECT s.expires_at FROM sessions s")
+        let dates = try await world.realm.rows(ends).map { try $0.integer("expires_at") }
+        let (first, last) = (try #require(dates.min()), try #require(dates.max()))
         world.wall.set(Timestamp(milliseconds: first).adding(seconds: 30 * Self.day))
         #expect(try await world.realm.prune() == 0)
         world.wall.advance(seconds: 1)

@@ -281,10 +281,8 @@ import Testing
 extension TestWorld {
     /// Notifications owed to the default customer.
     func outbox() async throws -> [Row] {
-        let rows = try await realm.storage.read {
-            try $0.first(Statement.Customers.byName, [.text(Realm.defaultCustomer)])
-        }
-        let customer = try #require(try rows?.integer("customer_id"))
+        let row = try await realm.customer(named: Realm.defaultCustomer)
+        let customer = try #require(try row?.integer("customer_id"))
         return try await realm.storage.read {
             try $0.query(
                 Statement.Purchases.outboxPage, [.integer(customer), .integer(0), .integer(1000)])

@@ -135,7 +135,7 @@ import Testing
                     "test.owe",
                     """
                     INSERT INTO errands (customer_id, kind, subject, lane, due_at, attempt, fence)
-                    VALUES (1, 'settle', 's', 'processor', 0, 0, 0)
+                    VALUES (10, 'settle', 's', 'processor', 0, 0, 0)
                     """), [])
         }
 

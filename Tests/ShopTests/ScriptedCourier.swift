@@ -46,7 +46,7 @@ extension TestWorld {
         var outcomes: [ErrandReport.Outcome] = []
         for (customer, cause) in try await causes() {
             let attempt = try await realm.attemptNotification(cause, of: customer, by: courier)
-            try await realm.storage.write { try attempt.record($0) }
+            try await realm.storage(of: customer).write { try attempt.record($0) }
             outcomes.append(attempt.outcome)
         }
         return outcomes
@@ -54,7 +54,7 @@ extension TestWorld {
 
     func causes() async throws -> [(CustomerID, String)] {
         let nobody: [SQLValue] = [.integer(0), .integer(-1), .integer(1000)]
-        let tests = try await realm.storage.read {
+        let tests = try await realm.home.read {
             try $0.query(Statement.Purchases.outboxPage, nobody)
         }
         let sales = realm.isProduction ? [] : try await outbox()

@@ -64,11 +64,13 @@ import Testing
         var mixed = places.places
         let open = mixed.realm
         mixed.realm = { _, migrations in try await open("always-the-same", migrations) }
+        mixed.clusters = []
         let wrong = mixed
         let keys = try await TestWorld.keys.value
         let other = TestPlaces()
         var second = other.places
         second.realm = wrong.realm
+        second.clusters = []
         let elsewhere = second
 
         // The first realm to come makes the database its own.

@@ -70,6 +70,9 @@ final class TestPlaces: Sendable {
     private let kept = Mutex<[String: Task<Kept, any Error>]>([:])
     private let isOneProcess: Bool
     private let server: Server?
+    private let far: [String]
+    /// Places of clusters that are down: nothing there is opened or answers.
+    let down = Mutex<Set<String>>([])
 
     /// A PostgreSQL that is used whatever the environment says.
     struct Server {
@@ -78,13 +81,16 @@ final class TestPlaces: Sendable {
     }
 
     /// One process: whatever an earlier store held is free.
-    init(isOneProcess: Bool = false, server: Server? = nil) {
+    /// `far`: the buckets of each other cluster; as the environment says
+    /// where it is left out.
+    init(isOneProcess: Bool = false, server: Server? = nil, far: [String]? = nil) {
         self.isOneProcess = isOneProcess
         self.server = server
+        self.far = far ?? (TestClusters.areShared && server == nil ? [TestClusters.far] : [])
     }
 
     var places: StoragePlaces {
-        StoragePlaces(
+        var places = StoragePlaces(
             registry: { try await self.open("registry", $0) },
             realm: { try await self.open("realm-" + $0, $1) },
             deleteRealm: { id in
@@ -92,13 +98,46 @@ final class TestPlaces: Sendable {
                 try await self.postgres?.dropSchema(self.schema("realm-" + id))
                 self.deleted.withLock { $0.append(id) }
             }, isOneProcess: isOneProcess)
+        do { places.clusters = try far.enumerated().map(cluster) } catch {
+            preconditionFailure("\(error)")
+        }
+        return places
     }
 
-    private func open(_ name: String, _ migrations: [Migration]) async throws -> any Storage {
+    private func cluster(_ index: Int, _ buckets: String) throws -> ClusterPlace {
+        let prefix = "far\(index)-"
+        return ClusterPlace(
+            buckets: try BucketRanges(buckets),
+            realm: { id, migrations in
+                try self.check(buckets)
+                return Fallible(
+                    storage: try await self.open(prefix + id, migrations, isFar: true)
+                ) { try self.check(buckets) }
+            },
+            deleteRealm: { id in
+                try self.check(buckets)
+                self.kept.withLock { $0[prefix + id] = nil }
+                try await self.farPostgres?.dropSchema(self.schema(prefix + id))
+            })
+    }
+
+    private func check(_ buckets: String) throws {
+        guard down.withLock({ $0.contains(buckets) }) else { return }
+        throw StorageFault(.unavailable, "nobody answers")
+    }
+
+    /// Forgets a cluster's databases, as one that was set up anew.
+    func wipeClusters() {
+        kept.withLock { kept in kept = kept.filter { !$0.key.hasPrefix("far") } }
+    }
+
+    private func open(
+        _ name: String, _ migrations: [Migration], isFar: Bool = false
+    ) async throws -> any Storage {
         let task = kept.withLock { kept in
             if let task = kept[name] { return task }
             let task = Task {
-                Kept(try await self.openAnew(name, migrations), Grapevine())
+                Kept(try await self.openAnew(name, migrations, isFar), Grapevine())
             }
             kept[name] = task
             return task
@@ -114,26 +153,34 @@ final class TestPlaces: Sendable {
         .environment["SHOPKEEPER_TEST_PARTITIONS"].flatMap(Int.init)
     private static let worlds = Atomic<Int>(0)
     private let number = TestPlaces.worlds.add(1, ordering: .relaxed).newValue
-    private let connected = Mutex<PostgresDatabase?>(nil)
-    private var postgres: PostgresDatabase? { connected.withLock { $0 } }
+    private let connected = Mutex<[Bool: PostgresDatabase]>([:])
+    private var postgres: PostgresDatabase? { connected.withLock { $0[false] } }
+    private var farPostgres: PostgresDatabase? { connected.withLock { $0[true] } }
 
     deinit {
-        guard let database = postgres else { return }
-        Task { await database.close() }
+        let databases = connected.withLock { Array($0.values) }
+        guard !databases.isEmpty else { return }
+        Task { for database in databases { await database.close() } }
     }
 
     private func schema(_ name: String) -> String {
         "w\(number)_" + name.lowercased().filter { $0.isLetter || $0.isNumber }
     }
 
-    private func openAnew(_ name: String, _ migrations: [Migration]) async throws -> any Storage {
+    private func openAnew(
+        _ name: String, _ migrations: [Migration], _ isFar: Bool
+    ) async throws -> any Storage {
         guard Self.isOnPostgres || server != nil else {
             return try await SQLiteStorage.open(
                 file: nil, migrations: migrations,
                 options: SQLiteOptions(observer: counter, runsWritesTwice: true))
         }
-        let shared = server == nil ? try await PostgresCluster.shared().conninfo : nil
-        let conninfo = server?.conninfo ?? shared ?? ""
+        var conninfo = server?.conninfo ?? ""
+        if server == nil {
+            let cluster =
+                isFar ? try await TestClusters.second() : try await PostgresCluster.shared()
+            conninfo = cluster.conninfo
+        }
         let database = connected.withLock { connected in
             let options = PostgresOptions(
                 connections: server?.connections ?? 2, waitingMax: 10_000,
@@ -142,8 +189,8 @@ final class TestPlaces: Sendable {
                 callMilliseconds: Patience.milliseconds,
                 partitions: Self.partitions, observer: counter,
                 runsWritesTwice: server == nil)
-            let database = connected ?? PostgresDatabase(conninfo, options: options)
-            connected = database
+            let database = connected[isFar] ?? PostgresDatabase(conninfo, options: options)
+            connected[isFar] = database
             return database
         }
         return try await database.schema(schema(name), migrations: migrations)
@@ -169,6 +216,32 @@ final class TestPlaces: Sendable {
         for task in kept.withLock({ Array($0.values) }) {
             try await task.value.grapevine.tell(.missed)
         }
+    }
+
+    /// Answers as long as its cluster is not down.
+    struct Fallible: Storage {
+        let storage: any Storage
+        let check: @Sendable () throws -> Void
+
+        func wake(_ word: String) { storage.wake(word) }
+
+        func wakes() -> AsyncStream<Wake> { storage.wakes() }
+
+        func read<Answer: Sendable>(
+            _ body: @escaping @Sendable (any Reading) throws -> Answer
+        ) async throws -> Answer {
+            try check()
+            return try await storage.read(body)
+        }
+
+        func write<Answer: Sendable>(
+            _ body: @escaping @Sendable (any Writing) throws -> Answer
+        ) async throws -> Answer {
+            try check()
+            return try await storage.write(body)
+        }
+
+        func close() async throws {}
     }
 
     struct Kept: Storage {

@@ -110,8 +110,11 @@ import Testing
             written += text.matches(of: #/Statement\(\s*"(?<name>[^"]+)"/#)
                 .map { String($0.output.name) }
         }
+        // Those that are made from a table's columns are named by it.
+        written.removeAll { $0.contains("\\(") }
+        let made = Set(HouseTable.all.flatMap { [$0.list, $0.upsert, $0.remove] }.map(\.name))
 
-        let listed = kinds.flatMap(\.statements).map(\.name)
+        let listed = kinds.flatMap(\.statements).map(\.name).filter { !made.contains($0) }
 
         #expect(written.sorted() == listed.sorted())
         #expect(Set(listed).count == listed.count)

@@ -81,6 +81,7 @@ public enum StoreBackup {
                 rule: "every realm of the registry is copied", remedy: "make the backup again")
         }
         do {
+            try await checkIsWhole(realm, id)
             try await writer.add(
                 realm, as: realmPrefix + id, source.dialect, omitting: omittedFromRealms)
         } catch {
@@ -88,6 +89,22 @@ public enum StoreBackup {
             throw error
         }
         try await realm.close()
+    }
+
+    /// An archive is of one moment, which several clusters do not have.
+    private static func checkIsWhole(_ realm: any Storage, _ id: String) async throws {
+        let isShared = try await realm.read { reading in
+            guard try MigrationHistory.steps(reading).count >= RealmSchema.clustersSince else {
+                return false
+            }
+            return try reading.first(Statement.Clustering.own)?.optionalText("buckets") != nil
+        }
+        guard !isShared else {
+            throw ArchiveFault(
+                .source, "The realm \(id) has customers on other clusters.",
+                rule: "a backup is of one moment of one database",
+                remedy: "back up each cluster with PostgreSQL's own means (docs/SCALING.md)")
+        }
     }
 
     /// A backup needs what marks a restore, which the registry's third

@@ -36,6 +36,12 @@ public enum StoreRestore {
         _ path: String, into places: StoragePlaces, _ dialect: Dialect, keys: any KeyStore,
         wall: Timestamp
     ) async throws -> Summary {
+        guard places.clusters.isEmpty else {
+            throw ArchiveFault(
+                .targetNotEmpty, "A backup cannot be shared out among clusters.",
+                rule: "a store is restored to one database",
+                remedy: "restore it without --cluster, and serve it so")
+        }
         let contents = try ArchiveContents(path: path, holds: StoreBackup.holds)
         let plan = try RestorePlan(contents)
         try await check(keys, contents)

@@ -37,9 +37,9 @@ enum ProcessorErrands {
             realm.ports.log(
                 .warning, "the payment processor gave no answer", nil,
                 ["kind": errand.kind, "charge": key.charge(in: realm.description.id)])
-            return Realm.retry(errand, at: try await realm.clock().now)
+            return Realm.retry(errand, at: try await realm.now(for: errand.customer))
         }
-        let now = try await realm.clock().now
+        let now = try await realm.now(for: errand.customer)
         return ErrandReport(.done) { writing in
             _ = try writing.first(Statement.Customers.line, [.integer(key.customer.value)])
             try writing.execute(statement, key.values + [.integer(now.milliseconds)])

@@ -13,7 +13,25 @@ extension Realm {
     /// Does the inner work that is due, in the order of its dates, and what
     /// that makes due. Answers how much of it this call did, and how long the
     /// next is off; what failed is logged, and tried when this is called again.
+    ///
+    /// Of every cluster; one that does not answer keeps none of the others from it.
     func workDue() async throws -> (count: Int, next: Duration?) {
+        var (count, next) = (0, Duration?.none)
+        var failure: (any Error)?
+        for index in clusters.all.indices {
+            do {
+                let done = try await workDue(in: index)
+                count += done.count
+                next = [next, done.next].compactMap { $0 }.min()
+            } catch { failure = error }
+        }
+        if let failure { throw failure }
+        return (count, next)
+    }
+
+    /// Of one cluster, whose customers' dates are in order.
+    func workDue(in index: Int) async throws -> (count: Int, next: Duration?) {
+        let storage = clusters[index]
         let wall = ports.wall.now
         var (count, cursor) = (0, DueWork.firstCursor)
         while true {
@@ -48,7 +66,7 @@ extension Realm {
         guard let handler = Self.dueWorkHandlers[work.kind] else { return false }
         do {
             let commit = try await handler.prepare(work, in: self)
-            try await storage.write { writing in
+            try await storage(of: work.customer).write { writing in
                 guard
                     let line = try writing.first(
                         Statement.Customers.line, [.integer(work.customer.value)]),

@@ -28,22 +28,30 @@ extension Realm {
     /// and sessions.
     @discardableResult
     func prune(batch: Int = pruneBatch) async throws -> Int {
-        let wall = ports.wall.now
-        let now = try await clock().now
+        var count = 0
+        for index in clusters.all.indices { count += try await prune(in: index, batch) }
+        return count
+    }
+
+    private func prune(in index: Int, _ batch: Int = pruneBatch) async throws -> Int {
+        let (wall, storage) = (ports.wall.now, clusters[index])
+        let now = try await storage.read { try Self.now($0, wall: wall) }
         let horizon = now.adding(milliseconds: -Self.notificationsKeptMilliseconds)
         var count = 0
-        for app in try await loadShelf().apps.keys {
+        for app in try await loadShelf(in: storage).apps.keys {
             let old: [SQLValue] = [.text(app.value), .integer(horizon.milliseconds)]
-            guard try await isThere(Statement.Pruning.anyNotification, old) else { continue }
-            count += try await removeAll(batch) {
+            guard try await isThere(Statement.Pruning.anyNotification, old, storage) else {
+                continue
+            }
+            count += try await removeAll(batch, storage) {
                 try Self.pruneNotifications(old, batch, $0)
             }
         }
         let ended: [SQLValue] = [
             .integer(wall.adding(milliseconds: -Self.sessionsKeptMilliseconds).milliseconds)
         ]
-        if try await isThere(Statement.Pruning.anySession, ended) {
-            count += try await removeAll(batch) {
+        if try await isThere(Statement.Pruning.anySession, ended, storage) {
+            count += try await removeAll(batch, storage) {
                 try $0.query(Statement.Pruning.sessions, ended + [.integer(Int64(batch))]).count
             }
         }
@@ -55,21 +63,24 @@ extension Realm {
 
     /// As ``prune(batch:)``, for a worker: what goes wrong is logged, and
     /// looked at again with the next round.
-    func pruneQuietly() async {
-        do { try await prune() } catch {
-            guard !bell.isClosed else { return }
+    func pruneQuietly(in index: Int) async {
+        do { _ = try await prune(in: index) } catch {
+            guard !isClosed else { return }
             ports.log(.error, "nothing could be pruned", nil, ["fault": "\(error)"])
         }
     }
 
     /// Looking costs no commit.
-    private func isThere(_ statement: Statement, _ values: [SQLValue]) async throws -> Bool {
+    private func isThere(
+        _ statement: Statement, _ values: [SQLValue], _ storage: any Storage
+    ) async throws -> Bool {
         try await storage.read { try $0.first(statement, values) != nil }
     }
 
     /// One commit after another until one finds less than it may take.
     private func removeAll(
-        _ batch: Int, _ body: @escaping @Sendable (any Writing) throws -> Int
+        _ batch: Int, _ storage: any Storage,
+        _ body: @escaping @Sendable (any Writing) throws -> Int
     ) async throws -> Int {
         var count = 0
         while !Task.isCancelled {

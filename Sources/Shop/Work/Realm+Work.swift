@@ -11,19 +11,33 @@ extension Realm {
     /// Does what falls due, inner and outer, until it is cancelled or the
     /// realm closes. One caller a realm and process: see ``Store/work()``.
     func work() async {
-        let lanes = RunningLanes()
+        await withDiscardingTaskGroup { group in
+            for index in clusters.all.indices {
+                group.addTask { await self.work(in: index) }
+            }
+        }
+    }
+
+    /// On one cluster, with lanes of its own: none waits for another's.
+    private func work(in index: Int) async {
+        let (lanes, bell) = (RunningLanes(), bells[index])
         var prunes = ports.wall.now.adding(seconds: Self.pruneStartSeconds)
+        var tidies = ports.wall.now
         await withDiscardingTaskGroup { group in
             while !Task.isCancelled, !bell.isClosed {
                 if ports.wall.now >= prunes {
                     prunes = ports.wall.now.adding(seconds: Self.prunePauseSeconds)
-                    group.addTask { await self.pruneQuietly() }
+                    group.addTask { await self.pruneQuietly(in: index) }
+                }
+                if index > 0, ports.wall.now >= tidies {
+                    tidies = ports.wall.now.adding(seconds: Self.tidyPauseSeconds)
+                    await tidyQuietly(index)
                 }
                 var pause = Self.workSleepMax
                 do {
-                    let due = try await workDue()
+                    let due = try await workDue(in: index)
                     if Task.isCancelled { break }
-                    let (errands, next) = try await claim(lanes)
+                    let (errands, next) = try await claim(lanes, in: index)
                     if Task.isCancelled {
                         for errand in errands { await release(errand) }
                         break
@@ -31,7 +45,7 @@ extension Realm {
                     for errand in errands {
                         group.addTask {
                             lanes.leave(errand, wentWell: await self.run(errand))
-                            self.bell.ring()
+                            bell.ring()
                         }
                     }
                     for next in [next, due.next] {
@@ -39,12 +53,34 @@ extension Realm {
                     }
                 } catch {
                     if !bell.isClosed {
-                        ports.log(.error, "work could not be claimed", nil, ["fault": "\(error)"])
+                        ports.log(
+                            .error, "work could not be claimed", nil,
+                            ["cluster": clusters.name(index), "fault": "\(error)"])
                     }
                 }
-                if pause > .zero { await rest(pause) }
+                if pause > .zero { await rest(pause, bell) }
             }
             group.cancelAll()
+        }
+    }
+
+    /// How often a cluster is looked at for what has still to come to it, or
+    /// from it; wall time.
+    static let tidyPauseSeconds: Int64 = 10
+
+    /// Brings what is on its way between the home and another cluster.
+    func tidy(_ index: Int) async throws {
+        try await Self.bringHouse(from: home, to: clusters[index])
+        try await settleArrivals(in: index)
+        try await carryAudit(from: index)
+    }
+
+    private func tidyQuietly(_ index: Int) async {
+        do { try await tidy(index) } catch {
+            guard !isClosed else { return }
+            ports.log(
+                .warning, "a cluster could not be brought up to date", nil,
+                ["cluster": clusters.name(index), "fault": "\(error)"])
         }
     }
 
@@ -54,8 +90,19 @@ extension Realm {
     public func workOnce() async throws -> Int {
         var count = 0
         while true {
-            let due = try await workDue().count
-            let (errands, _) = try await claim(RunningLanes(start: Errands.laneMax))
+            var done = 0
+            for index in clusters.all.indices { done += try await workOnce(in: index) }
+            count += done
+            if done == 0 || clusters.isOne { return count }
+        }
+    }
+
+    private func workOnce(in index: Int) async throws -> Int {
+        if index > 0 { try await tidy(index) }
+        var count = 0
+        while true {
+            let due = try await workDue(in: index).count
+            let (errands, _) = try await claim(RunningLanes(start: Errands.laneMax), in: index)
             if errands.isEmpty, due == 0 { return count }
             count += errands.count + due
             await withDiscardingTaskGroup { group in
@@ -72,20 +119,26 @@ extension Realm {
         try await storage.write { try $0.execute(Statement.Errands.releaseAll, []) }
     }
 
-    /// Whether anything is left to do, now or later.
+    /// Whether anything is left to do, now or later; a cluster that does not
+    /// answer may have something.
     func owesWork() async throws -> Bool {
-        try await storage.read { reading in
-            if try reading.first(Statement.Errands.any) != nil { return true }
-            return try reading.first(Statement.DueWorks.any) != nil
+        do {
+            return try await clusters.readAll { reading in
+                if try reading.first(Statement.Errands.any) != nil { return true }
+                return try reading.first(Statement.DueWorks.any) != nil
+            }.contains(true)
+        } catch let fault as StorageFault where !clusters.isOne && Self.isAway(fault) {
+            return true
         }
     }
 
     /// Takes what is due and has room, and tells how long until more is; nil
     /// where nothing is known of.
     func claim(
-        _ running: RunningLanes
+        _ running: RunningLanes, in index: Int
     ) async throws -> (errands: [Errand], next: Duration?) {
         let (kinds, wall, leases) = (handlers.keys.sorted(), ports.wall.now, leases)
+        let storage = clusters[index]
         // Looking costs no commit; only where something is due is one made.
         let (open, clock) = try await storage.read { reading in
             let clock = try Self.clock(reading)
@@ -165,7 +218,7 @@ extension Realm {
     /// What was done is written down also where the worker is about to end:
     /// in a task of its own, which nobody cancels.
     private func settle(_ errand: Errand, _ report: ErrandReport) async throws {
-        let storage = storage
+        let storage = storage(of: errand.customer)
         try await Task {
             try await storage.write { try Errands.settle(errand, report, $0) }
         }.value
@@ -173,7 +226,7 @@ extension Realm {
 
     /// A worker that ends leaves its errand to the others, who are told.
     private func release(_ errand: Errand) async {
-        let storage = storage
+        let storage = storage(of: errand.customer)
         let key = errand.key + [.integer(errand.fence)]
         let released = await Task {
             try await storage.write { try $0.execute(Statement.Errands.release, key) }
@@ -186,8 +239,8 @@ extension Realm {
     }
 
     /// Sleeps until the bell rings, and no longer than `pause`.
-    private func rest(_ pause: Duration) async {
-        let (bell, sleep) = (bell, ports.sleep)
+    private func rest(_ pause: Duration, _ bell: WorkBell) async {
+        let sleep = ports.sleep
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await bell.wait() }
             group.addTask { try? await sleep(pause) }

@@ -39,8 +39,12 @@ public struct CreateServerKeyRequest: Hashable, Sendable, Codable {
 /// How a server is: `ok` (the process runs) or `ready` (its storage answers).
 public struct ServerStatus: Hashable, Sendable, Codable {
     public var status: String
+    /// Clusters that did not answer whoever asked last, by the buckets of the
+    /// customers that they have and that wait for them; missing: none.
+    public var clustersAway: [String]?
 
-    public init(status: String) {
+    public init(status: String, clustersAway: [String]? = nil) {
         self.status = status
+        self.clustersAway = clustersAway
     }
 }

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+public import Storage
+
+/// Which buckets a realm's databases have, written down at the realm's birth
+/// and proven at every opening: a customer's facts are looked for, and
+/// written, in one place only.
+///
+/// The home names the others with a mark drawn by lot, and the others carry
+/// it. A cluster that the home knows as founded and that has no mark is not
+/// the one it was: nothing is sold from it.
+enum Founding {
+    /// What home's database says of the map; nil for everything.
+    static func text(_ map: BucketMap) -> String? {
+        map.count == 1 ? nil : map.ranges[0]?.description ?? nothing
+    }
+
+    /// Of a home that has no customers.
+    static let nothing = "none"
+
+    /// Proves that the home was born with this map, and answers the marks of
+    /// the others, in the map's order.
+    static func marks(
+        _ map: BucketMap, realm: String, _ reading: any Reading
+    ) throws -> [String] {
+        guard let row = try reading.first(Statement.Clustering.own) else {
+            throw StorageFault(.malformedRow, "the realm has no row")
+        }
+        let known = try row.optionalText("buckets")
+        var marks: [String: String] = [:]
+        for row in try reading.query(Statement.Clustering.others, []) {
+            marks[try row.text("buckets")] = try row.text("cluster")
+        }
+        let wanted = map.ranges.dropFirst().compactMap { $0?.description }
+        guard try row.optionalText("cluster") == nil, known == text(map),
+            Set(marks.keys) == Set(wanted)
+        else {
+            let was = ["home \(known ?? "0-999")"] + marks.keys.sorted()
+            let now = ["home \(text(map) ?? "0-999")"] + wanted
+            throw StorageFault(
+                .otherClusters,
+                "realm \(realm) is shared out as \(was.joined(separator: "; ")), "
+                    + "and was to be served as \(now.joined(separator: "; "))")
+        }
+        return wanted.compactMap { marks[$0] }
+    }
+
+    /// The commit that makes a realm's home.
+    static func write(
+        _ map: BucketMap, marks: [String], _ writing: any Writing
+    ) throws {
+        for (mark, ranges) in zip(marks, map.ranges.dropFirst()) {
+            guard let ranges else { continue }
+            try writing.execute(
+                Statement.Clustering.insert, [.text(mark), .text(ranges.description)])
+        }
+    }
+
+    /// Proves that a database is the cluster of that mark; one that was never
+    /// founded is founded now. The home is told last, and believes from then
+    /// on that it is there.
+    static func prove(
+        _ mark: String, _ buckets: BucketRanges, of row: RealmRow, in far: any Storage,
+        home: any Storage, at wall: Timestamp
+    ) async throws {
+        let isFounded = try await home.read { reading in
+            try reading.first(Statement.Clustering.one, [.text(mark)])?
+                .optionalInteger("founded_at") != nil
+        }
+        let name = "cluster \(buckets) of realm \(row.id)"
+        try await far.write { writing in
+            if let own = try writing.first(Statement.Clustering.own) {
+                guard try own.text("id") == row.id, try own.optionalText("cluster") == mark,
+                    try own.optionalText("buckets") == buckets.description
+                else {
+                    throw StorageFault(
+                        .otherClusters,
+                        "\(name): this database holds other buckets, "
+                            + "or those of another realm")
+                }
+                return
+            }
+            guard !isFounded else {
+                throw StorageFault(
+                    .otherClusters, "\(name): this database is empty, and held customers before")
+            }
+            try writing.execute(
+                Statement.Clustering.found,
+                [
+                    .text(row.id), .text(row.name), .text(row.environment),
+                    row.seed.map(SQLValue.integer) ?? .null, .text(buckets.description),
+                    .text(mark),
+                ])
+        }
+        guard !isFounded else { return }
+        try await home.write { writing in
+            try writing.execute(
+                Statement.Clustering.setFounded, [.text(mark), .integer(wall.milliseconds)])
+        }
+    }
+}
+
+extension StorageFault.Code {
+    /// A realm's customers are shared out among clusters otherwise than the
+    /// server was told, or than this program can do it for.
+    public static let otherClusters = StorageFault.Code("otherClusters")
+}
+
+extension Statement {
+    /// What a realm's databases know of each other.
+    enum Clustering {
+        static let own = Statement(
+            "clusters.own", [], "SELECT id, buckets, cluster, house_revision FROM realm")
+
+        static let others = Statement(
+            "clusters.others", [], "SELECT cluster, buckets FROM clusters ORDER BY cluster")
+
+        static let one = Statement(
+            "clusters.one", [.text],
+            "SELECT founded_at, audit_carried FROM clusters WHERE cluster = $1")
+
+        static let insert = Statement(
+            "clusters.insert", [.text, .text],
+            """
+            INSERT INTO clusters (cluster, buckets) VALUES ($1, $2)
+            ON CONFLICT (cluster) DO NOTHING
+            """)
+
+        static let found = Statement(
+            "clusters.found", [.text, .text, .text, .integer, .text, .text],
+            """
+            INSERT INTO realm (singleton, id, name, environment, seed, generation,
+                clock_ahead, clock_stands_at, catalogue_revision, house_revision, buckets,
+                cluster)
+            VALUES (1, $1, $2, $3, $4, 0, 0, NULL, 0, -1, $5, $6)
+            """)
+
+        static let setFounded = Statement(
+            "clusters.setFounded", [.text, .integer],
+            "UPDATE clusters SET founded_at = COALESCE(founded_at, $2) WHERE cluster = $1")
+
+        /// Where a page of a cluster's audit goes on.
+        static let audit = Statement(
+            "clusters.audit", [.integer, .integer],
+            """
+            SELECT entry, written_at, who, deed, subject, old_value, new_value FROM audit
+            WHERE entry > $1 ORDER BY entry LIMIT $2
+            """)
+
+        /// Answers where this call is the one that carries what is beyond.
+        static let setCarried = Statement(
+            "clusters.setCarried", [.text, .integer, .integer],
+            """
+            UPDATE clusters SET audit_carried = $3 WHERE cluster = $1 AND audit_carried = $2
+            RETURNING cluster
+            """)
+
+        static let arrive = Statement(
+            "arrivals.insert",
+            [
+                .integer, .text, .text, .boolean, .text, .integer, .boolean, .boolean, .text,
+            ],
+            """
+            INSERT INTO arrivals (customer_id, name, storefront, may_buy, password_hash,
+                created_at, asks_to_buy, interrupts_purchases, email)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+            """)
+
+        static let arrivals = Statement(
+            "arrivals.page", [.integer, .integer],
+            """
+            SELECT customer_id, name, storefront, may_buy, password_hash, created_at, asks_to_buy,
+                interrupts_purchases, email
+            FROM arrivals WHERE customer_id > $1 ORDER BY customer_id LIMIT $2
+            """)
+
+        static let arrival = Statement(
+            "arrivals.one", [.integer],
+            """
+            SELECT customer_id, name, storefront, may_buy, password_hash, created_at, asks_to_buy,
+                interrupts_purchases, email
+            FROM arrivals WHERE customer_id = $1
+            """)
+
+        /// Written already, it stays as it is: the customer may have changed since.
+        static let settle = Statement(
+            "arrivals.settle",
+            [
+                .integer, .text, .text, .boolean, .text, .integer, .boolean, .boolean, .text,
+            ],
+            """
+            INSERT INTO customers (customer_id, name, storefront, may_buy, password_hash,
+                revision, created_at, asks_to_buy, interrupts_purchases, email)
+            VALUES ($1, $2, $3, $4, $5, 1, $6, $7, $8, $9)
+            ON CONFLICT (customer_id) DO NOTHING
+            """)
+
+        static let arrived = Statement(
+            "arrivals.remove", [.integer], "DELETE FROM arrivals WHERE customer_id = $1")
+
+        static let owner = Statement(
+            "arrivals.owner", [.text], "SELECT customer_id FROM sign_in_names WHERE name = $1")
+
+        static let all = [
+            own, others, one, insert, found, setFounded, audit, setCarried, arrive, arrivals,
+            arrival, settle, arrived, owner,
+        ]
+    }
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Storage
+
+extension Realm {
+    /// Where everything is that is no customer's.
+    var home: any Storage { clusters.home }
+
+    /// Where a customer's facts are, all of them.
+    func storage(of customer: CustomerID) -> any Storage { clusters.of(customer) }
+
+    /// Commercial time as a customer's cluster has it.
+    func now(for customer: CustomerID) async throws -> Timestamp {
+        let wall = ports.wall.now
+        return try await storage(of: customer).read { try Self.now($0, wall: wall) }
+    }
+
+    /// Opens the home, makes what a new one lacks, and the others. One that
+    /// cannot be reached is left to whoever needs it, but by a realm with a
+    /// seed, whose numbers would come again; one that is not the one it was
+    /// throws ``StorageFault`` `otherClusters`.
+    static func openClusters(_ row: RealmRow, _ ports: StorePorts) async throws -> Clusters {
+        let map: BucketMap
+        do { map = try ports.places.buckets() } catch {
+            throw StorageFault(.otherClusters, "\(error)")
+        }
+        let home = try await ports.places.realm(row.id, RealmSchema.migrations)
+        var clusters = Clusters(home: home)
+        do {
+            let marks = try await makeHome(row, map, in: home, ports)
+            let others = zip(ports.places.clusters, marks).map { place, mark in
+                FarCluster(place.buckets) {
+                    try await openFar(place, mark, row, home: home, ports)
+                }
+            }
+            clusters = Clusters(home: home, others: others, map: map)
+            if ports.places.isOneProcess { try await releaseLeft(in: home) }
+            for cluster in others { try await open(cluster, of: row, ports) }
+            return clusters
+        } catch {
+            try? await clusters.close()
+            throw error
+        }
+    }
+
+    /// Answers the marks of the other clusters.
+    private static func makeHome(
+        _ row: RealmRow, _ map: BucketMap, in home: any Storage, _ ports: StorePorts
+    ) async throws -> [String] {
+        if try await home.read({ try $0.first(Statement.Clustering.own) }) == nil {
+            let marks = (1..<map.count).map { _ in ports.randomness.hex(8) }
+            try await home.write { writing in
+                // Another process may have been first, with marks of its own.
+                guard
+                    try writing.first(
+                        Statement.Realms.insert,
+                        [
+                            .text(row.id), .text(row.name), .text(row.environment),
+                            row.seed.map(SQLValue.integer) ?? .null,
+                            .optional(Founding.text(map)),
+                        ]) != nil
+                else { return }
+                try Founding.write(map, marks: marks, writing)
+            }
+        }
+        return try await home.read { reading in
+            guard try reading.first(Statement.Clustering.own)?.text("id") == row.id else {
+                throw StorageFault(.unreadable, "this database belongs to another realm")
+            }
+            return try Founding.marks(map, realm: row.name, reading)
+        }
+    }
+
+    private static func openFar(
+        _ place: ClusterPlace, _ mark: String, _ row: RealmRow, home: any Storage,
+        _ ports: StorePorts
+    ) async throws -> any Storage {
+        if row.environment == production { try await place.proveDurable() }
+        let far = try await place.realm(row.id, RealmSchema.migrations)
+        do {
+            let wall = ports.wall.now
+            try await Founding.prove(mark, place.buckets, of: row, in: far, home: home, at: wall)
+            try await bringHouse(from: home, to: far)
+            if ports.places.isOneProcess { try await releaseLeft(in: far) }
+            return far
+        } catch {
+            try? await far.close()
+            throw error
+        }
+    }
+
+    private static func open(
+        _ cluster: FarCluster, of row: RealmRow, _ ports: StorePorts
+    ) async throws {
+        do { try await cluster.opened() } catch let fault as StorageFault
+            where isAway(fault) && row.seed == nil
+        {
+            ports.log(
+                .error, "a cluster does not answer: its customers have to wait", nil,
+                ["realm": row.id, "cluster": cluster.name, "fault": "\(fault)"])
+        }
+    }
+
+    /// Whether it may be another time.
+    static func isAway(_ fault: StorageFault) -> Bool {
+        [.unavailable, .busy, .outcomeUnknown].contains(fault.code)
+    }
+
+    /// Rings for whoever works on the customer's cluster.
+    func ring(_ customer: CustomerID) {
+        bells[clusters.map.cluster(of: customer.value)].ring()
+    }
+
+    func ringAll() {
+        for bell in bells { bell.ring() }
+    }
+
+    var isClosed: Bool { bells[0].isClosed }
+}

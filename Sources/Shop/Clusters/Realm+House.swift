@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Storage
+import StoreWire
+
+/// Writes to house rows, which are the home's, and their way to the others.
+extension Realm {
+    /// Runs a commit at home, and brings what it changed to the other
+    /// clusters before it returns. One that cannot be reached gets it later,
+    /// from whoever works here; the log tells.
+    func writeHouse<Answer: Sendable>(
+        _ body: @escaping @Sendable (any Writing) throws -> Answer
+    ) async throws -> Answer {
+        let answer = try await home.write(body)
+        await bringHouse()
+        return answer
+    }
+
+    /// Brings the home's house rows to all other clusters, at the same time.
+    func bringHouse() async {
+        if clusters.isOne { return }
+        await withDiscardingTaskGroup { group in
+            for cluster in clusters.others {
+                group.addTask { await self.bringHouseQuietly(to: cluster) }
+            }
+        }
+    }
+
+    private func bringHouseQuietly(to cluster: FarCluster) async {
+        do { try await Self.bringHouse(from: home, to: cluster) } catch {
+            ports.log(
+                .warning, "a change is on its way to a cluster that cannot take it now", nil,
+                ["realm": description.id, "cluster": cluster.name, "fault": "\(error)"])
+        }
+    }
+
+    /// Nothing is read but two revisions where nothing was changed.
+    static func bringHouse(from home: any Storage, to far: any Storage) async throws {
+        let there = try await houseRevision(far)
+        let here = try await houseRevision(home)
+        guard there <= here else {
+            throw StorageFault(
+                .otherClusters,
+                "the home's rows are of revision \(here), and this cluster has seen \(there): "
+                    + "the home was set back to an older state")
+        }
+        if there == here { return }
+        let house = try await home.read { try House($0) }
+        do { try await far.write { try house.write($0) } } catch is House.NotNewer {}
+    }
+
+    private static func houseRevision(_ storage: any Storage) async throws -> Int64 {
+        try await storage.read { reading in
+            guard let row = try reading.first(Statement.Houses.state) else {
+                throw StorageFault(.malformedRow, "the realm has no row")
+            }
+            return try row.integer("house_revision")
+        }
+    }
+}
