@@ -32,7 +32,9 @@ enum DatabaseFailure {
         let isAway = isPostgres && away.contains(fault.code)
         return Failure(
             isAway ? .unavailable : .taken, code, fault.description,
-            field: isPostgres ? "--database" : "--data", rule: rule, remedy: remedy)
+            field: fault.code == .otherClusters
+                ? "--cluster" : isPostgres ? "--database" : "--data",
+            rule: rule, remedy: remedy)
     }
 
     private static func words(
@@ -73,6 +75,13 @@ enum DatabaseFailure {
             (
                 "halfRestored", "a restore that was begun is finished before anything is served",
                 "run `database restore` (a ledger: `ledger restore`) again; it begins anew"
+            )
+        case .otherClusters:
+            (
+                "otherClusters",
+                "a realm's customers stay on the clusters that it was made with",
+                "serve it with the same --cluster options, each naming the same database; "
+                    + "moving buckets is not built"
             )
         case .unreadable:
             (

@@ -40,6 +40,14 @@ struct ServeOptions: ParsableArguments {
         help: "Split the tables of realms made from now on by customer, into so many parts.")
     var partitions: Int?
 
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Another PostgreSQL with the customers of some buckets; repeatable. As the store "
+                + "was made, for good.",
+            valueName: "500-999=postgres://…"))
+    var cluster: [String] = []
+
     @Option(name: .long, help: "The file with the key that seals the keys in PostgreSQL.")
     var sealKey: String?
 

@@ -44,6 +44,14 @@ struct ServedDatabase {
             leasesInDatabaseTime: true, proveDurable: { try await database.proveDurable() })
     }
 
+    /// As another cluster than the home: realms and nothing else.
+    func cluster(_ buckets: BucketRanges) -> ClusterPlace {
+        let places = places
+        return ClusterPlace(
+            buckets: buckets, realm: places.realm, deleteRealm: places.deleteRealm,
+            proveDurable: places.proveDurable)
+    }
+
     /// A merchant's ledger, beside the store's schemas or alone.
     func ledger(migrations: [Migration]) async throws -> any Storage {
         try await database.schema("ledger", migrations: migrations)

@@ -46,14 +46,23 @@ final class StoreFolder: Sendable {
 
     private func places(_ options: ServeOptions) throws -> StoragePlaces {
         let partitions = try options.partitions.map { try ServedDatabase.partitions($0, options) }
-        guard let database = options.database else { return options.inMemory ? memory : files }
+        guard let database = options.database else {
+            guard options.cluster.isEmpty else { throw ServedClusters.needDatabase }
+            return options.inMemory ? memory : files
+        }
         guard !options.inMemory else {
             throw Failure(
                 .usage, "databaseTwice", "A store is in memory or in PostgreSQL.",
                 field: "--database", rule: "one of --in-memory and --database",
                 remedy: "leave one of them out")
         }
-        return ServedDatabase(conninfo: database, partitions: partitions, observer: commits).places
+        var places = ServedDatabase(
+            conninfo: database, partitions: partitions, observer: commits
+        ).places
+        places.clusters = try ServedClusters(options.cluster).places {
+            ServedDatabase(conninfo: $0, partitions: partitions, observer: commits)
+        }
+        return places
     }
 
     /// Files on one machine; sealed rows where a database is shared.

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Shop
+
+/// What `--cluster BUCKETS=CONNINFO` says, each time it is given.
+struct ServedClusters {
+    private let clusters: [(buckets: BucketRanges, conninfo: String)]
+
+    /// Refuses what is no pair, and buckets that are none or named twice.
+    init(_ texts: [String]) throws {
+        clusters = try texts.map { text in
+            let parts = text.split(separator: "=", maxSplits: 1)
+            guard parts.count == 2 else {
+                throw Self.failure("`--cluster` names buckets and a PostgreSQL.")
+            }
+            do { return (try BucketRanges(String(parts[0])), String(parts[1])) } catch {
+                throw Self.failure("\(error)".prefix(1).uppercased() + "\(error)".dropFirst() + ".")
+            }
+        }
+        do { _ = try BucketMap(others: clusters.map(\.buckets)) } catch {
+            throw Self.failure("\(error)".prefix(1).uppercased() + "\(error)".dropFirst() + ".")
+        }
+    }
+
+    func places(_ database: (_ conninfo: String) -> ServedDatabase) -> [ClusterPlace] {
+        clusters.map { database($0.conninfo).cluster($0.buckets) }
+    }
+
+    /// Files are one machine's, and have no clusters.
+    static let needDatabase = Failure(
+        .usage, "clusterWithoutDatabase", "Only a store on PostgreSQL has clusters.",
+        field: "--cluster", rule: "--database names the home",
+        remedy: "add --database, or leave --cluster out")
+
+    private static func failure(_ message: String) -> Failure {
+        Failure(
+            .usage, "clusterInvalid", message, field: "--cluster", rule: BucketFault.rule,
+            remedy: "give --cluster 500-999=postgres://…; the home has what no cluster names")
+    }
+}
