@@ -72,17 +72,40 @@ struct CatalogueDoor: Sendable {
                 bundleID: BundleID(bundleID), appID: overlay?.appID, name: overlay?.appName),
             call.context)
         let sells = try await realm.hasBegunToSell(bundleID)
+        let differences = before.differences(to: file.contents).map(CatalogueChange.init)
+        let approved = try await approved(differences, overlay, bundleID)
         return try .json(
             CatalogueImported(
                 bundleId: bundleID, products: file.catalogue.products.count,
-                differences: before.differences(to: file.contents).map(CatalogueChange.init)
+                differences: differences
                     + (sold?.differences(to: overlay) ?? []),
                 warnings: (file.warnings + file.unobeyed).map(\.description)
                     + (overlay?.strangers(to: file.catalogue) ?? []).map {
                         "\($0): the overlay names it, and the file does not"
                     }
                     + removed.map { "\($0): the product was removed, and stays so" }
+                    + approved
                     + (sells ? [] : [Self.awaitsVersion])))
+    }
+
+    /// What an import into production approves by itself is told: a file has no
+    /// word for drafts, also one that was exported with some.
+    private func approved(
+        _ differences: [CatalogueChange], _ overlay: CatalogueOverlay?, _ bundleID: String
+    ) async throws -> [String] {
+        guard realm.description.environment == Realm.production else { return [] }
+        let listings = try await realm.storedCatalogue(bundleID: bundleID).listings
+        let approved = differences.filter { $0.kind == CatalogueDifference.Kind.added.rawValue }
+            .compactMap { $0.productId.map { ProductID($0) } }
+            .filter { overlay?.listings[$0] == nil && listings[$0]?.state == .approved }
+            .map(\.value)
+        guard !approved.isEmpty else { return [] }
+        let named = approved.prefix(10).joined(separator: ", ")
+        let more = approved.count > 10 ? " and \(approved.count - 10) more" : ""
+        return [
+            "approved, for no overlay says otherwise: \(named)\(more); `state: ready` in an "
+                + "overlay keeps a product back"
+        ]
     }
 
     private static let awaitsVersion =

@@ -130,8 +130,17 @@ import Testing
             let sells = try await warnings("/realms/live")
 
             #expect(waiting.contains { $0.hasPrefix("nothing is sold yet") })
+            #expect(
+                waiting.contains {
+                    $0.hasPrefix("approved, for no overlay says otherwise: zoo.banana; ")
+                })
+            #expect(sells.allSatisfy { !$0.hasPrefix("approved, for") })
             #expect(sells.allSatisfy { !$0.hasPrefix("nothing is sold yet") })
-            #expect(try await warnings("").allSatisfy { !$0.hasPrefix("nothing is sold yet") })
+            let sandbox = try await warnings("")
+            #expect(
+                sandbox.allSatisfy {
+                    !$0.hasPrefix("nothing is sold yet") && !$0.hasPrefix("approved, for")
+                })
         }
     }
 
