@@ -16,6 +16,15 @@ import Testing
         try await cut(more: 10) { Story(cut: $0, hasProcessor: false) }
     }
 
+    @Test(arguments: [false, true])
+    func `a store that dies at any call sells once on another cluster`(
+        hasProcessor: Bool
+    ) async throws {
+        try await cut(more: 20, every: TestPlaces.isOnPostgres ? 3 : 1) {
+            Story(cut: $0, hasProcessor: hasProcessor, far: [TestClusters.far])
+        }
+    }
+
     @Test func `a store that dies at any call charges once`() async throws {
         try await cut(more: 12) { Story(cut: $0, hasProcessor: true) }
     }
@@ -67,7 +76,7 @@ enum ParentsAnswer: String, Sendable {
 /// walked until it is done however often the store dies on the way.
 private final class Story: Sendable {
     let knife: Knife
-    private let places = TestPlaces(isOneProcess: true)
+    private let places: TestPlaces
     private let wall = TestWall()
     private let processor: ScriptedProcessor?
     private let changesPrice: Bool
@@ -77,8 +86,9 @@ private final class Story: Sendable {
 
     init(
         cut: Knife.Cut?, hasProcessor: Bool, changesPrice: Bool = false,
-        parent: ParentsAnswer? = nil
+        parent: ParentsAnswer? = nil, far: [String]? = nil
     ) {
+        places = TestPlaces(isOneProcess: true, far: far)
         knife = Knife(cut)
         processor = hasProcessor ? ScriptedProcessor([]) : nil
         self.changesPrice = changesPrice

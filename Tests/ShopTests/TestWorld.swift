@@ -126,11 +126,6 @@ final class TestPlaces: Sendable {
         throw StorageFault(.unavailable, "nobody answers")
     }
 
-    /// Forgets a cluster's databases, as one that was set up anew.
-    func wipeClusters() {
-        kept.withLock { kept in kept = kept.filter { !$0.key.hasPrefix("far") } }
-    }
-
     private func open(
         _ name: String, _ migrations: [Migration], isFar: Bool = false
     ) async throws -> any Storage {
