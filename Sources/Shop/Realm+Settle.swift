@@ -65,7 +65,9 @@ extension Realm {
     func settleAll(_ context: RequestContext) async throws {
         guard processor != nil else { return }
         for index in clusters.all.indices {
-            do { try await settleAll(in: clusters[index]) } catch let fault as StorageFault
+            do {
+                try await settleAll(in: clusters[index], context)
+            } catch let fault as StorageFault
                 where index > 0 && Self.isAway(fault)
             {
                 ports.log(
@@ -75,7 +77,7 @@ extension Realm {
         }
     }
 
-    private func settleAll(in storage: any Storage) async throws {
+    private func settleAll(in storage: any Storage, _ context: RequestContext) async throws {
         for kind in [SettleErrands.kind, VoidErrands.kind] {
             var last: [SQLValue] = [.integer(-1), .text("")]
             while true {
@@ -86,13 +88,25 @@ extension Realm {
                 for row in rows {
                     let customer = CustomerID(try row.integer("customer_id"))
                     let subject = try row.text("subject")
-                    if let errand = try await take(kind, subject, of: customer) {
-                        _ = await run(errand)
-                    }
+                    await settleLeft(kind, subject, of: customer, context)
                     last = [.integer(customer.value), .text(subject)]
                 }
                 if rows.count < Int(Self.settlePage) { break }
             }
+        }
+    }
+
+    /// A database that gives no answer about one purchase stops neither the
+    /// others nor the start: whoever works here takes up what is left.
+    private func settleLeft(
+        _ kind: String, _ subject: String, of customer: CustomerID, _ context: RequestContext
+    ) async {
+        do {
+            if let errand = try await take(kind, subject, of: customer) { _ = await run(errand) }
+        } catch {
+            ports.log(
+                .error, "what was left is not settled yet", context,
+                ["kind": kind, "customer": customer.description, "fault": "\(error)"])
         }
     }
 

@@ -95,6 +95,32 @@ import Testing
         #expect(try await next.outbox().count == 2)
     }
 
+    @Test func `a store opens although its database loses an answer about what was left`()
+        async throws
+    {
+        let processor = ScriptedProcessor([.chargeAndLoseAnswer, .approve])
+        let world = try await TestWorld.open(processor: processor)
+        try await world.buy(purchaseID(1))
+        await world.store.close()
+        var places = world.places.places
+        let open = places.realm
+        places.realm = { LosingStorage(storage: try await open($0, $1), losing: "errands.take") }
+
+        let store = try await Store.open(
+            StorePorts(
+                places: places, keys: try await TestWorld.keys.value, wall: world.wall.clock,
+                randomness: .seeded(99), authoriser: { _ in processor },
+                passwordCost: PasswordCost(rounds: 2), log: world.logged.log))
+
+        #expect(world.logged.count("what was left is not settled yet") == 1)
+        let realm = try await store.realm(named: Store.defaultRealm)
+        let next = TestWorld(
+            places: world.places, wall: world.wall, logged: world.logged, store: store,
+            realm: realm)
+        #expect(try await next.unsettled() == 1)
+        #expect(try await next.buy(purchaseID(2)).state == "sold")
+    }
+
     @Test func `a store opens although the processor is silent`() async throws {
         let processor = ScriptedProcessor([.chargeAndLoseAnswer])
         let world = try await TestWorld.open(processor: processor)
@@ -241,5 +267,63 @@ extension TestWorld {
             WHERE state = 'authorising' OR void_owed_at IS NOT NULL
             """)
         return try await realm.rows(unsettled).count
+    }
+}
+
+/// Commits what runs a statement, and says that it does not know.
+private struct LosingStorage: Storage {
+    let storage: any Storage
+    let losing: String
+
+    func read<Answer: Sendable>(
+        _ body: @escaping @Sendable (any Reading) throws -> Answer
+    ) async throws -> Answer { try await storage.read(body) }
+
+    func write<Answer: Sendable>(
+        _ body: @escaping @Sendable (any Writing) throws -> Answer
+    ) async throws -> Answer {
+        let losing = losing
+        let (answer, isLost) = try await storage.write { writing in
+            let watched = Watched(writing: writing)
+            return (try body(watched), watched.names.contains(losing))
+        }
+        if isLost { throw StorageFault(.outcomeUnknown, "the answer to COMMIT is lost") }
+        return answer
+    }
+
+    func wake(_ word: String) { storage.wake(word) }
+
+    func wakes() -> AsyncStream<Wake> { storage.wakes() }
+
+    func close() async throws { try await storage.close() }
+
+    /// Names what is run. Used on one thread, in one transaction.
+    private final class Watched: Writing {
+        let writing: any Writing
+        var names: Set<String> = []
+
+        init(writing: any Writing) { self.writing = writing }
+
+        func query(_ statement: Statement, _ values: [SQLValue]) throws -> [Row] {
+            names.insert(statement.name)
+            return try writing.query(statement, values)
+        }
+
+        func databaseTime() throws -> Int64 { try writing.databaseTime() }
+
+        func execute(_ statement: Statement, _ values: [SQLValue]) throws {
+            names.insert(statement.name)
+            try writing.execute(statement, values)
+        }
+
+        func claim(_ statement: Statement, _ values: [SQLValue]) throws -> [Row] {
+            names.insert(statement.name)
+            return try writing.claim(statement, values)
+        }
+
+        func insertMany(_ statement: Statement, _ rows: [[SQLValue]]) throws {
+            names.insert(statement.name)
+            try writing.insertMany(statement, rows)
+        }
     }
 }
