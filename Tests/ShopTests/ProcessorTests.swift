@@ -102,13 +102,11 @@ import Testing
         let world = try await TestWorld.open(processor: processor)
         try await world.buy(purchaseID(1))
         await world.store.close()
-        var places = world.places.places
-        let open = places.realm
-        places.realm = { LosingStorage(storage: try await open($0, $1), losing: "errands.take") }
 
         let store = try await Store.open(
             StorePorts(
-                places: places, keys: try await TestWorld.keys.value, wall: world.wall.clock,
+                places: LosingStorage.losing("errands.take", in: world.places.places),
+                keys: try await TestWorld.keys.value, wall: world.wall.clock,
                 randomness: .seeded(99), authoriser: { _ in processor },
                 passwordCost: PasswordCost(rounds: 2), log: world.logged.log))
 
@@ -274,6 +272,18 @@ extension TestWorld {
 private struct LosingStorage: Storage {
     let storage: any Storage
     let losing: String
+
+    static func losing(_ name: String, in places: StoragePlaces) -> StoragePlaces {
+        var losing = places
+        let home = places.realm
+        losing.realm = { LosingStorage(storage: try await home($0, $1), losing: name) }
+        for (index, cluster) in places.clusters.enumerated() {
+            losing.clusters[index].realm = {
+                LosingStorage(storage: try await cluster.realm($0, $1), losing: name)
+            }
+        }
+        return losing
+    }
 
     func read<Answer: Sendable>(
         _ body: @escaping @Sendable (any Reading) throws -> Answer
