@@ -5,6 +5,7 @@ import Storage
 
 /// What an app sells now, beside the file that it came from.
 public struct StoredCatalogue: Sendable {
+    public let appName: String
     /// On sale, drafts included; neither withdrawn nor removed.
     public let catalogue: Catalogue
     public let listings: [ProductID: Listing]
@@ -34,6 +35,7 @@ extension Realm {
                 overlay: try $0.optionalBlob("overlay"))
         }
         return StoredCatalogue(
+            appName: app.name,
             catalogue: Catalogue(
                 products: app.products, storefront: app.storefront, locale: app.locale,
                 appID: app.appID),

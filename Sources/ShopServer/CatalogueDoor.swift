@@ -46,7 +46,7 @@ struct CatalogueDoor: Sendable {
         return try .json(
             CatalogueDocument(
                 name: file.name, file: String(decoding: file.bytes, as: UTF8.self),
-                overlay: stored.original?.overlay.map { String(decoding: $0, as: UTF8.self) },
+                overlay: try stored.overlay(bundleID: bundleID, beside: file),
                 images: stored.imageIDs))
     }
 
@@ -160,8 +160,7 @@ extension StoredCatalogue {
     func places(ofImage id: String, bundleID: String) throws -> [String] {
         let shown = try file(bundleID: bundleID).imageUsers[id] ?? []
         var places = shown.map { "the catalogue file for `\($0)`" }
-        guard let yaml = original?.overlay else { return places }
-        let overlay = try CatalogueOverlay(yaml: yaml, name: CatalogueOverlay.suffix)
+        guard let overlay = try importedOverlay() else { return places }
         places += overlay.listings.filter { $0.value.images.contains(id) }
             .map { "the overlay for `\($0.key)`" }.sorted()
         return places

@@ -61,6 +61,57 @@ import Testing
                     images: ["0A0B0C0D"], isFree: true))
     }
 
+    @Test(arguments: Seeds.all)
+    func `what is written is read as the same`(seed: UInt64) throws {
+        var generator = SeededGenerator(seed)
+        let ids = ["a", "9.b", "-c", "true", "null", "d_1", ".", "zoo.pro-1"]
+        let names = ["Zoo & Co: \"all\" #1", " - a", "[*a] !b {c: d}", "Żoo"]
+        for round in 0..<100 {
+            let listings = ids.map { (id: ProductID($0), listing: Self.listing(&generator)) }
+            let name = round < names.count ? names[round] : "." + generator.text(upTo: 30)
+
+            let overlay = try read(
+                CatalogueOverlay.text(
+                    bundleID: "com.example.zoo", appID: 1_234_567_890, appName: name,
+                    listings: listings))
+
+            #expect(overlay.appName == name)
+            #expect(overlay.bundleID == "com.example.zoo" && overlay.appID == 1_234_567_890)
+            for (id, listing) in listings {
+                #expect(overlay.listings[id] ?? Listing() == listing)
+            }
+        }
+    }
+
+    @Test func `what is as usual needs no word`() throws {
+        let text = CatalogueOverlay.text(
+            bundleID: nil, appID: nil, appName: nil,
+            listings: [("a", Listing()), ("b", Listing(state: .removed))])
+
+        #expect(text == "products: {}\n")
+        #expect(try read(text).listings.isEmpty)
+    }
+
+    private static func listing(_ generator: inout SeededGenerator) -> Listing {
+        var listing = Listing(
+            state: generator.one(of: [.draft, .ready, .approved]),
+            hasBasePrice: generator.boolean(),
+            storefronts: generator.one(of: [nil, [], ["USA"], ["NOR", "DEU"]]),
+            isHosted: generator.boolean(),
+            images: generator.one(of: [[], ["A1"], ["-", "0A0B"]]), isFree: generator.boolean())
+        for place in ["DEU", "JPN"] {
+            for _ in 0..<generator.integer(in: 0...3) {
+                let start = Timestamp(milliseconds: generator.integer(in: 0...4_000_000_000_000))
+                listing.prices.append(
+                    StorefrontPrice(
+                        storefront: place,
+                        amount: Amount(milliunits: generator.integer(in: 0...9_999_999)),
+                        startsAt: generator.boolean() ? nil : start))
+            }
+        }
+        return listing
+    }
+
     @Test func `an empty overlay says nothing`() throws {
         #expect(try read("").listings.isEmpty)
         #expect(try read("# nothing\n").listings.isEmpty)

@@ -250,6 +250,48 @@ import Testing
         }
     }
 
+    @Test func `an overlay is exported as it was, until something it cannot say has changed`()
+        async throws
+    {
+        try await TestServer.with { server in
+            let key = try await server.store.doorKey(.operator)
+            let app = "/operator/v1/apps/com.example.zoo"
+            func send(_ method: String, _ path: String, _ body: String) async throws {
+                let reply = try await server.send(method, path, Array(body.utf8), bearer: key)
+                #expect(reply.status == 200, "\(reply.error.debugDescription)")
+            }
+            func overlay() async throws -> String? { try await get(server).overlay }
+            _ = try await put(Self.zoo, server)
+            let none = try await overlay()
+
+            try await send(
+                "PATCH", app + "/products/zoo.banana",
+                #"{"state": "draft", "storefronts": ["USA", "JPN"]}"#)
+            let changed = try await overlay()
+            try await send("PATCH", app, #"{"name": "Zoo & Co"}"#)
+            let renamed = try #require(try await overlay())
+            let again = try JSONEncoder().encode(
+                CatalogueDocument(
+                    name: "Zoo.storekit", file: try await get(server).file, overlay: renamed))
+            let other = try await server.send(
+                "PUT", "/operator/v1/apps/com.example.copy/catalogue", [UInt8](again), bearer: key)
+            let copied = try await get(server, app: "com.example.copy")
+
+            #expect(none == nil)
+            #expect(
+                changed == """
+                    products:
+                      zoo.banana:
+                        state: draft
+                        storefronts: [JPN, USA]
+
+                    """)
+            #expect(renamed.hasPrefix("app:\n  name: \"Zoo \\U00000026 Co\"\n"))
+            #expect(other.status == 200)
+            #expect(copied.overlay == renamed)
+        }
+    }
+
     @Test func `an app without a file is exported as one`() async throws {
         try await TestServer.with { server in
             let exported = try await get(server, app: "com.example.monkeys")

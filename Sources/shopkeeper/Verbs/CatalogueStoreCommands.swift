@@ -62,7 +62,8 @@ extension CatalogueCommand {
             abstract: "Write what an app sells now as a file, with every byte that did not change.",
             discussion: """
                 With images it is a package, a folder that holds Configuration.storekit and Assets. \
-                Without --output the file alone is printed.
+                What the format cannot say, such as states and prices of storefronts, is written \
+                beside it as an overlay. Without --output the file alone is printed.
                 """)
 
         @Option(name: .shortAndLong, help: "The file or package to write.")
@@ -85,13 +86,22 @@ extension CatalogueCommand {
                 images[id] = try await door.bytes("/apps/\(bundleID)/images/\(id)")
             }
             var written = try CatalogueFolder(path: output).write(document, images: images)
-            if let overlay = document.overlay {
+            if let overlay = Self.overlay(document, beside: output) {
                 written.append(CatalogueOverlay.path(beside: output))
                 try CatalogueFolder.write(Data(overlay.utf8), to: written[written.count - 1])
             }
             try printing.show(
                 Written(bundleId: bundleID, written: written),
                 written.map { "Wrote \($0)." }.joined(separator: "\n"))
+        }
+
+        /// Nil where there is none to write. One that lies there from before
+        /// would be read as this file's: then it is one that says nothing.
+        private static func overlay(_ document: CatalogueDocument, beside file: String) -> String? {
+            if let overlay = document.overlay { return overlay }
+            let exists = FileManager.default.fileExists(
+                atPath: CatalogueOverlay.path(beside: file))
+            return exists ? "products: {}\n" : nil
         }
     }
 }
