@@ -75,12 +75,8 @@ extension Realm {
     public func auditEntries(
         after: String? = nil, limit: Int = operatorPageMax
     ) async throws -> AuditRecords {
-        let values: [SQLValue] = [
-            .integer(try Self.cursor(after, "after") ?? 0), .integer(Self.limit(limit)),
-        ]
         for index in clusters.others.indices { await carryAuditQuietly(from: index + 1) }
-        let rows = try await home.read { try $0.query(Statement.Audits.page, values) }
-        return try AuditRecords(rows: rows, limit: Self.limit(limit))
+        return try await .page(Statement.Audits.page, of: home, after: after, limit: limit)
     }
 
     func audit(
@@ -99,11 +95,7 @@ extension Store {
     public func auditEntries(
         after: String? = nil, limit: Int = Realm.operatorPageMax
     ) async throws -> AuditRecords {
-        let values: [SQLValue] = [
-            .integer(try Realm.cursor(after, "after") ?? 0), .integer(Realm.limit(limit)),
-        ]
-        let rows = try await registry.read { try $0.query(Statement.Operators.page, values) }
-        return try AuditRecords(rows: rows, limit: Realm.limit(limit))
+        try await .page(Statement.Operators.page, of: registry, after: after, limit: limit)
     }
 
     func audit(
@@ -117,16 +109,29 @@ extension Store {
 }
 
 extension AuditRecords {
-    fileprivate init(rows: [Row], limit: Int64) throws {
-        let entries = try rows.map { row in
-            AuditRecord(
-                entry: try row.integer("entry"),
-                date: Timestamp(milliseconds: try row.integer("written_at")),
-                who: try row.text("who"), deed: try row.text("deed"),
-                subject: try row.text("subject"), before: try row.optionalText("old_value"),
-                after: try row.optionalText("new_value"))
-        }
+    /// `limit` of the entries that `statement` lists beyond the entry `after`.
+    fileprivate static func page(
+        _ statement: Statement, of storage: any Storage, after: String?, limit: Int
+    ) async throws -> AuditRecords {
+        let limit = Realm.limit(limit)
+        let values: [SQLValue] = [
+            .integer(try Realm.cursor(after, "after") ?? 0), .integer(limit),
+        ]
+        let entries = try await storage.read { try $0.query(statement, values) }
+            .map(AuditRecord.init(row:))
         let isFull = Int64(entries.count) == limit
-        self.init(entries: entries, next: isFull ? entries.last.map { "\($0.entry)" } : nil)
+        return AuditRecords(
+            entries: entries, next: isFull ? entries.last.map { "\($0.entry)" } : nil)
+    }
+}
+
+extension AuditRecord {
+    fileprivate init(row: Row) throws {
+        self.init(
+            entry: try row.integer("entry"),
+            date: Timestamp(milliseconds: try row.integer("written_at")),
+            who: try row.text("who"), deed: try row.text("deed"),
+            subject: try row.text("subject"), before: try row.optionalText("old_value"),
+            after: try row.optionalText("new_value"))
     }
 }
