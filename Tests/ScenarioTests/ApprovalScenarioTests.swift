@@ -110,6 +110,37 @@ import Testing
         await shop.close()
     }
 
+    /// Seen to while the app runs, or while it does not; and whether or not
+    /// the app has finished the failure by then.
+    @Test(arguments: [true, false], [true, false])
+    func `an interrupted payment fails, and what was seen to arrives as another transaction`(
+        isRunning: Bool, finishesFirst: Bool
+    ) async throws {
+        let shop = try await TestShop.monkeys()
+        try await shop.changeCustomer(interruptsPurchases: true)
+        let device = try await shop.device()
+        try await device.buy("credits.5", quantity: 2)
+        let failed = try await device.heard.first(.failed)
+        #expect((failed.error as? SKError)?.code == .unknown)
+        #expect(failed.error?.localizedDescription.contains("interrupted") == true)
+        if finishesFirst {
+            device.queue.finishTransaction(failed)
+            try await device.heard.removed()
+        }
+
+        if !isRunning { await device.device.close() }
+        let record = try await shop.approve(try await only(shop))
+        if !isRunning { await device.restart() }
+
+        let bought = try await device.heard.first(.purchased)
+        #expect(bought !== failed)
+        #expect(bought.transactionIdentifier == record.transactionId)
+        #expect(bought.payment.productIdentifier == "credits.5" && bought.payment.quantity == 2)
+        #expect(device.heard.transactions(.deferred).isEmpty)
+        #expect(try await shop.records().count == 1)
+        await shop.close()
+    }
+
     /// What a customer may do changes while the app runs, which need not be
     /// started again to notice.
     @Test(arguments: [true, false])

@@ -243,6 +243,15 @@ extension Device {
             }
             if refusal.code == PurchaseRefusal.purchasesNotAllowed.rawValue { noteRestriction() }
             return fail(entry, PaymentFailure(refusal: refusal))
+        case "waiting" where response.waitingFor == WaitingReason.attention.rawValue:
+            // As Apple does: the payment has failed, and what is sold once the
+            // customer has seen to it arrives as a transaction of its own.
+            return fail(
+                entry,
+                PaymentFailure(
+                    .unknown,
+                    "The purchase was interrupted: something outside of the app needs "
+                        + "the customer's attention first."))
         case "waiting":
             // Told once; the store says when there is an answer to ask for.
             if self.entry(entry.key)?.state == .confirmed { try change(.deferred(key: entry.key)) }
