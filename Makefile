@@ -40,7 +40,7 @@ test-growing:        ## the store's own tests with two clusters, on files and Po
 	SHOPKEEPER_TEST_ENGINE=postgres SHOPKEEPER_TEST_CLUSTERS=2 SWIFT="$(SWIFT)" \
 	    scripts/run-tests --filter ShopTests
 	SHOPKEEPER_TEST_ENGINE=postgres SHOPKEEPER_TEST_PARTITIONS=4 SWIFT="$(SWIFT)" \
-	    scripts/run-tests --filter ShopTests
+	    scripts/run-tests --filter 'ShopTests|ScenarioTests'
 
 lint:                ## the formatter's strict rules
 	$(SWIFT) format lint --strict --parallel --recursive $(wildcard $(SOURCES))

@@ -118,6 +118,29 @@ import Testing
         #expect(bytes("Back.storekit.yaml") == Data(yaml.utf8))
     }
 
+    @Test func `an export writes what the file cannot say, and leaves nothing stale`()
+        async throws
+    {
+        try write([("zoo.a", "0.99")], to: "Zoo.storekit")
+        let store = try await rig.serve("Zoo.storekit")
+        defer { store.kill(SIGTERM) }
+        let stale = URL(fileURLWithPath: rig.path("Back.storekit.yaml"))
+        try Data("products: {zoo.a: {state: draft}}\n".utf8).write(to: stale)
+
+        _ = try await rig.object("catalogue", "export", "-o", "New.storekit")
+        _ = try await rig.object("catalogue", "export", "-o", "Back.storekit")
+        let empty = bytes("Back.storekit.yaml")
+        _ = try await rig.object(
+            "product", "set", "zoo.a", "--price-in", "DEU=1.5", "--words", "en_US=A|An A")
+        _ = try await rig.object("catalogue", "export", "-o", "Back.storekit")
+
+        #expect(bytes("New.storekit.yaml") == nil)
+        #expect(empty == Data("products: {}\n".utf8))
+        #expect(
+            bytes("Back.storekit.yaml")
+                == Data("products:\n  zoo.a:\n    prices:\n      DEU:\n        - 1.5\n".utf8))
+    }
+
     @Test func `an app is administered from the command line alone`() async throws {
         let store = try await rig.serve()
         defer { store.kill(SIGTERM) }

@@ -14,6 +14,9 @@ import TestSupport
 struct TestEngine: Sendable {
     static let isOnPostgres =
         ProcessInfo.processInfo.environment["SHOPKEEPER_TEST_ENGINE"] == "postgres"
+    /// `SHOPKEEPER_TEST_PARTITIONS` splits the tables into so many parts there.
+    private static let partitions = ProcessInfo.processInfo
+        .environment["SHOPKEEPER_TEST_PARTITIONS"].flatMap(Int.init)
     private static let worlds = Atomic<Int>(0)
     /// The connections of all worlds of this process.
     private static let connected = Task {
@@ -21,7 +24,7 @@ struct TestEngine: Sendable {
             try await PostgresCluster.shared().conninfo,
             options: PostgresOptions(
                 waitingMax: 10_000, waitMilliseconds: Patience.milliseconds,
-                lockMilliseconds: Patience.milliseconds))
+                lockMilliseconds: Patience.milliseconds, partitions: partitions))
     }
 
     /// Worlds whose schemas were emptied, to be used again: making schemas

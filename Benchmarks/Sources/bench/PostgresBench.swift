@@ -11,7 +11,7 @@ import StoreWire
 /// storage port and through HTTP, against pgbench with the same statements
 /// in the same run.
 struct PostgresBench {
-    let purchases = Brief.or(1280, brief: 128)
+    let purchases = Brief.or(3840, brief: 128)
     let pairs = Brief.or(7, brief: 1)
     private let postgres: BenchPostgres
     private let folder: URL

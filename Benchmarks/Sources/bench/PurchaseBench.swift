@@ -12,8 +12,8 @@ import StoreWire
 /// Durable purchases through HTTP, against a bare handler with the same SQL
 /// and one signature, and against durable commits of one row.
 struct PurchaseBench {
-    let requests = 1280
-    let pairs = 9
+    let requests = 3840
+    let pairs = 7
 
     func run() async throws -> [Pairs] {
         let folder = FileManager.default.temporaryDirectory
