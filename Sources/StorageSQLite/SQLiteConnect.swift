@@ -36,6 +36,17 @@ func connectReader(file: String, options: SQLiteOptions) throws -> DatabaseQueue
         path: address(of: file, vfs: options.vfs), configuration: configuration)
 }
 
+/// Opens the connection that moves a file's log into the database.
+func connectMover(file: String, options: SQLiteOptions) throws -> DatabaseQueue {
+    let database = try DatabaseQueue(
+        path: address(of: file, vfs: options.vfs), configuration: configuration(options))
+    do { try proveDurable(database, file) } catch {
+        try? database.close()
+        throw error
+    }
+    return database
+}
+
 private func configuration(_ options: SQLiteOptions) -> Configuration {
     var configuration = Configuration()
     configuration.busyMode = .timeout(options.busySeconds)

@@ -19,6 +19,13 @@ public struct SQLiteOptions: Sendable {
     /// run together; without it their number alone does.
     public var milliseconds: (@Sendable () -> Int64)?
 
+    /// Pages of log, of 4 KiB, from which on they are moved into the database
+    /// beside the writes; from which on the writer does it, whoever waits; and
+    /// how few it moves between two writes.
+    var logPagesMin = 1_000
+    var logPagesMax = 8_000
+    var logPagesRest = 50
+
     public init(
         observer: (any StorageObserver)? = nil, runsWritesTwice: Bool = false,
         vfs: String? = nil, busySeconds: Double = 5, pagesMax: Int? = nil,

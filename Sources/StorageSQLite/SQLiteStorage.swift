@@ -105,8 +105,11 @@ public final class SQLiteStorage: Storage {
             let connection = try SQLiteConnection(database)
             defer { connection.finish() }
             if file != nil { connection.watchLog() }
+            let mover = file.map { LogMover(file: $0, options: options) }
+            // Before this connection, which leaves a database without a log.
+            defer { mover?.close() }
             whenOpen()
-            SQLiteWriter(connection: connection, options: options).serve(lane)
+            SQLiteWriter(connection: connection, options: options, mover: mover).serve(lane)
         }
     }
 

@@ -13,13 +13,11 @@ struct SQLiteWriter {
     /// How long a group's closures may run before it commits without those
     /// that have not begun.
     static let groupMilliseconds: Int64 = 20
-    /// Pages of log (of 4 KiB) at which an idle writer moves them into the
-    /// database, and at which a busy one does.
-    static let logPagesIdle = 1_000
-    static let logPagesMax = 4_000
 
     let connection: SQLiteConnection
     let options: SQLiteOptions
+    /// Nil in memory, which has no log.
+    let mover: LogMover?
 
     /// Serves until the lane is closed.
     func serve(_ lane: Lane) {
@@ -154,10 +152,11 @@ struct SQLiteWriter {
         return jobs.count
     }
 
-    /// Moves the log while nobody waits, and before it grows too long.
+    /// Keeps the log short.
     private func tidy(_ lane: Lane) {
-        let pages = connection.logPages
-        guard pages >= Self.logPagesIdle else { return }
-        if pages >= Self.logPagesMax || lane.waitingCount == 0 { connection.checkpoint() }
+        guard let mover, connection.logPages > 0 else { return }
+        let advice = mover.advise(
+            pages: connection.logPages, isNobodyWaiting: lane.waitingCount == 0)
+        if advice == .moveNow { connection.checkpoint() }
     }
 }

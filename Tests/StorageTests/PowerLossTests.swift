@@ -4,9 +4,10 @@ import CForgetfulDisk
 import Foundation
 import GRDB
 import Storage
-import StorageSQLite
 import TestSupport
 import Testing
+
+@testable import StorageSQLite
 
 /// The power fails before any write or sync of a workload, and what was not
 /// synced is lost, kept or torn.
@@ -28,9 +29,12 @@ import Testing
 
     /// Four writers, each writing jar and taking in one commit, until the
     /// power fails or all is written; then the power fails.
-    private func live(_ file: String, failing: Int, seed: UInt64) async throws -> Life {
+    private func live(
+        _ file: String, failing: Int, seed: UInt64, movesLog: Bool = false
+    ) async throws -> Life {
         forgetful_disk_insert(file, failing)
-        let options = SQLiteOptions(vfs: String(cString: forgetful_disk_name))
+        var options = SQLiteOptions(vfs: String(cString: forgetful_disk_name))
+        if movesLog { (options.logPagesMin, options.logPagesRest) = (3, 1) }
         var life = Life()
         if let storage = try? await SQLiteStorage.open(
             file: file, migrations: Shelf.migrations, options: options)
@@ -82,15 +86,19 @@ import Testing
         return answer
     }
 
-    @Test func `wherever the power fails, what was acknowledged is there`() async throws {
-        let whole = try await live(folder.file("whole.sqlite"), failing: -1, seed: 0)
+    /// Also while the log is moved into the database beside the writes.
+    @Test(arguments: [false, true])
+    func `wherever the power fails, what was acknowledged is there`(movesLog: Bool) async throws {
+        let whole = try await live(
+            folder.file("whole.sqlite"), failing: -1, seed: 0, movesLog: movesLog)
         #expect(whole.acknowledged.count == 20)
         #expect(try await reopened(folder.file("whole.sqlite")) == whole.acknowledged)
 
         var bytesAtRisk = 0
         for failing in 0...whole.operations {
             let file = folder.file("cut\(failing).sqlite")
-            let life = try await live(file, failing: failing, seed: UInt64(failing))
+            let life = try await live(
+                file, failing: failing, seed: UInt64(failing), movesLog: movesLog)
             bytesAtRisk += life.bytesAtRisk
             let there = try await reopened(file)
             #expect(life.acknowledged.isSubset(of: there), "power failed before \(failing)")

@@ -5,9 +5,10 @@ import Dispatch
 import Foundation
 import GRDB
 import Storage
-import StorageSQLite
 import TestSupport
 import Testing
+
+@testable import StorageSQLite
 
 /// What holds for SQLite's files alone.
 @Suite struct SQLiteFileTests {
@@ -51,6 +52,33 @@ import Testing
         _ = try await storage.count()
         #expect(sync_counter_value(folder.path) - before == 40)
         try await storage.close()
+    }
+
+    /// Each commit adds a page to the log at least, so that one with fewer
+    /// pages than there were commits has begun anew: all of it was moved.
+    @Test func `a log is moved beside the writes, and begins anew`() async throws {
+        var options = SQLiteOptions()
+        (options.logPagesMin, options.logPagesMax) = (100, .max)
+        let storage = try await open(options)
+        var count = 0
+        while count < 100 || pagesOfLog >= count, count < 20_000 {
+            count += 1
+            try await storage.putJar(Int64(count), "jar \(count)")
+        }
+
+        #expect(pagesOfLog < count && count < 20_000)
+        #expect(try await storage.count() == Int64(count))
+        try await storage.close()
+        #expect(!FileManager.default.fileExists(atPath: file + "-wal"))
+        let again = try await open()
+        #expect(try await again.count() == Int64(count))
+        try await again.close()
+    }
+
+    /// How long the log has ever been: its file does not shrink.
+    private var pagesOfLog: Int {
+        let facts = try? FileManager.default.attributesOfItem(atPath: file + "-wal")
+        return (facts?[.size] as? Int ?? 0) / 4096
     }
 
     @Test func `the count would find NORMAL out`() async throws {
