@@ -3,7 +3,7 @@
 import Testing
 
 /// Never lost, never twice: every port call of a purchase, cut before and after.
-@Suite(.timeLimit(.minutes(5))) struct CutTests {
+@Suite(.timeLimit(.minutes(15))) struct CutTests {
     @Test(arguments: [(false, false), (true, false), (true, true)])
     func `a purchase cut anywhere is paid once and delivered until finished`(
         hasProcessor: Bool, asksToBuy: Bool

@@ -14,7 +14,7 @@ import Testing
 #endif
 
 /// A served store that is killed while customers buy.
-@Suite(.timeLimit(.minutes(5))) struct KillTests {
+@Suite(.timeLimit(.minutes(15))) struct KillTests {
     private static let killsMin = 20
     private static let buyers = 4
 
