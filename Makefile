@@ -35,7 +35,7 @@ test-proxy: build    ## buy through a real nginx and a real Caddy, as docs/OPERA
 	@scripts/install-packages nginx-light caddy
 	$(PYTHON) Tests/Peers/real_proxies.py "$$($(SWIFT) build --show-bin-path)/shopkeeper"
 
-test-growing:        ## the store's own tests with two clusters, on files and PostgreSQL, and with tables split
+test-growing:        ## the store's own tests with two clusters, on files and PostgreSQL, and with tables split (scenarios too)
 	SHOPKEEPER_TEST_CLUSTERS=2 SWIFT="$(SWIFT)" scripts/run-tests --filter ShopTests
 	SHOPKEEPER_TEST_ENGINE=postgres SHOPKEEPER_TEST_CLUSTERS=2 SWIFT="$(SWIFT)" \
 	    scripts/run-tests --filter ShopTests

@@ -9,8 +9,9 @@ final class TemporaryFolder: Sendable {
 
     init() throws {
         let base = FileManager.default.temporaryDirectory.path
-        // mkdtemp puts a name of its own in place of the six letters.
-        let template = (base.hasSuffix("/") ? base : base + "/") + "shopkeeper-test.XXXXXX"
+        // mkdtemp wants six letters X at the end, and puts a name of its own in their place.
+        let letters = String(repeating: "X", count: 6)
+        let template = (base.hasSuffix("/") ? base : base + "/") + "shopkeeper-test.\(letters)"
         var bytes = Array(template.utf8CString)
         guard mkdtemp(&bytes) != nil else {
             throw CocoaError(.fileWriteUnknown, userInfo: [NSFilePathErrorKey: template])

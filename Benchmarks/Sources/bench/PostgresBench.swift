@@ -51,7 +51,7 @@ struct PostgresBench {
     ) async throws -> [Pairs] {
         var port = Pairs("purchase at the port / pgbench, \(clients) client(s)", atLeast: 0.7)
         var one = Pairs("purchase through HTTP / pgbench, \(clients) client(s)", atLeast: 0.35)
-        var two = Pairs("the same, two processes, \(clients) client(s)", atLeast: nil)
+        var two = Pairs("the same, two processes, \(clients) client(s)", atLeast: 0.35)
         for number in 0...pairs {
             progress("postgres, \(clients) client(s), pair \(number) of \(pairs)")
             let rate = try postgres.pgbench(
