@@ -107,12 +107,6 @@ private struct FlawedWriting: Writing {
     let flaw: Flaw?
     let didBegin: @Sendable () -> Void
 
-    private static let lineRead = Statement(
-        "flawed.line", [.integer],
-        """
-        SELECT revision + 1 AS revision, storefront, may_buy, asks_to_buy FROM customers
-        WHERE customer_id = $1
-        """)
     private static let lineWrite = Statement(
         "flawed.line.write", [.integer, .integer],
         "UPDATE customers SET revision = $2 WHERE customer_id = $1 AND revision < $2")
@@ -121,7 +115,7 @@ private struct FlawedWriting: Writing {
         if statement.name == "customers.line" { didBegin() }
         switch (flaw, statement.name) {
         case (.lineless, "customers.line"):
-            let rows = try base.query(Self.lineRead, values)
+            let rows = try base.query(Self.looked(statement), values)
             if let row = rows.first {
                 let revision = SQLValue.integer(try row.integer("revision"))
                 try base.execute(Self.lineWrite, values + [revision])
@@ -132,6 +126,22 @@ private struct FlawedWriting: Writing {
         default:
             return try base.query(statement, values)
         }
+    }
+
+    /// Sees what moving on in the line tells, and does not move on: nobody who
+    /// comes meanwhile has to wait.
+    private static func looked(_ line: Statement) -> Statement {
+        let shape =
+            #/
+            UPDATE\ customers\ SET\ revision\ =\ revision\ \+\ 1\s+(?<which>WHERE\ .+)\s+
+            RETURNING\ revision,\ (?<columns>.+)
+            /#
+        guard let parts = line.sql.wholeMatch(of: shape.dotMatchesNewlines()) else {
+            preconditionFailure("the customer's line is another statement now")
+        }
+        return Statement(
+            "flawed.line", line.parameters,
+            "SELECT revision + 1 AS revision, \(parts.columns) FROM customers \(parts.which)")
     }
 
     /// Finds no purchase that was asked before.

@@ -32,4 +32,18 @@ import Testing
         #expect(report.breaches.isEmpty, "\(report.breaches), seed \(report.seed)")
         #expect((report.counts["acknowledged sales"] ?? 0) > 0)
     }
+
+    /// What is taken away is written in the store's own statements: a flaw that
+    /// no longer fits them would sell nothing, and show nothing in `make flaws`.
+    @Test(arguments: ["keyless", "lineless", "answersEarly", "logNotSynced"])
+    func `a store broken on purpose sells all the same`(flaw: String) async throws {
+        let report = try await Proof.round(
+            "--command", Proof.program("FlawedStore"), "--seconds", "0.5", "--seed", "11",
+            "--devices", "2", "--acts", "break_connections", "--without-processor",
+            "--without-ledger", "--without-approvals", "--serve-option=--flaw",
+            "--serve-option=\(flaw)")
+
+        #expect((report.counts["acknowledged sales"] ?? 0) > 0, "\(report.breaches)")
+        #expect(report.broken.contains("purchases_exist_once") == (flaw == "keyless"))
+    }
 }
