@@ -13,6 +13,7 @@ import json
 import os
 import secrets
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -94,7 +95,11 @@ def play(arguments, seed, seconds, folder):
         except Trouble as trouble:
             # What is left is judged all the same.
             complaints = [str(trouble)]
-        gathered = stage.evidence()
+        try:
+            gathered = stage.evidence()
+        except (subprocess.CalledProcessError, IndexError) as problem:
+            stage.keep()
+            raise Trouble(f"{complaints}; its databases cannot be read: {problem}") from problem
         counts = stage.tally(gathered)
         breaches = rules.judge(gathered)
         if complaints:

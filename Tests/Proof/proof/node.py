@@ -56,7 +56,13 @@ class Node:
                 time.sleep(0.02)
             # What an earlier life left may take a moment to go.
             time.sleep(0.05)
-        raise Trouble(f"PostgreSQL in {self.place} did not start")
+        raise Trouble(f"PostgreSQL in {self.place} did not start: {self._last_words}")
+
+    @property
+    def _last_words(self):
+        with open(self._log.name, "rb") as file:
+            lines = file.read().decode(errors="replace").splitlines()
+        return "; ".join(lines[-3:])
 
     def begin_log_file(self):
         """What is written next needs a new file of the log."""
