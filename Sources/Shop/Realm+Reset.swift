@@ -206,6 +206,7 @@ extension Statement {
             """
             UPDATE realm
             SET generation = CASE WHEN generation < $1 THEN $1 ELSE generation + 1 END,
+                reset_generation = CASE WHEN generation < $1 THEN $1 ELSE generation + 1 END,
                 house_revision = house_revision + 1
             RETURNING generation
             """)

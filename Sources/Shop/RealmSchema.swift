@@ -24,6 +24,7 @@ enum RealmSchema {
         Migration(12, "subscription groups and terms", subscriptionTables),
         Migration(13, "customers' addresses, interrupted purchases", customerColumns),
         Migration(14, "clusters", clusterTables),
+        Migration(15, "the last reset", resetColumns),
     ]
 
     /// The migration that shares out customers.

@@ -52,6 +52,7 @@ enum RegistrySchema {
         Migration(4, "realms of server keys", [serverKeyRealms]),
         Migration(5, "operators, store's audit", operatorTables),
         Migration(6, "rotations under way", [rotationNotes]),
+        Migration(7, "databases that were set back", [advances]),
     ]
 }
 

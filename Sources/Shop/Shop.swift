@@ -46,7 +46,10 @@ public final class Store: Sendable {
     /// what became of purchases that were left authorising.
     public static func open(_ ports: StorePorts) async throws -> Store {
         let registry = try await ports.places.registry(RegistrySchema.migrations)
-        do { try await StoreRestore.checkFinished(registry) } catch {
+        do {
+            try await StoreRestore.checkFinished(registry)
+            try await StoreAdvance.checkFinished(registry)
+        } catch {
             try? await registry.close()
             throw error
         }

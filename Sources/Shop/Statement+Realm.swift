@@ -7,12 +7,12 @@ extension Statement {
     /// test that prepares them all.
     enum Shop {
         static let registry =
-            Registry.all + Keys.all + Restores.registry + Certificates.all
+            Registry.all + Keys.all + Restores.registry + Advances.registry + Certificates.all
             + KeyRealms.all + Operators.all + Rotations.all
         static let realm =
             Realms.all + Catalogues.all + Customers.all + Sessions.all + Purchases.all
             + Transactions.all + ServerKeys.all + Notifications.all + Errands.all
-            + DueWorks.all + Pruning.all + Audits.all + Restores.realm + Resets.all
+            + DueWorks.all + Pruning.all + Audits.all + Restores.realm + Advances.realm + Resets.all
             + Clearing.all + AppVersions.all + Groups.all + Clustering.all + Houses.all
     }
 

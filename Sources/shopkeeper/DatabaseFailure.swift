@@ -76,12 +76,17 @@ enum DatabaseFailure {
                 "halfRestored", "a restore that was begun is finished before anything is served",
                 "run `database restore` (a ledger: `ledger restore`) again; it begins anew"
             )
+        case .halfAdvanced:
+            (
+                "halfAdvanced", "an advance that was begun is finished before anything is served",
+                "run `database advance` again, with the same --cluster options"
+            )
         case .otherClusters:
             (
                 "otherClusters",
                 "a realm's customers stay on the clusters that it was made with",
-                "serve it with the same --cluster options, each naming the same database; "
-                    + "moving buckets is not built"
+                "give the same --cluster options, each naming the same database; after one was set "
+                    + "back, run `database advance`; moving buckets is not built"
             )
         case .unreadable:
             (

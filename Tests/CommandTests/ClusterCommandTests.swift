@@ -81,6 +81,45 @@ import Testing
             server.kill(SIGTERM)
             #expect(await server.outcome().status == 0)
         }
+        #expect(try await status(home, "\(Self.buckets)=\(second)") == "away")
+        #expect(try await status(home, nil) == "notNamed")
+        #expect(try await status(home, "\(Self.buckets)=\(far.conninfo)") == "here")
+        try await checkAdvance(home, far: far.conninfo)
+    }
+
+    /// What is told of the second cluster.
+    private func status(_ home: String, _ cluster: String?) async throws -> String? {
+        let answer =
+            if let cluster {
+                try await rig.object(
+                    "database", "status", "--database", home, "--cluster", cluster)
+            } else { try await rig.object("database", "status", "--database", home) }
+        let realms = (answer["status"] as? [String: Any])?["realms"] as? [[String: Any]]
+        let clusters = realms?.first?["clusters"] as? [[String: Any]]
+        let state = clusters?.first?["state"] as? String
+        #expect(clusters?.first?["buckets"] as? String == Self.buckets)
+        #expect((clusters?.first?["holding"] != nil) == (state == "here"))
+        return state
+    }
+
+    /// All clusters or none.
+    private func checkAdvance(_ home: String, far: String) async throws {
+        let alone = try await rig.run(
+            "shopkeeper", "database", "advance", "--database", home, "--data", rig.path("c"))
+        let between = try await serve("a", home: home, Self.buckets, far: far)
+        between.kill(SIGTERM)
+        #expect(await between.outcome().status == 0)
+        let both = try await rig.object(
+            "database", "advance", "--database", home, "--data", rig.path("c"), "--cluster",
+            "\(Self.buckets)=\(far)")
+        let after = try await serve("a", home: home, Self.buckets, far: far)
+        let listed = try await rig.list("transaction", "list", "--data", rig.path("a"))
+        after.kill(SIGTERM)
+
+        #expect(alone.status == 73 && alone.errors.contains("otherClusters"), "\(alone.errors)")
+        #expect(both["namesFound"] as? Int == 0 && both["namesFreed"] as? Int == 0)
+        #expect(listed.count == 3)
+        #expect(await after.outcome().status == 0)
     }
 
     /// With the second cluster gone, its customer waits and the home's buys.

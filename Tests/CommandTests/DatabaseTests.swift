@@ -51,6 +51,58 @@ import Testing
                 == Data(contentsOf: URL(fileURLWithPath: rig.path("b/root.pem"))))
     }
 
+    @Test func `a store that came from a snapshot gives no number out again`() async throws {
+        let data = rig.path("a")
+        func buy() async throws -> String {
+            let server = try await rig.serve("--data", data)
+            let bought = try await rig.object("buy", Self.product, "--data", data)
+            let busy = try await rig.run("shopkeeper", "database", "advance", "--data", data)
+            #expect(busy.status == 73, "\(busy.errors)")
+            server.kill(SIGTERM)
+            _ = await server.outcome()
+            return try #require(bought["transactionId"] as? String)
+        }
+        let first = try await buy()
+        for name in ["store.sqlite", "realms"] {
+            try FileManager.default.copyItem(atPath: "\(data)/\(name)", toPath: rig.path(name))
+        }
+        let lost = try await buy()
+        for name in ["store.sqlite", "realms"] {
+            try FileManager.default.removeItem(atPath: "\(data)/\(name)")
+            try FileManager.default.moveItem(atPath: rig.path(name), toPath: "\(data)/\(name)")
+        }
+
+        let advanced = try await rig.object("database", "advance", "--data", data)
+        let next = try await buy()
+
+        #expect(advanced["realms"] as? [String] == ["default"])
+        #expect(Set([first, lost, next]).count == 3)
+        let nothing = try await rig.run(
+            "shopkeeper", "database", "advance", "--data", rig.path("none"))
+        #expect(nothing.status == 69, "\(nothing.errors)")
+    }
+
+    @Test func `a shared database is not advanced while a server uses it`() async throws {
+        let database = try await PostgresCluster.database(rig)
+        let server = try await rig.serve("--database", database, "--data", rig.path("a"))
+
+        // As from another machine.
+        let busy = try await rig.run(
+            "shopkeeper", "database", "advance", "--database", database, "--data", rig.path("b"))
+        let status = try await rig.run(
+            "shopkeeper", "database", "status", "--database", database, "--data", rig.path("b"))
+        server.kill(SIGTERM)
+        _ = await server.outcome()
+        let free = try await rig.run(
+            "shopkeeper", "database", "advance", "--database", database, "--data", rig.path("b"))
+
+        #expect(busy.status == 73 && busy.errors.contains("stop every store"), "\(busy.errors)")
+        // Nobody needs the sealing key for it.
+        #expect(status.status == 0, "\(status.errors)")
+        #expect(free.status == 0, "\(free.errors)")
+        #expect(!FileManager.default.fileExists(atPath: rig.path("b")))
+    }
+
     @Test func `what cannot be copied or restored is told with its exit code`() async throws {
         let none = try await rig.run(
             "shopkeeper", "database", "status", "--data", rig.path("none"))

@@ -12,6 +12,8 @@ public struct BackupSource: Sendable {
     /// The database of a realm; nil where there is none.
     public var realm: @Sendable (_ id: String) async throws -> (any Storage)?
     public var keys: any KeyStore
+    /// Other clusters, for how they stand; a backup has none.
+    public var clusters: [ClusterSource] = []
 
     public init(
         dialect: Dialect, registry: any Storage,
@@ -22,6 +24,21 @@ public struct BackupSource: Sendable {
         self.registry = registry
         self.realm = realm
         self.keys = keys
+    }
+}
+
+/// Another cluster than the home, opened for reading.
+public struct ClusterSource: Sendable {
+    public var buckets: BucketRanges
+    /// The database of a realm; nil where there is none.
+    public var realm: @Sendable (_ id: String) async throws -> (any Storage)?
+
+    public init(
+        buckets: BucketRanges,
+        realm: @escaping @Sendable (_ id: String) async throws -> (any Storage)?
+    ) {
+        self.buckets = buckets
+        self.realm = realm
     }
 }
 
@@ -39,7 +56,7 @@ public enum StoreBackup {
     static let realmPrefix = "realm "
 
     private static let omittedFromRegistry: Set<String> = [
-        "restores", "readiness", "sealed_keys",
+        "restores", "advances", "readiness", "sealed_keys",
     ]
     private static let omittedFromRealms: Set<String> = ["sessions"]
 
@@ -121,6 +138,9 @@ public enum StoreBackup {
                 remedy: "serve it once with this program, then make the backup")
         }
         try await StoreRestore.checkFinished(registry)
+        if taken.count >= RegistrySchema.advancesSince {
+            try await StoreAdvance.checkFinished(registry)
+        }
     }
 
     private static func realms(_ registry: any Storage) async throws -> [String] {

@@ -143,14 +143,17 @@ public enum StoreRestore {
         }
     }
 
-    private static func raise(_ writing: any Writing, _ numbers: [Int64: Int64]) throws {
+    /// Numbers go on beyond every one that may have been given out: `numbers`
+    /// are the next of each kind that the copy knows.
+    static func raise(_ writing: any Writing, _ numbers: [Int64: Int64]) throws {
         try writing.execute(Statement.Restores.forgetSeeds, [])
-        for (kind, next) in numbers {
-            try writing.execute(
-                Statement.Registry.insertNumbers, [.integer(kind), .integer(next)])
+        // Of a kind that the copy knows none of, some may have been given out since.
+        for kind in IDKind.allCases.map(\.rawValue) {
+            let next = SQLValue.integer(numbers[kind] ?? 0)
+            try writing.execute(Statement.Registry.insertNumbers, [.integer(kind), next])
             try writing.execute(
                 Statement.Restores.raiseNumbers,
-                [.integer(kind), .integer(next), .integer(numbersRaised)])
+                [.integer(kind), next, .integer(numbersRaised)])
         }
     }
 }

@@ -11,7 +11,8 @@ import Storage
 /// with an older one finds a higher revision and writes nothing.
 struct House: Sendable {
     let revision: Int64
-    let generation: Int64
+    /// The generation that the last reset made.
+    let resetGeneration: Int64
     /// As ``Statement/Houses/set`` takes them, behind the revision.
     private let realm: [SQLValue]
     /// Of each table in ``HouseTable/all``, key first.
@@ -22,7 +23,7 @@ struct House: Sendable {
             throw StorageFault(.malformedRow, "the realm has no row")
         }
         revision = try row.integer("house_revision")
-        generation = try row.integer("generation")
+        resetGeneration = try row.integer("reset_generation")
         realm = try HouseTable.realmColumns.map { try row.value($0) }
         rows = try HouseTable.all.map { try $0.read(reading) }
     }
@@ -37,7 +38,7 @@ struct House: Sendable {
         guard try now.integer("house_revision") < revision else { throw NotNewer() }
         let before = try now.integer("generation")
         // Lines before the realm's row, as every customer's commit takes them.
-        if before > 0, before < generation { _ = try ClearedRows.clear(writing) }
+        if before > 0, before < resetGeneration { _ = try ClearedRows.clear(writing) }
         guard
             try writing.first(
                 Statement.Houses.set, [.integer(revision)] + realm) != nil
@@ -158,7 +159,7 @@ extension Statement {
             "house.realm", [],
             """
             SELECT house_revision, clock_ahead, clock_stands_at, clock_rate, clock_since,
-                catalogue_revision, generation
+                catalogue_revision, generation, reset_generation
             FROM realm
             """)
 

@@ -13,6 +13,15 @@ extension RealmSchema {
         clusters, arrivals,
     ]
 
+    /// The generation that the last reset made: what a cluster has of an older
+    /// one goes. Generations are also raised where nothing is to go.
+    static let resetColumns = [
+        "ALTER TABLE realm ADD COLUMN reset_generation INTEGER NOT NULL DEFAULT 0",
+        """
+        UPDATE realm SET reset_generation = generation WHERE EXISTS (SELECT 1 FROM clusters)
+        """,
+    ]
+
     /// At home: the others. `founded_at` is null until the cluster is known
     /// to have its mark; `audit_carried` is the last of its audit that the
     /// home has.

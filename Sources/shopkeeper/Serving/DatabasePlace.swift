@@ -20,12 +20,23 @@ struct DatabaseOptions: ParsableArguments {
     @Option(name: .long, help: "The file with the key that seals the keys in PostgreSQL.")
     var sealKey: String?
 
-    func place() throws -> DatabasePlace {
+    func place(clusters: [String] = []) throws -> DatabasePlace {
+        guard clusters.isEmpty || database != nil else { throw ServedClusters.needDatabase }
         let folder = data ?? Live.environment["SHOPKEEPER_DATA"] ?? "./.shopkeeper"
         return DatabasePlace(
             path: URL(fileURLWithPath: folder).standardizedFileURL.path, database: database,
-            sealKey: sealKey)
+            clusters: try ServedClusters(clusters), sealKey: sealKey)
     }
+}
+
+/// Where a store's other clusters are.
+struct ClusterOptions: ParsableArguments {
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Another PostgreSQL of the store, as for `serve`; repeatable.",
+            valueName: "500-999=postgres://…"))
+    var cluster: [String] = []
 }
 
 /// Where a store's databases and keys lie.
@@ -33,6 +44,7 @@ struct DatabasePlace: Sendable {
     let path: String
     /// Nil for files.
     let database: String?
+    let clusters: ServedClusters
     let sealKey: String?
 
     /// For people; a database's password is never told.
@@ -45,28 +57,49 @@ struct DatabasePlace: Sendable {
         FileKeyStore(directory: path + "/keys", randomness: Live.randomness)
     }
 
-    /// Opens it to be read, also while it is served.
+    /// Opens it to be read, also while it is served. Without keys nobody need
+    /// have the sealing key.
     func reading<Answer: Sendable>(
-        _ body: (BackupSource) async throws -> Answer
+        withKeys: Bool, _ body: (BackupSource) async throws -> Answer
     ) async throws -> Answer {
         guard let database else { return try await readingFiles(body) }
         let served = ServedDatabase(conninfo: database)
-        do {
-            guard let registry = try await served.existingRegistry() else {
-                throw noStore("PostgreSQL has no schema `shopkeeper`.")
-            }
+        let others = clusters.databases { ServedDatabase(conninfo: $0) }
+        return try await closing([served] + others.map(\.database)) {
+            let registry = try await existingRegistry(served)
             // Only read: nothing is migrated, and no key is made.
             var places = served.places
             places.registry = { _ in registry }
-            let answer = try await body(
-                BackupSource(
-                    dialect: PostgresStorage.dialect, registry: registry,
-                    realm: { try await served.existingRealm($0) },
-                    keys: SplitKeyStore(shared: try sealed(places), own: files)))
-            await served.close()
+            var source = BackupSource(
+                dialect: PostgresStorage.dialect, registry: registry,
+                realm: { try await served.existingRealm($0) },
+                keys: withKeys ? SplitKeyStore(shared: try sealed(places), own: files) : files)
+            source.clusters = others.map { other in
+                ClusterSource(buckets: other.buckets) {
+                    try await other.database.existingRealm($0)
+                }
+            }
+            return try await body(source)
+        }
+    }
+
+    private func existingRegistry(_ served: ServedDatabase) async throws -> any Storage {
+        guard let registry = try await served.existingRegistry() else {
+            throw noStore("PostgreSQL has no schema `shopkeeper`.")
+        }
+        return registry
+    }
+
+    /// Closes databases whatever became of their use, and tells what did.
+    private func closing<Answer: Sendable>(
+        _ databases: [ServedDatabase], _ body: () async throws -> Answer
+    ) async throws -> Answer {
+        do {
+            let answer = try await body()
+            for database in databases { await database.close() }
             return answer
         } catch {
-            await served.close()
+            for database in databases { await database.close() }
             throw DatabaseFailure.told(error, isPostgres: true)
         }
     }
@@ -109,14 +142,34 @@ struct DatabasePlace: Sendable {
             }
         }
         let served = ServedDatabase(conninfo: database)
-        do {
+        return try await closing([served]) {
             let keys = SplitKeyStore(shared: try sealed(served.places), own: files)
-            let answer = try await body(served.places, PostgresStorage.dialect, keys)
-            await served.close()
-            return answer
-        } catch {
-            await served.close()
-            throw DatabaseFailure.told(error, isPostgres: true)
+            return try await body(served.places, PostgresStorage.dialect, keys)
+        }
+    }
+
+    /// Takes the store that is there, with all its clusters, to be gone over:
+    /// no server may run, here or elsewhere.
+    func goingOver<Answer: Sendable>(
+        _ body: (StoragePlaces) async throws -> Answer
+    ) async throws -> Answer {
+        guard let database else {
+            guard FileManager.default.fileExists(atPath: path + "/store.sqlite") else {
+                throw noStore("There is no store in \(path).")
+            }
+            return try await writing { places, _, _ in try await body(places) }
+        }
+        if isServed {
+            throw DatabaseFailure.failure(
+                StorageFault(.busy, "a server of this machine has \(path)"), isPostgres: false)
+        }
+        let served = ServedDatabase(conninfo: database)
+        let others = clusters.databases { ServedDatabase(conninfo: $0) }
+        return try await closing([served] + others.map(\.database)) {
+            try await ServedDatabase.checkIsIdle(try await existingRegistry(served))
+            var places = served.places
+            places.clusters = others.map { $0.database.cluster($0.buckets) }
+            return try await body(places)
         }
     }
 

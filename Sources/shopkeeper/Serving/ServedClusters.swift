@@ -23,8 +23,16 @@ struct ServedClusters {
         }
     }
 
+    var isEmpty: Bool { clusters.isEmpty }
+
+    func databases(
+        _ database: (_ conninfo: String) -> ServedDatabase
+    ) -> [(buckets: BucketRanges, database: ServedDatabase)] {
+        clusters.map { ($0.buckets, database($0.conninfo)) }
+    }
+
     func places(_ database: (_ conninfo: String) -> ServedDatabase) -> [ClusterPlace] {
-        clusters.map { database($0.conninfo).cluster($0.buckets) }
+        databases(database).map { $0.database.cluster($0.buckets) }
     }
 
     /// Files are one machine's, and have no clusters.

@@ -80,6 +80,33 @@ struct ServedDatabase {
         try await database.existing(Self.schema(of: id))
     }
 
+    /// Throws where a program of ours was connected to the database before us:
+    /// it has numbers and sessions in memory. One that has just ended may take
+    /// a moment to go.
+    static func checkIsIdle(_ registry: any Storage) async throws {
+        var count: Int64 = 0
+        for _ in 0..<20 {
+            count = try await registry.read {
+                try $0.first(connectedBefore)?.integer("others") ?? 0
+            }
+            if count == 0 { return }
+            try await Live.sleep(.milliseconds(100))
+        }
+        throw Failure(
+            .taken, "databaseServed", "Other programs of ours have \(count) connections to it.",
+            field: "--database", rule: "no server uses the databases meanwhile",
+            remedy: "stop every store and ledger that uses this database, then run it again")
+    }
+
+    private static let connectedBefore = Statement(
+        "served.connectedBefore",
+        """
+        SELECT count(*) AS others FROM pg_stat_activity a JOIN pg_stat_activity own
+            ON a.datname = own.datname AND a.application_name = own.application_name
+        WHERE own.pid = pg_backend_pid() AND a.pid <> own.pid
+            AND a.backend_start < own.backend_start
+        """)
+
     func close() async { await database.close() }
 
     private static func schema(of realm: String) -> String {

@@ -10,41 +10,9 @@ import Shop
 struct DatabaseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "database", abstract: "A store's databases: how they stand, and copies.",
-        subcommands: [Status.self, Backup.self, Restore.self])
-
-    struct Status: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Tell how the databases stand, served or not.")
-
-        @OptionGroup var place: DatabaseOptions
-        @OptionGroup var printing: PrintOptions
-
-        func run() async throws {
-            let place = try place.place()
-            let status = try await place.reading { try await StoreStatus($0) }
-            let answer = DatabaseAnswer(status, place: place.words, isServed: place.isServed)
-            try printing.show(answer, answer.words(Self.details(status)))
-        }
-
-        private static func details(_ status: StoreStatus) -> [String] {
-            var lines = ["  registry: \(words(status.registry))"]
-            for realm in status.realms {
-                let due = realm.oldestErrandDue.map { ", the oldest due \($0)" } ?? ""
-                lines += [
-                    "  \(realm.environment) \(realm.name) (\(realm.id)): \(words(realm.schema)), "
-                        + "generation \(realm.generation), \(realm.bytes) bytes",
-                    "    \(realm.rows["customers"] ?? 0) customers, "
-                        + "\(realm.rows["transactions"] ?? 0) transactions, "
-                        + "\(realm.errands) errands owed\(due)",
-                ]
-            }
-            return lines
-        }
-
-        private static func words(_ schema: StoreStatus.Schema) -> String {
-            "schema \(schema.taken) of \(schema.known), \(schema.state)"
-        }
-    }
+        subcommands: [
+            DatabaseStatusCommand.self, Backup.self, Restore.self, DatabaseAdvanceCommand.self,
+        ])
 
     struct Backup: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -58,7 +26,7 @@ struct DatabaseCommand: AsyncParsableCommand {
         func run() async throws {
             let now = Live.wallClock.now
             let path = Self.path(file, "shopkeeper-\(now).archive")
-            let summary = try await place.place().reading {
+            let summary = try await place.place().reading(withKeys: true) {
                 try await StoreBackup.write($0, to: path, madeAt: now)
             }
             try printing.show(
