@@ -115,6 +115,10 @@ class Cluster:
             node.kill()
             node.start()
 
+    def revive(self):
+        """How many servers had ended by themselves, and run again."""
+        return sum(node.revive() for node in (self.primary, self.standby) if node)
+
     def promote(self):
         """The primary dies and never comes back; its standby takes its place."""
         dead = self.primary

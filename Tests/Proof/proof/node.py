@@ -64,6 +64,14 @@ class Node:
             lines = file.read().decode(errors="replace").splitlines()
         return "; ".join(lines[-3:])
 
+    def revive(self):
+        """As its keeper does, where the server has ended by itself: one that
+        could not write its log may do so after it seemed to be well."""
+        if not self._program.is_alive:
+            self.start()
+            return True
+        return False
+
     def begin_log_file(self):
         """What is written next needs a new file of the log."""
         try:

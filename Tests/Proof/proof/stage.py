@@ -151,6 +151,7 @@ class Stage:
             proxy.is_calm = True
         if self.processor:
             self.processor.calm()
+        self.supervisor.revive()
         # A start in the calm settles what earlier lives left.
         for server in self.served:
             server.stop()

@@ -43,6 +43,7 @@ class Supervisor:
     def disturb(self):
         """One disturbance, once the devices have heard some more."""
         self.let_be(self.random.randint(5, 60), 1.5)
+        self.revive()
         if self.due:
             act = self.due.pop()
         else:
@@ -51,6 +52,11 @@ class Supervisor:
             )
         act()
         self.done[act.__name__.replace("_", " ")] += 1
+
+    def revive(self):
+        """A database that ended by itself is started again."""
+        if self.stage.cluster and (count := self.stage.cluster.revive()):
+            self.done["database started again"] += count
 
     def let_be(self, answers, seconds):
         """Waits until so many more answers were heard, for so long at most."""
