@@ -26,8 +26,8 @@ struct DatabaseAdvanceCommand: AsyncParsableCommand {
             try await StoreAdvance.run($0, wall: Live.wallClock.now)
         }
         var words =
-            "\(summary.realms.count) realms at \(place.words) go on: numbers "
-            + "\(summary.numbersRaised) further, devices sign in again and read anew."
+            "The store at \(place.words) goes on (\(summary.realms.joined(separator: ", "))): "
+            + "numbers \(summary.numbersRaised) further, devices sign in again and read anew."
         if summary.namesFound + summary.namesFreed > 0 {
             words +=
                 "\nNames of customers: \(summary.namesFound) found again, "
