@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Storage
+
+/// The databases of one realm while it is advanced.
+struct AdvancedRealm {
+    let home: any Storage
+    /// The others with the marks that the home knows them by, in the map's order.
+    let others: [(storage: any Storage, mark: String)]
+    let map: BucketMap
+
+    /// Opens them all, and closes them whatever becomes of it. A realm that
+    /// no server has made yet has nothing to advance.
+    static func with(
+        _ row: RealmRow, _ places: StoragePlaces, _ wall: Timestamp,
+        _ body: (AdvancedRealm) async throws -> NamesMended
+    ) async throws -> NamesMended {
+        var open: [any Storage] = []
+        do {
+            var names = NamesMended()
+            if let realm = try await opened(row, places, wall, &open) {
+                names = try await body(realm)
+            }
+            for storage in open { try await storage.close() }
+            return names
+        } catch {
+            for storage in open { try? await storage.close() }
+            throw error
+        }
+    }
+
+    private static func opened(
+        _ row: RealmRow, _ places: StoragePlaces, _ wall: Timestamp, _ open: inout [any Storage]
+    ) async throws -> AdvancedRealm? {
+        let map: BucketMap
+        do { map = try places.buckets() } catch {
+            throw StorageFault(.otherClusters, "\(error)")
+        }
+        let home = try await places.realm(row.id, RealmSchema.migrations)
+        open.append(home)
+        let isMade = try await home.read { try $0.first(Statement.Clustering.own) != nil }
+        guard isMade else { return nil }
+        let marks = try await home.read { try Founding.marks(map, realm: row.name, $0) }
+        var others: [(storage: any Storage, mark: String)] = []
+        for (place, mark) in zip(places.clusters, marks) {
+            let storage = try await place.realm(row.id, RealmSchema.migrations)
+            open.append(storage)
+            try await Founding.prove(
+                mark, place.buckets, of: row, in: storage, home: home, at: wall)
+            others.append((storage, mark))
+        }
+        return AdvancedRealm(home: home, others: others, map: map)
+    }
+
+    /// Gives all of them one generation that none has had.
+    func goOn(_ wall: Timestamp) async throws -> NamesMended {
+        var last = try await State(home)
+        for other in others {
+            // What a reset took is not brought back by a cluster that missed it.
+            if try await State(other.storage).house < last.house {
+                try await Realm.bringHouse(from: home, to: other.storage)
+            }
+        }
+        for other in others { last = last.later(try await State(other.storage)) }
+        let generation = max(wall.milliseconds, last.generation + 1)
+        var names = NamesMended()
+        for (index, other) in others.enumerated() {
+            let carried = try await home.read {
+                try $0.first(Statement.Clustering.one, [.text(other.mark)])?
+                    .integer("audit_carried") ?? 0
+            }
+            try await goOn(
+                other.storage, Statement.Advances.far, [.integer(generation), .integer(carried)])
+            names += try await mendNames(of: index + 1)
+        }
+        // Beyond what any cluster has seen: the home is followed again.
+        try await goOn(
+            home, Statement.Advances.home, [.integer(generation), .integer(last.house + 1)])
+        return names
+    }
+
+    private func goOn(
+        _ storage: any Storage, _ statement: Statement, _ values: [SQLValue]
+    ) async throws {
+        try await storage.write { writing in
+            try writing.execute(statement, values)
+            try writing.execute(Statement.Advances.endSessions, [])
+            try writing.execute(Statement.Restores.freeErrands, [])
+        }
+    }
+
+    /// How far a database has come.
+    private struct State {
+        var generation: Int64
+        var house: Int64
+
+        init(_ storage: any Storage) async throws {
+            guard let row = try await storage.read({ try $0.first(Statement.Houses.state) }) else {
+                throw StorageFault(.malformedRow, "the realm has no row")
+            }
+            generation = try row.integer("generation")
+            house = try row.integer("house_revision")
+        }
+
+        func later(_ other: State) -> State {
+            var state = self
+            state.generation = max(generation, other.generation)
+            state.house = max(house, other.house)
+            return state
+        }
+    }
+}
