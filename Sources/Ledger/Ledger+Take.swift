@@ -50,26 +50,25 @@ extension Ledger {
 
     /// What an account may redeem in one environment, page by page: `after`
     /// is the last page's `next`. Refusals: `textInvalid`,
-    /// `environmentMissing`, `environmentRefused`, `limitInvalid`.
+    /// `environmentMissing`, `environmentRefused`, `cursorInvalid`, `limitInvalid`.
     public func unspent(
-        account: String, environment: String? = nil, after: Int64 = 0, limit: Int? = nil
+        account: String, environment: String? = nil, after: String? = nil, limit: Int? = nil
     ) async throws -> UnspentPurchases {
         let account = try Edge.account(account)
         let environment = try self.environment(environment)
+        let start = try after.map { try UnspentCursor($0) } ?? .start
         let limit = try Edge.limit(limit)
         let rows = try await storage.read {
             try $0.query(
                 Statement.Booked.unspentPage,
-                [
-                    .text(account), .text(environment.rawValue), .integer(after),
-                    .integer(Int64(limit + 1)),
-                ])
+                [.text(account), .text(environment.rawValue)] + start.values
+                    + [.integer(Int64(limit + 1))])
         }
         let found = try rows.map { try BookedPurchase($0) }
         let page = found.prefix(limit)
         return UnspentPurchases(
             account: account, environment: environment.rawValue, purchases: page.map(\.wire),
-            next: found.count > limit ? page.last?.revision : nil)
+            next: found.count > limit ? page.last.map { UnspentCursor($0).text } : nil)
     }
 
     private func book(

@@ -101,11 +101,14 @@ extension Statement {
             """)
 
         static let unspentPage = Statement(
-            "purchases.unspentPage", [.text, .text, .integer, .integer],
+            "purchases.unspentPage",
+            [.text, .text, .integer, .text, .text, .text, .integer],
             """
             SELECT \(columns) FROM purchases p
-            WHERE p.account = $1 AND p.environment = $2 AND p.revision > $3 AND \(unspent)
-            ORDER BY p.revision LIMIT $4
+            WHERE p.account = $1 AND p.environment = $2
+                AND (p.revision, p.transaction_id, p.root, p.bundle_id) > ($3, $4, $5, $6)
+                AND \(unspent)
+            ORDER BY p.revision, p.transaction_id, p.root, p.bundle_id LIMIT $7
             """)
 
         /// What a redemption may mean, the oldest that can be spent first.

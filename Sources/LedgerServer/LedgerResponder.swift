@@ -41,7 +41,7 @@ struct LedgerResponder: RequestHandler {
             return try .json(
                 try await ledger.unspent(
                     account: account, environment: call.query("environment"),
-                    after: try number("after", call) ?? 0,
+                    after: call.query("after"),
                     limit: try number("limit", call).map { Int($0) }))
         case .redemptions(let account):
             try admit(call)

@@ -48,9 +48,9 @@ public struct ShopTransport: StoreTransport {
         case .purchase(let id):
             return try Self.ok(
                 try await realm.purchase(id, try Self.body(call), session, context))
-        case .transactions(let since, let waitSeconds):
+        case .transactions(let since, let after, let waitSeconds):
             return try Self.ok(
-                try await transactions(since, waitSeconds, realm, token, context))
+                try await transactions(since, after, waitSeconds, realm, token, context))
         case .finish(let id):
             return try Self.ok(try await realm.finish(id, session, context))
         case .receipt:
@@ -63,16 +63,16 @@ public struct ShopTransport: StoreTransport {
     }
 
     private func transactions(
-        _ since: Int64, _ waitSeconds: Int, _ realm: Realm, _ token: String,
+        _ since: Int64, _ after: Int64?, _ waitSeconds: Int, _ realm: Realm, _ token: String,
         _ context: RequestContext
     ) async throws -> TransactionsResponse {
         let session = try await realm.session(token: token)
-        let page = try await realm.transactions(since: since, session, context)
+        let page = try await realm.transactions(since: since, after: after, session, context)
         guard waitSeconds > 0, !page.hasNews else { return page }
         let sleep = sleep
         try await realm.changes(since: since, session) { try await sleep(.seconds(waitSeconds)) }
         let later = try await realm.session(token: token)
-        return try await realm.transactions(since: since, later, context)
+        return try await realm.transactions(since: since, after: after, later, context)
     }
 
     private static func body<Body: Decodable>(_ call: DeviceCall) throws -> Body {

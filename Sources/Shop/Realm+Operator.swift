@@ -16,13 +16,13 @@ extension Realm {
     ) async throws -> TransactionRecords {
         if let bundleID { try Edge.text(bundleID, "bundleId") }
         let parts = after?.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-        guard parts == nil || parts?.count == 2 else { throw Self.cursorInvalid("after") }
+        let start = parts ?? ["0", "0", "0"]
+        guard start.count == 3 else { throw Self.cursorInvalid("after") }
         let owner = try Self.cursor(customer, "customer")
-        let values: [SQLValue] = [
-            .integer(try Self.cursor(parts?.first, "after") ?? 0),
-            .integer(try Self.cursor(parts?.last, "after") ?? 0), .optional(bundleID),
-            .optional(owner), .integer(Self.limit(limit)),
-        ]
+        let values: [SQLValue] =
+            try start.map { .integer(try Self.cursor($0, "after") ?? 0) } + [
+                .optional(bundleID), .optional(owner), .integer(Self.limit(limit)),
+            ]
         let pages = try await clusters.readAll(of: owner) { reading in
             (
                 clock: try Self.clock(reading),
@@ -36,7 +36,7 @@ extension Realm {
         let isFull = Int64(rows.count) == Self.limit(limit)
         return TransactionRecords(
             transactions: try rows.map { try record($0, at: max(now, $0.purchasedAt)) },
-            next: isFull ? rows.last.map { "\($0.customer).\($0.revision)" } : nil)
+            next: isFull ? rows.last.map { "\($0.customer).\($0.revision).\($0.id)" } : nil)
     }
 
     private func record(_ facts: TransactionFacts, at now: Timestamp) throws -> TransactionRecord {

@@ -7,9 +7,10 @@ public import StoreWire
 extension Realm {
     /// The customer's transactions in the session's app that are new or
     /// changed since a revision, in the order of commits, a page at a time.
-    /// Refusal: `revisionInvalid`.
+    /// Where a page ended between two transactions of the revision `since`,
+    /// `after` is the last one that it held. Refusal: `revisionInvalid`.
     public func transactions(
-        since: Int64, _ session: DeviceSession, _ context: RequestContext
+        since: Int64, after: Int64? = nil, _ session: DeviceSession, _ context: RequestContext
     ) async throws -> TransactionsResponse {
         guard since >= 0 else {
             throw Refusal(
@@ -17,7 +18,7 @@ extension Realm {
                 rule: "0, or a revision that an earlier answer gave",
                 remedy: "start from 0")
         }
-        let page = try await page(since: since, session)
+        let page = try await page(since: since, after: after, session)
         let now = session.clock.now(wall: ports.wall.now)
         return TransactionsResponse(
             transactions: try page.rows.map { facts in
@@ -26,7 +27,7 @@ extension Realm {
                     purchaseId: facts.purchaseID?.value, isFinished: facts.finishedAt != nil,
                     revision: facts.revision)
             },
-            revision: page.revision, hasMore: page.hasMore, now: now,
+            revision: page.revision, after: page.after, hasMore: page.hasMore, now: now,
             answeredPurchases: page.answered.isEmpty ? nil : page.answered,
             clearedRevision: page.cleared)
     }
@@ -104,25 +105,29 @@ extension Realm {
         var answered: [String] = []
         var cleared: Int64?
         var revision: Int64
+        var after: String?
         var hasMore: Bool
     }
 
-    private func page(since: Int64, _ session: DeviceSession) async throws -> Page {
+    private func page(
+        since: Int64, after: Int64?, _ session: DeviceSession
+    ) async throws -> Page {
         let limit = TransactionsResponse.pageMax
-        let values: [SQLValue] = [
+        let start: [SQLValue] = [
             .integer(session.customer.value), .text(session.bundleID.value), .integer(since),
-            .integer(Int64(limit + 1)),
         ]
+        let values = start + [.integer(after ?? .max), .integer(Int64(limit + 1))]
         let customer: [SQLValue] = [.integer(session.customer.value)]
         return try await storage(of: session.customer).read { reading in
             var rows = try reading.query(Statement.Transactions.since, values)
                 .map(TransactionFacts.init(row:))
             let line = try reading.first(Statement.Customers.revision, customer)
             var page: Page
-            if rows.count > limit, let beyond = rows.last?.revision {
-                // A commit is never cut in two: its rows come together or later.
-                rows.removeAll { $0.revision == beyond }
-                page = Page(rows: rows, revision: rows.last?.revision ?? since, hasMore: true)
+            if rows.count > limit, let beyond = rows.popLast(), let last = rows.last {
+                let isCut = beyond.revision == last.revision
+                page = Page(
+                    rows: rows, revision: last.revision,
+                    after: isCut ? last.id.description : nil, hasMore: true)
             } else {
                 page = Page(
                     rows: rows, revision: try line?.integer("revision") ?? since, hasMore: false)
@@ -132,7 +137,7 @@ extension Realm {
             }
             page.answered = try reading.query(
                 Statement.Purchases.answeredSince,
-                values.dropLast() + [.integer(page.revision)]
+                start + [.integer(page.revision)]
             ).map { try $0.text("purchase_id") }
             return page
         }

@@ -228,24 +228,26 @@ extension Statement {
             FROM transactions t CROSS JOIN realm r WHERE t.transaction_id = $1
             """)
 
-        /// New or changed since a revision, in the order of commits.
+        /// New or changed beyond a revision and one of its transactions, in
+        /// the order of commits.
         static let since = Statement(
-            "transactions.since", [.integer, .text, .integer, .integer],
+            "transactions.since", [.integer, .text, .integer, .integer, .integer],
             """
             SELECT \(columns) FROM transactions t
-            WHERE t.customer_id = $1 AND t.bundle_id = $2 AND t.revision > $3
-            ORDER BY t.revision, t.transaction_id LIMIT $4
+            WHERE t.customer_id = $1 AND t.bundle_id = $2
+                AND (t.revision, t.transaction_id) > ($3, $4)
+            ORDER BY t.revision, t.transaction_id LIMIT $5
             """)
 
         /// A realm's transactions, customer by customer in the order of commits.
         static let page = Statement(
-            "transactions.page", [.integer, .integer, .text, .integer, .integer],
+            "transactions.page", [.integer, .integer, .integer, .text, .integer, .integer],
             """
             SELECT \(columns) FROM transactions t
-            WHERE (t.customer_id, t.revision) > ($1, $2)
-                AND (CAST($3 AS TEXT) IS NULL OR t.bundle_id = $3)
-                AND (CAST($4 AS BIGINT) IS NULL OR t.customer_id = $4)
-            ORDER BY t.customer_id, t.revision, t.transaction_id LIMIT $5
+            WHERE (t.customer_id, t.revision, t.transaction_id) > ($1, $2, $3)
+                AND (CAST($4 AS TEXT) IS NULL OR t.bundle_id = $4)
+                AND (CAST($5 AS BIGINT) IS NULL OR t.customer_id = $5)
+            ORDER BY t.customer_id, t.revision, t.transaction_id LIMIT $6
             """)
 
         /// Answers the row's revision when this call finished it.

@@ -22,8 +22,8 @@ struct DeviceDoor: Sendable {
         case .signIn, .purchase, .products:
             let request = try await call.body(ProductsRequest.self)
             return try .json(try await realm.products(request, session, call.context))
-        case .transactions(let since, let waitSeconds):
-            return try await transactions(since: since, waitSeconds: waitSeconds, session)
+        case .transactions(let since, let after, let waitSeconds):
+            return try await transactions(since, after, waitSeconds: waitSeconds, session)
         case .finish(let id):
             return try .json(try await realm.finish(id, session, call.context))
         case .receipt:
@@ -50,16 +50,17 @@ struct DeviceDoor: Sendable {
     /// Answers at once where there is news; else when there is some, when the
     /// time is over, or when the server stops, whichever is first.
     private func transactions(
-        since: Int64, waitSeconds: Int, _ session: DeviceSession
+        _ since: Int64, _ after: Int64?, waitSeconds: Int, _ session: DeviceSession
     ) async throws -> Response {
-        let page = try await realm.transactions(since: since, session, call.context)
+        let page = try await realm.transactions(
+            since: since, after: after, session, call.context)
         guard waitSeconds > 0, !page.hasNews else {
             return try .json(page)
         }
         try await wait(.seconds(waitSeconds), since: since, session)
         // The session is read again: it may have ended, and the clock moved.
         let later = try await self.session()
-        let news = try await realm.transactions(since: since, later, call.context)
+        let news = try await realm.transactions(since: since, after: after, later, call.context)
         var response = try Response.json(news)
         // Watching for the client's going has read the connection to its end.
         response.headers[.connection] = "close"

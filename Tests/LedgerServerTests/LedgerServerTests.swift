@@ -185,7 +185,7 @@ private struct Served: Sendable {
             ("POST", "/ledger/v1/accounts/a/unspent", "{}", 405, "wrongMethod"),
             ("GET", "/ledger/v1/accounts//unspent", nil, 404, "unknownPath"),
             ("GET", "/ledger/v1/accounts/%ff/unspent", nil, 404, "unknownPath"),
-            ("GET", "/ledger/v1/accounts/a/unspent?after=x", nil, 400, "queryInvalid"),
+            ("GET", "/ledger/v1/accounts/a/unspent?after=x", nil, 400, "cursorInvalid"),
             ("GET", "/ledger/v1/accounts/a/unspent?limit=0", nil, 400, "limitInvalid"),
             (
                 "GET", "/ledger/v1/accounts/a/unspent?environment=Production", nil, 400,

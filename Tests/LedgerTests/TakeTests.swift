@@ -66,6 +66,34 @@ import Testing
         #expect(try await book.unspent("blob").count == 1)
     }
 
+    @Test func `a commit larger than a page of the unspent list is listed whole`() async throws {
+        let book = try await Book.open()
+        for id in 1...5 { try await book.take(id) }
+        let together = Statement("test.oneCommit", "UPDATE purchases SET revision = 5")
+        try await book.storage.write { try $0.execute(together, []) }
+
+        var ids: [String] = []
+        var after: String?
+        repeat {
+            let page = try await book.ledger.unspent(account: "blob", after: after, limit: 2)
+            ids += page.purchases.map(\.transactionId)
+            after = page.next
+        } while after != nil && ids.count < 10
+
+        #expect(ids == (1...5).map { "\(2_000_000_000_000_000 + $0)" })
+    }
+
+    @Test(arguments: ["", "x", "1", "1.2.3", "-1.2.3.4", "1.2.3.\0"])
+    func `a cursor that no page ended with is refused`(after: String) async throws {
+        let book = try await Book.open()
+
+        let told = try await refusal {
+            try await book.ledger.unspent(account: "blob", after: after)
+        }
+
+        #expect(told == ["cursorInvalid", "after"])
+    }
+
     @Test func `a purchase of nobody's waits for the first who claims it`() async throws {
         let book = try await Book.open()
 
@@ -128,18 +156,18 @@ import Testing
         #expect(try await ledger.unspent(account: "blob").purchases == [ours, theirs])
     }
 
-    @Test func `pages resume from the account's revision`() async throws {
+    @Test func `pages resume where the last one ended`() async throws {
         let book = try await Book.open()
         for id in 1...5 { try await book.take(id) }
 
         var seen: [String] = []
-        var after: Int64? = 0
-        while let start = after {
-            let page = try await book.ledger.unspent(account: "blob", after: start, limit: 2)
+        var after: String?
+        repeat {
+            let page = try await book.ledger.unspent(account: "blob", after: after, limit: 2)
             #expect(page.purchases.count <= 2)
             seen += page.purchases.map(\.transactionId)
             after = page.next
-        }
+        } while after != nil && seen.count < 10
 
         #expect(seen == (1...5).map { "\(2_000_000_000_000_000 + $0)" })
         #expect(

@@ -45,7 +45,8 @@ struct QueueRecordTests {
             key: "k2", purchaseID: purchaseID,
             payment: PaymentContents(productID: "x", quantity: 1), sold: sold)
         return Arrivals(
-            owner: owner, launch: launch, items: [item], revision: 7, receipt: receipt)
+            owner: owner, launch: launch, items: [item], cursor: ReadCursor(revision: 7),
+            receipt: receipt)
     }
 
     /// Rows: event. Columns: state before. Cells: state after, with a star
@@ -103,7 +104,7 @@ struct QueueRecordTests {
         #expect(record.apply(.sold(key: "k", sold, receipt)) == [])
         #expect(record.apply(.arrived(arrivals(purchaseID: "p"))) == [])
         #expect(record.entries.count == 1)
-        #expect(record.revision(of: owner) == 7)
+        #expect(record.cursor(of: owner).revision == 7)
     }
 
     @Test func `the answer to another process's payment is left to it`() {
@@ -155,13 +156,13 @@ struct QueueRecordTests {
         let realm = QueueRecord.KnownRealm(id: "r", generation: 1, root: "AA==")
         _ = record.apply(.signedIn(who, realm))
         _ = record.apply(.arrived(arrivals(purchaseID: nil)))
-        #expect(record.revision(of: owner) == 7)
+        #expect(record.cursor(of: owner).revision == 7)
 
         var restored = realm
         restored.generation = 2
         _ = record.apply(.signedIn(who, restored))
 
-        #expect(record.revision(of: owner) == 0)
+        #expect(record.cursor(of: owner).revision == 0)
         #expect(record.receipt?.etag == nil)
         #expect(record.entries.count == 1)
     }

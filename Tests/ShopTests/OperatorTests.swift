@@ -142,7 +142,24 @@ import Testing
         #expect(none.transactions.isEmpty)
     }
 
-    @Test(arguments: ["x", "1", "1.2.3", ".", "-1.0"])
+    @Test func `a commit larger than a page of the list is listed whole`() async throws {
+        let world = try await TestWorld.open()
+        let session = try await world.session()
+        for n in 0..<5 { try await world.buy(purchaseID(n), session: session) }
+        try await world.writeAsOneCommit(session)
+
+        var ids: [String?] = []
+        var after: String?
+        repeat {
+            let page = try await world.realm.listTransactions(after: after, limit: 2)
+            ids += page.transactions.map(\.purchaseId)
+            after = page.next
+        } while after != nil && ids.count < 10
+
+        #expect(ids == (0..<5).map { purchaseID($0) })
+    }
+
+    @Test(arguments: ["x", "1", "1.2", "1.2.x", "..", "-1.0.0", "1.2.3.4"])
     func `a cursor that is none is refused`(after: String) async throws {
         let world = try await TestWorld.open()
 

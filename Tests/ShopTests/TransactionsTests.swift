@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Commerce
+import Storage
 import StoreWire
 import Synchronization
 import Testing
@@ -116,6 +117,27 @@ import Testing
         #expect(ids == (0..<TransactionsResponse.pageMax + 5).map { purchaseID($0) })
     }
 
+    @Test func `a commit larger than a page comes in pages and loses nothing`() async throws {
+        let world = try await TestWorld.open()
+        let session = try await world.session()
+        let count = 2 * TransactionsResponse.pageMax + 5
+        for n in 0..<count { try await world.buy(purchaseID(n), session: session) }
+        try await world.writeAsOneCommit(session)
+
+        var (ids, since, after): ([String?], Int64, Int64?) = ([], 0, nil)
+        for page in 1...3 {
+            let answer = try await world.realm.transactions(
+                since: since, after: after, session, TestWorld.context)
+            ids += answer.transactions.map(\.purchaseId)
+            (since, after) = (answer.revision, answer.after.flatMap { Int64($0) })
+            #expect(answer.hasMore == (page < 3))
+            #expect((after != nil) == (page < 3))
+        }
+
+        #expect(ids == (0..<count).map { purchaseID($0) })
+        #expect(try await self.since(since, world, session).transactions.isEmpty)
+    }
+
     @Test func `a revision below zero is refused`() async throws {
         let world = try await TestWorld.open()
 
@@ -208,6 +230,23 @@ import Testing
         await world.store.close()
 
         try await waiting
+    }
+}
+
+extension TestWorld {
+    /// Gives all of a customer's transactions the revision of the last one, as
+    /// a commit that writes them together would.
+    func writeAsOneCommit(_ session: DeviceSession) async throws {
+        let statement = Statement(
+            "test.oneCommit", [.integer],
+            """
+            UPDATE transactions
+            SET revision = (SELECT revision FROM customers WHERE customer_id = $1)
+            WHERE customer_id = $1
+            """)
+        try await realm.storage(of: session.customer).write {
+            try $0.execute(statement, [.integer(session.customer.value)])
+        }
     }
 }
 

@@ -8,6 +8,7 @@ import Testing
         .signIn, .products, .purchase(id: "6b1f0b9e-2f5c-4d0e-9a57-0d6f3c1e8a11"),
         .transactions(since: 0, waitSeconds: 0),
         .transactions(since: 9_007_199_254_740_993, waitSeconds: 50),
+        .transactions(since: 7, after: 2_000_000_000_000_001, waitSeconds: 50),
         .finish(transactionID: "2000000000001000"), .receipt,
     ]
 

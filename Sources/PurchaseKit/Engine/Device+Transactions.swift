@@ -52,7 +52,8 @@ extension Device {
     ) async throws(DeviceFault) -> Bool {
         let since = cursor(of: session.owner)
         let started = ports.wall.now
-        let reply = try await call(.transactions(since: since, waitSeconds: waitSeconds))
+        let reply = try await call(
+            .transactions(since: since.revision, after: since.after, waitSeconds: waitSeconds))
         guard reply.status == 200 else { throw refusal(reply) }
         // Answered by a realm that was restored since: its revisions mean nothing now.
         guard record?.realm(session.owner.realm)?.generation == session.generation else {
@@ -69,8 +70,8 @@ extension Device {
         return page.hasMore
     }
 
-    private func cursor(of owner: Owner) -> Int64 {
-        cursors[owner] ?? record?.revision(of: owner) ?? 0
+    private func cursor(of owner: Owner) -> ReadCursor {
+        cursors[owner] ?? record?.cursor(of: owner) ?? ReadCursor(revision: 0)
     }
 
     private func noteStoreTime(_ time: Timestamp) {
@@ -78,12 +79,13 @@ extension Device {
     }
 
     private func take(
-        _ page: TransactionsResponse, of owner: Owner, since: Int64
+        _ page: TransactionsResponse, of owner: Owner, since: ReadCursor
     ) async throws(DeviceFault) {
         var items: [Arrivals.Item] = []
         // On disk the cursor stays before what could not be verified, so
         // that it is looked at again at the next launch.
-        var durable = page.revision
+        let read = ReadCursor(revision: page.revision, after: page.after.flatMap { Int64($0) })
+        var durable = read
         for transaction in page.transactions where !transaction.isFinished {
             do throws(DeviceFault) {
                 var verified = try await verify(transaction.signedTransaction)
@@ -92,19 +94,19 @@ extension Device {
                 items.append(arrival(verified, transaction.purchaseId))
             } catch .unverified(let failure) {
                 sayOnce("A transaction is not delivered: \(failure)")
-                durable = min(durable, max(since, transaction.revision - 1))
+                durable = min(durable, max(since, ReadCursor(revision: transaction.revision - 1)))
             }
         }
         if !items.isEmpty || page.clearedRevision != nil {
-            try await takeUp(items, owner, revision: durable, cleared: page.clearedRevision)
+            try await takeUp(items, owner, cursor: durable, cleared: page.clearedRevision)
         }
-        cursors[owner] = max(page.revision, since)
+        cursors[owner] = max(read, since)
         // A payment that waited has its answer: its own carrier asks for it.
         if page.answeredPurchases != nil || page.clearedRevision != nil { wake() }
     }
 
     private func takeUp(
-        _ items: [Arrivals.Item], _ owner: Owner, revision: Int64, cleared: Int64?
+        _ items: [Arrivals.Item], _ owner: Owner, cursor: ReadCursor, cleared: Int64?
     ) async throws(DeviceFault) {
         try await withReceipt(of: owner) { (receipt, files, fits) throws(DeviceFault) in
             // While this waited for its turn, the payment's own answer may have
@@ -113,7 +115,7 @@ extension Device {
                 !self.finishedTransactions.contains(item.sold.transactionID)
             }
             let arrivals = Arrivals(
-                owner: owner, launch: self.launch, items: open, revision: revision,
+                owner: owner, launch: self.launch, items: open, cursor: cursor,
                 receipt: receipt, cleared: cleared)
             try self.change(.arrived(arrivals), with: files, onlyIf: fits)
         }
@@ -175,7 +177,8 @@ extension Device {
 
     private func askStoreTime(_ session: Session) async throws(DeviceFault) {
         let since = cursor(of: session.owner)
-        let reply = try await call(.transactions(since: since, waitSeconds: 0))
+        let reply = try await call(
+            .transactions(since: since.revision, after: since.after, waitSeconds: 0))
         guard reply.status == 200 else { throw .unknown(nil) }
         let page: TransactionsResponse = try decode(reply)
         noteStoreTime(page.now)

@@ -63,7 +63,7 @@ public actor Device {
     var finishedTransactions: Set<String> = []
     var productCache: [String: ProductDescription] = [:]
     var saidOnce: Set<String> = []
-    var cursors: [Owner: Int64] = [:]
+    var cursors: [Owner: ReadCursor] = [:]
     var isClosed = false
 
     /// A device on its own ports. Touches nothing until it is used.

@@ -37,7 +37,7 @@ struct Arrivals: Sendable {
     var owner: Owner
     var launch: String
     var items: [Item]
-    var revision: Int64
+    var cursor: ReadCursor
     var receipt: QueueRecord.Receipt?
     /// The revision at which the customer's history was cleared, where it was.
     var cleared: Int64?
@@ -166,7 +166,10 @@ extension QueueRecord {
         }
         if let receipt = arrivals.receipt { self.receipt = receipt }
         customers.removeAll { $0.owner == arrivals.owner }
-        customers.append(KnownCustomer(owner: arrivals.owner, revision: arrivals.revision))
+        customers.append(
+            KnownCustomer(
+                owner: arrivals.owner, revision: arrivals.cursor.revision,
+                after: arrivals.cursor.after))
         return actions
     }
 

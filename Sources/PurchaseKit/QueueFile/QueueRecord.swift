@@ -19,8 +19,12 @@ struct QueueRecord: Hashable, Sendable, Codable {
     /// A customer who has signed in here.
     struct KnownCustomer: Hashable, Sendable, Codable {
         var owner: Owner
-        /// Where the next question for transactions starts.
+        /// Where the next request for transactions starts.
         var revision: Int64
+        /// The last transaction of that revision that was read, where more follow.
+        var after: Int64?
+
+        var cursor: ReadCursor { ReadCursor(revision: revision, after: after) }
     }
 
     /// Who signed in last, and under which name: what is believed while the
@@ -59,8 +63,8 @@ struct QueueRecord: Hashable, Sendable, Codable {
 
     func realm(_ id: String) -> KnownRealm? { realms.first { $0.id == id } }
 
-    func revision(of owner: Owner) -> Int64 {
-        customers.first { $0.owner == owner }?.revision ?? 0
+    func cursor(of owner: Owner) -> ReadCursor {
+        customers.first { $0.owner == owner }?.cursor ?? ReadCursor(revision: 0)
     }
 
     /// Entries of other launches belong to those while they live, and those

@@ -74,7 +74,7 @@ public final class HTTPTransport: StoreTransport {
         var request = URLRequest(url: url)
         request.httpMethod = call.route.method
         request.timeoutInterval = Self.silenceMaxSeconds
-        if case .transactions(_, let waitSeconds) = call.route {
+        if case .transactions(_, _, let waitSeconds) = call.route {
             request.timeoutInterval += Double(waitSeconds)
         }
         request.setValue(call.requestID, forHTTPHeaderField: "X-Request-Id")

@@ -41,23 +41,25 @@ extension DeviceRoute {
         case (1, "transactions"):
             guard isAsked else { return .transactions(since: 0, waitSeconds: 0) }
             let since = try number("since", in: query)
+            let after = try number("after", in: query)
             let wait = try number("wait", in: query)
             return .transactions(
-                since: since, waitSeconds: Int(min(wait, Int64(waitSecondsMax))))
+                since: since ?? 0, after: after,
+                waitSeconds: Int(min(wait ?? 0, Int64(waitSecondsMax))))
         default: throw .unknownPath
         }
     }
 
-    /// The last value under a name, 0 when there is none.
+    /// The last value under a name; nil when there is none.
     private static func number(
         _ name: String, in query: String
-    ) throws(DeviceRouteMistake) -> Int64 {
+    ) throws(DeviceRouteMistake) -> Int64? {
         var found: Substring?
         for pair in query.split(separator: "&") {
             let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             if sides[0] == name { found = sides.count == 2 ? sides[1] : "" }
         }
-        guard let found else { return 0 }
+        guard let found else { return nil }
         guard (1...19).contains(found.utf8.count),
             found.utf8.allSatisfy({ (48...57).contains($0) }), let number = Int64(found)
         else {

@@ -9,8 +9,10 @@ public enum DeviceRoute: Hashable, Sendable {
     case products
     /// `PUT /device/v1/purchases/{purchaseId}`
     case purchase(id: String)
-    /// `GET /device/v1/transactions?since=REVISION&wait=SECONDS`
-    case transactions(since: Int64, waitSeconds: Int)
+    /// `GET /device/v1/transactions?since=REVISION&after=TRANSACTION&wait=SECONDS`.
+    /// `after` is sent only where a page ended between two transactions of
+    /// the revision `since`.
+    case transactions(since: Int64, after: Int64? = nil, waitSeconds: Int)
     /// `POST /device/v1/transactions/{transactionId}/finish`
     case finish(transactionID: String)
     /// `GET /device/v1/receipt`
@@ -34,8 +36,9 @@ public enum DeviceRoute: Hashable, Sendable {
         case .signIn: "\(Self.prefix)/sessions"
         case .products: "\(Self.prefix)/products"
         case .purchase(let id): "\(Self.prefix)/purchases/\(id)"
-        case .transactions(let since, let wait):
-            "\(Self.prefix)/transactions?since=\(since)&wait=\(wait)"
+        case .transactions(let since, let after, let wait):
+            "\(Self.prefix)/transactions?since=\(since)"
+                + (after.map { "&after=\($0)" } ?? "") + "&wait=\(wait)"
         case .finish(let id): "\(Self.prefix)/transactions/\(id)/finish"
         case .receipt: "\(Self.prefix)/receipt"
         }

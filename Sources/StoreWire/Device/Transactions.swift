@@ -8,8 +8,11 @@ public struct TransactionsResponse: Hashable, Sendable, Codable {
     public static let pageMax = 100
 
     public var transactions: [TransactionDescription]
-    /// Where the next question starts.
+    /// Where the next request starts.
     public var revision: Int64
+    /// The last transaction of this page, where more of the same revision
+    /// follow: the next request sends it as `after`. Missing otherwise.
+    public var after: String?
     /// Whether more stand behind this page.
     public var hasMore: Bool
     /// Commercial time when this was answered.
@@ -29,11 +32,13 @@ public struct TransactionsResponse: Hashable, Sendable, Codable {
     }
 
     public init(
-        transactions: [TransactionDescription], revision: Int64, hasMore: Bool, now: Timestamp,
-        answeredPurchases: [String]? = nil, clearedRevision: Int64? = nil
+        transactions: [TransactionDescription], revision: Int64, after: String? = nil,
+        hasMore: Bool, now: Timestamp, answeredPurchases: [String]? = nil,
+        clearedRevision: Int64? = nil
     ) {
         self.transactions = transactions
         self.revision = revision
+        self.after = after
         self.hasMore = hasMore
         self.now = now
         self.answeredPurchases = answeredPurchases

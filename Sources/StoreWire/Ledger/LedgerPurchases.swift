@@ -85,10 +85,10 @@ public struct UnspentPurchases: Hashable, Sendable, Codable {
     /// In the order of their last changes.
     public let purchases: [LedgerPurchase]
     /// What to send as `after` for the next page; absent on the last one.
-    public let next: Int64?
+    public let next: String?
 
     public init(
-        account: String, environment: String, purchases: [LedgerPurchase], next: Int64?
+        account: String, environment: String, purchases: [LedgerPurchase], next: String?
     ) {
         self.account = account
         self.environment = environment

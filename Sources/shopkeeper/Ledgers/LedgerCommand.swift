@@ -45,14 +45,16 @@ struct LedgerCommand: AsyncParsableCommand {
             let door = try ledger.door()
             let path = try LedgerOptions.path(account)
             var purchases: [LedgerPurchase] = []
-            var after: Int64? = 0
-            while let start = after {
-                let named = environment.map { "&environment=\($0)" } ?? ""
+            var after: String?
+            repeat {
+                let words = [
+                    environment.map { "environment=\($0)" }, after.map { "after=\($0)" },
+                ].compactMap(\.self).joined(separator: "&")
                 let page = try await door.get(
-                    "\(path)/unspent?after=\(start)\(named)", as: UnspentPurchases.self)
+                    "\(path)/unspent?\(words)", as: UnspentPurchases.self)
                 purchases += page.purchases
                 after = page.next
-            }
+            } while after != nil
             try printing.show(purchases, Output.table(purchases.map(LedgerCommand.row)))
         }
     }

@@ -126,7 +126,7 @@ final class FakeStore: StoreTransport {
             case .signIn: return signIn(&state)
             case .products: return products(call, state)
             case .purchase(let id): return purchase(id, call, &state)
-            case .transactions(let since, _): return transactions(since, state)
+            case .transactions(let since, _, _): return transactions(since, state)
             case .finish(let id): return finish(id, &state)
             case .receipt:
                 state.etagsAsked.append(call.ifNoneMatch)
