@@ -223,7 +223,7 @@ private func read(_ json: String) throws -> CatalogueFile {
     }
 }
 
-@Suite struct AwkwardBytesTests {
+@Suite(.unforgiven) struct AwkwardBytesTests {
     @Test(arguments: Seeds.all)
     func `no bytes crash the reader, and a refusal says where`(seed: UInt64) {
         var generator = SeededGenerator(seed)
@@ -270,7 +270,24 @@ private func read(_ json: String) throws -> CatalogueFile {
     }
 
     @Test func `a file too large is refused unread`() {
-        check([UInt8](repeating: 0x20, count: CatalogueFile.bytesMax + 1))
+        let catalogue = Array(Fixtures.full.utf8)
+        let blank: UInt8 = 0x20
+        let spaces = { [UInt8](repeating: blank, count: $0 - catalogue.count) }
+
+        let largest = catalogue + spaces(CatalogueFile.bytesMax)
+        let fault = #expect(throws: CatalogueFileFault.self) {
+            try CatalogueFile(json: largest + [blank], name: "zoo.storekit")
+        }
+        // It says so also where what lies before its end is no JSON at all.
+        let unread = #expect(throws: CatalogueFileFault.self) {
+            try CatalogueFile(json: [blank] + largest.reversed(), name: "zoo.storekit")
+        }
+
+        #expect(throws: Never.self) {
+            try CatalogueFile(json: largest, name: "zoo.storekit")
+        }
+        #expect(fault?.problems.map(\.rule) == ["the file has more than 16777216 bytes"])
+        #expect(unread?.problems == fault?.problems)
     }
 }
 

@@ -49,7 +49,8 @@ struct Book: Sendable {
     /// production; every write is run twice.
     static func open(
         environments: Set<LedgerEnvironment> = [.sandbox],
-        apps: [BundleID] = [Book.bundleID], appID: Int64? = nil, storage: (any Storage)? = nil
+        apps: [BundleID] = [Book.bundleID], appID: Int64? = nil, storage: (any Storage)? = nil,
+        moreRoots: [TrustedRoot] = []
     ) async throws -> Book {
         var own = storage
         if own == nil { own = try await Shelf.storage() }
@@ -58,7 +59,7 @@ struct Book: Sendable {
             roots: [
                 TrustedRoot(certificate: try sandbox().root, environments: [.sandbox, .xcode]),
                 TrustedRoot(certificate: try production().root, environments: [.production]),
-            ],
+            ] + moreRoots,
             apps: apps.map {
                 LedgerApp(bundleID: $0, appID: appID, environments: environments)
             })

@@ -98,6 +98,28 @@ import Testing
         #expect(try await book.unspent().isEmpty)
     }
 
+    @Test func `a notification and its transaction have one root, also where two are trusted`()
+        async throws
+    {
+        let second = try Book.foreign()
+        let book = try await Book.open(moreRoots: [
+            TrustedRoot(certificate: second.root, environments: [.sandbox])
+        ])
+        let crossed = [
+            try Book.notification(try Book.signed(by: second)),
+            try Book.notification(try Book.signed(), by: second),
+        ]
+
+        for body in crossed {
+            #expect(
+                try await refusal { try await book.ledger.take(body) }
+                    == ["notificationContradicts", "signedTransactionInfo"])
+        }
+        let whole = try Book.notification(try Book.signed(by: second), by: second)
+        let told = try await book.ledger.take(whole).purchase
+        #expect(told?.rootFingerprint == CertificateAuthority.fingerprint(of: second.root))
+    }
+
     @Test func `production's notifications tell the app's number`() async throws {
         let book = try await Book.open(environments: [.production], appID: 1234)
         func body(_ number: Int64?) throws -> ResponseBodyV2 {

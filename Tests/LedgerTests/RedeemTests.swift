@@ -78,6 +78,29 @@ import Testing
         #expect(try await book.unspent(environment: "Sandbox") == ["2000000000000001": 2])
     }
 
+    @Test func `one key is one redemption, also where two apps sell the same`() async throws {
+        let other: BundleID = "com.example.other"
+        let book = try await Book.open(apps: [Book.bundleID, other])
+        try await book.take()
+        try await book.take { $0.bundleId = other.value }
+        func redeem(_ bundleID: BundleID) async throws -> LedgerRedemption {
+            try await book.ledger.redeem(
+                RedeemRequest(
+                    idempotencyKey: "order-1", productId: "credits.5", purpose: "feed a monkey",
+                    bundleId: bundleID.value), account: "blob")
+        }
+
+        let spent = try await redeem(Book.bundleID)
+        let crossed = try await refusal { try await redeem(other) }
+
+        #expect(spent.bundleId == Book.bundleID.value)
+        #expect(crossed == ["redemptionContradicts", "bundleId"])
+        #expect(try await redeem(Book.bundleID) == spent)
+        #expect(
+            try await book.ledger.unspent(account: "blob").purchases.map(\.bundleId)
+                == [other.value])
+    }
+
     @Test func `sandbox proof never grants production goods`() async throws {
         let book = try await Book.open(environments: [.sandbox, .production])
         try await book.take()

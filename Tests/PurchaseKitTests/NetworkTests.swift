@@ -208,11 +208,43 @@ struct NetworkTests {
         }
 
         app.add("credits.5")
-        await rig.log.wait { lines in
-            lines.contains { $0.hasPrefix("A payment's outcome") || $0.hasPrefix("The store ans") }
-        }
-
+        await rig.log.wait(
+            until: { log in
+                app.observer.diary.lines.count > 1
+                    || log.contains {
+                        $0.hasPrefix("A payment's outcome") || $0.hasPrefix("The store ans")
+                    }
+            }, "a complaint about the store's answer, or a delivery")
         #expect(app.observer.diary.lines == ["purchasing credits.5"])
+
+        // Nothing else was wrong with it.
+        rig.store.state.withLock { $0.forge = nil }
+        app.add("credits.10")
+        await app.observer.diary.wait(for: "purchased", count: 2)
+    }
+
+    @Test func `production's signatures are judged by the machine's clock, not the store's`()
+        async
+    {
+        let (store, wall) = (rig.store, rig.store.state.withLock { $0.now })
+        store.state.withLock {
+            $0.environment = "Production"
+            $0.forge = { $0.environment = "Production" }
+            $0.now = wall.adding(seconds: 2 * 86_400)
+        }
+        let app = rig.launch(naps: false)
+
+        app.add("credits.5")
+        await rig.log.wait(
+            until: { log in
+                app.observer.diary.lines.count > 1
+                    || log.contains { $0.hasPrefix("A payment's outcome is still open") }
+            }, "a complaint about the signature's date, or a delivery")
+        #expect(app.observer.diary.lines == ["purchasing credits.5"])
+
+        store.state.withLock { $0.now = wall }
+        app.add("credits.10")
+        await app.observer.diary.wait(for: "purchased", count: 2)
     }
 
     @Test func `a clock that jumped does not make a purchase look signed in the future`() async {

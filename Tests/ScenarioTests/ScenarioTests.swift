@@ -253,10 +253,18 @@ extension TestShop {
         shop.isReachable = false
 
         await #expect(throws: (any Error).self) { try await device.products("pro") }
+        try await device.buy("credits.5")
+        let failed = try await device.heard.first(.failed)
+        device.queue.finishTransaction(failed)
+        try await device.heard.removed()
         shop.isReachable = true
+        #expect(try await shop.records().isEmpty)
+
         try await device.buy("credits.5")
         _ = try await device.heard.first(.purchased)
 
+        #expect((failed.error as? SKError)?.code != .paymentCancelled)
+        #expect(device.heard.transactions(.failed).count == 1)
         #expect(try await shop.records().count == 1)
     }
 }

@@ -8,7 +8,7 @@ import Testing
 @testable import Shop
 
 /// Ask to Buy at the store: what waits, the answers, the time-out.
-@Suite struct ApprovalTests {
+@Suite(.timeLimit(.minutes(5))) struct ApprovalTests {
     private static let dayMilliseconds = ApprovalAnswer.limitMilliseconds
 
     private func world(_ processor: ScriptedProcessor? = nil) async throws -> TestWorld {
@@ -205,6 +205,21 @@ import Testing
 
         #expect(asked.state == "waiting")
         #expect(other.error.field == "simulatesAskToBuyInSandbox")
+
+        let live = try await TestWorld.open(
+            processor: ScriptedProcessor([.approve]), realm: "live",
+            environment: Realm.production)
+        _ = try await live.realm.createCustomer(
+            CreateCustomerRequest(name: "ann", password: "correct horse"))
+        let signedIn = try await live.signIn(customer: "ann", password: "correct horse")
+        request.simulatesAskToBuyInSandbox = true
+
+        let sold = try await live.realm.purchase(
+            purchaseID(1), request, try await live.realm.session(token: signedIn.token),
+            TestWorld.context)
+
+        #expect(sold.state == "sold")
+        #expect(sold.waitingFor == nil)
     }
 
     @Test func `a device that waits hears of every answer`() async throws {

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Shop
 
-@Suite struct ProcessorTests {
+@Suite(.timeLimit(.minutes(5))) struct ProcessorTests {
     private let price = Money(
         Amount(milliunits: 990), Currency(code: "USD") ?? Storefront.all[0].currency)
 
@@ -101,20 +101,11 @@ import Testing
         let processor = ScriptedProcessor([.chargeAndLoseAnswer, .approve])
         let world = try await TestWorld.open(processor: processor)
         try await world.buy(purchaseID(1))
-        await world.store.close()
 
-        let store = try await Store.open(
-            StorePorts(
-                places: LosingStorage.losing("errands.take", in: world.places.places),
-                keys: try await TestWorld.keys.value, wall: world.wall.clock,
-                randomness: .seeded(99), authoriser: { _ in processor },
-                passwordCost: PasswordCost(rounds: 2), log: world.logged.log))
+        let next = try await world.reopened(
+            LosingStorage.losing("errands.take", in: world.places.places), processor)
 
         #expect(world.logged.count("what was left is not settled yet") == 1)
-        let realm = try await store.realm(named: Store.defaultRealm)
-        let next = TestWorld(
-            places: world.places, wall: world.wall, logged: world.logged, store: store,
-            realm: realm)
         #expect(try await next.unsettled() == 1)
         #expect(try await next.buy(purchaseID(2)).state == "sold")
     }
@@ -223,6 +214,49 @@ import Testing
         #expect(processor.calls == ["authorise"])
     }
 
+    @Test func `what a processor says is written although the caller has gone`() async throws {
+        let processor = ScriptedProcessor([.approve]) { withUnsafeCurrentTask { $0?.cancel() } }
+        let world = try await TestWorld.open(processor: processor)
+        let session = try await world.session()
+
+        _ = await Task { try await world.buy(purchaseID(1), session: session) }.result
+
+        #expect(processor.calls == ["authorise"])
+        #expect(try await world.realm.listPurchases().purchases.map(\.state) == ["sold"])
+        #expect(try await world.outbox().count == 1)
+    }
+
+    @Test func `a caller that has gone leaves an unanswered charge to the next`() async throws {
+        let processor = ScriptedProcessor([.chargeAndLoseAnswer]) {
+            withUnsafeCurrentTask { $0?.cancel() }
+        }
+        let world = try await TestWorld.open(processor: processor)
+        let session = try await world.session()
+
+        _ = await Task { try await world.buy(purchaseID(1), session: session) }.result
+        let again = try await world.buy(purchaseID(1), session: session)
+
+        #expect(again.state == "sold")
+        #expect(processor.calls == ["authorise", "outcome"])
+    }
+
+    @Test func `a fault in settling lets go of the lease, and the next request settles`()
+        async throws
+    {
+        let processor = ScriptedProcessor([.approve])
+        let world = try await TestWorld.open(processor: processor)
+        let next = try await world.reopened(
+            LosingStorage.failing("purchases.settle", in: world.places.places), processor)
+
+        let fault = await #expect(throws: StorageFault.self) { try await next.buy(purchaseID(1)) }
+        // No time has passed: a lease that was kept would still stand.
+        let again = try await next.buy(purchaseID(1))
+
+        #expect(fault?.code == .busy)
+        #expect(again.state == "sold")
+        #expect(processor.calls == ["authorise", "outcome"])
+    }
+
     @Test func `one customer cannot claim a charge of another`() async throws {
         let processor = ScriptedProcessor([.approve, .decline])
         let world = try await TestWorld.open(processor: processor)
@@ -256,6 +290,21 @@ import Testing
 }
 
 extension TestWorld {
+    /// A new process on these databases.
+    fileprivate func reopened(
+        _ places: StoragePlaces, _ processor: ScriptedProcessor
+    ) async throws -> TestWorld {
+        await store.close()
+        let store = try await Store.open(
+            StorePorts(
+                places: places, keys: try await TestWorld.keys.value, wall: wall.clock,
+                randomness: .seeded(99), authoriser: { _ in processor },
+                passwordCost: PasswordCost(rounds: 2), log: logged.log))
+        return TestWorld(
+            places: self.places, wall: wall, logged: logged, store: store,
+            realm: try await store.realm(named: Store.defaultRealm))
+    }
+
     /// Purchases that a processor has still to be asked about.
     func unsettled() async throws -> Int {
         let unsettled = Statement(
@@ -268,21 +317,40 @@ extension TestWorld {
     }
 }
 
-/// Commits what runs a statement, and says that it does not know.
+/// Commits what runs a statement, and says that it does not know; or gives it
+/// up, once.
 private struct LosingStorage: Storage {
     let storage: any Storage
     let losing: String
+    /// Whether a write is still to be given up; nil where all are committed.
+    let willFail: Shared<Bool>?
+
+    /// A class, because the clusters of a realm share it.
+    final class Shared<Value: Sendable>: Sendable {
+        let value: Mutex<Value>
+        init(_ value: Value) { self.value = Mutex(value) }
+    }
 
     static func losing(_ name: String, in places: StoragePlaces) -> StoragePlaces {
-        var losing = places
+        wrapped(places) { LosingStorage(storage: $0, losing: name, willFail: nil) }
+    }
+
+    /// The first write with this statement fails, and nothing of it is kept.
+    static func failing(_ name: String, in places: StoragePlaces) -> StoragePlaces {
+        let willFail = Shared(true)
+        return wrapped(places) { LosingStorage(storage: $0, losing: name, willFail: willFail) }
+    }
+
+    private static func wrapped(
+        _ places: StoragePlaces, _ wrap: @escaping @Sendable (any Storage) -> LosingStorage
+    ) -> StoragePlaces {
+        var wrapped = places
         let home = places.realm
-        losing.realm = { LosingStorage(storage: try await home($0, $1), losing: name) }
+        wrapped.realm = { wrap(try await home($0, $1)) }
         for (index, cluster) in places.clusters.enumerated() {
-            losing.clusters[index].realm = {
-                LosingStorage(storage: try await cluster.realm($0, $1), losing: name)
-            }
+            wrapped.clusters[index].realm = { wrap(try await cluster.realm($0, $1)) }
         }
-        return losing
+        return wrapped
     }
 
     func read<Answer: Sendable>(
@@ -292,10 +360,16 @@ private struct LosingStorage: Storage {
     func write<Answer: Sendable>(
         _ body: @escaping @Sendable (any Writing) throws -> Answer
     ) async throws -> Answer {
-        let losing = losing
+        let (losing, fails) = (losing, willFail?.value.withLock { $0 })
         let (answer, isLost) = try await storage.write { writing in
             let watched = Watched(writing: writing)
-            return (try body(watched), watched.names.contains(losing))
+            let answer = try body(watched)
+            let isMet = watched.names.contains(losing)
+            guard let fails else { return (answer, isMet) }
+            guard isMet, fails else { return (answer, false) }
+            // Where a body is run twice, it fails twice.
+            willFail?.value.withLock { $0 = false }
+            throw StorageFault(.busy, "another writer holds the database")
         }
         if isLost { throw StorageFault(.outcomeUnknown, "the answer to COMMIT is lost") }
         return answer

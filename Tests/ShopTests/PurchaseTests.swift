@@ -8,7 +8,7 @@ import Testing
 
 @testable import Shop
 
-@Suite struct PurchaseTests {
+@Suite(.timeLimit(.minutes(5))) struct PurchaseTests {
     @Test func `a consumable is sold with every fact signed`() async throws {
         let world = try await TestWorld.open(seed: 7)
         let token = "AB000000-0000-4000-8000-00000000000F"
@@ -181,20 +181,32 @@ import Testing
     }
 
     @Test func `only a refused payment may be replaced`() async throws {
-        let world = try await TestWorld.open()
+        let world = try await TestWorld.open(
+            processor: ScriptedProcessor([.approve, .decline, .loseRequest, .approve]))
         let session = try await world.session()
-        try await world.buy(purchaseID(1), session: session)
-
-        let refusal = try await refusal {
+        func ask(_ id: Int, replacing other: Int? = nil, asks: Bool = false) async throws -> String
+        {
             try await world.realm.purchase(
-                purchaseID(2),
+                purchaseID(id),
                 PurchaseRequest(
                     productId: "credits.5", quantity: 1, unitPrice: 990, currency: "USD",
-                    replaces: purchaseID(1)), session, TestWorld.context)
+                    replaces: other.map(purchaseID), simulatesAskToBuyInSandbox: asks), session,
+                TestWorld.context
+            ).state
         }
+        let states = [
+            try await ask(1), try await ask(2), try await ask(3), try await ask(4, asks: true),
+        ]
+        #expect(states == ["sold", "refused", "authorising", "waiting"])
 
-        #expect(refusal.error.code == "replacedNotRefused")
-        #expect(try await world.outbox().count == 1)
+        for open in [1, 3, 4] {
+            let refusal = try await refusal { try await ask(10 + open, replacing: open) }
+            #expect(refusal.error.code == "replacedNotRefused", "\(states[open - 1])")
+        }
+        #expect(try await ask(12, replacing: 2) == "sold")
+        // A payment of which the store knows nothing cannot be paid twice.
+        #expect(try await ask(15, replacing: 99) == "sold")
+        #expect(try await world.outbox().count == 3)
     }
 
     @Test func `what is owned is delivered again and not charged`() async throws {

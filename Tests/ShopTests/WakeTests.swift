@@ -3,6 +3,8 @@
 import Commerce
 import Storage
 import StoreWire
+import Synchronization
+import TestSupport
 import Testing
 
 @testable import Shop
@@ -62,7 +64,13 @@ import Testing
             MoveClockRequest(advanceMilliseconds: 1000), TestWorld.context)
 
         // Rung before it was listened to, it is heard all the same.
-        await two.realm.bell.wait()
+        let isHeard = Mutex(false)
+        let listening = Task {
+            await two.realm.bell.wait()
+            isHeard.withLock { $0 = true }
+        }
+        await until("a bell that the other store's clock rings") { isHeard.withLock { $0 } }
+        listening.cancel()
     }
 
     @Test func `words that nobody knows are passed over`() async throws {

@@ -2,6 +2,7 @@
 
 public import Foundation
 import Synchronization
+public import Testing
 
 #if canImport(Glibc)
     import Glibc
@@ -29,7 +30,8 @@ public final class ChildProcess: Sendable {
     public let lines: AsyncStream<String>
     private let output: Drain
     private let errors: Drain
-    private let ended: Task<Int32, Never>
+    private let name: String
+    private let ended: Ended
 
     /// Starts the program found through `PATH`. `environment` replaces the
     /// test's own where given.
@@ -63,36 +65,54 @@ public final class ChildProcess: Sendable {
         }
         guard result == 0 else { throw POSIXError(POSIXErrorCode(rawValue: result) ?? .EIO) }
         self.pid = pid
+        name = arguments.joined(separator: " ")
         let (lines, continuation) = AsyncStream<String>.makeStream()
         self.lines = lines
         output = Drain(outputEnd, continuation)
         errors = Drain(errorsEnd, nil)
-        ended = Self.wait(for: pid)
+        ended = Ended(pid)
     }
 
     deinit { Glibc.kill(pid, SIGKILL) }
 
     public func kill(_ signal: Int32) { Glibc.kill(pid, signal) }
 
-    /// Waits until it has ended and said everything.
-    public func outcome() async -> Outcome {
-        let status = await ended.value
+    /// Waits until it has ended and said everything. A program that does not
+    /// end fails the test and is killed.
+    public func outcome(
+        within patience: Duration = Patience.long, at place: SourceLocation = .here()
+    ) async -> Outcome {
+        let began = ContinuousClock.now
+        let isOver = await becomes(within: patience) {
+            ended.status != nil && output.isWhole && errors.isWhole
+        }
+        if !isOver {
+            kill(SIGKILL)
+            let said = (output.text + errors.text).suffix(2000)
+            reportVainWait(for: "the end of `\(name)`", seen: "\(said)", since: began, at: place)
+        }
+        let status = ended.status ?? SIGKILL
         return Outcome(
             status: status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + (status & 0x7F),
-            output: await output.text(), errors: await errors.text())
+            output: output.text, errors: errors.text)
     }
 
     /// The first line of output that holds `text`; nil when it ended without.
-    public func line(with text: String) async -> String? {
-        for await line in lines where line.contains(text) { return line }
-        return nil
+    public func line(
+        with text: String, at place: SourceLocation = .here()
+    ) async -> String? {
+        await first(of: lines, "a line of `\(name)` with “\(text)”", at: place) {
+            $0.contains(text)
+        }
     }
 
     /// Runs a program to its end.
     public static func run(
-        _ arguments: [String], environment: [String: String]? = nil, folder: URL? = nil
+        _ arguments: [String], environment: [String: String]? = nil, folder: URL? = nil,
+        within patience: Duration = Patience.long, at place: SourceLocation = .here()
     ) async throws -> Outcome {
-        try await ChildProcess(arguments, environment: environment, folder: folder).outcome()
+        try await ChildProcess(arguments, environment: environment, folder: folder)
+            .outcome(within: patience, at: place)
     }
 
     /// What this process has open is not handed on: no socket whose end another
@@ -131,29 +151,32 @@ public final class ChildProcess: Sendable {
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         return (ends[0], ends[1])
     }
+}
 
-    private static func wait(for pid: pid_t) -> Task<Int32, Never> {
-        let (ends, continuation) = AsyncStream<Int32>.makeStream()
-        Thread.detachNewThread {
+/// Learns how a child ended, on a thread of its own.
+private final class Ended: Sendable {
+    private let state = Mutex<Int32?>(nil)
+
+    var status: Int32? { state.withLock { $0 } }
+
+    init(_ pid: pid_t) {
+        Thread.detachNewThread { [self] in
             var status: Int32 = 0
             while waitpid(pid, &status, 0) < 0, errno == EINTR {}
-            continuation.yield(status)
-        }
-        return Task {
-            for await status in ends { return status }
-            return -1
+            let final = status
+            state.withLock { $0 = final }
         }
     }
 }
 
 /// Reads a descriptor to its end, on a thread of its own.
 private final class Drain: Sendable {
-    private let bytes = Mutex<[UInt8]>([])
-    private let ended: Task<Void, Never>
+    private let state = Mutex<(bytes: [UInt8], isWhole: Bool)>(([], false))
+
+    var isWhole: Bool { state.withLock { $0.isWhole } }
+    var text: String { String(decoding: state.withLock { $0.bytes }, as: UTF8.self) }
 
     init(_ descriptor: Int32, _ lines: AsyncStream<String>.Continuation?) {
-        let (ends, continuation) = AsyncStream<Void>.makeStream()
-        ended = Task { for await _ in ends {} }
         Thread.detachNewThread { [self] in
             var rest: [UInt8] = []
             var buffer = [UInt8](repeating: 0, count: 4096)
@@ -161,7 +184,7 @@ private final class Drain: Sendable {
                 let count = read(descriptor, &buffer, buffer.count)
                 if count < 0, errno == EINTR { continue }
                 guard count > 0 else { break }
-                bytes.withLock { $0 += buffer[..<count] }
+                state.withLock { $0.bytes += buffer[..<count] }
                 rest += buffer[..<count]
                 while let end = rest.firstIndex(of: 10) {
                     lines?.yield(String(decoding: rest[..<end], as: UTF8.self))
@@ -170,13 +193,8 @@ private final class Drain: Sendable {
             }
             close(descriptor)
             lines?.finish()
-            continuation.finish()
+            state.withLock { $0.isWhole = true }
         }
-    }
-
-    func text() async -> String {
-        await ended.value
-        return String(decoding: bytes.withLock { $0 }, as: UTF8.self)
     }
 }
 

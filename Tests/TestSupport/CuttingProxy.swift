@@ -110,7 +110,7 @@ public final class CuttingProxy: Sendable {
 
     /// Waits until a message is held.
     public func holding() async {
-        for await _ in heldMessages { return }
+        _ = await first(of: heldMessages, "a message that the proxy holds")
     }
 
     /// Lets what is held go on, and hangs up where there was silence.

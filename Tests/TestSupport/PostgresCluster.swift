@@ -35,14 +35,12 @@ public final class PostgresCluster: Sendable {
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("postgres-cluster").path
         keeper = try ChildProcess([script, "\(getpid())"] + settings)
-        for await line in keeper.lines {
-            guard line.hasPrefix("socket ") else { continue }
-            folder = String(line.dropFirst(7))
-            conninfo = "host=\(folder) user=postgres dbname=postgres"
-            return
+        guard let line = await keeper.line(with: "socket ") else {
+            let outcome = await keeper.outcome()
+            throw PlaceError("PostgreSQL did not start: \(outcome.errors.suffix(2000))")
         }
-        let outcome = await keeper.outcome()
-        throw PlaceError("PostgreSQL did not start: \(outcome.errors.suffix(2000))")
+        folder = String(line.dropFirst(7))
+        conninfo = "host=\(folder) user=postgres dbname=postgres"
     }
 
     /// Its keeper stops the server and removes the folder, in its own time.

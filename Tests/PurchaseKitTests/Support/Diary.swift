@@ -3,45 +3,30 @@
 import Foundation
 import PurchaseKit
 import Synchronization
+import TestSupport
+import Testing
 
 /// Lines that were written, and a way to wait for one.
 final class Diary: Sendable {
-    private struct State {
-        var lines: [String] = []
-        var waiters:
-            [(test: @Sendable ([String]) -> Bool, wake: CheckedContinuation<Void, Never>)] =
-                []
+    private let state = Mutex<[String]>([])
+
+    var lines: [String] { state.withLock { $0 } }
+
+    func write(_ line: String) { state.withLock { $0.append(line) } }
+
+    func wait(
+        until test: ([String]) -> Bool, _ what: String = "other lines in the diary",
+        at place: SourceLocation = .here()
+    ) async {
+        await until(what, seen: "\(lines)", at: place) { test(lines) }
     }
 
-    private let state = Mutex(State())
-
-    var lines: [String] { state.withLock { $0.lines } }
-
-    func write(_ line: String) {
-        let woken = state.withLock { state in
-            state.lines.append(line)
-            let lines = state.lines
-            let woken = state.waiters.filter { $0.test(lines) }.map(\.wake)
-            state.waiters.removeAll { $0.test(lines) }
-            return woken
-        }
-        for waiter in woken { waiter.resume() }
-    }
-
-    func wait(until test: @escaping @Sendable ([String]) -> Bool) async {
-        await withCheckedContinuation { continuation in
-            let isOver = state.withLock { state in
-                if test(state.lines) { return true }
-                state.waiters.append((test, continuation))
-                return false
-            }
-            if isOver { continuation.resume() }
-        }
-    }
-
-    /// Waits for a line that begins so.
-    func wait(for prefix: String, count: Int = 1) async {
-        await wait { $0.filter { $0.hasPrefix(prefix) }.count >= count }
+    /// Waits for lines that begin so.
+    func wait(
+        for prefix: String, count: Int = 1, at place: SourceLocation = .here()
+    ) async {
+        let what = "\(count == 1 ? "a line" : "\(count) lines") beginning with “\(prefix)”"
+        await wait(until: { $0.count { $0.hasPrefix(prefix) } >= count }, what, at: place)
     }
 }
 

@@ -2,45 +2,42 @@
 
 import Foundation
 import PurchaseKit
+import Synchronization
+import TestSupport
 
 /// Waits for a products request.
-final class ProductsListener: NSObject, SKProductsRequestDelegate, @unchecked Sendable {
-    private var continuation: CheckedContinuation<SKProductsResponse, any Error>?
-    private var request: SKProductsRequest?
-    private var response: SKProductsResponse?
+final class ProductsListener: NSObject, SKProductsRequestDelegate, Sendable {
+    private struct State {
+        var response: SKProductsResponse?
+        var outcome: Result<SKProductsResponse, any Error>?
+    }
+
+    private let state = Mutex(State())
 
     static func ask(_ ids: Set<String>, _ device: Device) async throws -> SKProductsResponse {
         let listener = ProductsListener()
-        return try await withCheckedThrowingContinuation { continuation in
-            listener.continuation = continuation
-            let request = SKProductsRequest(productIdentifiers: ids, device: device)
-            listener.request = request
-            request.delegate = listener
-            // The request holds its delegate weakly; the pair ends with the answer.
-            listener.me = listener
-            request.start()
+        let request = SKProductsRequest(productIdentifiers: ids, device: device)
+        request.delegate = listener
+        request.start()
+        await until("an answer about \(ids)") { listener.state.withLock { $0.outcome != nil } }
+        // The request holds its delegate weakly.
+        return try withExtendedLifetime(request) {
+            guard let outcome = listener.state.withLock({ $0.outcome }) else {
+                throw CancellationError()
+            }
+            return try outcome.get()
         }
     }
 
-    private var me: ProductsListener?
-
     func productsRequest(_ request: SKProductsRequest, didReceive response: SKProductsResponse) {
-        self.response = response
+        state.withLock { $0.response = response }
     }
 
     func requestDidFinish(_ request: SKRequest) {
-        if let response { continuation?.resume(returning: response) }
-        end()
+        state.withLock { state in state.outcome = state.response.map { .success($0) } }
     }
 
     func request(_ request: SKRequest, didFailWithError error: any Error) {
-        continuation?.resume(throwing: error)
-        end()
-    }
-
-    private func end() {
-        continuation = nil
-        request = nil
-        me = nil
+        state.withLock { $0.outcome = .failure(error) }
     }
 }

@@ -5,6 +5,7 @@ import Foundation
 import PurchaseKit
 import SignedData
 import Synchronization
+import TestSupport
 
 /// A sheet that shows what it was shown, and answers as told.
 final class ScriptedSheet: PaymentSheet {
@@ -25,7 +26,7 @@ final class ScriptedSheet: PaymentSheet {
 /// A sheet that nobody answers.
 struct SilentSheet: PaymentSheet {
     func present(_ contents: SheetContents) async -> SheetAnswer {
-        await Rig.untilCancelled()
+        await untilCancelled()
         return .cancel
     }
 
@@ -81,8 +82,8 @@ final class Rig: Sendable {
                     return $0
                 }),
             sleep: { _ in
-                if naps { return await Task.yield() }
-                await Rig.untilCancelled()
+                if naps { return await giveWay(times: 1) }
+                await untilCancelled()
             },
             callbacks: { body in callbacks.async(execute: body) }, log: { log.write($0) })
         var options = Device.Options()
@@ -92,10 +93,5 @@ final class Rig: Sendable {
         let attached = observer ?? DiaryObserver()
         if observer != nil { queue.add(attached) }
         return Launch(device: device, queue: queue, observer: attached)
-    }
-
-    static func untilCancelled() async {
-        let never = AsyncStream<Void> { _ in }
-        for await _ in never {}
     }
 }
