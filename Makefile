@@ -23,7 +23,11 @@ test: packages peers lint build unit  ## lint, build, every test, the peers' che
 build:
 	$(SWIFT) build --build-tests
 
-unit: on-sqlite on-postgres
+unit:                ## every test that is built, on both engines
+	@scripts/run-tests --new-tally
+	@$(MAKE) on-sqlite
+	@$(MAKE) on-postgres
+	@scripts/run-tests --tally
 
 on-sqlite:
 	SHOPKEEPER_PYTHON="$(CURDIR)/$(VENV)/bin/python" SWIFT="$(SWIFT)" scripts/run-tests $(ARGS)

@@ -13,7 +13,7 @@ extension CatalogueFile {
     var rewritten: [UInt8] { FileText(tree, endsWithLineFeed: bytes.last == 0x0A).bytes }
 }
 
-@Suite struct ChangesTests {
+@Suite(.unforgiven) struct ChangesTests {
     private let full: CatalogueFile
 
     init() throws {

@@ -7,7 +7,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct CatalogueOverlayTests {
+@Suite(.unforgiven) struct CatalogueOverlayTests {
     private func read(_ yaml: String) throws -> CatalogueOverlay {
         try CatalogueOverlay(yaml: Array(yaml.utf8), name: "a.storekit.yaml")
     }

@@ -10,7 +10,7 @@ import Testing
 @testable import shopkeeper
 
 /// A served file that changes, with the waiting taken out.
-@Suite struct CatalogueWatchTests {
+@Suite(.timeLimit(.minutes(5))) struct CatalogueWatchTests {
     private let folder: TemporaryFolder
     private let heard = Heard()
 

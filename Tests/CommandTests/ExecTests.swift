@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A whole CI job in one line.
-@Suite(.timeLimit(.minutes(5))) struct ExecTests {
+@Suite(.unforgiven, .timeLimit(.minutes(5))) struct ExecTests {
     let rig: Rig
 
     init() throws {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A store and a ledger as two programs: bought, told, booked, spent.
-@Suite(.timeLimit(.minutes(5))) struct LedgerCommandTests {
+@Suite(.unforgiven, .timeLimit(.minutes(5))) struct LedgerCommandTests {
     let rig: Rig
 
     init() throws {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// `serve --notify`, `listen`, `notify` and `app`, as processes.
-@Suite(.timeLimit(.minutes(5))) struct NotificationTests {
+@Suite(.unforgiven, .timeLimit(.minutes(5))) struct NotificationTests {
     private struct Heard: Decodable {
         struct Notification: Decodable {
             let notificationType: String

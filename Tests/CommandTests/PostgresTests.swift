@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Server processes that share a PostgreSQL.
-@Suite(.timeLimit(.minutes(5))) struct PostgresTests {
+@Suite(.unforgiven, .timeLimit(.minutes(5))) struct PostgresTests {
     let rig: Rig
 
     init() throws {

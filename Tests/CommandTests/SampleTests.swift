@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The sample, as its user sees it.
-@Suite(.timeLimit(.minutes(5))) struct SampleTests {
+@Suite(.unforgiven, .timeLimit(.minutes(5))) struct SampleTests {
     let rig: Rig
 
     init() throws {

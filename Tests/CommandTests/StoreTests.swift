@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The built command against a store that it serves.
-@Suite(.timeLimit(.minutes(5))) struct StoreTests {
+@Suite(.unforgiven, .timeLimit(.minutes(5))) struct StoreTests {
     let rig: Rig
 
     init() throws {

@@ -4,7 +4,7 @@ import Commerce
 import TestSupport
 import Testing
 
-@Suite struct AttemptTests {
+@Suite(.unforgiven) struct AttemptTests {
     private let rule = AttemptRule(freeMistakes: 3, waitSecondsMax: 60, atOnceMax: 4)
 
     private func at(_ seconds: Int64) -> Timestamp { Timestamp(milliseconds: seconds * 1000) }

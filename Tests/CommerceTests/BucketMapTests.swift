@@ -5,7 +5,7 @@ import Testing
 
 @testable import Commerce
 
-@Suite struct BucketMapTests {
+@Suite(.unforgiven) struct BucketMapTests {
     @Test(arguments: [
         ("500-999", "500-999"), ("0", "0"), ("7-9,1,3", "1,3,7-9"), ("0-4,5-9", "0-9"),
         ("0-999", "0-999"), ("007", "7"),

@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct NumberLayoutTests {
+@Suite(.unforgiven) struct NumberLayoutTests {
     @Test(arguments: Seeds.all)
     func `a number comes apart into what it was made of`(seed: UInt64) {
         var generator = SeededGenerator(seed)
@@ -56,7 +56,7 @@ import Testing
     }
 }
 
-@Suite struct UUIDTextTests {
+@Suite(.unforgiven) struct UUIDTextTests {
     @Test(arguments: [
         ("6B1F0B9E-2F5C-4D0E-9A57-0D6F3C1E8A11", "6b1f0b9e-2f5c-4d0e-9a57-0d6f3c1e8a11"),
         ("00000000-0000-0000-0000-000000000000", "00000000-0000-0000-0000-000000000000"),

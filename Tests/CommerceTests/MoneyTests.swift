@@ -35,7 +35,7 @@ import Testing
     }
 }
 
-@Suite struct AmountTests {
+@Suite(.unforgiven) struct AmountTests {
     @Test(
         arguments: [
             ("0", 0), ("0.99", 990), ("1", 1000), ("14.0", 14_000), ("134.99", 134_990),

@@ -4,7 +4,7 @@ import Commerce
 import TestSupport
 import Testing
 
-@Suite struct ClockTests {
+@Suite(.unforgiven) struct ClockTests {
     private let wall = Timestamp(milliseconds: 1_000_000)
 
     @Test func `a running clock keeps its distance from the wall`() {

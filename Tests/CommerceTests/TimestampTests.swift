@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct TimestampTests {
+@Suite(.unforgiven) struct TimestampTests {
     @Test(
         arguments: [
             (0, "1970-01-01T00:00:00Z"), (-1, "1969-12-31T23:59:59.999Z"),

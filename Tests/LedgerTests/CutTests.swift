@@ -10,7 +10,7 @@ import Testing
 
 /// Kills the ledger before and after everything that it asks of its storage,
 /// and asks a new one for the same.
-@Suite(.timeLimit(.minutes(5))) struct CutTests {
+@Suite(.unforgiven, .timeLimit(.minutes(5))) struct CutTests {
     @Test func `a ledger that dies anywhere books once and spends each unit once`() async throws {
         let calls = try await Story(cut: nil).run()
         #expect(calls > 20)

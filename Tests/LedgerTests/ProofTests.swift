@@ -10,7 +10,7 @@ import Testing
 @testable import Ledger
 
 /// What is believed, and what is not.
-@Suite(.timeLimit(.minutes(5))) struct ProofTests {
+@Suite(.unforgiven, .timeLimit(.minutes(5))) struct ProofTests {
     @Test func `another root, another app and another environment are refused`() async throws {
         let book = try await Book.open()
 

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// TLS, against a server of OpenSSL's.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.unforgiven, .timeLimit(.minutes(5)))
 struct TLSTests {
     @Test func `a trusted certificate is spoken to, and no other`() async throws {
         let folder = FileManager.default.temporaryDirectory

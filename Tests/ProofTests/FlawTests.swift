@@ -7,6 +7,7 @@ import Testing
 /// What a store promises with is taken away, and the checker sees that it is
 /// gone; with it the same round finds nothing.
 @Suite(
+    .unforgiven,
     .serialized, .timeLimit(.minutes(20)),
     .enabled(
         if: ProcessInfo.processInfo.environment["SHOPKEEPER_FLAWS"] == "1",

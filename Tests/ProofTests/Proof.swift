@@ -46,7 +46,9 @@ enum Proof {
         environment["PYTHONDONTWRITEBYTECODE"] = "1"
         return try await ChildProcess.run(
             [try python()] + arguments, environment: environment,
-            folder: URL(fileURLWithPath: try PackageRoot.path() + "/Tests/Proof"))
+            folder: URL(fileURLWithPath: try PackageRoot.path() + "/Tests/Proof"),
+            // A suite's limit ends it before, with the same sentence.
+            within: .seconds(20 * 60))
     }
 
     /// Plays a round and says what it found. What it did goes to the log.

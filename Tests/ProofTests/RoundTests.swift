@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A short round of the proof; `make soak` plays long ones.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct RoundTests {
+@Suite(.unforgiven, .serialized, .timeLimit(.minutes(5))) struct RoundTests {
     private static let seconds = "8"
 
     @Test func `each rule finds what was spoilt by hand`() async throws {

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// A sandbox that shows no payment sheet.
-@Suite struct DialogTests {
+@Suite(.timeLimit(.minutes(5))) struct DialogTests {
     private let rig: Rig
 
     init() throws {

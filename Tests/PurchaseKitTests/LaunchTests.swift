@@ -4,6 +4,7 @@ import Foundation
 import PurchaseKit
 import StoreWire
 import Synchronization
+import TestSupport
 import Testing
 
 /// What is found at the next launch.
@@ -308,9 +309,10 @@ struct LaunchTests {
         rig.files.fail { $0 == number }
         let first = rig.launch()
         first.add("credits.5")
-        await first.observer.diary.wait { lines in
-            lines.contains { $0.hasPrefix("purchased") || $0.hasPrefix("failed") }
-        }
+        await first.observer.diary.wait(
+            until: { lines in
+                lines.contains { $0.hasPrefix("purchased") || $0.hasPrefix("failed") }
+            }, "a purchase or a failure")
         await first.device.close()
 
         let second = rig.launch()
@@ -323,19 +325,25 @@ struct LaunchTests {
 extension Rig {
     /// Waits until the store has sold so often.
     func sold(_ count: Int) async {
-        while store.state.withLock({ $0.sales.count }) < count { await Task.yield() }
+        await until("\(count) sales", seen: "\(store.state.withLock { $0.sales.count })") {
+            store.state.withLock { $0.sales.count } >= count
+        }
     }
 
     /// Waits until the store has heard of every finish, and the file knows.
     func acknowledged() async {
-        while files.text.contains(#""finished""#) { await Task.yield() }
+        await until("a queue without finished entries", seen: files.text) {
+            !files.text.contains(#""finished""#)
+        }
     }
 
     /// What a launch hears until it has read the store's transactions.
     func quietLaunch() async -> [String] {
         let before = store.count(\.isTransactions)
         let app = launch()
-        while store.count(\.isTransactions) == before { await Task.yield() }
+        await until("a question for the store's transactions") {
+            store.count(\.isTransactions) != before
+        }
         // A payment of its own comes behind whatever else there was.
         app.add("credits.none")
         await app.observer.diary.wait(for: "failed credits.none")

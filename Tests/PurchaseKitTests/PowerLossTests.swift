@@ -11,7 +11,7 @@ import Testing
 /// The power fails before any operation on the disk of a purchase, and what
 /// was not synced is lost one way or another. What the app was told, and what
 /// the store was, is then on the disk.
-@Suite(.timeLimit(.minutes(5))) struct PowerLossTests {
+@Suite(.unforgiven, .timeLimit(.minutes(5))) struct PowerLossTests {
     private static let losses: [Loss] = [.all, .bytes, .lastName, .oldNames]
 
     @Test func `wherever the power fails, the queue knows what was told`() async throws {
@@ -132,10 +132,10 @@ private final class Blackout: Sendable {
             observer: DiaryObserver(finishes: true, diary: diary),
             transport: PoweredTransport(store: rig.store, disk: disk), files: files)
         let isDone = act(app)
-        while !diary.lines.contains("dark") {
+        try await until("rest, or darkness", seen: "\(diary.lines)") {
+            if diary.lines.contains("dark") { return true }
             let isRead = rig.store.count(\.isTransactions) > asked
-            if isRead, isDone(diary.lines), try isAtRest(files) { break }
-            await Task.yield()
+            return try isRead && isDone(diary.lines) && isAtRest(files)
         }
         await app.device.close()
         told.withLock { $0.formUnion(diary.lines.prefix { $0 != "dark" }) }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import TestSupport
 import Testing
 
 @testable import PurchaseKit
@@ -16,7 +17,7 @@ struct WaitingTests {
 
         let others = await device.wakeCount
         async let nap: Void = device.nap(0, since: others)
-        while await device.naps.isEmpty { await Task.yield() }
+        await until("a nap that has begun") { await !device.naps.isEmpty }
         await device.wake()
         await nap
         #expect(await device.naps.isEmpty)

@@ -6,6 +6,7 @@ import PurchaseKitTesting
 import Shop
 import StoreKit
 import StoreWire
+import TestSupport
 import Testing
 
 /// What a test can do to its store, its wire and its processor.
@@ -128,8 +129,8 @@ import Testing
         let told = try await shop.notifications.first("ONE_TIME_CHARGE")
         #expect(told.notification.data?.bundleId == Goods.bundleID.value)
         // The store hears of the finish a moment after the app.
-        while try await shop.transactions().contains(where: { !$0.isFinished }) {
-            await Task.yield()
+        try await until("a store that knows of the finish") {
+            try await shop.transactions().allSatisfy(\.isFinished)
         }
         #expect(try await shop.transactions().count == 1)
         await shop.close()

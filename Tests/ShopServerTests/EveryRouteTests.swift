@@ -195,6 +195,7 @@ private final class Tour {
         }
         let key = question.key.map { keys[$0] ?? "" }
         while true {
+            try Task.checkCancellation()
             let reply = try await server.send(
                 question.method ?? step.method, path, question.body.map { bytes(fill($0)) },
                 bearer: key)

@@ -12,7 +12,7 @@ import Testing
             let token = try await server.token()
             let start = try await server.transactions(bearer: token).revision
             async let waiting = server.transactions(since: start, wait: 50, bearer: token)
-            _ = await server.time.waits.first { $0 == .seconds(50) }
+            try await server.time.waits.first { $0 == .seconds(50) }
 
             _ = try await server.buy(purchaseID(1), bearer: token)
 
@@ -67,10 +67,10 @@ import Testing
                 try connection.send(
                     "GET /device/v1/transactions?since=\(start)&wait=41 HTTP/1.1\r\n"
                         + "Host: localhost\r\nAuthorization: Bearer \(token)\r\n\r\n")
-                _ = await server.time.waits.first { $0 == .seconds(41) }
+                try await server.time.waits.first { $0 == .seconds(41) }
             }
 
-            let line = await server.lines.first { $0.metadata["code"] == "clientGone" }
+            let line = try await server.lines.first { $0.metadata["code"] == "clientGone" }
 
             #expect(line.level == .info)
             try await server.expectItSells()
@@ -83,7 +83,7 @@ import Testing
             let start = try await server.transactions(bearer: token).revision
             let path = DeviceRoute.transactions(since: start, waitSeconds: 50).path
             async let waiting = server.send("GET", path, bearer: token)
-            _ = await server.time.waits.first { $0 == .seconds(50) }
+            try await server.time.waits.first { $0 == .seconds(50) }
             let key = try await server.store.doorKey(.operator)
             let list = try await server.send("GET", "/operator/v1/sessions", bearer: key)
             let id = try #require(try list.decoded(SessionList.self).sessions.first?.sessionId)
@@ -104,7 +104,7 @@ import Testing
         let token = try await server.token()
         let start = try await server.transactions(bearer: token).revision
         async let waiting = server.transactions(since: start, wait: 50, bearer: token)
-        _ = await server.time.waits.first { $0 == .seconds(50) }
+        try await server.time.waits.first { $0 == .seconds(50) }
 
         server.running.cancel()
 

@@ -80,7 +80,7 @@ import Testing
             let start = try await server.transactions(bearer: token).revision
             let path = DeviceRoute.transactions(since: start, waitSeconds: 50).path
             async let waiting = server.send("GET", path, bearer: token)
-            _ = await server.time.waits.first { $0 == .seconds(50) }
+            try await server.time.waits.first { $0 == .seconds(50) }
 
             let refused = try await server.send("GET", path, bearer: token)
             _ = try await server.buy(purchaseID(1), bearer: token)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Synchronization
 import TestSupport
+import Testing
 
 #if canImport(Glibc)
     import Glibc
@@ -65,22 +67,35 @@ final class RawConnection: Sendable {
     func finish() { shutdown(socket, Int32(SHUT_WR)) }
 
     /// Everything that comes until the server closes, or `isEnough`.
-    func receive(until isEnough: @escaping @Sendable (String) -> Bool = { _ in false }) async
-        -> String
-    {
-        await withCheckedContinuation { done in
-            // A thread of its own: reading blocks.
-            Thread.detachNewThread {
-                var all: [UInt8] = []
-                var part = [UInt8](repeating: 0, count: 65_536)
-                while true {
-                    let count = recv(self.socket, &part, part.count, 0)
-                    guard count > 0 else { break }
-                    all += part[..<count]
-                    if isEnough(String(decoding: all, as: UTF8.self)) { break }
-                }
-                done.resume(returning: String(decoding: all, as: UTF8.self))
+    func receive(
+        until isEnough: @escaping @Sendable (String) -> Bool = { _ in false },
+        at place: SourceLocation = .here()
+    ) async -> String {
+        let inbox = Inbox()
+        // A thread of its own: reading blocks.
+        Thread.detachNewThread { [self] in
+            var part = [UInt8](repeating: 0, count: 65_536)
+            while true {
+                let count = recv(socket, &part, part.count, 0)
+                guard count > 0 else { break }
+                inbox.state.withLock { $0.bytes += part[..<count] }
+                if isEnough(inbox.text) { break }
             }
+            inbox.state.withLock { $0.isWhole = true }
         }
+        let what = "an answer that is whole, or the connection's end"
+        let isWhole = await TestSupport.until(what, seen: inbox.text, at: place) {
+            inbox.state.withLock { $0.isWhole }
+        }
+        // Ends the thread, which would read on.
+        if !isWhole { shutdown(socket, Int32(SHUT_RDWR)) }
+        return inbox.text
+    }
+
+    /// What a thread has read so far. A class, because test and thread share it.
+    private final class Inbox: Sendable {
+        let state = Mutex<(bytes: [UInt8], isWhole: Bool)>(([], false))
+
+        var text: String { String(decoding: state.withLock { $0.bytes }, as: UTF8.self) }
     }
 }

@@ -3,39 +3,28 @@
 import Foundation
 import Logging
 import Synchronization
+import TestSupport
+import Testing
 
 /// Keeps what happened, and lets a test wait for it instead of for a time.
 /// A class, because server and test share it.
 final class Recorder<Element: Sendable>: Sendable {
-    private struct Waiter {
-        let isWanted: @Sendable (Element) -> Bool
-        let found: CheckedContinuation<Element, Never>
-    }
+    private let state = Mutex<[Element]>([])
 
-    private let state = Mutex<(elements: [Element], waiters: [Waiter])>(([], []))
+    var elements: [Element] { state.withLock { $0 } }
 
-    var elements: [Element] { state.withLock { $0.elements } }
+    func append(_ element: Element) { state.withLock { $0.append(element) } }
 
-    func append(_ element: Element) {
-        let woken = state.withLock { state in
-            state.elements.append(element)
-            let woken = state.waiters.filter { $0.isWanted(element) }
-            state.waiters.removeAll { $0.isWanted(element) }
-            return woken
-        }
-        for waiter in woken { waiter.found.resume(returning: element) }
-    }
-
-    /// The first element of that kind, now or later.
-    func first(where isWanted: @escaping @Sendable (Element) -> Bool) async -> Element {
-        await withCheckedContinuation { found in
-            let present = state.withLock { state -> Element? in
-                if let present = state.elements.first(where: isWanted) { return present }
-                state.waiters.append(Waiter(isWanted: isWanted, found: found))
-                return nil
-            }
-            if let present { found.resume(returning: present) }
-        }
+    /// The first element of that kind, now or later. Throws when it does not
+    /// come, which fails the test by itself.
+    @discardableResult
+    func first(
+        at place: SourceLocation = .here(), where isWanted: (Element) -> Bool
+    ) async throws -> Element {
+        let what = "a \(Element.self) that the test wants"
+        await until(what, seen: "\(elements)", at: place) { elements.contains(where: isWanted) }
+        guard let found = elements.first(where: isWanted) else { throw CancellationError() }
+        return found
     }
 }
 
@@ -52,8 +41,7 @@ struct TestTime: Sendable {
     func sleep(_ duration: Duration) async throws {
         waits.append(duration)
         if over.contains(duration) { return }
-        let (never, _) = AsyncStream.makeStream(of: Void.self)
-        for await _ in never {}
+        await untilCancelled()
         throw CancellationError()
     }
 }

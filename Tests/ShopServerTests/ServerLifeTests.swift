@@ -6,6 +6,7 @@ import Logging
 import Shop
 import ShopServer
 import StoreWire
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct ServerLifeTests {
@@ -33,7 +34,7 @@ import Testing
 
             #expect(reply.status == 500 || reply.status == 503)
             #expect(!reply.text.lowercased().contains("sql"))
-            let line = await server.lines.first { $0.metadata["fault"] != nil }
+            let line = try await server.lines.first { $0.metadata["fault"] != nil }
             #expect(line.level == .error)
         }
     }
@@ -55,10 +56,12 @@ import Testing
             "POST /device/v1/sessions HTTP/1.1\r\nHost: x\r\n"
                 + "Content-Length: \(body.utf8.count)\r\n\r\n{")
         let bodyTimeout = try ShopServerConfiguration().bodyTimeout
-        _ = await server.time.waits.first { $0 == bodyTimeout / 8 }
+        try await server.time.waits.first { $0 == bodyTimeout / 8 }
 
         server.running.cancel()
-        while (try? RawConnection(port: server.port)) != nil { await Task.yield() }
+        await until("a server that takes no connection") {
+            (try? RawConnection(port: server.port)) == nil
+        }
         try connection.send(body.utf8.dropFirst())
 
         #expect(await connection.receive().contains("\"token\""))
@@ -71,7 +74,7 @@ import Testing
         try connection.send(
             "POST /device/v1/sessions HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{")
         let bodyTimeout = try ShopServerConfiguration().bodyTimeout
-        _ = await server.time.waits.first { $0 == bodyTimeout / 8 }
+        try await server.time.waits.first { $0 == bodyTimeout / 8 }
 
         try await server.stop()
 

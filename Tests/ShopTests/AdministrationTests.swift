@@ -6,7 +6,7 @@ import Testing
 
 @testable import Shop
 
-@Suite struct AdministrationTests {
+@Suite(.timeLimit(.minutes(5))) struct AdministrationTests {
     private static let app = TestWorld.bundleID.value
 
     private func details(_ change: (inout ProductChange) -> Void) -> ProductChange {

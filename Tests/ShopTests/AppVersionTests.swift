@@ -6,7 +6,7 @@ import Testing
 
 @testable import Shop
 
-@Suite struct AppVersionTests {
+@Suite(.timeLimit(.minutes(5))) struct AppVersionTests {
     private static let app = "com.example.zoo"
 
     private func world(_ environment: String = Realm.production) async throws -> TestWorld {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Shop
 
-@Suite struct CatalogueImportTests {
+@Suite(.timeLimit(.minutes(5))) struct CatalogueImportTests {
     private func only(_ ids: String...) -> Catalogue {
         var catalogue = TestWorld.catalogue()
         catalogue.products.removeAll { !ids.contains($0.id.value) }

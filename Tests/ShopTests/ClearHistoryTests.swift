@@ -7,7 +7,7 @@ import Testing
 
 @testable import Shop
 
-@Suite struct ClearHistoryTests {
+@Suite(.timeLimit(.minutes(5))) struct ClearHistoryTests {
     private func clear(_ world: TestWorld, _ session: DeviceSession) async throws -> HistoryCleared
     {
         try await world.realm.clearHistory(

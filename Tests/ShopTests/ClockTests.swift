@@ -6,7 +6,7 @@ import Testing
 
 @testable import Shop
 
-@Suite struct ClockTests {
+@Suite(.timeLimit(.minutes(5))) struct ClockTests {
     private let day: Int64 = 86_400_000
 
     private func move(

@@ -11,7 +11,7 @@ import Testing
 
 /// Lists of a realm whose customers are on two clusters: in the order that
 /// they have on one, whatever the page.
-@Suite struct ClusterListTests {
+@Suite(.timeLimit(.minutes(5))) struct ClusterListTests {
     private let names = ["ann", "bob", "cid", "dan", "eve", "fay"]
 
     /// Customers on both clusters, with two purchases and a session each.

@@ -13,7 +13,7 @@ import Testing
 
 /// A realm whose customers are shared out: the default customer is on the
 /// other cluster, `neighbour` at home.
-@Suite struct ClusterTests {
+@Suite(.timeLimit(.minutes(5))) struct ClusterTests {
     static func world(
         _ places: TestPlaces = TestPlaces(far: [TestClusters.far]), wall: TestWall = TestWall(),
         processor: ScriptedProcessor? = nil, courier: (any Courier)? = nil

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Shop
 
-@Suite struct ConcurrencyTests {
+@Suite(.timeLimit(.minutes(5))) struct ConcurrencyTests {
     @Test func `64 requests with one purchase id make one transaction`() async throws {
         let world = try await TestWorld.open()
         let session = try await world.session()

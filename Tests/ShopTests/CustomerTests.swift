@@ -7,7 +7,7 @@ import Testing
 @testable import Shop
 
 /// What operators set of a customer, when it is made and later.
-@Suite struct CustomerTests {
+@Suite(.timeLimit(.minutes(5))) struct CustomerTests {
     private static let ann = RequestContext(requestID: "r", actor: "ann")
 
     private func answer(_ world: TestWorld, _ number: Int) async throws -> String {

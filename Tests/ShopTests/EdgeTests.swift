@@ -8,7 +8,7 @@ import Testing
 
 @testable import Shop
 
-@Suite struct EdgeTests {
+@Suite(.timeLimit(.minutes(5))) struct EdgeTests {
     @Test(arguments: [
         (
             "x", PurchaseRequest(productId: "p", quantity: 1, unitPrice: 1, currency: "USD"),

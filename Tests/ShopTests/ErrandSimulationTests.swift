@@ -11,7 +11,7 @@ import Testing
 
 /// Three workers on one database that sleep past their leases, die with what
 /// they hold, and meet servers that fail; one thread, virtual time.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.unforgiven, .timeLimit(.minutes(5)))
 struct ErrandSimulationTests {
     @Test(arguments: Seeds.all)
     func `every notification is told, recorded once and always alike`(

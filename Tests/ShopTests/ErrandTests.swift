@@ -4,6 +4,7 @@ import Commerce
 import Storage
 import StoreWire
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Shop
@@ -403,6 +404,6 @@ extension TestWorld {
 
     /// Returns when nothing is owed any more.
     fileprivate func settled() async {
-        while (try? await realm.owesWork()) == true { await Task.yield() }
+        await until("a realm that owes nothing") { (try? await realm.owesWork()) != true }
     }
 }

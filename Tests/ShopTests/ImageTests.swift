@@ -7,7 +7,7 @@ import Testing
 @testable import Shop
 
 /// Images are kept, replaced and deleted.
-@Suite struct ImageTests {
+@Suite(.timeLimit(.minutes(5))) struct ImageTests {
     private static let app = TestWorld.bundleID.value
     private static let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 

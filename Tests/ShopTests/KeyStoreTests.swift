@@ -8,7 +8,7 @@ import Testing
 
 @testable import Shop
 
-@Suite struct KeyStoreTests {
+@Suite(.timeLimit(.minutes(5))) struct KeyStoreTests {
     @Test func `the first writer wins in memory`() async throws {
         let keys = MemoryKeyStore(["given": [9]])
 

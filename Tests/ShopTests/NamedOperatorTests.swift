@@ -5,7 +5,7 @@ import Testing
 
 @testable import Shop
 
-@Suite struct NamedOperatorTests {
+@Suite(.timeLimit(.minutes(5))) struct NamedOperatorTests {
     @Test func `a key opens the operators' door under its name, until it is revoked`()
         async throws
     {

@@ -8,7 +8,7 @@ import Testing
 @testable import Shop
 
 /// What a merchant's server may ask about its notifications.
-@Suite struct NotificationDoorTests {
+@Suite(.timeLimit(.minutes(5))) struct NotificationDoorTests {
     @Test func `a test notification is sent and told of`() async throws {
         let world = try await TestWorld.openWithURL()
         let bearer = try await world.bearer()

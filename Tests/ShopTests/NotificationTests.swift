@@ -9,7 +9,7 @@ import Testing
 
 @testable import Shop
 
-@Suite struct NotificationTests {
+@Suite(.timeLimit(.minutes(5))) struct NotificationTests {
     @Test func `a sale's notification carries the signed transaction`() async throws {
         let world = try await TestWorld.openWithURL()
         let sold = try world.verified(try await world.buy(purchaseID(1)).signedTransaction)

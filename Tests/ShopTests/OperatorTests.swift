@@ -7,7 +7,7 @@ import Testing
 
 @testable import Shop
 
-@Suite struct OperatorTests {
+@Suite(.timeLimit(.minutes(5))) struct OperatorTests {
     @Test func `a customer is made once`() async throws {
         let world = try await TestWorld.open()
 

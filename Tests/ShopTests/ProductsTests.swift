@@ -6,7 +6,7 @@ import Testing
 
 @testable import Shop
 
-@Suite struct ProductsTests {
+@Suite(.timeLimit(.minutes(5))) struct ProductsTests {
     private func ask(_ ids: [String], _ world: TestWorld) async throws -> ProductsResponse {
         try await world.realm.products(
             ProductsRequest(ids: ids), try await world.session(), TestWorld.context)

@@ -3,12 +3,13 @@
 import Commerce
 import Storage
 import StoreWire
+import TestSupport
 import Testing
 
 @testable import Shop
 
 /// What is kept for a time only, and what is never removed.
-@Suite struct PruneTests {
+@Suite(.timeLimit(.minutes(5))) struct PruneTests {
     private static let day: Int64 = 86_400
 
     private func count(_ table: String, _ world: TestWorld) async throws -> Int {
@@ -107,10 +108,10 @@ import Testing
         let working = Task { await world.realm.work() }
         // The worker starts its clock when it first looks; a moved wall and a
         // bell are all that it needs from then on.
-        while try await count("notifications", world) > 0 {
+        try await until("a realm without old notifications") {
             wall.advance(seconds: 700)
             world.realm.ringAll()
-            await Task.yield()
+            return try await count("notifications", world) == 0
         }
         working.cancel()
         await working.value

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Shop
 
-@Suite struct RealmTests {
+@Suite(.timeLimit(.minutes(5))) struct RealmTests {
     @Test func `a new store has a sandbox and the keys of its doors`() async throws {
         let world = try await TestWorld.open()
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Shop
 
-@Suite struct ReceiptTests {
+@Suite(.timeLimit(.minutes(5))) struct ReceiptTests {
     @Test func `an empty receipt tells app, version and device`() async throws {
         let world = try await TestWorld.open()
         let session = try await world.session()

@@ -4,6 +4,7 @@ import Commerce
 import Storage
 import StorageSQLite
 import StoreWire
+import TestSupport
 import Testing
 
 @testable import Shop
@@ -75,7 +76,7 @@ import Testing
                 since: session.revision, session,
                 timeout: { try await StorePorts.sleepForEver(.zero) })
         }
-        while world.realm.hub.waiting == 0 { await Task.yield() }
+        await until("a device that waits") { world.realm.hub.waiting > 0 }
 
         _ = try await reset(world)
 

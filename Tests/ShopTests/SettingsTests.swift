@@ -7,7 +7,7 @@ import Testing
 @testable import Shop
 
 /// The switches of a catalogue file that the store obeys.
-@Suite struct SettingsTests {
+@Suite(.timeLimit(.minutes(5))) struct SettingsTests {
     private func world(
         _ settings: SandboxSettings, environment: String = Realm.sandbox,
         processor: ScriptedProcessor? = nil

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Shop
 
-@Suite struct SignInTests {
+@Suite(.timeLimit(.minutes(5))) struct SignInTests {
     @Test func `an unnamed device in a sandbox is the default customer's`() async throws {
         let world = try await TestWorld.open(seed: 3)
 
@@ -214,7 +214,7 @@ import Testing
     }
 }
 
-@Suite struct PasswordTests {
+@Suite(.timeLimit(.minutes(5))) struct PasswordTests {
     private let passwords = Passwords(cost: PasswordCost(rounds: 4), randomness: .seeded(1))
 
     @Test func `a password matches its own hash only`() async throws {

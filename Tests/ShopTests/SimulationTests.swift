@@ -10,7 +10,7 @@ import Testing
 /// Random customers against a store that restarts, a clock that jumps, prices
 /// that change and a processor that loses things; a simpler second model says
 /// what must be true afterwards.
-@Suite struct SimulationTests {
+@Suite(.unforgiven, .timeLimit(.minutes(5))) struct SimulationTests {
     @Test(arguments: Seeds.all + [5, 6])
     func `nobody pays twice, loses a purchase or owns a thing twice`(seed: UInt64) async throws {
         var simulation = try await Simulation(seed: seed)

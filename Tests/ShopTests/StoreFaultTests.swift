@@ -9,7 +9,7 @@ import Testing
 @testable import Shop
 
 /// What a store does when its ports fail: a fault, and nothing half-done.
-@Suite struct StoreFaultTests {
+@Suite(.timeLimit(.minutes(5))) struct StoreFaultTests {
     private func ports(_ places: StoragePlaces, _ keys: any KeyStore) -> StorePorts {
         StorePorts(
             places: places, keys: keys, wall: .standing(at: TestWall.start),

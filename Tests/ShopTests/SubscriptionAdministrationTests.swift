@@ -6,7 +6,7 @@ import Testing
 
 @testable import Shop
 
-@Suite struct SubscriptionAdministrationTests {
+@Suite(.timeLimit(.minutes(5))) struct SubscriptionAdministrationTests {
     private static let app = TestWorld.bundleID.value
 
     /// A world whose app has the subscription `gold` in the group `pro`.

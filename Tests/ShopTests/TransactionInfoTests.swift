@@ -7,7 +7,7 @@ import Testing
 
 @testable import Shop
 
-@Suite struct TransactionInfoTests {
+@Suite(.timeLimit(.minutes(5))) struct TransactionInfoTests {
     private func token(
         _ key: CreatedServerKey, _ world: TestWorld, issuer: String? = nil,
         bundleID: String? = nil, lifetimeSeconds: Int64 = 300

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Shop
 
-@Suite struct TransactionsTests {
+@Suite(.timeLimit(.minutes(5))) struct TransactionsTests {
     private func since(
         _ revision: Int64, _ world: TestWorld, _ session: DeviceSession
     ) async throws -> TransactionsResponse {

@@ -8,7 +8,7 @@ import Testing
 @testable import SignedData
 
 /// OpenSSL asks, and judges the answers.
-@Suite struct CertificateStatusTests {
+@Suite(.timeLimit(.minutes(5))) struct CertificateStatusTests {
     /// The machine's own time: openssl knows no other.
     private let wall = Timestamp(
         milliseconds: Int64(Date(timeIntervalSinceNow: 0).timeIntervalSince1970 * 1000))

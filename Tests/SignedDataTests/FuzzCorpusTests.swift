@@ -9,7 +9,7 @@ import Testing
 @testable import SignedData
 
 /// The fuzzers' corpus, and harm done to it, through the fuzzers' own entries.
-@Suite struct FuzzCorpusTests {
+@Suite(.unforgiven) struct FuzzCorpusTests {
     private static func folder(_ entry: FuzzEntry) -> URL {
         Command.packageRoot.appendingPathComponent("Fuzz/Corpus/\(entry.rawValue)")
     }

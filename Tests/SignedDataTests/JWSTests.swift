@@ -6,7 +6,7 @@ import Testing
 
 @testable import SignedData
 
-@Suite struct JWSTests {
+@Suite(.timeLimit(.minutes(5))) struct JWSTests {
     @Test func `a signed transaction verifies and says what was signed`() throws {
         let payload = Sample.transaction()
 

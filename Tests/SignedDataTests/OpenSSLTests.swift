@@ -8,7 +8,7 @@ import Testing
 
 /// OpenSSL judges our receipts and certificates. Where it is missing these
 /// tests fail: `make test` installs it.
-@Suite struct OpenSSLTests {
+@Suite(.timeLimit(.minutes(5))) struct OpenSSLTests {
     @Test(arguments: ReceiptDigest.allCases)
     func `openssl accepts our receipt under our root`(digest: ReceiptDigest) async throws {
         let receipt = try Sample.receipt(digest: digest)

@@ -10,7 +10,7 @@ import Testing
 /// Apple's own library and an independent one judge what we sign, in Python.
 /// Where Python or they are missing these tests fail: `make test` installs
 /// them.
-@Suite struct PeerTests {
+@Suite(.timeLimit(.minutes(5))) struct PeerTests {
     private static let appAppleID = 6_700_000_001
 
     @Test func `others' libraries accept what we sign and refuse what is spoilt`() async throws {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// What every storage owes. Each closure runs twice throughout.
-@Suite struct ConformanceTests {
+@Suite(.timeLimit(.minutes(5))) struct ConformanceTests {
     @Test(arguments: Engine.allCases)
     func `parameters are bound by number, not by appearance`(engine: Engine) async throws {
         let storage = try await engine.open()

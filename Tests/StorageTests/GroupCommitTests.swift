@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 
 /// Writes that wait together commit together.
-@Suite struct GroupCommitTests {
+@Suite(.timeLimit(.minutes(5))) struct GroupCommitTests {
     private let folder: TemporaryFolder
     private let file: String
     private let observer = CountingObserver()
@@ -52,7 +52,9 @@ import Testing
             for (index, body) in bodies.enumerated() {
                 group.addTask { (index, try await fault { try await storage.write(body) }) }
             }
-            while storage.waitingWrites < bodies.count { await Task.yield() }
+            await until("\(bodies.count) writes that wait", seen: "\(storage.waitingWrites)") {
+                storage.waitingWrites >= bodies.count
+            }
             behind()
             // Twice, for a closure that is run twice waits twice.
             gate.signal()
@@ -244,7 +246,7 @@ import Testing
         }
         for await _ in entered {}
         let waiting = Task { try await fault { try await storage.putJar(3, "waits") } }
-        while storage.waitingWrites < 1 { await Task.yield() }
+        await until("a write that waits") { storage.waitingWrites > 0 }
         let closing = Task { try await storage.close() }
         #expect(try await waiting.value?.code == .unavailable)
         gate.signal()

@@ -6,7 +6,7 @@ import StorageSQLite
 import TestSupport
 import Testing
 
-@Suite struct MigrationTests {
+@Suite(.unforgiven, .timeLimit(.minutes(5))) struct MigrationTests {
     private let folder: TemporaryFolder
     private let file: String
 

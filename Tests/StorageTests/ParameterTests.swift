@@ -4,7 +4,7 @@ import Storage
 import TestSupport
 import Testing
 
-@Suite struct ParameterTests {
+@Suite(.unforgiven, .timeLimit(.minutes(5))) struct ParameterTests {
     private static let mismatches: [([SQLValue], StorageFault.Code)] = [
         ([], .parameters),
         ([.integer(1)], .parameters),

@@ -50,7 +50,7 @@ import Testing
         try await rig.untilSleeping("first")
 
         let second = Task { try await rig.shelf.count() }
-        while rig.database.waiting == 0 { await Task.yield() }
+        await until("a call that waits for the connection") { rig.database.waiting > 0 }
         second.cancel()
 
         // The only connection is still asleep.
@@ -133,7 +133,7 @@ import Testing
                         }
                     }
                     if number % 2 == 0 {
-                        for _ in 0..<(number % 50) * 20 { await Task.yield() }
+                        await giveWay(times: (number % 50) * 20)
                         work.cancel()
                     }
                     do {

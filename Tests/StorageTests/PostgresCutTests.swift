@@ -7,7 +7,7 @@ import Testing
 
 /// A write whose line is cut at each of its messages, before, within and
 /// after it: done once, or not at all, and said truly.
-@Suite(.timeLimit(.minutes(15))) struct PostgresCutTests {
+@Suite(.unforgiven, .timeLimit(.minutes(15))) struct PostgresCutTests {
     private static let locked = Statement(
         "jars.locked", "SELECT coins FROM jars WHERE id = 1 FOR UPDATE")
 

@@ -29,7 +29,9 @@ import Testing
         rig.shelf.wake("one")
         rig.shelf.wake("two")
         // It was tried, and tried again.
-        while rig.proxy.connections < 4 { await Task.yield() }
+        await until("a fourth connection", seen: "\(rig.proxy.connections)") {
+            rig.proxy.connections >= 4
+        }
         rig.proxy.pass()
 
         #expect(await heard(.word("one"), &truth))
@@ -47,7 +49,7 @@ import Testing
         rig.proxy.obey { $0.type == nil ? .pass : .silence }
         // The heartbeat's question goes unanswered; so does the next greeting.
         let connections = rig.proxy.connections
-        while rig.proxy.connections == connections { await Task.yield() }
+        await until("another connection") { rig.proxy.connections != connections }
         rig.proxy.release()
 
         #expect(await heard(.missed, &wakes))
@@ -64,7 +66,7 @@ import Testing
         let connections = rig.proxy.connections
 
         // Three questions and their answers.
-        while rig.proxy.messages < 15 { await Task.yield() }
+        await until("15 messages", seen: "\(rig.proxy.messages)") { rig.proxy.messages >= 15 }
 
         #expect(rig.proxy.connections == connections)
         await rig.close()

@@ -43,8 +43,8 @@ struct PostgresRig: Sendable {
     func until(_ condition: String) async throws {
         let statement = Statement(
             "activity", "SELECT count(*) AS n FROM pg_stat_activity WHERE \(condition)")
-        while try await truth.read({ try $0.first(statement)?.integer("n") ?? 0 }) == 0 {
-            await Task.yield()
+        try await TestSupport.until("a server process with \(condition)") {
+            try await truth.read { try $0.first(statement)?.integer("n") ?? 0 } > 0
         }
     }
 

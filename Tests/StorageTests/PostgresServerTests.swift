@@ -34,7 +34,9 @@ import Testing
             }
             group.addTask {
                 for (threshold, signal) in [(40, SIGQUIT), (120, SIGINT)] {
-                    while done.value < threshold { await Task.yield() }
+                    await until("\(threshold) writes done", seen: "\(done.value)") {
+                        done.value >= threshold
+                    }
                     try cluster.restart(signal)
                 }
             }
@@ -49,6 +51,7 @@ import Testing
     /// Asks again under the same id until the server has an answer.
     private func put(_ id: Int64, _ shelf: PostgresStorage) async throws {
         while true {
+            try Task.checkCancellation()
             do { return try await shelf.putJar(id, "jar \(id)") } catch let fault as StorageFault {
                 let mayAsk: [StorageFault.Code] = [.unavailable, .outcomeUnknown, .busy]
                 try #require(mayAsk.contains(fault.code), "\(fault)")

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The files of a database as a power cut leaves them.
-@Suite struct PowerCutTests {
+@Suite(.unforgiven, .timeLimit(.minutes(5))) struct PowerCutTests {
     private let folder: TemporaryFolder
     private let file: String
     private let commits: Int64 = 40

@@ -11,7 +11,7 @@ import Testing
 
 /// The power fails before any write or sync of a workload, and what was not
 /// synced is lost, kept or torn.
-@Suite struct PowerLossTests {
+@Suite(.unforgiven, .timeLimit(.minutes(5))) struct PowerLossTests {
     private let folder: TemporaryFolder
 
     init() throws {

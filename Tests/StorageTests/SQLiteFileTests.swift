@@ -11,7 +11,7 @@ import Testing
 @testable import StorageSQLite
 
 /// What holds for SQLite's files alone.
-@Suite struct SQLiteFileTests {
+@Suite(.timeLimit(.minutes(5))) struct SQLiteFileTests {
     private let folder: TemporaryFolder
     private let file: String
 

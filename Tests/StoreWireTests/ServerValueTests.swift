@@ -6,7 +6,7 @@ import StoreWire
 import TestSupport
 import Testing
 
-@Suite struct ServerValueTests {
+@Suite(.unforgiven) struct ServerValueTests {
     private static var bought: JWSTransactionDecodedPayload {
         var payload = JWSTransactionDecodedPayload()
         payload.transactionId = "2000000000001007"

@@ -5,7 +5,7 @@ import Testing
 
 /// Which module may look at which: the table in the documents, the package's
 /// description and the sources must agree.
-@Suite struct ModuleTests {
+@Suite(.timeLimit(.minutes(5))) struct ModuleTests {
     let tree = PackageTree()
 
     @Test func `the table of modules agrees with the package`() async throws {

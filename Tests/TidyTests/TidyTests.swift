@@ -35,10 +35,75 @@ import Testing
 
     @Test func `tests neither sleep nor assert nothing`() throws {
         let files = try tree.files(in: ["Tests"], extensions: ["swift"])
-            .filter { $0.path != "Tests/TidyTests/TidyTests.swift" }
+            .filter { !["Tests/TidyTests/TidyTests.swift", Self.waiting].contains($0.path) }
         let idle = [#/Task\.sleep|Thread\.sleep|usleep\(/#, #/#expect\(true\)/#, #/XCTest/#]
 
         #expect(places(files, idle) == [])
+    }
+
+    /// The one place of waits that end with a sentence.
+    private static let waiting = "Tests/TestSupport/Waiting.swift"
+
+    @Test func `every wait of a test ends`() throws {
+        let files = try tree.files(in: ["Tests"], extensions: ["swift"]).filter {
+            // The flawed store is a program, and the pattern is no wait.
+            ![Self.waiting, "Tests/TidyTests/TidyTests.swift", "Tests/FlawedStore/Flaw.swift"]
+                .contains($0.path)
+        }
+        let endless = [
+            #/Task\.yield/#, #/with(?:Checked|Unsafe)(?:Throwing)?Continuation/#,
+            // A loop that does nothing but ask again.
+            #/\bwhile .*\bawait\b.*\{ *\}$/#,
+        ]
+
+        #expect(places(files, endless) == [], "`until` of TestSupport waits, and ends")
+    }
+
+    @Test func `a suite that may wait has a time limit`() throws {
+        let suites = try suites().filter { $0.body.contains(#/@Test[^{]*\basync\b/#) }
+
+        let endless = suites.filter { !$0.traits.contains(".timeLimit(") }
+        #expect(suites.count > 90)
+        #expect(endless.map(\.place) == [], "these need `.timeLimit(.minutes(5))`")
+    }
+
+    @Test func `a suite that looks for rare faults is never forgiven`() throws {
+        let name = #/Cut|Kill|Simulation|Power|Proof|Flaw|Fuzz/#
+        let words = #/\b(?:Seeds\.|SeededGenerator\(|Knife\(|CutRun\(|SIGKILL\b|kill9\(|Proof\.)/#
+        let rare = try suites().filter { $0.name.contains(name) || $0.body.contains(words) }
+
+        let forgiven = rare.filter { !$0.traits.contains(".unforgiven") }
+        #expect(rare.count > 30)
+        #expect(forgiven.map(\.place) == [], "these need `.unforgiven`")
+    }
+
+    private struct SuiteText {
+        let place: String
+        let name: String
+        let traits: Substring
+        /// As far as the next suite of the file.
+        let body: Substring
+    }
+
+    private func suites() throws -> [SuiteText] {
+        let head =
+            #/
+            @Suite\b(?<traits>\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))?\s*
+            (?:[a-z@]\w*\s+)*?(?:struct|class|actor|enum)\s+(?<name>\w+)
+            /#
+        let own = "Tests/TidyTests/"
+        return try tree.files(in: ["Tests"], extensions: ["swift"])
+            .filter { !$0.path.hasPrefix(own) }
+            .flatMap { file in
+                let found = file.text.matches(of: head)
+                let ends = found.dropFirst().map(\.range.lowerBound) + [file.text.endIndex]
+                return zip(found, ends).map { match, end in
+                    SuiteText(
+                        place: "\(file.path): \(match.output.name)",
+                        name: String(match.output.name), traits: match.output.traits ?? "",
+                        body: file.text[match.range.upperBound..<end])
+                }
+            }
     }
 
     @Test func `every file says its licence and can be seen whole`() throws {

@@ -162,10 +162,7 @@ final class CutRun: @unchecked Sendable {
             files: CutFiles(disk: disk, life: life, tape: tape, bell: bell),
             sheet: CutSheet(life: life, tape: tape, bell: bell),
             wall: .standing(at: TestWallClock.start), randomness: randomness,
-            sleep: { _ in
-                try Task.checkCancellation()
-                await Task.yield()
-            },
+            sleep: noPause,
             callbacks: { body in
                 callbacks.async {
                     if life.isAlive { body() }

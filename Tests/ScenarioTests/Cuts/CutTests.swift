@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import TestSupport
 import Testing
 
 /// Never lost, never twice: every port call of a purchase, cut before and after.
-@Suite(.timeLimit(.minutes(15))) struct CutTests {
+@Suite(.unforgiven, .timeLimit(.minutes(15))) struct CutTests {
     @Test(arguments: [(false, false), (true, false), (true, true)])
     func `a purchase cut anywhere is paid once and delivered until finished`(
         hasProcessor: Bool, asksToBuy: Bool

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Live
 import Synchronization
+import TestSupport
 
 /// Where a run is cut: at which port call, and on which side of it.
 struct Cut: Hashable, Sendable, CustomStringConvertible {
@@ -73,39 +73,20 @@ final class Bell: Sendable {
     struct NothingHappened: Error {}
 
     private let patience: Duration
-    private let state = Mutex<(rung: Int, waiting: [CheckedContinuation<Void, Never>])>((0, []))
+    private let state = Mutex(0)
 
     init(patience: Duration) {
         self.patience = patience
     }
 
-    var rung: Int { state.withLock { $0.rung } }
+    var rung: Int { state.withLock { $0 } }
 
-    func ring() {
-        let waiting = state.withLock { state in
-            state.rung += 1
-            defer { state.waiting = [] }
-            return state.waiting
-        }
-        for continuation in waiting { continuation.resume() }
-    }
+    func ring() { state.withLock { $0 += 1 } }
 
     /// Returns when it was rung since; throws when it stays silent for long.
     func next(since rung: Int) async throws {
-        let limit = patience
-        let patience = Task {
-            try await Live.sleep(limit)
-            self.ring()
-            return true
+        guard await becomes(within: patience, so: { self.rung != rung }) else {
+            throw NothingHappened()
         }
-        await withCheckedContinuation { continuation in
-            let isOver = state.withLock { state in
-                if state.rung == rung { state.waiting.append(continuation) }
-                return state.rung != rung
-            }
-            if isOver { continuation.resume() }
-        }
-        patience.cancel()
-        if (try? await patience.value) == true { throw NothingHappened() }
     }
 }

@@ -14,7 +14,7 @@ import Testing
 #endif
 
 /// A served store that is killed while customers buy.
-@Suite(.timeLimit(.minutes(15))) struct KillTests {
+@Suite(.unforgiven, .timeLimit(.minutes(15))) struct KillTests {
     private static let killsMin = 20
     private static let buyers = 4
 
@@ -36,8 +36,8 @@ import Testing
         var unanswered: [Int] = []
         for _ in 0..<(8 * Self.killsMin) where unanswered.count < Self.killsMin {
             siege.open(killAt: chance.integer(in: 1...12))
-            await siege.whenDue()
-            for _ in 0..<chance.integer(in: 0...100) { await Task.yield() }
+            try await siege.whenDue()
+            await giveWay(times: chance.integer(in: 0...100))
             store.kill9()
             let left = await siege.close()
             if left > 0 { unanswered.append(left) }
@@ -46,7 +46,7 @@ import Testing
         }
         siege.end()
         siege.open(killAt: 0)
-        try await buying.value
+        try await buying.joined
         for id in siege.answers.keys.sorted() { try await Self.askAgain(id, buyers, siege) }
 
         print("killed with purchases unanswered: \(unanswered), seed \(seed)")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Synchronization
 import TestSupport
 
 /// `shopkeeper serve` as a process, on a data directory of a test's own.
@@ -33,12 +34,17 @@ final class ServedProcess: Sendable {
             ] + (database.map { ["--database", $0] } ?? []),
             environment: ProcessInfo.processInfo.environment.merging(
                 ["XDG_RUNTIME_DIR": runtime], uniquingKeysWith: { $1 }))
-        var output = ""
-        for await line in child.lines {
-            output += line + "\n"
-            if let url = announced(output) { return (ServedProcess(child), url) }
+        let output = Mutex("")
+        _ = await first(of: child.lines, "the announcement of a store that listens") { line in
+            output.withLock { output in
+                output += line + "\n"
+                return announced(output) != nil
+            }
         }
-        throw Failed(output: await child.outcome().errors)
+        guard let url = announced(output.withLock { $0 }) else {
+            throw Failed(output: await child.outcome().errors)
+        }
+        return (ServedProcess(child), url)
     }
 
     /// Ends it as a power failure would.

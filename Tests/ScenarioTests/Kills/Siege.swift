@@ -6,6 +6,7 @@ import Live
 import PurchaseKit
 import StoreWire
 import Synchronization
+import TestSupport
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
@@ -23,16 +24,14 @@ final class Siege: Sendable {
         /// Sent to the life that was killed, and not answered by it.
         var unanswered = 0
         var answers: [String: Set<String>] = [:]
-        var waiting: [CheckedContinuation<Void, Never>] = []
+
+        var isDue: Bool { sent >= killAt }
+        var sight: String {
+            "\(sent) purchases sent, \(underWay.count) under way, \(answers.count) answered"
+        }
     }
 
     private let state = Mutex(State())
-    private let moment: AsyncStream<Void>
-    private let strike: AsyncStream<Void>.Continuation
-
-    init() {
-        (moment, strike) = AsyncStream.makeStream(of: Void.self)
-    }
 
     var isOver: Bool { state.withLock { $0.isOver } }
     /// Transaction ids that were answered, by purchase id.
@@ -41,7 +40,7 @@ final class Siege: Sendable {
 
     /// The store listens; it shall be killed around its `killAt`-th purchase.
     func open(killAt: Int) {
-        wake { state in
+        state.withLock { state in
             state.isUp = true
             state.sent = 0
             state.unanswered = 0
@@ -53,34 +52,34 @@ final class Siege: Sendable {
     /// unanswered, when all that were under way have ended.
     func close() async -> Int {
         state.withLock { $0.isUp = false }
-        while underWay > 0 { await changed { $0.underWay.isEmpty } }
+        await comes("an end of each purchase that was under way") { $0.underWay.isEmpty }
         return state.withLock { $0.unanswered }
     }
 
     /// No more purchases are begun. What was begun is asked until it is answered.
-    func end() { wake { $0.isOver = true } }
+    func end() { state.withLock { $0.isOver = true } }
 
-    /// Returns when the store listens.
-    func whenUp() async {
-        while !state.withLock({ $0.isUp }) { await changed { $0.isUp } }
+    /// Returns when the store listens; throws when it never does.
+    func whenUp() async throws {
+        guard await comes("a store that listens", { $0.isUp }) else { throw CancellationError() }
     }
 
-    /// Returns when it is time to kill.
-    func whenDue() async {
-        for await _ in moment { return }
+    /// Returns when it is time to kill; throws when that time never comes.
+    func whenDue() async throws {
+        guard await comes("the purchase to kill at", { $0.isDue }) else {
+            throw CancellationError()
+        }
     }
 
     func begin(_ id: String) {
-        let isDue = state.withLock { state in
+        state.withLock { state in
             state.underWay.insert(id)
             state.sent += 1
-            return state.sent == state.killAt
         }
-        if isDue { strike.yield() }
     }
 
     func answered(_ id: String, transaction: String) {
-        wake { state in
+        state.withLock { state in
             state.underWay.remove(id)
             state.answers[id, default: []].insert(transaction)
         }
@@ -88,29 +87,15 @@ final class Siege: Sendable {
 
     /// `isSent`: whether the purchase had left the device.
     func unanswered(_ id: String, isSent: Bool) {
-        wake { state in
+        state.withLock { state in
             state.underWay.remove(id)
             if isSent { state.unanswered += 1 }
         }
     }
 
-    private func wake(_ change: (inout State) -> Void) {
-        let woken = state.withLock { state in
-            change(&state)
-            defer { state.waiting = [] }
-            return state.waiting
-        }
-        for continuation in woken { continuation.resume() }
-    }
-
-    private func changed(_ isSo: (borrowing State) -> Bool) async {
-        await withCheckedContinuation { continuation in
-            let isOver = state.withLock { state in
-                if !isSo(state) { state.waiting.append(continuation) }
-                return isSo(state)
-            }
-            if isOver { continuation.resume() }
-        }
+    @discardableResult
+    private func comes(_ what: String, _ isSo: (State) -> Bool) async -> Bool {
+        await until(what, seen: state.withLock { $0.sight }) { state.withLock { isSo($0) } }
     }
 }
 
@@ -153,13 +138,13 @@ struct Buyer: Sendable {
     func buy() async throws {
         while !siege.isOver {
             let id = randomness.uuid()
-            while try await !ask(id) {}
+            while try await !ask(id) { try Task.checkCancellation() }
         }
     }
 
     /// Whether there was an answer.
     func ask(_ id: String) async throws -> Bool {
-        await siege.whenUp()
+        try await siege.whenUp()
         siege.begin(id)
         do throws(TransportFailure) {
             let reply = try await transport.send(try call(id))

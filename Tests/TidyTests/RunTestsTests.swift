@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestSupport
+import Testing
+
+/// `scripts/run-tests`, with a script in place of `swift` that prints what
+/// Swift Testing prints.
+@Suite(.timeLimit(.minutes(5))) struct RunTestsTests {
+    let folder: TemporaryFolder
+
+    init() throws {
+        folder = try temporaryFolder("run-tests")
+        try write(
+            "Tests/Suites.swift",
+            """
+            @Suite(.timeLimit(.minutes(5))) struct CrowdedTests {
+            @Suite(
+                .serialized, .unforgiven, .timeLimit(.minutes(5)))
+            struct KillTests {
+            """)
+    }
+
+    private func write(_ name: String, _ text: String) throws {
+        let url = URL(fileURLWithPath: folder.file(name))
+        try FileManager.default.createDirectory(
+            at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: url)
+    }
+
+    /// `swift` says the lines of `first`, then, in another run, of `later`; a
+    /// line that begins with `!` is run.
+    private func run(
+        _ first: [String], _ later: [String] = [], _ environment: [String: String] = [:],
+        _ options: String...
+    ) async throws -> ChildProcess.Outcome {
+        let say = { (lines: [String]) in
+            lines.map { $0.hasPrefix("!") ? String($0.dropFirst()) : "echo '\($0)'" }
+                .joined(separator: "\n")
+        }
+        try write(
+            "swift",
+            """
+            echo "seed of this run $SHOPKEEPER_SEED, asked: $*"
+            if [ -e been ]; then
+            \(say(later))
+            exit
+            fi
+            touch been
+            \(say(first))
+            """)
+        var all = ProcessInfo.processInfo.environment
+        all["SHOPKEEPER_SEED"] = nil
+        all["SHOPKEEPER_TEST_GRACE"] = "1"
+        all["SWIFT"] = "bash \(folder.file("swift"))"
+        return try await ChildProcess.run(
+            ["python3", try PackageRoot.path() + "/scripts/run-tests"] + options,
+            environment: all.merging(environment) { $1 },
+            folder: URL(fileURLWithPath: folder.path))
+    }
+
+    private func failed(_ suite: String) -> [String] {
+        [
+            "◇ Test \"a sentence\" started.", "✘ Test \"a sentence\" failed after 1.0 seconds",
+            "✘ Suite \(suite) failed after 1.0 seconds with 1 issue.",
+            "✘ Test run with 1 test in 1 suite failed after 1 second", "!exit 1",
+        ]
+    }
+
+    private let passed = [
+        "◇ Test \"a sentence\" started.", "✔ Test \"a sentence\" passed after 1.0 seconds.",
+        "✔ Suite CrowdedTests passed after 1.0 seconds.",
+        "✔ Test run with 1 test in 1 suite passed after 1 second",
+    ]
+
+    @Test func `a second run repeats the seed, and the forgiven suite is counted`() async throws {
+        let outcome = try await run(failed("CrowdedTests"), passed)
+
+        let seeds = outcome.output.matches(of: #/seed of this run (\d+)/#).map { $0.output.1 }
+        #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
+        #expect(seeds.count == 2 && Set(seeds).count == 1)
+        #expect(outcome.output.contains("were forgiven: 1\n  CrowdedTests (seed \(seeds[0]), "))
+        #expect(try await run([], [], [:], "--tally").output.contains("forgiven: 1\n  Crowded"))
+        _ = try await run([], [], [:], "--new-tally")
+        #expect(try await run([], [], [:], "--tally").output.contains("forgiven: 0\n"))
+    }
+
+    @Test func `a seed that is given is the seed of the run`() async throws {
+        let outcome = try await run(passed, [], ["SHOPKEEPER_SEED": "77"])
+
+        #expect(outcome.status == 0)
+        #expect(outcome.output.contains("seed of this run 77,"))
+    }
+
+    @Test(arguments: ["KillTests", "SuiteThatNoSourceHas"])
+    func `a suite that is never forgiven fails the run at once`(suite: String) async throws {
+        let outcome = try await run(failed(suite), passed)
+
+        #expect(outcome.status == 1)
+        #expect(outcome.output.contains("never forgiven: \(suite). The seed was "))
+        #expect(!outcome.output.contains("Once more"))
+    }
+
+    @Test func `a second run that fails, or runs another test, forgives nothing`() async throws {
+        let other = passed.map { $0.replacing("a sentence", with: "another one") }
+        for later in [failed("CrowdedTests"), other] {
+            let outcome = try await run(failed("CrowdedTests"), later)
+
+            #expect(outcome.status == 1)
+            #expect(outcome.output.contains("Failed twice."))
+            try FileManager.default.removeItem(atPath: folder.file("been"))
+        }
+    }
+
+    /// The hanging test's processes leave their parent and its session.
+    private let hanging = [
+        "◇ Test \"one that ends\" started.", "◇ Test \"one that hangs\" started.",
+        "✔ Test \"one that ends\" passed after 1.0 seconds.",
+        "!setsid bash -c 'trap \"\" TERM; echo $$ >left; exec sleep 600' &",
+        "!until [ -s left ]; do :; done", "!wait",
+    ]
+
+    private func isAlive(_ file: String) throws -> Bool {
+        let text = try String(contentsOfFile: folder.file(file), encoding: .utf8)
+        let pid = try #require(pid_t(text.trimmingCharacters(in: .whitespacesAndNewlines)))
+        return kill(pid, 0) == 0
+    }
+
+    @Test(arguments: [
+        ("SHOPKEEPER_TEST_MINUTES", "the run took longer than 0.02 minutes"),
+        ("SHOPKEEPER_TEST_SILENCE", "no test began or ended for 0.02 minutes"),
+    ])
+    func `a run that hangs is stopped, names its tests and leaves nothing running`(
+        limit: String, reason: String
+    ) async throws {
+        let outcome = try await run(hanging, [], [limit: "0.02"])
+
+        #expect(outcome.status == 124)
+        #expect(outcome.output.contains("STOPPED: \(reason)"))
+        #expect(outcome.output.contains("did not end: 1\n  \"one that hangs\"\n"))
+        #expect(try !isAlive("left"))
+    }
+
+    @Test func `a test that takes all memory is stopped, and the size is named`() async throws {
+        let eater = "!python3 -c 'x = bytearray(80 << 20); import time; time.sleep(600)'"
+        let outcome = try await run(
+            ["◇ Test \"one that eats\" started.", eater], [], ["SHOPKEEPER_TEST_MEMORY": "64"])
+
+        #expect(outcome.status == 124)
+        #expect(outcome.output.contains(#/STOPPED: the process \d+ \(python3.*\) held \d+ MiB/#))
+        #expect(outcome.output.contains("did not end: 1\n  \"one that eats\"\n"))
+    }
+
+    @Test func `what tests leave running after a run is named and ended`() async throws {
+        let outcome = try await run(
+            ["!setsid sleep 600 & echo $! >left", "!exec >/dev/null 2>&1"] + passed)
+
+        #expect(outcome.status == 0)
+        #expect(outcome.output.contains("LEFT RUNNING BY THE TESTS, and ended now: sleep ("))
+        #expect(try !isAlive("left"))
+    }
+}
