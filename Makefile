@@ -7,7 +7,7 @@ VENV := .venv
 SOURCES := Package.swift Sources Samples Tests Benchmarks Fuzz/Package.swift Fuzz/Sources
 
 .DEFAULT_GOAL := help
-.PHONY: help run on-sqlite on-postgres test test-proxy test-stranger test-growing lint format build unit peers packages bench fuzz soak flaws times clean
+.PHONY: help run on-sqlite on-postgres test test-proxy test-stranger test-growing lint format build unit peers packages bench fuzz soak flaws mutants times clean
 
 help:                ## what there is to do
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1|/p' Makefile | awk -F'|' '{printf "%-22s %s\n", $$1, $$2}'
@@ -78,6 +78,9 @@ soak: packages peers  ## the proof that nothing is lost or doubled, for MINUTES=
 flaws: packages peers build  ## break a store on purpose, and see the proof find each flaw
 	SHOPKEEPER_FLAWS=1 SHOPKEEPER_PYTHON="$(CURDIR)/$(VENV)/bin/python" SWIFT="$(SWIFT)" \
 	    scripts/run-tests --filter ProofTests.FlawTests
+
+mutants: packages    ## spoil the code in 25 ways a module, and count which of them the tests notice
+	$(PYTHON) scripts/mutants $(ARGS)
 
 times: packages      ## cold and incremental build times, for docs/HACKING.md
 	scripts/build-times
