@@ -34,6 +34,19 @@ enum Edge {
         }
     }
 
+    /// As ``text(_:_:bytesMax:)``, and fit to be shown in a list: it neither steers
+    /// a terminal nor hides from its reader.
+    static func label(_ value: String, _ field: String, bytesMax: Int = textBytesMax) throws {
+        try text(value, field, bytesMax: bytesMax)
+        guard value.unicodeScalars.allSatisfy(VisibleText.isAllowedInName) else {
+            throw Refusal(
+                .badRequest, code: "textInvalid",
+                "The text holds a character that cannot be seen.", field: field,
+                rule: "no line ends, control, bidirectional or zero-width characters",
+                remedy: "leave the character out")
+        }
+    }
+
     /// Longest address of a mailbox: RFC 5321 leaves no room for more.
     static let emailBytesMax = 254
 

@@ -108,7 +108,10 @@ extension Realm {
     }
 
     private static func check(_ change: AppChange) throws {
-        if let name = change.name { try Edge.name(name, "name") }
+        if let name = change.name {
+            try Edge.name(name, "name")
+            try Edge.label(name, "name")
+        }
         if let locale = change.locale { try Edge.name(locale, "locale", bytesMax: 64) }
         if let storefront = change.storefront, Storefront.named(storefront) == nil {
             throw unknownStorefront(field: "storefront")

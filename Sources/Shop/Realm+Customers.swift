@@ -14,6 +14,7 @@ extension Realm {
         _ context: RequestContext = RequestContext(requestID: "none", actor: "server")
     ) async throws -> CustomerSummary {
         try Edge.name(request.name, "name", bytesMax: 100)
+        try Edge.label(request.name, "name", bytesMax: 100)
         if let email = request.email { try Edge.email(email, "email") }
         try checkCustomer(request.storefront, interrupts: request.interruptsPurchases)
         let hash = try await passwordHash(request.password)

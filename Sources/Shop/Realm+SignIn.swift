@@ -36,14 +36,15 @@ extension Realm {
     }
 
     private static func check(_ request: SignInRequest) throws -> UUIDText {
-        let texts = [
-            (request.bundleId, "bundleId"), (request.deviceName, "deviceName"),
-            (request.customer, "customer"),
-        ]
+        let texts = [(request.bundleId, "bundleId"), (request.customer, "customer")]
         for (text, field) in texts {
             if let text { try Edge.text(text, field) }
         }
-        if let version = request.appVersion { try Edge.name(version, "appVersion", bytesMax: 64) }
+        if let name = request.deviceName { try Edge.label(name, "deviceName") }
+        if let version = request.appVersion {
+            try Edge.name(version, "appVersion", bytesMax: 64)
+            try Edge.label(version, "appVersion", bytesMax: 64)
+        }
         if let password = request.password {
             try Edge.text(password, "password", bytesMax: Passwords.bytesMax)
         }

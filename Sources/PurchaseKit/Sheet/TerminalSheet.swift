@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Commerce
 import Foundation
 
 #if canImport(Glibc)
@@ -40,7 +41,7 @@ public struct TerminalSheet: PaymentSheet {
         let descriptor = open(Self.terminal, O_WRONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return StandardError.say(sentence) }
         defer { close(descriptor) }
-        Self.say(sentence + "\n", to: descriptor)
+        Self.say(VisibleText.line(sentence) + "\n", to: descriptor)
     }
 
     private static func ask(_ contents: SheetContents) -> SheetAnswer {
@@ -49,7 +50,8 @@ public struct TerminalSheet: PaymentSheet {
         defer { close(descriptor) }
         let rule = String(repeating: "─", count: 40)
         let lines = [rule] + contents.lines + [rule]
-        say("\n" + lines.map { "  \(printable($0))\n" }.joined(), to: descriptor)
+        // A product's words must not steer the terminal, nor turn its price around.
+        say("\n" + lines.map { "  \(VisibleText.line($0))\n" }.joined(), to: descriptor)
         while true {
             say("  Buy? [y/n] ", to: descriptor)
             guard let answer = line(from: descriptor) else { return .cancel }
@@ -59,13 +61,6 @@ public struct TerminalSheet: PaymentSheet {
             default: continue
             }
         }
-    }
-
-    /// Without control characters: a product's words must not steer the terminal.
-    private static func printable(_ text: String) -> String {
-        String(
-            String.UnicodeScalarView(
-                text.unicodeScalars.filter { $0.properties.generalCategory != .control }))
     }
 
     private static func say(_ text: String, to descriptor: Int32) {
