@@ -8,7 +8,8 @@ import Foundation
 ///
 /// A key is written beside its place, synced, and then linked into it:
 /// linking fails where a file stands already, so the first writer wins and
-/// no reader ever sees half a key.
+/// no reader ever sees half a key. A key's file that others may read is closed
+/// to them when it is read.
 public struct FileKeyStore: KeyStore {
     private let directory: String
     private let randomness: Randomness
@@ -76,12 +77,19 @@ public struct FileKeyStore: KeyStore {
     }
 
     private func readFile(_ path: String, name: String) throws -> [UInt8]? {
-        let file = open(path, O_RDONLY | O_CLOEXEC)
+        let file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else {
             if errno == ENOENT { return nil }
             throw fault(name, "open")
         }
         defer { close(file) }
+        var facts = stat()
+        guard fstat(file, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else {
+            throw KeyStoreFault(name, "is not a file of its own")
+        }
+        guard facts.st_mode & 0o077 == 0 || fchmod(file, 0o600) == 0 else {
+            throw fault(name, "be kept from others (mode 0600)")
+        }
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 16_384)
         while true {
@@ -94,7 +102,7 @@ public struct FileKeyStore: KeyStore {
     }
 
     private func write(_ bytes: [UInt8], to path: String, name: String) throws {
-        let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw fault(name, "create") }
         defer { close(file) }
         var rest = bytes[...]

@@ -12,18 +12,27 @@ import Synchronization
 #endif
 
 /// A data directory of one's own: SQLite means one serving process. The lock
-/// is the kernel's, so it ends with the process however that dies.
+/// is the kernel's, so it ends with the process however that dies. The folder holds
+/// keys, so nobody but its owner may enter it.
 public final class DirectoryLock: Sendable {
     private let descriptor: Mutex<Int32?>
 
-    /// Takes the lock of a folder, which is made where there is none.
+    /// The lock's file in its folder. It holds its holder's number, for words.
+    public static let file = "lock"
+
+    /// What only a data directory holds.
+    private static let contents = [file, "store.sqlite", "ledger.sqlite", "seal.key"]
+
+    /// Takes the lock of a folder, which is made where there is none, and
+    /// closed to others where it is open.
     ///
     /// Throws ``StorageFault``: `busy` while another holds it, `unavailable`
-    /// when the folder cannot be written.
+    /// when the folder cannot be written, or be kept from others.
     public init(folder: String) throws(StorageFault) {
-        try PrivateFiles.makeFolder(folder)
-        let path = folder + "/lock"
-        let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
+        try PrivateFiles.makeOwnFolder(folder, holding: Self.contents)
+        let path = folder + "/" + Self.file
+        let flags = O_CREAT | O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+        let descriptor = open(path, flags, 0o600)
         guard descriptor >= 0 else { throw PrivateFiles.failure(path, "cannot be opened") }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             let isHeld = errno == EWOULDBLOCK

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Storage
+public import Storage
 
 #if canImport(Glibc)
     import Glibc
@@ -10,8 +10,9 @@ import Storage
     import Darwin
 #endif
 
-/// Files that only their owner may read, in folders that only he may enter.
-enum PrivateFiles {
+/// Files that only their owner may read, in folders that only their owner may
+/// enter: they are born so, and never open for a moment.
+public enum PrivateFiles {
     /// Makes an empty file of mode 0600 where there is none, with its folder;
     /// takes from an existing one what others may do with it.
     ///
@@ -30,8 +31,82 @@ enum PrivateFiles {
         }
     }
 
+    /// Writes a whole new file and puts it in the place of an older one. It is
+    /// made beside its place, with its mode and as a file of its own, and is
+    /// durable before it has its name.
+    ///
+    /// `mode`: 0600 for what is secret; 0644 for what others may read.
+    /// `replaces`: where false, a file that is there already stays, and is a fault.
+    public static func store(
+        _ bytes: [UInt8], as path: String, mode: UInt32 = 0o600, replaces: Bool = true
+    ) throws(StorageFault) {
+        let part = path + ".part"
+        guard unlink(part) == 0 || errno == ENOENT else { throw failure(part, "is in the way") }
+        let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+        let descriptor = open(part, flags, mode_t(mode))
+        guard descriptor >= 0 else { throw failure(path, "cannot be made") }
+        defer { unlink(part) }
+        defer { close(descriptor) }
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw failure(path, "cannot be written") }
+            rest = rest.dropFirst(count)
+        }
+        guard fsync(descriptor) == 0 else { throw failure(path, "cannot be synced") }
+        let isPlaced = replaces ? rename(part, path) == 0 : link(part, path) == 0
+        guard isPlaced else { throw failure(path, "cannot be put in place") }
+        try syncFolder(folder(of: path))
+    }
+
+    /// Makes a data directory of mode 0700, or keeps others out of one that is
+    /// there. Throws ``StorageFault`` `unavailable` where that cannot be done, or
+    /// may not: a folder of another user, one in which others may have put
+    /// something, and one that holds other things too, such as a home or `/tmp`,
+    /// which its owner has to close, or to leave alone.
+    public static func makeOwnFolder(
+        _ path: String, holding known: [String]
+    ) throws(StorageFault) {
+        try makeFolder(path)
+        var facts = stat()
+        guard stat(path, &facts) == 0 else { throw failure(path, "cannot be looked at") }
+        guard facts.st_uid == geteuid() || geteuid() == 0 else {
+            throw StorageFault(
+                .unavailable,
+                "\(path) belongs to another user, who could read every key in it: name a folder "
+                    + "of your own, or run as its owner")
+        }
+        guard facts.st_mode & 0o077 != 0 else { return }
+        let names = try names(in: path)
+        let isOurs = names.isEmpty || names.contains { known.contains($0) }
+        let isWritten = facts.st_mode & 0o022 != 0 && !names.isEmpty
+        guard isOurs, !isWritten else {
+            throw StorageFault(
+                .unavailable,
+                "\(path) is open to other users and not empty: look at what is in it, then close "
+                    + "it with `chmod 700`, or name a folder that is not there yet")
+        }
+        guard chmod(path, 0o700) == 0 else {
+            throw failure(path, "cannot be kept from others (mode 0700)")
+        }
+    }
+
+    private static func names(in path: String) throws(StorageFault) -> [String] {
+        guard let folder = opendir(path) else { throw failure(path, "cannot be opened") }
+        defer { closedir(folder) }
+        var names: [String] = []
+        while let entry = readdir(folder) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names
+    }
+
     /// Makes a folder of mode 0700 and those above it, where there are none.
-    static func makeFolder(_ path: String) throws(StorageFault) {
+    public static func makeFolder(_ path: String) throws(StorageFault) {
         if mkdir(path, 0o700) == 0 { return try syncFolder(folder(of: path)) }
         if errno == ENOENT, folder(of: path) != path {
             try makeFolder(folder(of: path))

@@ -28,4 +28,51 @@ import Testing
         do { _ = try DirectoryLock(folder: folder.path) }
         _ = try DirectoryLock(folder: folder.path)
     }
+
+    @Test func `a folder that is open to others is closed, unless it holds other things`() throws {
+        let folder = try temporaryFolder("lock")
+        for name in ["empty", "ours", "full", "shared"] {
+            #expect(mkdir(folder.file(name), 0o755) == 0)
+        }
+        for name in ["ours/store.sqlite", "full/picture", "shared/store.sqlite"] {
+            close(open(folder.file(name), O_CREAT | O_WRONLY, 0o644))
+        }
+        // Others may have put the database there.
+        chmod(folder.file("shared"), 0o777)
+
+        for name in ["empty", "ours"] {
+            try DirectoryLock(folder: folder.file(name)).release()
+            #expect(mode(folder.file(name)) == 0o700)
+        }
+        for name in ["full", "shared"] {
+            let before = mode(folder.file(name))
+            let fault = #expect(throws: StorageFault.self) {
+                try DirectoryLock(folder: folder.file(name))
+            }
+            #expect(fault?.reason.contains("chmod 700") == true)
+            #expect(mode(folder.file(name)) == before)
+        }
+    }
+
+    @Test func `a private file follows no link, and replaces nothing unasked`() throws {
+        let folder = try temporaryFolder("private")
+        let (file, trap) = (folder.file("key"), folder.file("trap"))
+        close(open(trap, O_CREAT | O_WRONLY, 0o644))
+        for link in [file, file + ".part"] { #expect(symlink(trap, link) == 0) }
+
+        try PrivateFiles.store([1, 2], as: file)
+        #expect(throws: StorageFault.self) {
+            try PrivateFiles.store([3], as: file, replaces: false)
+        }
+
+        #expect(FileManager.default.contents(atPath: file) == Data([1, 2]))
+        #expect(FileManager.default.contents(atPath: trap) == Data())
+        #expect(mode(file) == 0o600)
+        #expect(!FileManager.default.fileExists(atPath: file + ".part"))
+    }
+
+    private func mode(_ path: String) -> UInt32? {
+        var facts = stat()
+        return lstat(path, &facts) == 0 ? UInt32(facts.st_mode) & 0o7777 : nil
+    }
 }
