@@ -30,6 +30,11 @@ public final class HTTPTransport: StoreTransport {
     }
 
     init(storeURL: URL, sleep: @escaping @Sendable (Duration) async throws -> Void) {
+        // What is not encrypted goes to the store alone: passwords and sessions
+        // are in it. A proxy sees of HTTPS only the store's name.
+        if storeURL.scheme?.lowercased() != "https", let host = storeURL.host {
+            Live.keepFromProxies(host.trimmingCharacters(in: ["[", "]"]))
+        }
         self.storeURL = storeURL
         self.sleep = sleep
         session = Mutex(Self.makeSession())
