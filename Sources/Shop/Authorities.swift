@@ -19,14 +19,14 @@ actor Authorities {
     static let lookSeconds: Int64 = 5
 
     private let keys: any KeyStore
-    private let statusURL: String?
+    private let statusURLs: [AuthorityKind: String]
     private var made: [AuthorityKind: LiveAuthority] = [:]
     private let lookedAt = Mutex<Timestamp?>(nil)
 
-    /// `statusURL` goes into certificates made from now on.
-    init(keys: any KeyStore, statusURL: String? = nil) {
+    /// `statusURLs` go into certificates made from now on.
+    init(keys: any KeyStore, statusURLs: [AuthorityKind: String] = [:]) {
         self.keys = keys
-        self.statusURL = statusURL
+        self.statusURLs = statusURLs
     }
 
     /// The authority, made now when there is none.
@@ -38,7 +38,7 @@ actor Authorities {
     func live(_ kind: AuthorityKind) async throws -> LiveAuthority {
         if let live = try await known(kind) { return live }
         // Whoever is second meanwhile makes some in vain: the first are stored.
-        let statusURL = statusURL
+        let statusURL = statusURLs[kind]
         let fresh = try await Task.detached {
             try CertificateAuthority.make(kind, statusURL: statusURL)
         }.value
@@ -77,7 +77,7 @@ actor Authorities {
         let keepsRootKey = files[Self.rootKeyFile] != nil
         if let rootKey { files[Self.rootKeyFile] = Array(rootKey.utf8) }
         let whole = rootKey == nil ? old : try CertificateAuthority(files: files)
-        let (next, statusURL) = (live.all.count + 1, statusURL)
+        let (next, statusURL) = (live.all.count + 1, statusURLs[kind])
         var fresh = try await Task.detached {
             try whole.rotated(kind, withIntermediate: withIntermediate, statusURL: statusURL).files
         }.value

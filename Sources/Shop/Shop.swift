@@ -37,7 +37,7 @@ public final class Store: Sendable {
         self.doorKeys = doorKeys
         numbers = NumberBlocks(registry: registry)
         keyRealms = ServerKeyRealms(registry: registry)
-        authorities = Authorities(keys: ports.keys, statusURL: ports.statusURL)
+        authorities = Authorities(keys: ports.keys, statusURLs: ports.statusURLs)
     }
 
     /// Opens the registry, makes what a new store lacks (door keys, the

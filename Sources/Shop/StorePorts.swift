@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Commerce
+import SignedData
 public import Storage
 public import StoreWire
 
@@ -88,6 +89,9 @@ public struct StorePorts: Sendable {
     public var defaultRealmSeed: Int64?
     /// Where certificates made from now on say that their status is told; nil: nowhere.
     public var statusURL: String?
+    /// The same for the sandbox's alone, where ``statusURL`` names none: an address
+    /// that only this machine can ask, and for as long as the store keeps its port.
+    public var sandboxStatusURL: String?
     /// Whether a sandbox's customer without a password is anybody's. False
     /// where anybody could reach the store.
     public var opensSandboxes = true
@@ -115,6 +119,13 @@ public struct StorePorts: Sendable {
         self.log = log
         self.sleep = sleep
         self.defaultRealmSeed = defaultRealmSeed
+    }
+
+    var statusURLs: [AuthorityKind: String] {
+        var urls: [AuthorityKind: String] = [:]
+        urls[.production] = statusURL
+        urls[.sandbox] = statusURL ?? sandboxStatusURL
+        return urls
     }
 
     /// Waits until its task is cancelled: where no time passes by itself,
