@@ -232,7 +232,7 @@ let package = Package(
             "CommandTests",
             [
                 "CatalogueFile", "Commerce", "MonkeyCredits", "Shop", "StoreWire", "TestSupport",
-                "shopkeeper",
+                "shopkeeper", logging,
             ]),
         tests(
             "LedgerTests",

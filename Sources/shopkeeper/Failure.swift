@@ -67,15 +67,18 @@ struct Failure: Error {
     }
 
     /// One sentence and what helps, on standard error; with `--json` an object.
-    func print(asJSON: Bool) {
+    func complain(asJSON: Bool) {
         if asJSON, let text = try? Output.text(error) {
-            Output.complain(text)
+            Output.complain(text.split(separator: "\n").map(String.init))
             return
         }
-        var lines = ["shopkeeper: \(error.message)"]
+        // A catalogue's problems are lines of the message. Those that follow the
+        // first are set in, so that none passes for a line of ours.
+        let message = error.message.split(separator: "\n", omittingEmptySubsequences: false)
+        var lines = ["shopkeeper: \(message.first ?? "")"] + message.dropFirst().map { "    \($0)" }
         if let field = error.field { lines.append("  field:  \(field)") }
         if let rule = error.rule { lines.append("  rule:   \(rule)") }
         if let remedy = error.remedy { lines.append("  remedy: \(remedy)") }
-        Output.complain(lines.joined(separator: "\n"))
+        Output.complain(lines)
     }
 }

@@ -40,23 +40,30 @@ struct Shopkeeper: AsyncParsableCommand {
                 try command.run()
             }
         } catch let failure as Failure {
-            failure.print(asJSON: wantsJSON)
+            failure.complain(asJSON: wantsJSON)
             Foundation.exit(failure.code.rawValue)
         } catch let code as ExitCode {
             Foundation.exit(code.rawValue)
         } catch  where exitCode(for: error).rawValue == 0 {
-            exit(withError: error)
+            Output.contents(fullMessage(for: error) + "\n")
+            Foundation.exit(0)
         } catch  where error is ValidationError || "\(type(of: error))" == "CommandError" {
             // What ArgumentParser says of a command line: its usage, code 64.
-            guard wantsJSON else { exit(withError: error) }
+            guard wantsJSON else {
+                Output.complain(
+                    fullMessage(for: error).split(
+                        separator: "\n", omittingEmptySubsequences: false
+                    ).map(String.init))
+                Foundation.exit(exitCode(for: error).rawValue)
+            }
             let failure = Failure(
                 .usage, "usage", message(for: error), rule: usageString(),
                 remedy: "`shopkeeper help` and `--help` after a verb tell what there is")
-            failure.print(asJSON: true)
+            failure.complain(asJSON: true)
             Foundation.exit(failure.code.rawValue)
         } catch {
             let failure = Failure(unexpected: error)
-            failure.print(asJSON: wantsJSON)
+            failure.complain(asJSON: wantsJSON)
             Foundation.exit(failure.code.rawValue)
         }
     }

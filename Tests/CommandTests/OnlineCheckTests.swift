@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test func `a leaf that holds is good, one that was revoked is not`() async throws {
-        let store = try await serve()
+        let store = try await rig.serve()
         let product = "com.example.monkeycredits.credits5"
         let bought = try await rig.run("shopkeeper", "buy", product)
         try #require(bought.status == 0, "\(bought.errors)")
@@ -36,24 +36,52 @@ import Testing
         #expect(after == ["VERIFICATION_FAILURE", "good"])
     }
 
-    /// A port that was free a moment ago: certificates name it before it is
-    /// listened at. Where somebody takes it meanwhile, another.
-    private func serve() async throws -> ChildProcess {
-        for attempt in 1...5 {
-            let probe = try await rig.serve("--data", rig.path("probe-\(attempt)"))
-            let status = try await rig.object("status")
-            let url = try #require(status["url"] as? String)
-            probe.kill(SIGTERM)
-            _ = await probe.outcome()
-            let port = try #require(url.split(separator: ":").last.map(String.init))
-            let store = try ChildProcess(
-                [
-                    "shopkeeper", "serve", "--port", port, "--data", rig.path("data-\(attempt)"),
-                    "--status-url", "\(url)/certificates/status",
-                ], environment: rig.environment, folder: URL(fileURLWithPath: rig.folder.path))
-            if await store.line(with: "Serving") != nil { return store }
+    @Test func `a store on any free port comes back to the one that its certificates name`()
+        async throws
+    {
+        let first = try await rig.serve()
+        let bought = try await rig.run("shopkeeper", "buy", "com.example.monkeycredits.credits5")
+        try #require(bought.status == 0, "\(bought.errors)")
+        let old = try await signed()
+        let url = try await rig.object("status")["url"] as? String
+        first.kill(SIGTERM)
+        _ = await first.outcome()
+
+        let again = try await rig.serve()
+        let judged = try await judged([old, try await signed()])
+        let now = try await rig.object("status")["url"] as? String
+        again.kill(SIGTERM)
+
+        #expect(url == now)
+        #expect(judged == ["good", "good"])
+    }
+
+    @Test func `production's certificates name no address that only this machine can ask`()
+        async throws
+    {
+        let store = try await rig.serve()
+        defer { store.kill(SIGTERM) }
+        _ = try await rig.object("realm", "create", "shop", "--production")
+        let folder = rig.path(".shopkeeper/keys")
+        let text = { (kind: String) in
+            try String(contentsOfFile: "\(folder)/\(kind)/authority.json", encoding: .utf8)
         }
-        throw Unexpected("no port stayed free")
+
+        #expect(try await addresses(text("sandbox")) == 3)
+        #expect(try await addresses(text("production")) == 0)
+    }
+
+    /// How many of an authority's certificates say where to ask.
+    private func addresses(_ authority: String) async throws -> Int {
+        let files = try JSONDecoder().decode([String: String].self, from: Data(authority.utf8))
+        var count = 0
+        for (name, pem) in files where pem.contains("BEGIN CERTIFICATE") {
+            try Data(pem.utf8).write(to: URL(fileURLWithPath: rig.path(name)))
+            let shown = try await rig.run(
+                "openssl", "x509", "-in", name, "-noout", "-ocsp_uri")
+            if shown.output.contains("/certificates/status") { count += 1 }
+        }
+        return count
     }
 
     private func signed() async throws -> String {

@@ -23,6 +23,20 @@ import Testing
         #expect(places(files, stray) == [])
     }
 
+    @Test func `the command prints through Output and TerminalLog alone`() throws {
+        let files = try tree.files(in: ["Sources/shopkeeper"], extensions: ["swift"])
+            .filter {
+                !["Output.swift", "TerminalLog.swift"].contains($0.path.split(separator: "/").last)
+            }
+        let bare = [
+            #/(?:^|[^.A-Za-z])(?:print|debugPrint|dump|puts|fputs|printf)\(/#,
+            #/standardOutput|standardError|STDOUT_FILENO, |StreamLogHandler/#, #/exit\(withError:/#,
+        ]
+
+        #expect(files.count > 20)
+        #expect(places(files, bare) == [])
+    }
+
     @Test func `nothing is forced, unfinished or fatal`() throws {
         let files = try tree.files(in: ["Sources", "Samples"], extensions: ["swift"])
         let unsafe = [

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Outbound
 import StoreWire
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
-/// Asks a running store, over HTTP.
+/// Asks a running store, over HTTP. It asks the store itself: no proxy sees the
+/// request, and a redirect is an answer that nobody follows, so a key reaches the
+/// store alone.
 struct DoorClient: Sendable {
     let base: String
     let key: String?
 
-    private static let secondsMax = 30.0
+    /// For a whole call; a store answers most in milliseconds, an import in seconds.
+    private static let timeoutMilliseconds = 60_000
+    /// A catalogue of 10,000 products is about 10 MiB.
+    private static let answerBytesMax = 64 * 1024 * 1024
+
+    private static let client = OutboundClient(policy: .open)
 
     func get<Answer: Decodable>(_ path: String, as type: Answer.Type) async throws -> Answer {
         try JSONDecoder().decode(type, from: try await send("GET", path, nil))
@@ -56,25 +60,27 @@ struct DoorClient: Sendable {
     }
 
     private func send(_ method: String, _ path: String, _ body: Data?) async throws -> Data {
+        // Foundation escapes what an address cannot hold.
         guard let url = URL(string: base + path) else {
-            throw Failure(.usage, "urlInvalid", "\(base + path) is no URL.")
+            throw Failure(
+                .usage, "urlInvalid", "\(base + path) is no URL.", rule: "an http or https URL",
+                remedy: "check its spelling")
         }
-        var request = URLRequest(url: url, timeoutInterval: Self.secondsMax)
-        request.httpMethod = method
-        request.httpBody = body
-        if body != nil { request.setValue("application/json", forHTTPHeaderField: "Content-Type") }
-        if let key { request.setValue("Bearer \(key)", forHTTPHeaderField: "Authorization") }
-        do {
-            let (data, response) = try await URLSession.shared.data(for: request)
-            let status = (response as? HTTPURLResponse)?.statusCode ?? 0
-            guard (200..<300).contains(status) else { throw Self.failure(status, data) }
-            return data
-        } catch let error as URLError {
+        var request = OutboundRequest(method, url.absoluteString, body: body.map(Array.init) ?? [])
+        if body != nil { request.headers.append(.init("Content-Type", "application/json")) }
+        if let key { request.headers.append(.init("Authorization", "Bearer \(key)")) }
+        request.timeoutMilliseconds = Self.timeoutMilliseconds
+        request.bodyBytesMax = Self.answerBytesMax
+        let answer: OutboundResponse
+        do throws(OutboundFault) { answer = try await Self.client.send(request) } catch {
             throw Failure(
                 .unavailable, "storeUnreachable",
-                "The store at \(base) does not answer: \(error.localizedDescription).",
+                "The store at \(base) does not answer: \(error.reason).",
                 remedy: "start it with `shopkeeper serve`")
         }
+        let data = Data(answer.body)
+        guard (200..<300).contains(answer.status) else { throw Self.failure(answer.status, data) }
+        return data
     }
 
     /// What the store said, with the code it means here.

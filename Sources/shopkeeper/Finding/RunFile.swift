@@ -3,6 +3,7 @@
 import Crypto
 import Foundation
 import Live
+import StorageSQLite
 
 /// What a running store tells the commands of its user: `run.json` in its
 /// data directory, and the same in the user's runtime directory. Both are
@@ -32,77 +33,48 @@ struct RunFile: Codable, Sendable {
 
     /// Writes both copies.
     func write() throws {
-        let bytes = Data(try Output.text(self).utf8)
-        try Self.write(bytes, to: URL(fileURLWithPath: data).appendingPathComponent(Self.name))
-        try Self.makePrivateFolder(Self.runtimeFolder)
-        try Self.write(bytes, to: Self.runtimeFile(forData: data))
+        let bytes = Array(try Output.text(self).utf8)
+        try PrivateFiles.store(bytes, as: Self.file(inData: data).path)
+        try RunFolder.make(Self.runtimeFolder)
+        try PrivateFiles.store(bytes, as: Self.runtimeFile(forData: data).path)
     }
 
     /// Removes both copies, where they are still this process's.
     func remove() {
-        for file in [
-            URL(fileURLWithPath: data).appendingPathComponent(Self.name),
-            Self.runtimeFile(forData: data),
-        ] where Self.read(file)?.pid == pid {
+        for file in [Self.file(inData: data), Self.runtimeFile(forData: data)]
+        where Self.read(file)?.pid == pid {
             try? FileManager.default.removeItem(at: file)
         }
     }
 
     /// The store that has this data directory; nil when none runs.
-    static func running(inData data: String) -> RunFile? {
-        alive(URL(fileURLWithPath: data).appendingPathComponent(name))
-    }
+    static func running(inData data: String) -> RunFile? { alive(file(inData: data)) }
 
     /// Every store of this user that runs.
     static func allRunning() -> [RunFile] {
-        let files = try? FileManager.default.contentsOfDirectory(
-            at: runtimeFolder, includingPropertiesForKeys: nil)
-        return (files ?? []).filter { $0.pathExtension == "json" }
-            .sorted { $0.path < $1.path }.compactMap(alive)
+        RunFolder.files(in: runtimeFolder, extension: "json").compactMap(alive)
     }
 
-    /// A store's file; one that its process left behind is removed.
+    /// The process that serves the store, where it is proven to.
+    var holder: DirectoryHolder? { DirectoryHolder(of: data, claimed: pid) }
+
+    /// A store's file, where its process is proven to serve the store; one that its
+    /// process left behind is removed.
     private static func alive(_ file: URL) -> RunFile? {
         guard let found = read(file) else { return nil }
-        if kill(found.pid, 0) == 0 || errno == EPERM { return found }
-        try? FileManager.default.removeItem(at: file)
+        if found.holder != nil { return found }
+        if kill(found.pid, 0) != 0, errno == ESRCH {
+            try? FileManager.default.removeItem(at: file)
+        }
         return nil
     }
 
     private static func read(_ file: URL) -> RunFile? {
-        guard let bytes = FileManager.default.contents(atPath: file.path) else { return nil }
-        return try? JSONDecoder().decode(RunFile.self, from: bytes)
+        RunFolder.read(file).flatMap { try? JSONDecoder().decode(RunFile.self, from: $0) }
     }
 
-    /// Replaces a file, for its owner alone.
-    static func write(_ bytes: Data, to file: URL) throws {
-        let new = file.path + ".new"
-        try? FileManager.default.removeItem(atPath: new)
-        let isMade = FileManager.default.createFile(
-            atPath: new, contents: bytes, attributes: [.posixPermissions: 0o600])
-        guard isMade, rename(new, file.path) == 0 else {
-            throw Failure(
-                .taken, "runFileUnwritable", "\(file.path) cannot be written.", field: "--data",
-                remedy: "name a data directory that you may write in")
-        }
-    }
-
-    /// Makes a folder of this user's alone, or refuses the one that is there.
-    static func makePrivateFolder(_ folder: URL) throws {
-        try? FileManager.default.createDirectory(
-            at: folder, withIntermediateDirectories: true,
-            attributes: [.posixPermissions: 0o700])
-        var status = stat()
-        let isOurs =
-            lstat(folder.path, &status) == 0 && status.st_uid == getuid()
-            && status.st_mode & S_IFMT == S_IFDIR && status.st_mode & 0o077 == 0
-        guard isOurs else {
-            throw Failure(
-                .taken, "runtimeFolderUnsafe",
-                "\(folder.path) is not a folder of this user's alone.",
-                rule: "owned by the user, mode 0700",
-                remedy: "remove it, or set XDG_RUNTIME_DIR to a folder of your own")
-        }
+    private static func file(inData data: String) -> URL {
+        URL(fileURLWithPath: data).appendingPathComponent(name)
     }
 
     /// `extension` tells stores' files from others'.

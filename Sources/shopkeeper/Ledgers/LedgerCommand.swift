@@ -27,7 +27,7 @@ struct LedgerCommand: AsyncParsableCommand {
                 "/purchases",
                 TakePurchaseRequest(signedTransaction: signedTransaction, account: account),
                 as: LedgerPurchase.self)
-            try printing.show(taken, Output.table([LedgerCommand.row(taken)]))
+            try printing.show(taken, lines: Output.table([LedgerCommand.row(taken)]))
         }
     }
 
@@ -55,7 +55,7 @@ struct LedgerCommand: AsyncParsableCommand {
                 purchases += page.purchases
                 after = page.next
             } while after != nil
-            try printing.show(purchases, Output.table(purchases.map(LedgerCommand.row)))
+            try printing.show(purchases, lines: Output.table(purchases.map(LedgerCommand.row)))
         }
     }
 

@@ -15,7 +15,7 @@ struct LedgerStatusCommand: AsyncParsableCommand {
     @OptionGroup var printing: PrintOptions
 
     func run() async throws {
-        let place = place.place()
+        let place = try place.place()
         let status = try await place.reading { try await LedgerStatus($0, $1) }
         let answer = DatabaseAnswer(status, place: place.words, isServed: place.isServed)
         let counts = ["accounts", "purchases", "redemptions"].map {
@@ -25,7 +25,7 @@ struct LedgerStatusCommand: AsyncParsableCommand {
             "  schema \(status.migrationsTaken) of \(status.migrationsKnown), \(status.schema)",
             "  " + counts.joined(separator: ", "),
         ]
-        try printing.show(answer, answer.words(details))
+        try printing.show(answer, lines: answer.lines(details))
     }
 }
 
@@ -64,7 +64,7 @@ struct LedgerRestoreCommand: AsyncParsableCommand {
 
     func run() async throws {
         let path = URL(fileURLWithPath: file).standardizedFileURL.path
-        let place = place.place()
+        let place = try place.place()
         let summary = try await place.writing { dialect, open in
             try await LedgerRestore.read(path, dialect, wall: Live.wallClock.now, open: open)
         }

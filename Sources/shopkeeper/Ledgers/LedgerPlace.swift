@@ -16,9 +16,10 @@ struct LedgerPlaceOptions: ParsableArguments {
     @Option(name: .long, help: "PostgreSQL, as for `ledger serve`; else the directory's file.")
     var database: String?
 
-    func place() -> LedgerPlace {
+    func place() throws -> LedgerPlace {
         LedgerPlace(
-            path: URL(fileURLWithPath: data).standardizedFileURL.path, database: database)
+            path: URL(fileURLWithPath: data).standardizedFileURL.path,
+            database: try database.map { try SecretFile.value($0, field: "--database") })
     }
 }
 

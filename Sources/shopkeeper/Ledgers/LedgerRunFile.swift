@@ -3,6 +3,7 @@
 import ArgumentParser
 import Foundation
 import Live
+import StorageSQLite
 
 /// What a running ledger tells the commands of its user, as a store does in
 /// its ``RunFile``: `run.json` in its data directory, and a copy in the
@@ -22,10 +23,11 @@ struct LedgerRunFile: Codable, Sendable {
     private static let copy = "ledger"
 
     func write() throws {
-        let bytes = Data(try Output.text(self).utf8)
-        try RunFile.write(bytes, to: Self.file(inData: data))
-        try RunFile.makePrivateFolder(RunFile.runtimeFolder)
-        try RunFile.write(bytes, to: RunFile.runtimeFile(forData: data, extension: Self.copy))
+        let bytes = Array(try Output.text(self).utf8)
+        try PrivateFiles.store(bytes, as: Self.file(inData: data).path)
+        try RunFolder.make(RunFile.runtimeFolder)
+        try PrivateFiles.store(
+            bytes, as: RunFile.runtimeFile(forData: data, extension: Self.copy).path)
     }
 
     /// Removes both copies, where they are still this process's.
@@ -42,22 +44,20 @@ struct LedgerRunFile: Codable, Sendable {
 
     /// Every ledger of this user that runs.
     static func allRunning() -> [LedgerRunFile] {
-        let files = try? FileManager.default.contentsOfDirectory(
-            at: RunFile.runtimeFolder, includingPropertiesForKeys: nil)
-        return (files ?? []).filter { $0.pathExtension == copy }
-            .sorted { $0.path < $1.path }.compactMap(alive)
+        RunFolder.files(in: RunFile.runtimeFolder, extension: copy).compactMap(alive)
     }
 
     private static func alive(_ file: URL) -> LedgerRunFile? {
         guard let found = read(file) else { return nil }
-        if kill(found.pid, 0) == 0 || errno == EPERM { return found }
-        try? FileManager.default.removeItem(at: file)
+        if DirectoryHolder(of: found.data, claimed: found.pid) != nil { return found }
+        if kill(found.pid, 0) != 0, errno == ESRCH {
+            try? FileManager.default.removeItem(at: file)
+        }
         return nil
     }
 
     private static func read(_ file: URL) -> LedgerRunFile? {
-        guard let bytes = FileManager.default.contents(atPath: file.path) else { return nil }
-        return try? JSONDecoder().decode(LedgerRunFile.self, from: bytes)
+        RunFolder.read(file).flatMap { try? JSONDecoder().decode(LedgerRunFile.self, from: $0) }
     }
 
     private static func file(inData data: String) -> URL {

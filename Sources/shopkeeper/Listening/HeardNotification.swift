@@ -75,6 +75,6 @@ struct HeardNotification: Encodable, Sendable {
     func line() throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(self), as: UTF8.self)
+        return VisibleText.json(String(decoding: try encoder.encode(self), as: UTF8.self))
     }
 }

@@ -24,8 +24,10 @@ struct DatabaseOptions: ParsableArguments {
         guard clusters.isEmpty || database != nil else { throw ServedClusters.needDatabase }
         let folder = data ?? Live.environment["SHOPKEEPER_DATA"] ?? "./.shopkeeper"
         return DatabasePlace(
-            path: URL(fileURLWithPath: folder).standardizedFileURL.path, database: database,
-            clusters: try ServedClusters(clusters), sealKey: sealKey)
+            path: URL(fileURLWithPath: folder).standardizedFileURL.path,
+            database: try database.map { try SecretFile.value($0, field: "--database") },
+            clusters: try ServedClusters(clusters.map(ServedClusters.withSecret)),
+            sealKey: sealKey)
     }
 }
 
@@ -174,8 +176,7 @@ struct DatabasePlace: Sendable {
     }
 
     private func sealed(_ places: StoragePlaces) throws -> SealedKeyStore {
-        var logger = Logger(label: "shopkeeper") { StreamLogHandler.standardError(label: $0) }
-        logger.logLevel = .notice
+        let logger = TerminalLog.logger("shopkeeper", .notice)
         let seal = try SealKey(file: sealKey, folder: path, logger: logger)
         return try SealedKeyStore(places: places, seal: seal.bytes)
     }

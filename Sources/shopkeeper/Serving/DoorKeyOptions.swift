@@ -54,7 +54,7 @@ struct DoorKeyOptions: ParsableArguments {
     static func key(_ door: Door, file: String?) throws -> String? {
         let text: String
         if let file {
-            text = try read(file, field: option(door))
+            text = try SecretFile.read(file, field: option(door))
         } else if let variable = Live.environment["SHOPKEEPER_\(door.rawValue.uppercased())_KEY"] {
             text = variable
         } else {
@@ -69,22 +69,5 @@ struct DoorKeyOptions: ParsableArguments {
                 remedy: "make one with openssl rand -hex 32")
         }
         return key
-    }
-
-    /// A key's file, where nobody but its owner may read it.
-    static func read(_ file: String, field: String) throws -> String {
-        guard let text = try? String(contentsOfFile: file, encoding: .utf8) else {
-            throw Failure(
-                .key, "keyFileUnreadable", "\(file) cannot be read.", field: field,
-                rule: "a file that holds the key alone", remedy: "name one that is there")
-        }
-        let attributes = try? FileManager.default.attributesOfItem(atPath: file)
-        let mode = (attributes?[.posixPermissions] as? NSNumber)?.intValue ?? 0o777
-        guard mode & 0o077 == 0 else {
-            throw Failure(
-                .key, "keyFileOpen", "Others may read \(file).", field: field,
-                rule: "a key's file has mode 0600", remedy: "chmod 600 it, and make a new key")
-        }
-        return text
     }
 }

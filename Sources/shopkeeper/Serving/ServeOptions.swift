@@ -32,7 +32,10 @@ struct ServeOptions: ParsableArguments {
 
     @Option(
         name: .long,
-        help: "PostgreSQL instead: a URL or what libpq takes; '' for what its environment says.")
+        help: """
+            PostgreSQL instead: a URL or what libpq takes; '' for what its environment says; \
+            @FILE or @- to read it from a file or standard input.
+            """)
     var database: String?
 
     @Option(
@@ -43,8 +46,8 @@ struct ServeOptions: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "Another PostgreSQL with the customers of some buckets; repeatable. As the store "
-                + "was made, for good.",
+            "Another PostgreSQL with the customers of some buckets, or BUCKETS=@FILE; "
+                + "repeatable. As the store was made, for good.",
             valueName: "500-999=postgres://…"))
     var cluster: [String] = []
 
@@ -87,6 +90,15 @@ struct ServeOptions: ParsableArguments {
         name: .long,
         help: "Where new certificates say that their status is told: …/certificates/status.")
     var statusURL: String?
+
+    /// With what was to be read elsewhere; to be asked once, for standard input
+    /// is read once.
+    func withSecrets() throws -> ServeOptions {
+        var options = self
+        options.database = try database.map { try SecretFile.value($0, field: "--database") }
+        options.cluster = try cluster.map(ServedClusters.withSecret)
+        return options
+    }
 
     /// Certificates carry it for good, so it must be one that libraries can ask.
     func checkedStatusURL() throws -> String? {

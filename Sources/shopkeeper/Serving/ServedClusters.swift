@@ -23,6 +23,13 @@ struct ServedClusters {
         }
     }
 
+    /// `BUCKETS=@FILE` with what the file holds.
+    static func withSecret(_ text: String) throws -> String {
+        guard let sign = text.firstIndex(of: "=") else { return text }
+        let start = text.index(after: sign)
+        return text[..<start] + (try SecretFile.value(String(text[start...]), field: "--cluster"))
+    }
+
     var isEmpty: Bool { clusters.isEmpty }
 
     func databases(

@@ -7,6 +7,7 @@ import Logging
 import Shop
 import Storage
 import StoragePostgres
+import StorageSQLite
 
 /// A store on PostgreSQL, which many server processes may share: the registry
 /// in the schema `shopkeeper`, each realm in `realm_ID`, keys sealed beside them.
@@ -126,17 +127,16 @@ struct SealKey {
             return
         }
         let path = file ?? folder + "/seal.key"
-        if let text = try? String(contentsOfFile: path, encoding: .utf8) {
+        if let text = try SecretFile.readIfThere(path, field: "--seal-key") {
             bytes = try Self.read(text, field: "--seal-key")
             return
         }
         let made = Live.randomness.hex(SealedKeyStore.sealBytes)
-        let isWritten = FileManager.default.createFile(
-            atPath: path, contents: Data("\(made)\n".utf8),
-            attributes: [.posixPermissions: 0o600])
-        guard isWritten else {
+        do {
+            try PrivateFiles.store(Array("\(made)\n".utf8), as: path, replaces: false)
+        } catch {
             throw Failure(
-                .taken, "sealKeyUnusable", "\(path) cannot be written.", field: "--seal-key",
+                .taken, "sealKeyUnusable", "\(error)", field: "--seal-key",
                 remedy: "name a file that you may write, or one that holds the key")
         }
         logger.notice(

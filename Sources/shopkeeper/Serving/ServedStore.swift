@@ -9,6 +9,7 @@ import Shop
 import ShopServer
 import SignedData
 import Storage
+import StorageSQLite
 import StoreWire
 
 /// A store being served by this process: opened, filled, listening, announced.
@@ -22,12 +23,7 @@ struct ServedStore {
     init(options: ServeOptions, app: ServedApp, data: String) throws {
         self.options = options
         self.app = app
-        let level = try options.level()
-        logger = Logger(label: "shopkeeper") { label in
-            var handler = StreamLogHandler.standardError(label: label)
-            handler.logLevel = level
-            return handler
-        }
+        logger = TerminalLog.logger("shopkeeper", try options.level())
         folder = try StoreFolder(path: URL(fileURLWithPath: data).standardizedFileURL.path)
     }
 
@@ -47,10 +43,14 @@ struct ServedStore {
     private func serve(
         port: Int, stopsOnSignals: Bool, onReady: @escaping @Sendable (RunFile) async -> Void
     ) async throws {
-        var configuration = try options.configuration(port: port)
+        // Before certificates are made, which name it.
+        let reserved = port == 0 ? LastPort(folder).reserve(options.host) : nil
+        var configuration = try options.configuration(port: reserved?.port ?? port)
         configuration.stopsOnSignals = stopsOnSignals
         let route = try options.realms.route()
-        let store = try await Store.open(try folder.ports(options: options, logger: logger))
+        var ports = try folder.ports(options: options, logger: logger)
+        ports.sandboxStatusURL = statusURL(configuration)
+        let store = try await Store.open(ports)
         let announced = try await announcement(store, configuration.host)
         let server = ShopServer(
             store: store, configuration: configuration, route: route,
@@ -71,8 +71,24 @@ struct ServedStore {
             do { try run.write() } catch {
                 logger.warning("the run file could not be written: other commands need --data")
             }
+            reserved?.release()
+            LastPort(folder).write(port)
             await onReady(run)
         }
+    }
+
+    /// Where this machine's programs can ask for the status of the sandbox's
+    /// certificates. Nothing for a store that others reach: its address is the
+    /// proxy's, and certificates carry it for good.
+    private func statusURL(_ configuration: ShopServerConfiguration) -> String? {
+        guard !options.proxy.isOpen, configuration.port != 0 else { return nil }
+        return address(configuration.host) + ":\(configuration.port)/certificates/status"
+    }
+
+    /// Of this store on its own machine, without the port.
+    private func address(_ host: String) -> String {
+        let own = Self.ownAddress(host)
+        return "http://" + (own.contains(":") ? "[\(own)]" : own)
     }
 
     /// Reads the served file again whenever it has changed.
@@ -95,12 +111,11 @@ struct ServedStore {
         }
         let root = folder.file("root.pem")
         let certificate = try await store.rootCertificate(.sandbox)
-        try Data(certificate.pem.utf8).write(to: URL(fileURLWithPath: root), options: .atomic)
+        try PrivateFiles.store(Array(certificate.pem.utf8), as: root, mode: 0o644)
         let key = try await ServerKeyFile(folder: folder, bundleID: app.bundleID).key(realm)
-        let own = Self.ownAddress(host)
         return RunFile(
-            url: "http://" + (own.contains(":") ? "[\(own)]" : own),
-            publicUrl: try options.proxy.url(), pid: ProcessID.own, data: folder.path,
+            url: address(host), publicUrl: try options.proxy.url(), pid: ProcessID.own,
+            data: folder.path,
             operatorKey: try await store.doorKey(.operator),
             controlKey: try await store.doorKey(.control),
             metricsKey: try await store.doorKey(.metrics), root: root, bundleId: app.bundleID,
@@ -147,16 +162,13 @@ private struct ServerKeyFile {
             }
         }
         let made = try await realm.createServerKey(bundleID: bundleID, .serve)
-        try FileManager.default.createDirectory(
-            atPath: folder.file("keys/server"), withIntermediateDirectories: true,
-            attributes: [.posixPermissions: 0o700])
         let path = file(made.keyId)
-        let isWritten = FileManager.default.createFile(
-            atPath: path, contents: Data(made.privateKey.utf8),
-            attributes: [.posixPermissions: 0o600])
-        guard isWritten else {
+        do {
+            try PrivateFiles.makeFolder(folder.file("keys/server"))
+            try PrivateFiles.store(Array(made.privateKey.utf8), as: path, replaces: false)
+        } catch {
             throw Failure(
-                .taken, "keysUnusable", "\(path) cannot be written.", field: "--data",
+                .taken, "keysUnusable", "\(error)", field: "--data",
                 remedy: "name a data directory that you may write in")
         }
         return Key(path: path, keyID: made.keyId, issuerID: made.issuerId)

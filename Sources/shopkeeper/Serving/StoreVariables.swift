@@ -30,16 +30,38 @@ struct StoreVariables {
     /// Lines that a shell can read with `eval`.
     var shell: String {
         pairs.map { name, value in
-            "export \(name)='\(value.replacingOccurrences(of: "'", with: "'\\''"))'"
+            "export \(name)=" + ShellWord.quoted(value, always: true)
         }.joined(separator: "\n")
     }
 
-    /// Lines of a `.env` file.
+    /// Lines of a `.env` file. Many readers, shells among them, put in what `$` and
+    /// backticks stand for, so both are escaped.
     var dotenv: String {
         pairs.map { name, value in
-            let escaped = value.replacingOccurrences(of: "\\", with: "\\\\")
-                .replacingOccurrences(of: "\"", with: "\\\"")
-            return "\(name)=\"\(escaped)\""
+            let escaped = value.map { character in
+                switch character {
+                case "\\", "\"", "$", "`": "\\\(character)"
+                case "\n": "\\n"
+                case "\r": "\\r"
+                default: String(character)
+                }
+            }
+            return "\(name)=\"\(escaped.joined())\""
         }.joined(separator: "\n")
+    }
+}
+
+/// A word as a shell reads it, whatever it holds.
+enum ShellWord {
+    /// In quotes, unless it is plain and they are not asked for.
+    static func quoted(_ word: String, always: Bool = false) -> String {
+        let isPlain = word.utf8.allSatisfy { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+            default: "-._/:".utf8.contains(byte)
+            }
+        }
+        if isPlain, !word.isEmpty, !always { return word }
+        return "'" + word.replacingOccurrences(of: "'", with: "'\\''") + "'"
     }
 }

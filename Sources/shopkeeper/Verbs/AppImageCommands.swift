@@ -71,11 +71,11 @@ extension AppCommand.Image {
                     answers.append(Answer(image: image, isDeleted: true))
                 } catch let failure as Failure where failure.code == .no {
                     answers.append(Answer(image: image, isDeleted: false, refusal: failure.error))
-                    if !printing.json { failure.print(asJSON: false) }
+                    if !printing.json { failure.complain(asJSON: false) }
                 }
             }
             let deleted = answers.filter(\.isDeleted).map { "Deleted \($0.image)." }
-            try printing.show(answers, deleted.joined(separator: "\n"))
+            try printing.show(answers, lines: deleted)
             if deleted.count < images.count { throw ExitCode(ExitStatus.no.rawValue) }
         }
     }
@@ -92,7 +92,7 @@ extension AppCommand.Image {
                 try await store.operatorDoor.get(
                     "/apps/\(bundleID)/catalogue", as: CatalogueDocument.self
                 ).images ?? []
-            try printing.show(images, images.joined(separator: "\n"))
+            try printing.show(images, lines: images)
         }
     }
 }

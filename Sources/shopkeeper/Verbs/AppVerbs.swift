@@ -48,8 +48,7 @@ extension AppCommand {
             let (store, bundleID) = try app.found()
             let found = try await store.operatorDoor.get(
                 "/apps/\(bundleID)", as: AppSummary.self)
-            let words = try Output.text(found)
-            try printing.show(found, words)
+            try Output.answer(json: found)
         }
     }
 

@@ -78,7 +78,7 @@ extension AppCommand.Version {
             ).versions
             try printing.show(
                 versions,
-                Output.table(
+                lines: Output.table(
                     versions.map {
                         [$0.version, $0.state, $0.products.joined(separator: " ")]
                     }))

@@ -30,7 +30,7 @@ struct PurchaseCommand: AsyncParsableCommand {
             }
             try printing.show(
                 purchases,
-                Output.table(
+                lines: Output.table(
                     purchases.map {
                         [
                             $0.purchaseId, $0.customerId, "\($0.quantity) × \($0.productId)",

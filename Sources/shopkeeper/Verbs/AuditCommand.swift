@@ -31,7 +31,7 @@ struct AuditCommand: AsyncParsableCommand {
             }
             try printing.show(
                 entries,
-                Output.table(
+                lines: Output.table(
                     entries.map { entry in
                         [
                             "\(entry.entry)", "\(entry.date)", entry.who, entry.deed,

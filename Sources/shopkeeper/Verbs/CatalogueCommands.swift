@@ -23,7 +23,7 @@ struct CatalogueCommand: AsyncParsableCommand {
 
         func run() throws {
             let answers = files.map(CheckedFile.init(path:))
-            try printing.show(answers, answers.map(\.words).joined(separator: "\n"))
+            try printing.show(answers, lines: answers.flatMap(\.lines))
             if answers.contains(where: { !$0.errors.isEmpty }) {
                 throw ExitCode(ExitStatus.input.rawValue)
             }
@@ -44,7 +44,7 @@ struct CatalogueCommand: AsyncParsableCommand {
         func run() async throws {
             let lines = try await differences()
             try printing.show(
-                lines.map(DifferenceLine.init), lines.map(\.description).joined(separator: "\n"))
+                lines.map(DifferenceLine.init), lines: lines.map(\.description))
             if !lines.isEmpty { throw ExitCode(ExitStatus.no.rawValue) }
         }
 
@@ -115,17 +115,16 @@ private struct CheckedFile: Encodable {
     }
 
     /// A line of counts, then the problems.
-    var words: String {
+    var lines: [String] {
         let problems =
             errors.map { "error: \($0.line)" } + warnings.map { "warning: \($0.line)" }
-        guard errors.isEmpty else { return problems.joined(separator: "\n") }
+        guard errors.isEmpty else { return problems }
         let counts = ProductType.allCases.compactMap { type in
             products[type.rawValue].map { "\($0) \(type.rawValue)" }
         }
         let sold = counts.isEmpty ? "nothing" : counts.joined(separator: ", ")
         let rest = groups == 0 ? "" : "; \(groups) groups, \(offers) offers"
-        return (["\(file): \(sold)\(rest); storefront \(storefront ?? "")"] + problems)
-            .joined(separator: "\n")
+        return ["\(file): \(sold)\(rest); storefront \(storefront ?? "")"] + problems
     }
 }
 

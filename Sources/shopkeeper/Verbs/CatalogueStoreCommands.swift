@@ -39,16 +39,15 @@ extension CatalogueCommand {
                 file: read, overlay: overlay, door: found.store.operatorDoor,
                 bundleID: app.bundleId ?? overlay?.bundleID ?? found.bundleID)
             let done = try await upload.run()
-            try printing.show(done, Self.words(done))
+            try printing.show(done, lines: Self.lines(done))
         }
 
-        private static func words(_ done: CatalogueImported) -> String {
-            (done.warnings.map { "warning: \($0)" } + done.differences.map(\.line)
+        private static func lines(_ done: CatalogueImported) -> [String] {
+            done.warnings.map { "warning: \($0)" } + done.differences.map(\.line)
                 + [
                     "\(done.bundleId): \(done.products) products, "
                         + "\(done.differences.count) differences"
-                ])
-                .joined(separator: "\n")
+                ]
         }
     }
 
@@ -77,9 +76,8 @@ extension CatalogueCommand {
             let document = try await door.get(
                 "/apps/\(bundleID)/catalogue", as: CatalogueDocument.self)
             guard let output else {
-                if printing.json { return try printing.show(document, "") }
-                FileHandle.standardOutput.write(Data(document.file.utf8))
-                return
+                if printing.json { return try Output.answer(json: document) }
+                return Output.contents(document.file)
             }
             var images: [String: Data] = [:]
             for id in document.images ?? [] {
@@ -92,7 +90,7 @@ extension CatalogueCommand {
             }
             try printing.show(
                 Written(bundleId: bundleID, written: written),
-                written.map { "Wrote \($0)." }.joined(separator: "\n"))
+                lines: written.map { "Wrote \($0)." })
         }
 
         /// Nil where there is none to write. One that lies there from before

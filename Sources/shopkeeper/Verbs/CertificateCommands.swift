@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Foundation
+import StorageSQLite
 import StoreWire
 
 struct CertificateCommand: AsyncParsableCommand {
@@ -32,14 +33,16 @@ struct CertificateCommand: AsyncParsableCommand {
             if let output {
                 let isDER = [".cer", ".der"].contains { output.lowercased().hasSuffix($0) }
                 let bytes = isDER ? try await door.bytes("/certificates/root?kind=\(kind)") : pem
-                guard FileManager.default.createFile(atPath: output, contents: bytes) else {
-                    throw Failure(
-                        .taken, "fileUnwritable", "\(output) cannot be written.", field: "--output")
+                do {
+                    try PrivateFiles.store([UInt8](bytes), as: output, mode: 0o644)
+                } catch {
+                    throw Failure(.taken, "fileUnwritable", "\(error)", field: "--output")
                 }
             }
             try printing.show(
                 Answer(certificate: text, file: output),
-                output.map { "Wrote \($0)." } ?? text.trimmingCharacters(in: .newlines))
+                lines: output.map { ["Wrote \($0)."] }
+                    ?? text.split(separator: "\n").map(String.init))
         }
     }
 
@@ -53,7 +56,7 @@ struct CertificateCommand: AsyncParsableCommand {
         func run() async throws {
             let list = try await store.store().storeDoor
                 .get("/certificates", as: CertificateList.self).certificates
-            try printing.show(list, CertificateCommand.table(list))
+            try printing.show(list, lines: CertificateCommand.table(list))
         }
     }
 
@@ -78,17 +81,12 @@ struct CertificateCommand: AsyncParsableCommand {
                     withIntermediate: intermediate, rootKey: try key()),
                 as: CertificateList.self
             ).certificates
-            try printing.show(list, CertificateCommand.table(list))
+            try printing.show(list, lines: CertificateCommand.table(list))
         }
 
         private func key() throws -> String? {
             guard let rootKey else { return nil }
-            guard let text = try? String(contentsOfFile: rootKey, encoding: .utf8) else {
-                throw Failure(
-                    .input, "fileUnreadable", "\(rootKey) cannot be read.", field: "--root-key",
-                    rule: "a file with the root's private key as PEM")
-            }
-            return text
+            return try SecretFile.read(rootKey, field: "--root-key")
         }
     }
 
@@ -104,11 +102,11 @@ struct CertificateCommand: AsyncParsableCommand {
             let revoked = try await store.store().storeDoor.post(
                 "/certificates/revocations", RevokeCertificateRequest(serialNumber: serial),
                 as: CertificateSummary.self)
-            try printing.show(revoked, CertificateCommand.table([revoked]))
+            try printing.show(revoked, lines: CertificateCommand.table([revoked]))
         }
     }
 
-    fileprivate static func table(_ list: [CertificateSummary]) -> String {
+    fileprivate static func table(_ list: [CertificateSummary]) -> [String] {
         Output.table(
             list.map { one in
                 let state = one.revokedDate.map { "revoked \($0)" } ?? (one.isInUse ? "in use" : "")

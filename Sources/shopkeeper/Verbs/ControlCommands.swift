@@ -88,12 +88,12 @@ struct SettingsCommand: AsyncParsableCommand {
         let (store, bundleID) = try app.found()
         let settings = try await store.controlDoor.get(
             "/apps/\(ProductRecord.escaped(bundleID))/settings", as: AppSettings.self)
-        try printing.show(settings, settings.words)
+        try printing.show(settings, lines: settings.lines)
     }
 }
 
 extension AppSettings {
-    var words: String {
+    var lines: [String] {
         let switches = [
             ("time rate", "\(timeRate)"), ("Ask to Buy", asksToBuy.word),
             ("interrupted purchases", interruptsPurchases.word),
@@ -102,7 +102,7 @@ extension AppSettings {
         ]
         let failing = errors.map { ("fails", "\($0.call): \($0.error)") }
         let table = Output.table((switches + failing).map { [$0.0, $0.1] })
-        return ([table] + unobeyed.map { "not obeyed: \($0)" }).joined(separator: "\n")
+        return table + unobeyed.map { "not obeyed: \($0)" }
     }
 }
 

@@ -14,7 +14,9 @@ struct CustomerCommand: AsyncParsableCommand {
         @Argument(help: "The sign-in name.") var name: String
         @Option(name: .long, help: "An e-mail address, for people: nobody signs in by it.")
         var email: String?
-        @Option(name: .long, help: "Needed in production.") var password: String?
+        @Option(name: .long, help: "Needed in production; others may see it in a process list.")
+        var password: String?
+        @OptionGroup var secret: PasswordFileOption
         @Option(name: .long, help: "Alpha-3 country code.") var storefront: String?
         @Flag(name: .long, help: "A customer who may not buy.") var restricted = false
         @Flag(name: .long, help: "A customer whose payments wait for `approve`.")
@@ -28,7 +30,8 @@ struct CustomerCommand: AsyncParsableCommand {
             let made = try await store.store().operatorDoor.post(
                 "/customers",
                 CreateCustomerRequest(
-                    name: name, email: email, password: password, storefront: storefront,
+                    name: name, email: email, password: try secret.password(or: password),
+                    storefront: storefront,
                     canMakePayments: restricted ? false : nil,
                     asksToBuy: asksToBuy ? true : nil,
                     interruptsPurchases: interruptsPurchases ? true : nil),
@@ -54,12 +57,14 @@ struct CustomerCommand: AsyncParsableCommand {
         var email: String?
         @Option(name: .long, help: "A new password; ends the customer's sessions.")
         var password: String?
+        @OptionGroup var secret: PasswordFileOption
         @Option(name: .long, help: "Alpha-3 country code: the customer has moved.")
         var storefront: String?
         @OptionGroup var store: StoreOptions
         @OptionGroup var printing: PrintOptions
 
         func run() async throws {
+            let password = try secret.password(or: password)
             let door = try store.store().operatorDoor
             let found = try await CustomerCommand.find(name, door)
             let changed = try await door.patch(
@@ -116,7 +121,24 @@ struct CustomerCommand: AsyncParsableCommand {
 
         func run() async throws {
             let customers = try await CustomerCommand.all(try store.store().operatorDoor)
-            try printing.show(customers, Output.table(customers.map(CustomerCommand.row)))
+            try printing.show(customers, lines: Output.table(customers.map(CustomerCommand.row)))
         }
+    }
+}
+
+/// A password that does not stand in the command line.
+struct PasswordFileOption: ParsableArguments {
+    @Option(
+        name: .long, help: "A file of mode 0600 with the password alone; - for standard input.")
+    var passwordFile: String?
+
+    func password(or typed: String?) throws -> String? {
+        guard let passwordFile else { return typed }
+        guard typed == nil else {
+            throw Failure(
+                .usage, "passwordTwice", "There are two passwords.", field: "--password-file",
+                rule: "one of --password and --password-file", remedy: "leave one of them out")
+        }
+        return try SecretFile.readLine(passwordFile, field: "--password-file")
     }
 }

@@ -25,14 +25,15 @@ struct DatabaseAdvanceCommand: AsyncParsableCommand {
         let summary = try await place.goingOver {
             try await StoreAdvance.run($0, wall: Live.wallClock.now)
         }
-        var words =
+        var lines = [
             "The store at \(place.words) goes on (\(summary.realms.joined(separator: ", "))): "
-            + "numbers \(summary.numbersRaised) further, devices sign in again and read anew."
+                + "numbers \(summary.numbersRaised) further, devices sign in again and read anew."
+        ]
         if summary.namesFound + summary.namesFreed > 0 {
-            words +=
-                "\nNames of customers: \(summary.namesFound) found again, "
-                + "\(summary.namesFreed) freed whose customers are lost."
+            lines.append(
+                "Names of customers: \(summary.namesFound) found again, "
+                    + "\(summary.namesFreed) freed whose customers are lost.")
         }
-        try printing.show(summary, words)
+        try printing.show(summary, lines: lines)
     }
 }

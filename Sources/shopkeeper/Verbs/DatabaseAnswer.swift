@@ -18,7 +18,7 @@ struct DatabaseAnswer<Status: DatabaseStatus>: Encodable {
     }
 
     /// The same in words, about `details` of its own.
-    func words(_ details: [String]) -> String {
+    func lines(_ details: [String]) -> [String] {
         let facts = status.facts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
         let head = [
             "\(status.engine) at \(place), \(status.bytes) bytes, "
@@ -26,7 +26,7 @@ struct DatabaseAnswer<Status: DatabaseStatus>: Encodable {
             "  " + facts.joined(separator: "; "),
         ]
         let tail = status.isHalfRestored ? ["  HALF RESTORED: restore it again"] : []
-        return (head + details + tail).joined(separator: "\n")
+        return head + details + tail
     }
 }
 

@@ -16,7 +16,7 @@ struct DatabaseStatusCommand: AsyncParsableCommand {
         let place = try place.place(clusters: clusters.cluster)
         let status = try await place.reading(withKeys: false) { try await StoreStatus($0) }
         let answer = DatabaseAnswer(status, place: place.words, isServed: place.isServed)
-        try printing.show(answer, answer.words(Self.details(status)))
+        try printing.show(answer, lines: answer.lines(Self.details(status)))
     }
 
     private static func details(_ status: StoreStatus) -> [String] {

@@ -4,6 +4,7 @@ import ArgumentParser
 import Commerce
 import Foundation
 import Live
+import StorageSQLite
 import Synchronization
 
 /// A whole CI job: a store, a command that uses it, and the command's exit code.
@@ -29,13 +30,15 @@ struct ExecCommand: AsyncParsableCommand {
                 remedy: "put the command behind `--`")
         }
         let signals = ForwardedSignals()
+        let options = try options.withSecrets()
         let app = try options.app(file: file)
         for warning in app.warnings { Output.complain("warning: \(warning)") }
         let data = try options.data ?? Self.temporaryFolder()
-        defer { if options.data == nil { try? FileManager.default.removeItem(atPath: data) } }
+        let isTemporary = options.data == nil
+        defer { if isTemporary { try? FileManager.default.removeItem(atPath: data) } }
         let served = try ServedStore(options: options, app: app, data: data)
         let status = try await run(command, beside: served, signals)
-        if options.data == nil { try? FileManager.default.removeItem(atPath: data) }
+        if isTemporary { try? FileManager.default.removeItem(atPath: data) }
         throw ExitCode(status)
     }
 
@@ -62,9 +65,7 @@ struct ExecCommand: AsyncParsableCommand {
     private static func temporaryFolder() throws -> String {
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("shopkeeper-exec-\(Live.randomness.hex(8))")
-        try FileManager.default.createDirectory(
-            at: folder, withIntermediateDirectories: true,
-            attributes: [.posixPermissions: 0o700])
+        try PrivateFiles.makeFolder(folder.path)
         return folder.path
     }
 }
@@ -113,7 +114,13 @@ private struct Child {
         sigemptyset(&defaults)
         for number in ForwardedSignals.numbers + [SIGPIPE] { sigaddset(&defaults, number) }
         posix_spawnattr_setsigdefault(&attributes, &defaults)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
+        // The thread that this runs on may block most of them, and a mask is inherited:
+        // then the command would never hear of the signals that are passed on.
+        var none = sigset_t()
+        sigemptyset(&none)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setflags(
+            &attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
         var words = (["/usr/bin/env"] + command).map { strdup($0) } + [nil]
         var settings = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
         defer { (words + settings).forEach { free($0) } }
@@ -143,10 +150,22 @@ private struct Child {
         var environment = Live.environment.merging(variables) { $1 }
         environment["SHOPKEEPER_CUSTOMER"] = nil
         environment["SHOPKEEPER_PASSWORD"] = nil
+        Self.keepFromProxies(&environment)
         let folder = Bundle.main.executableURL?.deletingLastPathComponent().path
         let path = environment["PATH"] ?? "/usr/bin:/bin"
         if let folder { environment["PATH"] = "\(folder):\(path)" }
         return environment
+    }
+}
+
+extension Child {
+    /// The store is on loopback, where no proxy is to be asked; what is not ours,
+    /// Apple's library for one, obeys these variables too.
+    fileprivate static func keepFromProxies(_ environment: inout [String: String]) {
+        for name in ["no_proxy", "NO_PROXY"] where environment[name] != "*" {
+            let known = environment[name].flatMap { $0.isEmpty ? nil : $0 + "," } ?? ""
+            environment[name] = known + "127.0.0.1,localhost,::1"
+        }
     }
 }
 

@@ -67,7 +67,7 @@ struct GroupCommand: AsyncParsableCommand {
                 "/apps/\(bundleID)/groups", as: GroupList.self
             ).groups
             try printing.show(
-                groups, Output.table(groups.map { [$0.groupId, $0.name, $0.members] }))
+                groups, lines: Output.table(groups.map { [$0.groupId, $0.name, $0.members] }))
         }
     }
 

@@ -43,7 +43,8 @@ struct RealmCommand: AsyncParsableCommand {
             let realms = try await store.store().storeDoor.get("/realms", as: RealmList.self).realms
             try printing.show(
                 realms,
-                Output.table(realms.map { [$0.name, $0.environment, $0.id, "\($0.createdDate)"] }))
+                lines: Output.table(
+                    realms.map { [$0.name, $0.environment, $0.id, "\($0.createdDate)"] }))
         }
     }
 
@@ -80,7 +81,7 @@ struct TransactionCommand: AsyncParsableCommand {
             let records = try await store.store().transactions(customer: customer)
             try printing.show(
                 records,
-                Output.table(
+                lines: Output.table(
                     records.map { record in
                         let payload = record.payload
                         return [
@@ -138,7 +139,9 @@ struct KeyCommand: AsyncParsableCommand {
                 CreateServerKeyRequest(bundleId: bundleId ?? found.run.bundleId),
                 as: CreatedServerKey.self)
             try printing.show(
-                made, "key \(made.keyId), issuer \(made.issuerId)\n\(made.privateKey)")
+                made,
+                lines: ["key \(made.keyId), issuer \(made.issuerId)"]
+                    + made.privateKey.split(separator: "\n").map(String.init))
         }
     }
 
@@ -153,7 +156,7 @@ struct KeyCommand: AsyncParsableCommand {
                 .get("/server-keys", as: ServerKeyList.self).serverKeys
             try printing.show(
                 keys,
-                Output.table(
+                lines: Output.table(
                     keys.map {
                         [
                             $0.keyId, $0.issuerId, $0.bundleId,

@@ -21,9 +21,9 @@ struct EnvCommand: AsyncParsableCommand {
         let store = try store.store()
         let variables = StoreVariables(store.run, realm: store.realm)
         switch printing.json ? .json : format {
-        case .sh: Output.answer(variables.shell)
-        case .dotenv: Output.answer(variables.dotenv)
-        case .json: Output.answer(try Output.text(variables.dictionary))
+        case .sh: Output.contents(variables.shell + "\n")
+        case .dotenv: Output.contents(variables.dotenv + "\n")
+        case .json: try Output.answer(json: variables.dictionary)
         }
     }
 }
@@ -103,9 +103,19 @@ struct StopCommand: AsyncParsableCommand {
 
     func run() async throws {
         let run = try store.store().run
-        kill(run.pid, SIGTERM)
+        // Proven again, right before the signal: the store may have ended meanwhile.
+        guard let holder = run.holder else {
+            return try printing.show(Stopped(stopped: true, pid: run.pid), "Stopped.")
+        }
+        guard !holder.isAncestor else {
+            throw Failure(
+                .no, "ownStore", "This store is served by the `exec` that runs this command.",
+                rule: "it ends with exec's command, whose exit code exec passes on",
+                remedy: "let the command end; or serve a store with `serve`, which can be stopped")
+        }
+        holder.terminate()
         let end = Live.monotonic() + .seconds(timeout)
-        while kill(run.pid, 0) == 0 {
+        while holder.isRunning {
             guard Live.monotonic() < end else {
                 throw Failure(
                     .no, "stillRunning", "The store did not end in \(timeout) seconds.",

@@ -23,7 +23,7 @@ struct AppCommand: AsyncParsableCommand {
             let apps = try await store.store().operatorDoor.get("/apps", as: AppList.self).apps
             try printing.show(
                 apps,
-                Output.table(
+                lines: Output.table(
                     apps.map {
                         [$0.bundleId, $0.name, $0.notificationUrl ?? "no notifications"]
                     }))

@@ -65,7 +65,7 @@ struct OfferCommand: AsyncParsableCommand {
             let offers = try await store.operatorDoor.get(
                 ProductRecord.path(product, of: bundleID) + "/offers", as: OfferList.self
             ).offers
-            try printing.show(offers, Output.table(offers.map(\.cells)))
+            try printing.show(offers, lines: Output.table(offers.map(\.cells)))
         }
     }
 

@@ -40,7 +40,7 @@ struct OperatorCommand: AsyncParsableCommand {
                 .get("/operators", as: OperatorList.self).operators
             try printing.show(
                 operators,
-                Output.table(
+                lines: Output.table(
                     operators.map {
                         [$0.name, "\($0.createdDate)", $0.revokedDate == nil ? "" : "revoked"]
                     }))

@@ -96,7 +96,7 @@ struct ProductCommand: AsyncParsableCommand {
             }
             try printing.show(
                 products,
-                Output.table(
+                lines: Output.table(
                     products.map {
                         [$0.productId, $0.type, $0.standing, $0.shownPrice, $0.referenceName]
                     }))
@@ -114,8 +114,7 @@ struct ProductCommand: AsyncParsableCommand {
             let (store, bundleID) = try app.found()
             let record = try await store.operatorDoor.get(
                 ProductRecord.path(product, of: bundleID), as: ProductRecord.self)
-            let words = try Output.text(record)
-            try printing.show(record, words)
+            try Output.answer(json: record)
         }
     }
 

@@ -45,7 +45,7 @@ struct Confirmation: ParsableArguments {
                 .usage, "notConfirmed", "This cannot be taken back, and nobody can be asked.",
                 field: "--yes", rule: "a yes on the terminal, or --yes", remedy: "add --yes")
         }
-        FileHandle.standardError.write(Data("\(question) [y/N] ".utf8))
+        Output.ask("\(question) [y/N]")
         guard ["y", "yes"].contains(readLine()?.lowercased()) else {
             throw Failure(
                 .no, "notConfirmed", "Nothing was done.", field: "--yes",

@@ -15,27 +15,30 @@ struct ServeCommand: AsyncParsableCommand {
     @OptionGroup var printing: PrintOptions
 
     func run() async throws {
+        let options = try options.withSecrets()
         let app = try options.app(file: file)
         for warning in app.warnings { Output.complain("warning: \(warning)") }
         let served = try ServedStore(
             options: options, app: app, data: options.data ?? "./.shopkeeper")
-        let json = printing.json
+        let printing = printing
         try await served.run(port: options.port ?? 4780, stopsOnSignals: true) { run in
-            Output.answer(json ? (try? Output.text(Announcement(run))) ?? "{}" : words(run, app))
+            try? printing.show(Announcement(run), lines: lines(run, app))
         }
     }
 
-    private func words(_ run: RunFile, _ app: ServedApp) -> String {
-        let product = app.catalogue.products.first?.id.value ?? "PRODUCT"
-        return """
-            Serving \(app.bundleID) (\(app.catalogue.products.count) products) at \(run.publicUrl ?? run.url)
-            Root certificate: \(run.root)
-
-            Try, in another terminal:
-                shopkeeper buy \(product) --data '\(run.data)'
-                shopkeeper transaction list --data '\(run.data)'
-                eval "$(shopkeeper env --data '\(run.data)')" && monkey-credits
-            """
+    private func lines(_ run: RunFile, _ app: ServedApp) -> [String] {
+        let product = ShellWord.quoted(app.catalogue.products.first?.id.value ?? "PRODUCT")
+        let data = ShellWord.quoted(run.data, always: true)
+        return [
+            "Serving \(app.bundleID) (\(app.catalogue.products.count) products) at "
+                + (run.publicUrl ?? run.url),
+            "Root certificate: \(run.root)",
+            "",
+            "Try, in another terminal:",
+            "    shopkeeper buy \(product) --data \(data)",
+            "    shopkeeper transaction list --data \(data)",
+            "    eval \"$(shopkeeper env --data \(data))\" && monkey-credits",
+        ]
     }
 
     /// What `--json` tells: everything but the doors' keys.

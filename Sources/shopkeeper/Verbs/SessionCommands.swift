@@ -30,7 +30,7 @@ struct SessionCommand: AsyncParsableCommand {
                 sessions += page.sessions
                 after = page.next
             } while after != nil
-            try printing.show(sessions, Output.table(sessions.map(Self.row)))
+            try printing.show(sessions, lines: Output.table(sessions.map(Self.row)))
         }
 
         private static func row(_ session: SessionSummary) -> [String] {

@@ -65,7 +65,7 @@ struct VerificationReport: Encodable {
     }
 
     /// For people.
-    var words: String {
+    var lines: [String] {
         var lines = [isValid ? "VALID: no rule is broken." : "NOT VALID."]
         if isXcode { lines.append("Xcode made this on somebody's machine; no store sold it.") }
         lines += ["", "Certificates"]
@@ -83,7 +83,7 @@ struct VerificationReport: Encodable {
         }
         if let payload { lines += ["", "What was signed"] + payload.lines(indent: "  ") }
         lines += ["", "An official library would say: \(officialLibrary)"]
-        return lines.joined(separator: "\n")
+        return lines
     }
 }
 

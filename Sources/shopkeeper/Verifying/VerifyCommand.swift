@@ -57,9 +57,9 @@ struct VerifyCommand: AsyncParsableCommand {
                     .input, "unreadable", "There is no payload that can be read.", field: "FILE",
                     rule: "a JWS with a JSON payload, or a receipt")
             }
-            Output.answer(try Output.text(payload))
+            try Output.answer(json: payload)
         } else {
-            try print.show(report, report.words)
+            try print.show(report, lines: report.lines)
         }
         if !explanation.isValid { throw ExitCode(ExitStatus.no.rawValue) }
     }

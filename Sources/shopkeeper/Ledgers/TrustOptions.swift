@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Commerce
+import Foundation
+import Ledger
+import ShopServer
+import SignedData
+
+/// Whom a ledger believes, and about which apps.
+struct TrustOptions: ParsableArguments {
+    @Option(
+        name: .long,
+        help: "A root certificate to trust in every environment named; DER or PEM. May be repeated."
+    )
+    var trust: [String] = []
+
+    @Option(
+        name: .long,
+        help: "A store to fetch the roots from, each for its own environment. May be repeated.")
+    var trustStore: [String] = []
+
+    @Option(
+        name: .long,
+        help: "SHA-256 of a root that --trust-store may fetch; any other is refused. Repeatable.")
+    var rootFingerprint: [String] = []
+
+    @Option(name: .long, help: "An app to book purchases of. May be repeated.")
+    var bundleId: [String] = []
+
+    @Option(name: .long, help: "The app's number, as production's notifications tell it.")
+    var appId: Int64?
+
+    @Option(
+        name: .long,
+        help: "Production, Sandbox, Xcode or LocalTesting. May be repeated; Sandbox when left out.")
+    var environment: [String] = []
+
+    func configuration() async throws -> LedgerConfiguration {
+        let environments = try self.environments()
+        var roots: [TrustedRoot] = []
+        var apps = bundleId
+        for file in trust { roots.append(try Self.root(file, environments)) }
+        let pins = try rootFingerprint.map(Self.pin)
+        for url in trustStore { roots += try await Self.roots(of: url, environments, pins) }
+        if roots.isEmpty || apps.isEmpty, let run = Self.onlyStore {
+            if apps.isEmpty { apps = [run.bundleId] }
+            if roots.isEmpty, environments.contains(.sandbox) {
+                roots = [try Self.root(run.root, [.sandbox])]
+            }
+        }
+        guard appId == nil || apps.count == 1 else {
+            throw Failure(
+                .usage, "appIdAmbiguous", "Whose number is that?", field: "--app-id",
+                rule: "a number goes with one app", remedy: "serve one app")
+        }
+        return try LedgerConfiguration(
+            roots: roots,
+            apps: apps.map {
+                LedgerApp(bundleID: BundleID($0), appID: appId, environments: environments)
+            })
+    }
+
+    private func environments() throws -> Set<LedgerEnvironment> {
+        guard !environment.isEmpty else { return [.sandbox] }
+        return Set(
+            try environment.map { word in
+                guard let known = LedgerEnvironment(named: word) else {
+                    throw Failure(
+                        .usage, "environmentUnknown", "There is no environment `\(word)`.",
+                        field: "--environment",
+                        rule: LedgerEnvironment.all.map(\.rawValue).joined(separator: ", "))
+                }
+                return known
+            })
+    }
+
+    private static var onlyStore: RunFile? {
+        let running = RunFile.allRunning()
+        return running.count == 1 ? running.first : nil
+    }
+
+    private static func root(
+        _ path: String, _ environments: Set<LedgerEnvironment>
+    ) throws -> TrustedRoot {
+        guard let bytes = FileManager.default.contents(atPath: path) else {
+            throw Failure(
+                .input, "fileUnreadable", "\(path) cannot be read.", field: "--trust",
+                rule: "a root certificate in DER or PEM")
+        }
+        return try TrustedRoot(file: [UInt8](bytes), environments: environments)
+    }
+
+    /// Fetches a store's roots. Whoever sits between could replace what comes over
+    /// plain HTTP, and would be believed from then on.
+    private static func roots(
+        of url: String, _ environments: Set<LedgerEnvironment>, _ pins: [String]
+    ) async throws -> [TrustedRoot] {
+        let parts = URLComponents(string: url)
+        let host = parts?.host?.trimmingCharacters(in: ["[", "]"]) ?? ""
+        let isSafe = parts?.scheme == "https" || ShopServerConfiguration.isLoopback(host)
+        guard !host.isEmpty, isSafe || !pins.isEmpty else {
+            throw Failure(
+                .usage, "trustStorePlain", "The root at \(url) could be replaced on its way.",
+                field: "--trust-store",
+                rule: "an https address, one of this machine, or --root-fingerprint beside it",
+                remedy: "ask the store's operator for `openssl x509 -in root.pem -noout "
+                    + "-fingerprint -sha256`, or fetch the file safely and name it with --trust")
+        }
+        let door = DoorClient(base: url.hasSuffix("/") ? String(url.dropLast()) : url, key: nil)
+        var roots: [TrustedRoot] = []
+        for (environment, kind) in [
+            (LedgerEnvironment.sandbox, "sandbox"), (.production, "production"),
+        ] where environments.contains(environment) {
+            let der = [UInt8](try await door.bytes("/certificates/root?kind=\(kind)"))
+            let fingerprint = CertificateAuthority.fingerprint(of: der)
+            guard pins.isEmpty || pins.contains(fingerprint) else {
+                throw Failure(
+                    .no, "rootNotPinned", "\(url) has another \(kind) root: \(fingerprint).",
+                    field: "--root-fingerprint", rule: "a root with a fingerprint that is named",
+                    remedy: "ask the store's operator which root is right")
+            }
+            roots.append(try TrustedRoot(file: der, environments: [environment]))
+        }
+        return roots
+    }
+
+    /// 64 hexadecimal digits; colons between them, as openssl writes them, and
+    /// capitals do not matter.
+    private static func pin(_ text: String) throws -> String {
+        let digits = text.lowercased().filter { $0 != ":" }
+        guard digits.utf8.count == 64, digits.allSatisfy(\.isHexDigit) else {
+            throw Failure(
+                .usage, "fingerprintInvalid", "`\(text)` is no fingerprint.",
+                field: "--root-fingerprint", rule: "64 hexadecimal digits, colons allowed",
+                remedy: "print it with openssl x509 -in root.pem -noout -fingerprint -sha256")
+        }
+        return digits
+    }
+}
