@@ -42,13 +42,18 @@ extension CatalogueContents {
                 lines.append(.init(.added, product.id))
                 continue
             }
-            lines += Self.changes(of: product.id, before.fields, product.fields)
+            lines += Self.changes(of: product.id, fields(of: before), other.fields(of: product))
             lines += Self.changes(
                 of: product.id, terms[product.id]?.fields ?? [],
                 other.terms[product.id]?.fields ?? [])
         }
         lines += Self.changes(of: nil, fields, other.fields)
         return lines
+    }
+
+    private func fields(of product: Product) -> [(String, String)] {
+        let hasPrice = !catalogue.unpriced.contains(product.id)
+        return product.fields.filter { hasPrice || $0.0 != "price" }
     }
 
     private var fields: [(String, String)] {

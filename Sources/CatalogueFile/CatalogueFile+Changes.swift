@@ -15,7 +15,7 @@ extension CatalogueFile {
         guard catalogue != self.catalogue else { return self }
         var changes = Changes(
             before: Dictionary(uniqueKeysWithValues: self.catalogue.products.map { ($0.id, $0) }),
-            after: catalogue, file: name)
+            unpriced: self.catalogue.unpriced, after: catalogue, file: name)
         var tree = tree
         changes.apply(to: &tree)
         guard changes.problems.isEmpty else {
@@ -41,13 +41,18 @@ extension CatalogueFile {
 /// From one catalogue to another, on the file's own tree.
 private struct Changes {
     let before: [ProductID: Product]
+    /// Products that had no price before.
+    let unpriced: Set<ProductID>
     let after: Catalogue
     let file: String
     private(set) var problems: [CatalogueProblem] = []
     private var placed: Set<ProductID> = []
 
-    init(before: [ProductID: Product], after: Catalogue, file: String) {
+    init(
+        before: [ProductID: Product], unpriced: Set<ProductID>, after: Catalogue, file: String
+    ) {
         self.before = before
+        self.unpriced = unpriced
         self.after = after
         self.file = file
     }
@@ -98,7 +103,9 @@ private struct Changes {
     }
 
     private mutating func changed(_ item: JSONTree, _ old: Product, _ new: Product) -> JSONTree {
-        guard old != new else { return item }
+        let losesPrice = after.unpriced.contains(new.id) && !unpriced.contains(new.id)
+        let gainsPrice = unpriced.contains(new.id) && !after.unpriced.contains(new.id)
+        guard old != new || losesPrice || gainsPrice else { return item }
         if old.type != new.type || old.groupID != new.groupID || old.period != new.period {
             problems.append(
                 CatalogueProblem(
@@ -107,7 +114,9 @@ private struct Changes {
                     remedy: "give the changed one a new id"))
         }
         var item = item
-        if old.price != new.price { item["displayPrice"] = .string(new.price.fileText) }
+        if old.price != new.price || losesPrice || gainsPrice {
+            item["displayPrice"] = .string(priceText(new))
+        }
         if old.referenceName != new.referenceName {
             item["referenceName"] = .string(new.referenceName)
         }
@@ -121,10 +130,15 @@ private struct Changes {
         return item
     }
 
+    /// Empty for what has no price, as Xcode writes it.
+    private func priceText(_ product: Product) -> String {
+        after.unpriced.contains(product.id) ? "" : product.price.fileText
+    }
+
     private func add(_ product: Product, to tree: inout JSONTree) {
         if product.type == .autoRenewable { return addSubscription(product, to: &tree) }
         let key = product.type == .nonRenewing ? "nonRenewingSubscriptions" : "products"
-        append(Self.tree(product), under: key, to: &tree)
+        append(self.tree(product), under: key, to: &tree)
     }
 
     /// A group that the file does not have yet is made, named as its id.
@@ -134,10 +148,10 @@ private struct Changes {
         if case .array(let present)? = tree["subscriptionGroups"] { groups = present }
         guard let index = groups.firstIndex(where: { $0["id"] == .string(id) }) else {
             var group = Self.group(id)
-            append(Self.tree(product), under: "subscriptions", to: &group)
+            append(self.tree(product), under: "subscriptions", to: &group)
             return append(group, under: "subscriptionGroups", to: &tree)
         }
-        append(Self.tree(product), under: "subscriptions", to: &groups[index])
+        append(self.tree(product), under: "subscriptions", to: &groups[index])
         tree["subscriptionGroups"] = .array(groups)
     }
 
@@ -157,15 +171,15 @@ private struct Changes {
         tree = .object(members.sorted { FileText.precedes($0.key, $1.key) })
     }
 
-    private static func tree(_ product: Product) -> JSONTree {
+    private func tree(_ product: Product) -> JSONTree {
         var members: [JSONTree.Member] = [
-            .init("displayPrice", .string(product.price.fileText)),
+            .init("displayPrice", .string(priceText(product))),
             .init("familyShareable", .boolean(product.isFamilyShareable)),
-            .init("internalID", .string(internalID(of: product.id))),
-            .init("localizations", .array(product.localizations.map(tree))),
+            .init("internalID", .string(Self.internalID(of: product.id))),
+            .init("localizations", .array(product.localizations.map(Self.tree))),
             .init("productID", .string(product.id.value)),
             .init("referenceName", .string(product.referenceName)),
-            .init("type", .string(typeName(product.type))),
+            .init("type", .string(Self.typeName(product.type))),
         ]
         if product.type == .autoRenewable {
             members += [

@@ -39,7 +39,16 @@ private struct SubscriptionChanges {
     func apply(to tree: inout JSONTree) {
         var groups: [JSONTree] = []
         if case .array(let present)? = tree["subscriptionGroups"] { groups = present }
-        let wanted = groups.compactMap { self.changed($0) } + added
+        var told: Set<String> = []
+        let wanted =
+            groups.compactMap { group -> JSONTree? in
+                // Of groups that share an id the first one's name counts, and
+                // the others keep what is written of them.
+                guard case .string(let id)? = group["id"], told.insert(id).inserted else {
+                    return changedMembers(of: group)
+                }
+                return changed(group)
+            } + added
         guard wanted != groups else { return }
         let isNew = tree["subscriptionGroups"] == nil
         tree["subscriptionGroups"] = .array(wanted)
@@ -71,7 +80,12 @@ private struct SubscriptionChanges {
         } else if new != nil, known.products.isEmpty {
             return nil
         }
+        return changedMembers(of: group)
+    }
+
+    private func changedMembers(of group: JSONTree) -> JSONTree {
         guard case .array(let items)? = group["subscriptions"] else { return group }
+        var group = group
         group["subscriptions"] = .array(items.map { changed(subscription: $0) })
         return group
     }

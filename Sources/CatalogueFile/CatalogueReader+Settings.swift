@@ -34,9 +34,13 @@ extension CatalogueReader {
     private mutating func appID(_ settings: Node) -> Int64? {
         guard let digits = text(settings, "_applicationInternalID") else { return nil }
         if let number = Int64(digits), number > 0, number < 1 << 53 { return number }
+        let isDigits = !digits.isEmpty && digits.utf8.allSatisfy { (48...57).contains($0) }
         warn(
-            settings.path(to: "_applicationInternalID"), "an app's number is decimal digits",
-            "write the app's Apple ID; it is taken as unknown")
+            settings.path(to: "_applicationInternalID"),
+            isDigits ? "an app's number is 1 to 2^53 - 1" : "an app's number is decimal digits",
+            isDigits
+                ? "write the app's Apple ID, or leave the key out; it is taken as unknown"
+                : "write the app's Apple ID; it is taken as unknown")
         return nil
     }
 
@@ -84,8 +88,10 @@ extension CatalogueReader {
         guard boolean(entry, "enabled") == true else { return nil }
         guard let current = entry["current"], isObject(current) else {
             warn(
-                entry.path(to: "current"), "an error that is switched on is chosen",
-                "choose one; the call succeeds")
+                entry.path(to: "current"),
+                "an error that is switched on says with which error the call \(name) fails",
+                "choose the error in Xcode's editor, or switch it off; until then the call "
+                    + "succeeds")
             return nil
         }
         let kind = text(current, "type").flatMap(SimulatedError.Kind.init(rawValue:))

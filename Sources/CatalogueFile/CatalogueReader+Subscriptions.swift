@@ -26,9 +26,29 @@ extension CatalogueReader {
         let name = text(group, "name") ?? ""
         let localizations = localizations(group)
         guard let id else { return }
+        if let first = groupPaths[id] {
+            warn(
+                group.path(to: "id"), "a group's id stands once in a file",
+                "give it an id of its own; its subscriptions join the group at \(first), and the "
+                    + "name and words of that one are taken")
+            join(members, group: id, in: &contents)
+            return
+        }
+        groupPaths[id] = group.path
         contents.groups.append(
             SubscriptionGroup(
                 id: id, referenceName: name, localizations: localizations, products: members))
+    }
+
+    private func join(
+        _ members: [ProductID], group id: String, in contents: inout CatalogueContents
+    ) {
+        contents.groups = contents.groups.map { known in
+            guard known.id == id else { return known }
+            return SubscriptionGroup(
+                id: id, referenceName: known.referenceName,
+                localizations: known.localizations, products: known.products + members)
+        }
     }
 
     private mutating func checkGroup(of item: Node, _ id: String?) {
@@ -67,10 +87,13 @@ extension CatalogueReader {
                     "write BILLED_UPFRONT or MONTHLY; the plan is left out")
                 continue
             }
-            guard let price = price(entry) else { continue }
+            let (subject, otherwise) = ("a billing plan", "the plan is left out")
+            guard let price = price(entry, of: subject, otherwise: otherwise) else { continue }
             let commitment =
                 entry["commitmentDisplayPrice"] == nil
-                ? price : self.price(entry, "commitmentDisplayPrice")
+                ? price
+                : self.price(
+                    entry, "commitmentDisplayPrice", of: subject, otherwise: otherwise)
             guard let commitment else { continue }
             plans.append(
                 BillingPlan(
@@ -103,7 +126,10 @@ extension CatalogueReader {
         guard let mode = mode(entry), let period = offerPeriod(entry, mode, own) else {
             return nil
         }
-        let price = mode == .free ? Amount(milliunits: 0) : price(entry)
+        let price =
+            mode == .free
+            ? Amount(milliunits: 0)
+            : price(entry, of: "an offer that is paid", otherwise: "the offer is left out")
         guard let price else { return nil }
         return Offer(
             id: text(entry, "offerID"), referenceName: text(entry, "referenceName"), mode: mode,

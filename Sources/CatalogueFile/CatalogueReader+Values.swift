@@ -55,8 +55,11 @@ extension CatalogueReader {
         return number
     }
 
-    /// A price that is missing is 0, with a warning.
-    mutating func price(_ node: Node, _ key: String = "displayPrice") -> Amount? {
+    /// Nil, with a warning, where there is none: no price is ever made up.
+    mutating func price(
+        _ node: Node, _ key: String = "displayPrice", of subject: String = "a product",
+        otherwise: String = "until then nobody can buy it"
+    ) -> Amount? {
         let path = node.path(to: key)
         let written: String?
         if case .number(let number)? = node[key]?.value {
@@ -68,9 +71,11 @@ extension CatalogueReader {
         guard let written, !written.isEmpty else {
             let isWrongType = node[key] != nil && written == nil
             if !isWrongType {
-                warn(path, "a product has a price", "write one such as \"0.99\"; 0 is taken")
+                warn(
+                    path, "\(subject) has a price",
+                    "write one such as \"0.99\"; \(otherwise)")
             }
-            return isWrongType ? nil : Amount(milliunits: 0)
+            return nil
         }
         guard let amount = Amount(decimal: written) else {
             refuse(

@@ -16,7 +16,10 @@ struct CatalogueReader {
     var warnings: [CatalogueProblem] = []
     /// Which products the file shows by an image, in the file's order.
     private(set) var imageUsers: [String: [ProductID]] = [:]
+    private var unpriced: Set<ProductID> = []
     private var pathsByID: [ProductID: String] = [:]
+    /// Where the group of an id stands first.
+    var groupPaths: [String: String] = [:]
 
     init(file: String, images: Set<String> = []) {
         self.file = file
@@ -37,7 +40,12 @@ struct CatalogueReader {
             }
         }
         for group in list(root, "subscriptionGroups") { subscriptions(group, into: &contents) }
+        contents.catalogue.unpriced = unpriced
         warnOfUnread(root)
+        warnOfVersion(root)
+        if contents.catalogue.products.isEmpty {
+            warn("", "the file names no product", "add one to products, or the app sells nothing")
+        }
         settings(root, into: &contents)
         contents.policies = policies(root)
         contents.offersKey = offersKey(root)
@@ -50,15 +58,19 @@ struct CatalogueReader {
         guard isObject(item) else { return nil }
         let id = requiredText(item, "productID")
         let type = type(item)
+        let errorsBefore = errors.count
         let price = price(item)
+        let hasWrongPrice = errors.count > errorsBefore
         let isFamilyShareable = familyShareable(item)
         let localizations = localizations(item)
         let period = type == .autoRenewable ? period(item) : nil
         let referenceName = text(item, "referenceName") ?? ""
         checkImage(item, of: id)
-        guard let id, let type, let price, isNew(id, item) else { return nil }
+        guard let id, let type, !hasWrongPrice, isNew(id, item) else { return nil }
+        if price == nil { unpriced.insert(ProductID(id)) }
         return Product(
-            id: ProductID(id), type: type, referenceName: referenceName, price: price,
+            id: ProductID(id), type: type, referenceName: referenceName,
+            price: price ?? Amount(milliunits: 0),
             isFamilyShareable: isFamilyShareable, localizations: localizations,
             groupID: type == .autoRenewable ? group : nil, period: period?.description)
     }
@@ -140,6 +152,24 @@ struct CatalogueReader {
             "add Assets/\(id).png, or remove the key; the product has no image")
     }
 
+    /// Files are read by what is there; a newer editor may have added more.
+    private mutating func warnOfVersion(_ root: Node) {
+        guard case .number(let major)? = root["version"]?["major"]?.value,
+            let number = Int(major), number > Self.versionMax
+        else { return }
+        var minor = "0"
+        if case .number(let digits)? = root["version"]?["minor"]?.value { minor = digits }
+        warn(
+            "version",
+            "the version \(number).\(minor) is newer than \(Self.versionMax), the newest known",
+            "what is new in it is kept and not read")
+    }
+
+    private static let listKeys = ["products", "nonRenewingSubscriptions", "subscriptionGroups"]
+
+    /// The newest generation of editors whose files were looked at.
+    private static let versionMax = 6
+
     /// Lists that hold something and are not read.
     private mutating func warnOfUnread(_ root: Node) {
         let unread = [
@@ -147,6 +177,14 @@ struct CatalogueReader {
             "nonRenewingSubscriptionProducts", "subscriptions", "subscriptionBundleGroups",
             "subscriptionSuiteGroups",
         ]
+        for key in root.keys {
+            guard
+                let known = Self.listKeys.first(where: {
+                    $0 != key && $0.lowercased() == key.lowercased()
+                })
+            else { continue }
+            warn(key, "the key is spelt \(known)", "rename it; it is not read")
+        }
         for key in unread {
             guard let node = root[key], node.value != .array([]) else { continue }
             warn(

@@ -89,11 +89,18 @@ public struct Catalogue: Hashable, Sendable {
     public var locale: String
     /// The app's number where the file knows it.
     public var appID: Int64?
+    /// Products without a price of their own. ``Product/price`` is 0 there,
+    /// and nobody buys them at it.
+    public var unpriced: Set<ProductID>
 
-    public init(products: [Product], storefront: String, locale: String, appID: Int64? = nil) {
+    public init(
+        products: [Product], storefront: String, locale: String, appID: Int64? = nil,
+        unpriced: Set<ProductID> = []
+    ) {
         self.products = products
         self.storefront = storefront
         self.locale = locale
         self.appID = appID
+        self.unpriced = unpriced
     }
 }

@@ -10,6 +10,17 @@ public enum ReviewState: String, Sendable, CaseIterable {
     case approved
     /// Never sold again; its id is spent.
     case removed
+
+    /// Whether some realm sells a product in this state.
+    public var isOffered: Bool { self == .ready || self == .approved }
+}
+
+/// What a product must have before it is offered, and lacks.
+public enum ListingGap: String, Hashable, Sendable, CaseIterable {
+    /// Neither a price of its own nor one in a storefront.
+    case price
+    /// No name in any language.
+    case name
 }
 
 /// A product's price in one storefront, from an instant on.
@@ -58,6 +69,35 @@ public struct Listing: Hashable, Sendable {
         self.isHosted = isHosted
         self.images = images
         self.isFree = isFree
+    }
+
+    /// What the product lacks: the one rule of completeness, for files,
+    /// overlays, backups and operators alike.
+    public func gaps(of product: Product) -> [ListingGap] {
+        let hasPrice = hasBasePrice || !prices.isEmpty
+        let hasName = product.localizations.contains { !$0.displayName.isEmpty }
+        return (hasPrice ? [] : [.price]) + (hasName ? [] : [.name])
+    }
+
+    /// The listing as a realm takes it from a file, an overlay or a backup:
+    /// production takes what is not complete as a draft. A sandbox offers what
+    /// a file has; without a price a product is sold nowhere.
+    public func admitted(_ product: Product, isProduction: Bool) -> Listing {
+        guard isProduction, state.isOffered, !gaps(of: product).isEmpty else { return self }
+        var draft = self
+        draft.state = .draft
+        return draft
+    }
+
+    /// What a change would put on offer with gaps that were not there before.
+    /// A product that a sandbox offers with gaps can be changed in all else.
+    public func newGaps(
+        of product: Product, since before: (listing: Listing, product: Product)?
+    ) -> [ListingGap] {
+        guard state.isOffered else { return [] }
+        let known = before.flatMap { $0.listing.state.isOffered ? $0 : nil }
+        let old = known.map { $0.listing.gaps(of: $0.product) } ?? []
+        return gaps(of: product).filter { !old.contains($0) }
     }
 
     /// The price in a storefront at an instant: the one there that started

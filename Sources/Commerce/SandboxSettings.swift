@@ -95,6 +95,29 @@ public enum TimeRate: Int, Sendable, CaseIterable {
         }
     }
 
+    /// The rate in a few words: `1 hour is a day, 24 times as fast`.
+    public var words: String {
+        let lasts: String
+        switch self {
+        case .real: return "real time"
+        case .hourIsDay: lasts = "1 hour is a day"
+        case .thirtyMinutesAreDay: lasts = "30 minutes are a day"
+        case .fiveMinutesAreDay: lasts = "5 minutes are a day"
+        case .minuteIsDay: lasts = "1 minute is a day"
+        case .thirtySecondsAreDay: lasts = "30 seconds are a day"
+        case .secondIsDay: lasts = "1 second is a day"
+        case .monthIsHour: lasts = "1 hour is a month"
+        case .monthIsThirtyMinutes: lasts = "30 minutes are a month"
+        case .monthIsFifteenMinutes, .everyFifteenMinutes: lasts = "15 minutes are a month"
+        case .monthIsFiveMinutes, .everyFiveMinutes: lasts = "5 minutes are a month"
+        case .monthIsThirtySeconds, .everyThirtySeconds: lasts = "30 seconds are a month"
+        case .everyMinute: lasts = "1 minute is a month"
+        case .everyTenSeconds: lasts = "10 seconds are a month"
+        case .everyTwoSeconds: lasts = "2 seconds are a month"
+        }
+        return "\(lasts), \(speed) times as fast"
+    }
+
     /// Whether every period lasts the same, which a clock's speed alone
     /// cannot bring about: months last what the rate says, and others keep
     /// their proportion to a month.

@@ -7,7 +7,10 @@ import Storage
 struct CatalogueCommit: Sendable {
     private let bundleID: BundleID
     private let app: [SQLValue]
-    private let products: [[SQLValue]]
+    private let products: [Product]
+    private let unpriced: Set<ProductID>
+    /// What an overlay says.
+    private let listings: [ProductID: Listing]
     private let types: [ProductID: ProductType]
     private let original: CatalogueOriginal?
     /// Nil where the app's settings stay as they are, and in production.
@@ -29,12 +32,8 @@ struct CatalogueCommit: Sendable {
             // a version of the app is in customers' hands.
             .boolean(!isProduction),
         ]
-        products = try catalogue.products.enumerated().map { place, product in
-            let listing = given.listings[product.id]
-            return try product.values(bundleID: app.bundleID, place: place) + [
-                .optional(listing?.state.rawValue), .optional(try listing?.stored()),
-            ]
-        }
+        (products, unpriced) = (catalogue.products, catalogue.unpriced)
+        listings = given.listings
         types = Dictionary(catalogue.products.map { ($0.id, $0.type) }) { first, _ in first }
         original = given.original
         timeRate = isProduction ? nil : given.settings?.timeRate
@@ -70,7 +69,7 @@ struct CatalogueCommit: Sendable {
         try writing.execute(Statement.Catalogues.putApp, app)
         try writing.execute(
             Statement.Catalogues.withdraw, [bundle, .integer(entry.wall.milliseconds)])
-        try writing.insertMany(Statement.Catalogues.putProduct, products)
+        try writing.insertMany(Statement.Catalogues.putProduct, try rows(known))
         try writing.execute(Statement.Groups.removeFiled, [bundle])
         for values in groups { try writing.execute(Statement.Groups.put, values) }
         for values in terms { try writing.execute(Statement.Groups.setTerms, values) }
@@ -90,6 +89,38 @@ struct CatalogueCommit: Sendable {
             before: before, after: entry.after
         ).write(writing)
         return removed
+    }
+
+    /// Every product's row, with how it is listed from now on.
+    private func rows(_ known: [Row]) throws -> [[SQLValue]] {
+        var before: [ProductID: (listing: Listing, price: Int64)] = [:]
+        for row in known {
+            before[ProductID(try row.text("product_id"))] = (
+                try Listing(row: row), try row.integer("price")
+            )
+        }
+        return try products.enumerated().map { place, product in
+            let listing = listing(of: product, before[product.id])
+            return try product.values(bundleID: bundleID, place: place) + [
+                .text(listing.state.rawValue), .text(try listing.stored()),
+            ]
+        }
+    }
+
+    /// As the overlay says, else as it was, else approved. A file without a
+    /// price takes the product's own away; one that has a price gives it to a
+    /// product that never had any.
+    private func listing(
+        of product: Product, _ known: (listing: Listing, price: Int64)?
+    ) -> Listing {
+        let told = listings[product.id]
+        var listing = told ?? known?.listing ?? Listing()
+        if unpriced.contains(product.id) {
+            listing.hasBasePrice = false
+        } else if told == nil, known?.price == 0 {
+            listing.hasBasePrice = true
+        }
+        return listing.admitted(product, isProduction: isProduction)
     }
 
     /// A file's time rate is the clock's from then on that the file changes it:

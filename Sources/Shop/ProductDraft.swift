@@ -11,6 +11,13 @@ struct ProductDraft: Sendable {
     /// Of a subscription; nil where nobody has told them yet.
     var terms: SubscriptionTerms?
 
+    /// The same as its realm takes it: see ``Listing/admitted(_:isProduction:)``.
+    func admitted(isProduction: Bool) -> ProductDraft {
+        var draft = self
+        draft.listing = listing.admitted(product, isProduction: isProduction)
+        return draft
+    }
+
     /// Prices and storefronts of one product; more than there are storefronts
     /// times the changes of some years.
     static let pricesMax = 2000
@@ -93,21 +100,25 @@ struct ProductDraft: Sendable {
                     locale: $0.locale, displayName: $0.displayName, details: $0.description)
             } ?? product.localizations, groupID: product.groupID, period: product.period)
         try Realm.check(draft.product)
-        try draft.checkComplete()
+        try draft.checkComplete(since: isNew ? nil : self)
         return draft
     }
 
     /// What is more than a draft can be shown and bought.
-    private func checkComplete() throws {
-        guard listing.state == .ready || listing.state == .approved else { return }
-        let hasPrice = listing.hasBasePrice || !listing.prices.isEmpty
-        let hasName = product.localizations.contains { !$0.displayName.isEmpty }
-        guard !hasPrice || !hasName else { return }
+    private func checkComplete(since before: ProductDraft?) throws {
+        let gaps = listing.newGaps(
+            of: product, since: before.map { ($0.listing, $0.product) })
+        guard let gap = gaps.first else { return }
+        let isPrice = gap == .price
         throw Refusal(
             .conflict, code: "productIncomplete", "The product is not complete.",
-            field: hasPrice ? "localizations" : "price",
+            field: isPrice ? "price" : "localizations",
             rule: "what is ready or approved has a price and a name in one language",
-            remedy: "add it, or leave the product a draft")
+            remedy: isPrice
+                ? "give it a price (`--price 0.99`) or one in a storefront "
+                    + "(`--price-in USA=0.99`), or leave it a draft (`--state draft`)"
+                : "give it a name in one language (`--words en_US=Name`), or leave it a draft "
+                    + "(`--state draft`)")
     }
 
     /// The terms of a subscription. Refusals: `notASubscription`, `termsUnknown`.

@@ -6,6 +6,8 @@ import Storage
 /// What an app sells now, beside the file that it came from.
 public struct StoredCatalogue: Sendable {
     public let appName: String
+    /// Whether the realm is one of production.
+    public let isProduction: Bool
     /// On sale, drafts included; neither withdrawn nor removed.
     public let catalogue: Catalogue
     public let listings: [ProductID: Listing]
@@ -35,10 +37,15 @@ extension Realm {
                 overlay: try $0.optionalBlob("overlay"))
         }
         return StoredCatalogue(
-            appName: app.name,
+            appName: app.name, isProduction: isProduction,
             catalogue: Catalogue(
                 products: app.products, storefront: app.storefront, locale: app.locale,
-                appID: app.appID),
+                appID: app.appID,
+                unpriced: Set(
+                    app.products.filter { product in
+                        product.price.milliunits == 0
+                            && app.listings[product.id]?.hasBasePrice == false
+                    }.map(\.id))),
             listings: app.listings, settings: app.settings, original: original,
             imageIDs: try images.map { try $0.text("image_id") },
             groups: app.toldGroups.isEmpty

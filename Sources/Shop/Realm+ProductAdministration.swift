@@ -105,13 +105,13 @@ extension Realm {
         let app = try await app(bundleID)
         try Edge.text(id, "productId")
         let key: [SQLValue] = [.text(bundleID), .text(id)]
-        let (wall, who) = (ports.wall.now, context.actor)
+        let (wall, who, isProduction) = (ports.wall.now, context.actor, isProduction)
         try await writeHouse { writing in
             try writing.execute(Statement.Catalogues.bumpRevision, [])
             guard let row = try writing.first(Statement.Catalogues.product, key) else {
                 throw Self.unknownProduct
             }
-            let before = try ProductDraft(row: row)
+            let before = try ProductDraft(row: row).admitted(isProduction: isProduction)
             guard before.listing.state != .removed else { throw Self.removedProduct }
             let after = try change(before)
             let place = Int(try row.integer("place"))

@@ -23,7 +23,8 @@ extension AppSettings {
     init(_ settings: SandboxSettings, bundleID: BundleID) {
         self.init(
             bundleId: bundleID.value, timeRate: Int64(settings.timeRate.rawValue),
-            asksToBuy: settings.asksToBuy, interruptsPurchases: settings.interruptsPurchases,
+            speed: settings.timeRate.speed, asksToBuy: settings.asksToBuy,
+            interruptsPurchases: settings.interruptsPurchases,
             failsRenewals: settings.failsRenewals, hasGracePeriod: settings.hasGracePeriod,
             disablesDialogs: settings.disablesDialogs,
             errors: settings.errors.map {

@@ -46,7 +46,7 @@ struct Shelf: Sendable {
         var sold: [BundleID: [ProductDraft]] = [:]
         for row in try reading.query(Statement.Catalogues.products, []) {
             sold[BundleID(try row.text("bundle_id")), default: []].append(
-                try ProductDraft(row: row))
+                try ProductDraft(row: row).admitted(isProduction: isProduction))
         }
         var groups: [BundleID: [StoredGroup]] = [:]
         for row in try reading.query(Statement.Groups.list, []) {

@@ -46,7 +46,7 @@ extension Statement {
             WHERE bundle_id = $1 AND from_file
             """)
 
-        /// State and listing stay where they are null; what was removed stays so.
+        /// What was removed stays so.
         static let putProduct = Statement(
             "catalogue.putProduct",
             [
@@ -56,16 +56,14 @@ extension Statement {
             """
             INSERT INTO products (bundle_id, product_id, place, product_type, reference_name,
                 price, is_family_shareable, localizations, group_id, period, state, listing)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, COALESCE($11, 'approved'),
-                COALESCE($12, '{}'))
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
             ON CONFLICT (bundle_id, product_id) DO UPDATE
             SET place = excluded.place, product_type = excluded.product_type,
                 reference_name = excluded.reference_name, price = excluded.price,
                 is_family_shareable = excluded.is_family_shareable,
                 localizations = excluded.localizations, group_id = excluded.group_id,
-                period = excluded.period, state = COALESCE($11, products.state),
-                listing = COALESCE($12, products.listing), withdrawn_at = NULL,
-                from_file = TRUE
+                period = excluded.period, state = excluded.state,
+                listing = excluded.listing, withdrawn_at = NULL, from_file = TRUE
             WHERE products.state <> 'removed'
             """)
 
@@ -170,7 +168,7 @@ extension Statement {
         static let states = Statement(
             "catalogue.states", [.text],
             """
-            SELECT product_id, product_type, state, withdrawn_at FROM products
+            SELECT product_id, product_type, price, state, withdrawn_at, listing FROM products
             WHERE bundle_id = $1 ORDER BY place, product_id
             """)
 

@@ -74,6 +74,7 @@ struct CatalogueDoor: Sendable {
         let sells = try await realm.hasBegunToSell(bundleID)
         let differences = before.differences(to: file.contents).map(CatalogueChange.init)
         let approved = try await approved(differences, overlay, bundleID)
+        let drafts = try await realm.storedCatalogue(bundleID: bundleID).drafts(of: file)
         return try .json(
             CatalogueImported(
                 bundleId: bundleID, products: file.catalogue.products.count,
@@ -84,7 +85,7 @@ struct CatalogueDoor: Sendable {
                         "\($0): the overlay names it, and the file does not"
                     }
                     + removed.map { "\($0): the product was removed, and stays so" }
-                    + approved
+                    + (drafts.map { [$0] } ?? []) + approved
                     + (sells ? [] : [Self.awaitsVersion])))
     }
 
@@ -151,6 +152,9 @@ extension StoredCatalogue {
             json: original.file, name: original.name, images: imageIDs)
         var now = catalogue
         now.appID = file.catalogue.appID
+        // A price that the file has and an overlay does not count is no change.
+        let named = Set(file.catalogue.products.map(\.id))
+        now.unpriced.subtract(named.subtracting(file.catalogue.unpriced))
         return try file.selling(now).offering(groups, terms)
     }
 }

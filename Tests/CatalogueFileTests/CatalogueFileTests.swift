@@ -54,10 +54,32 @@ private func read(_ json: String) throws -> CatalogueFile {
         #expect(try read(changed).catalogue == (try read(Fixtures.full)).catalogue)
     }
 
-    @Test func `an empty object is a catalogue of nothing`() throws {
-        let file = try read("{}")
+    @Test(arguments: ["{}", "{\"products\": []}", "{\"subscriptionGroups\": []}"])
+    func `a file without products is a catalogue of nothing, and warns`(json: String) throws {
+        let file = try read(json)
         #expect(file.catalogue == Catalogue(products: [], storefront: "USA", locale: "en_US"))
-        #expect(file.warnings.isEmpty)
+        #expect(
+            file.warnings.map(\.description) == [
+                "zoo.storekit: the file names no product: "
+                    + "add one to products, or the app sells nothing"
+            ])
+    }
+
+    @Test(arguments: [("7", "0", true), ("6", "4", false), ("6", "3", false), ("99", "9", true)])
+    func `a version newer than any that is known warns`(
+        major: String, minor: String, warns: Bool
+    ) throws {
+        let file = try read(
+            Fixtures.full.replacingOccurrences(
+                of: "\"major\" : 6,\n    \"minor\" : 3",
+                with: "\"major\" : \(major),\n    \"minor\" : \(minor)"))
+        #expect(
+            file.warnings.map(\.description)
+                == (warns
+                    ? [
+                        "zoo.storekit: version: the version \(major).\(minor) is newer than 6, the "
+                            + "newest known: what is new in it is kept and not read"
+                    ] : []))
     }
 
     @Test func `a file and a package are read alike`() throws {
@@ -124,12 +146,26 @@ private func read(_ json: String) throws -> CatalogueFile {
             ]
         ),
         (
+            "{\"Products\": []}",
+            [
+                "? Products: the key is spelt products: rename it; it is not read",
+                "? the file names no product: add one to products, or the app sells nothing",
+            ]
+        ),
+        (
             Fixtures.product(",\"displayPrice\": \"$1\"").replacingOccurrences(
                 of: "\"displayPrice\": \"1\",", with: ""),
             [
                 "! products[0].displayPrice: a price is digits with at most one point and three "
                     + "decimals: write it like \"0.99\", without currency, sign or thousands "
                     + "separator"
+            ]
+        ),
+        (
+            Fixtures.product().replacingOccurrences(of: "\"1\"", with: "\"\""),
+            [
+                "? products[0].displayPrice: a product has a price: write one such as \"0.99\"; "
+                    + "until then nobody can buy it"
             ]
         ),
         (
@@ -159,7 +195,8 @@ private func read(_ json: String) throws -> CatalogueFile {
             ]
         ),
         (
-            "{\"settings\": {\"_storefront\": \"XYZ\", \"_applicationInternalID\": \"x\"}}",
+            Fixtures.beside(
+                "\"settings\": {\"_storefront\": \"XYZ\", \"_applicationInternalID\": \"x\"}"),
             [
                 "? settings._storefront: there is no storefront with this code: write three "
                     + "letters such as USA, which is taken",
@@ -168,7 +205,36 @@ private func read(_ json: String) throws -> CatalogueFile {
             ]
         ),
         (
-            "{\"subscriptions\": [{}], \"subscriptionSuiteGroups\": []}",
+            Fixtures.beside(
+                "\"settings\": {\"_applicationInternalID\": \"0\"}"),
+            [
+                "? settings._applicationInternalID: an app's number is 1 to 2^53 - 1: write the "
+                    + "app's Apple ID, or leave the key out; it is taken as unknown"
+            ]
+        ),
+        (
+            Fixtures.beside(
+                "\"settings\": {\"_storeKitErrors\": [{\"name\": \"Purchase\", "
+                    + "\"enabled\": true, \"current\": null}]}"),
+            [
+                "? settings._storeKitErrors[0].current: an error that is switched on says with "
+                    + "which error the call Purchase fails: choose the error in Xcode's editor, or "
+                    + "switch it off; until then the call succeeds"
+            ]
+        ),
+        (
+            Fixtures.beside(
+                "\"subscriptionGroups\": [{\"id\": \"G\", \"name\": \"One\", \"subscriptions\": []}, "
+                    + "{\"id\": \"G\", \"name\": \"Two\", \"subscriptions\": []}]"),
+            [
+                "? subscriptionGroups[1].id: a group's id stands once in a file: give it an id of "
+                    + "its own; its subscriptions join the group at subscriptionGroups[0], and "
+                    + "the name and words of that one are taken"
+            ]
+        ),
+        (
+            Fixtures.beside(
+                "\"subscriptions\": [{}], \"subscriptionSuiteGroups\": []"),
             [
                 "? subscriptions: this list is not read: move its products to products, "
                     + "nonRenewingSubscriptions or subscriptionGroups"

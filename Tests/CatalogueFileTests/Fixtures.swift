@@ -134,4 +134,9 @@ enum Fixtures {
         {"products": [{"productID": "a", "type": "Consumable", "displayPrice": "1"\(fields)}]}
         """
     }
+
+    /// The same with members beside its products.
+    static func beside(_ members: String) -> String {
+        "{\(members), \(product().dropFirst())"
+    }
 }

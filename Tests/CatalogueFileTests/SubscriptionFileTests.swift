@@ -100,6 +100,11 @@ import Testing
         (#"{"paymentMode": "free"}"#, "subscriptionPeriod"),
         (#"{"paymentMode": "free", "subscriptionPeriod": "P0D"}"#, "subscriptionPeriod"),
         (#"{"paymentMode": "free", "subscriptionPeriod": "P1Y2M"}"#, "subscriptionPeriod"),
+        (
+            #"{"paymentMode": "payUpFront", "subscriptionPeriod": "P1M", "displayPrice": ""}"#,
+            "displayPrice"
+        ),
+        (#"{"paymentMode": "payUpFront", "subscriptionPeriod": "P1M"}"#, "displayPrice"),
     ])
     func `half an offer is no offer`(offer: String, key: String) throws {
         let (terms, warnings) = try offers("introductoryOffer", offer)
@@ -146,7 +151,7 @@ import Testing
                     failsRenewals: true, hasGracePeriod: true, disablesDialogs: true,
                     errors: [SimulatedError(call: .loadProducts, kind: .generic, index: 2)]))
         #expect(
-            file.warnings.map(\.keyPath) == [
+            file.warnings.map(\.keyPath).filter { !$0.isEmpty } == [
                 "settings._storeKitErrors[2].current", "settings._storeKitErrors[3].current",
                 "settings._storeKitErrors[4].name",
             ])
@@ -160,7 +165,7 @@ import Testing
         let file = try file(#"{"settings": {"_timeRate": 7}}"#)
 
         #expect(file.contents.settings.timeRate == .real)
-        #expect(file.warnings.map(\.keyPath) == ["settings._timeRate"])
+        #expect(file.warnings.map(\.keyPath) == ["", "settings._timeRate"])
     }
 
     @Test func `policies and the offers' key`() throws {
@@ -183,7 +188,7 @@ import Testing
             #"{"subscriptionOffersKeyPair": {"id": "1A2B3C4D", "privateKey": "REMOVED"}}"#)
 
         #expect(file.contents.offersKey == nil)
-        #expect(file.warnings.map(\.keyPath) == ["subscriptionOffersKeyPair"])
+        #expect(file.warnings.map(\.keyPath) == ["", "subscriptionOffersKeyPair"])
     }
 }
 

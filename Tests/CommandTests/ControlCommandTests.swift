@@ -38,6 +38,10 @@ import Testing
 
         #expect(clock["rate"] as? Int == 86_400)
         #expect(settings["timeRate"] as? Int == 6)
+        #expect(settings["speed"] as? Int == 86_400)
+        #expect(
+            words.output.contains(
+                "time rate              1 second is a day, 86400 times as fast"))
         #expect(settings["disablesDialogs"] as? Bool == true)
         #expect((settings["unobeyed"] as? [Any])?.count == 2)
         #expect(words.output.contains("grace period           on"))

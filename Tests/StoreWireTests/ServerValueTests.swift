@@ -147,14 +147,15 @@ import Testing
         try expectGolden(MoveClockRequest(rate: 60), #"{"rate":60}"#)
         try expectGolden(
             AppSettings(
-                bundleId: "b", timeRate: 0, asksToBuy: true, interruptsPurchases: false,
+                bundleId: "b", timeRate: 0, speed: 1, asksToBuy: true,
+                interruptsPurchases: false,
                 failsRenewals: false, hasGracePeriod: false, disablesDialogs: false,
                 errors: [FailingCall(call: "Purchase", kind: "generic", error: "unknown")],
                 unobeyed: ["s"]),
             #"{"asksToBuy":true,"bundleId":"b","disablesDialogs":false,"errors":["#
                 + #"{"call":"Purchase","error":"unknown","kind":"generic"}],"#
                 + #""failsRenewals":false,"hasGracePeriod":false,"interruptsPurchases":false,"#
-                + #""timeRate":0,"unobeyed":["s"]}"#)
+                + #""speed":1,"timeRate":0,"unobeyed":["s"]}"#)
         try expectGolden(MoveClockRequest(standAt: made), #"{"standAt":5}"#)
         try expectGolden(
             MoveClockRequest(advanceMilliseconds: 60_000), #"{"advanceMilliseconds":60000}"#)

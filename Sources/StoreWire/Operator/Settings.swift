@@ -6,6 +6,8 @@ public struct AppSettings: Hashable, Sendable, Codable {
     public var bundleId: String
     /// The file's number of the rate at which commercial time runs; 0 is real time.
     public var timeRate: Int64
+    /// How many times as fast as the wall commercial time runs at that rate.
+    public var speed: Int64
     /// Every purchase waits for approval.
     public var asksToBuy: Bool
     /// Purchases wait until the customer has dealt with something.
@@ -22,12 +24,13 @@ public struct AppSettings: Hashable, Sendable, Codable {
     public var unobeyed: [String]
 
     public init(
-        bundleId: String, timeRate: Int64, asksToBuy: Bool, interruptsPurchases: Bool,
+        bundleId: String, timeRate: Int64, speed: Int64, asksToBuy: Bool, interruptsPurchases: Bool,
         failsRenewals: Bool, hasGracePeriod: Bool, disablesDialogs: Bool,
         errors: [FailingCall], unobeyed: [String]
     ) {
         self.bundleId = bundleId
         self.timeRate = timeRate
+        self.speed = speed
         self.asksToBuy = asksToBuy
         self.interruptsPurchases = interruptsPurchases
         self.failsRenewals = failsRenewals

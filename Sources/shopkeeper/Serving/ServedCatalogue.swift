@@ -54,8 +54,10 @@ struct ServedCatalogue: Sendable {
             guard known != [UInt8](bytes) else { continue }
             try await realm.putImage(id, bundleID: app.bundleID, [UInt8](bytes), .serve)
         }
+        let drafts = try await realm.storedCatalogue(bundleID: app.bundleID).drafts(of: file)
         return before.differences(to: file.contents).map(\.description)
             + (sold?.differences(to: overlay) ?? []).map(\.line)
+            + (drafts.map { ["! \($0)"] } ?? [])
             + removed.map { "! \($0): the product was removed, and stays so" }
     }
 }

@@ -93,9 +93,14 @@ struct SettingsCommand: AsyncParsableCommand {
 }
 
 extension AppSettings {
+    /// The rate itself. The file's number of it is in the JSON.
+    private var rateWords: String {
+        TimeRate(rawValue: Int(timeRate))?.words ?? "\(speed) times as fast"
+    }
+
     var lines: [String] {
         let switches = [
-            ("time rate", "\(timeRate)"), ("Ask to Buy", asksToBuy.word),
+            ("time rate", rateWords), ("Ask to Buy", asksToBuy.word),
             ("interrupted purchases", interruptsPurchases.word),
             ("billing retry", failsRenewals.word), ("grace period", hasGracePeriod.word),
             ("dialogs", (!disablesDialogs).word),
