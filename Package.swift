@@ -132,7 +132,7 @@ let package = Package(
         module("Ledger", ["Archive", "Commerce", "SignedData", "Storage", "StoreWire"]),
         module(
             "LedgerServer",
-            ["HTTPShell", "Ledger", "StoreWire", hummingbird, lifecycle, logging]),
+            ["Commerce", "HTTPShell", "Ledger", "StoreWire", hummingbird, lifecycle, logging]),
         module(
             "ShopServer",
             [

@@ -11,7 +11,8 @@ extension Ledger {
     /// Whose it is says its app account token, or, without one, `account`.
     /// Refusals, in order: `textInvalid`, `rootUntrusted`, `proofInvalid`,
     /// `bundleIdRefused`, `environmentRefused`, `transactionIncomplete`,
-    /// `accountContradicts`, `purchaseContradicts`, `purchaseClaimed`.
+    /// `accountContradicts`, `certificateRevoked`, `statusUnknown`,
+    /// `purchaseContradicts`, `purchaseClaimed`.
     public func take(
         _ request: TakePurchaseRequest, requestID: String = ""
     ) async throws -> LedgerPurchase {
@@ -24,21 +25,27 @@ extension Ledger {
                 rule: "the transaction's app account token, where it has one",
                 remedy: "leave the account out")
         }
+        try await ports.status?.admit(request.signedTransaction, "signedTransaction")
         let booked = try await book(proven, account: proven.account ?? named)
         tell("took a purchase", booked, requestID)
         return booked.wire
     }
 
     /// Books what a notification tells; one about no transaction is only
-    /// checked. Refusals as for a signed transaction, then `appIdRefused`
-    /// and `notificationContradicts`.
+    /// checked. Refusals as for a signed transaction, then `notificationInvalid`,
+    /// `appIdRefused`, `notificationContradicts`, and at last
+    /// `certificateRevoked` and `statusUnknown`.
     public func take(
         _ notification: ResponseBodyV2, requestID: String = ""
     ) async throws -> NotificationTaken {
         let (said, proven) = try prover.notification(
             notification.signedPayload, wall: ports.wall.now)
+        try await ports.status?.admit(notification.signedPayload, "signedPayload")
         var booked: BookedPurchase?
         if let proven {
+            if let signed = said.data?.signedTransactionInfo {
+                try await ports.status?.admit(signed, "signedTransactionInfo")
+            }
             let purchase = try await book(proven, account: proven.account)
             tell("took a notification", purchase, requestID)
             booked = purchase

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Commerce
+public import SignedData
 public import Storage
 import StoreWire
 
@@ -121,6 +122,40 @@ public struct Ledger: Sendable {
     }
 }
 
+/// Asks whether certificates were revoked, before a proof is booked.
+public struct LedgerStatusCheck: Sendable {
+    let check: CertificateStatusCheck
+    let isHard: Bool
+
+    /// `isHard`: without an answer nothing is booked, as in Apple's libraries;
+    /// else only what a responder has signed as revoked is refused.
+    public init(_ check: CertificateStatusCheck, isHard: Bool) {
+        self.check = check
+        self.isHard = isHard
+    }
+
+    /// Throws `certificateRevoked`, and `statusUnknown` where that counts.
+    func admit(_ compact: String, _ field: String) async throws(LedgerRefusal) {
+        switch await check.verdict(ofSignedJSON: compact) {
+        case .good, .noAddress: return
+        case .revoked:
+            throw LedgerRefusal(
+                .badRequest, code: "certificateRevoked",
+                "A certificate that this was signed with was revoked.", field: field,
+                rule: "certificates hold, by what their authority says at their status address",
+                remedy: "fetch it from the store again, which signs with certificates that hold")
+        case .unanswered:
+            guard isHard else { return }
+            throw LedgerRefusal(
+                .unavailable, code: "statusUnknown",
+                "Nobody has said whether the certificates of this still hold.", field: field,
+                rule: "their authority answers at the status address that they name",
+                remedy: "send it again in some seconds; if that does not help, let this ledger "
+                    + "reach the address, or serve it with `--online-checks soft`")
+        }
+    }
+}
+
 /// What a ledger needs from outside, its storage apart.
 public struct LedgerPorts: Sendable {
     /// Dates redemptions, and judges whether production's proof is of today.
@@ -131,6 +166,8 @@ public struct LedgerPorts: Sendable {
     public var log: @Sendable (_ message: String, _ facts: [String: String]) -> Void
     /// Opens the figures, in place of the key that the ledger makes for itself.
     public var metricsKey: String?
+    /// Whether the certificates of what is handed in still hold; nil: nobody is asked.
+    public var status: LedgerStatusCheck?
     /// How many commits there were, where somebody counts them.
     public var commits: (@Sendable () -> Int)?
 

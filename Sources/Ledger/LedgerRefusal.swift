@@ -13,6 +13,8 @@ public struct LedgerRefusal: Error, Hashable, Sendable {
         case notFound
         /// It contradicts what is written already.
         case conflict
+        /// Nothing was decided, and asking again later may help.
+        case unavailable
     }
 
     public let kind: Kind

@@ -55,6 +55,15 @@ struct Prover: Sendable {
         let (witness, verified) = try verify(
             compact, ResponseBodyV2DecodedPayload.self, \.signedDate, field)
         let said = verified.payload
+        // Everything that a store signs for this app reads as a notification
+        // in which all is missing, so that a type is asked for.
+        guard let type = said.notificationType, !type.isEmpty else {
+            throw LedgerRefusal(
+                .badRequest, code: "notificationInvalid", "This is no notification.",
+                field: field, rule: "a notification has a notificationType",
+                remedy: "post what the store posts; a signed transaction goes to "
+                    + "/ledger/v1/purchases")
+        }
         guard let data = said.data else { return (said, nil) }
         let app = try app(data.bundleId, field)
         let environment = try environment(data.environment, app, witness, field)

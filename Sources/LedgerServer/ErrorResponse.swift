@@ -12,6 +12,9 @@ enum ErrorResponse {
         askAgain: "ask again, a redemption under the same idempotency key")
 
     static func answer(_ error: any Error) -> ErrorAnswer {
+        if let waiting = error as? TooManyWrongKeys {
+            return ErrorAnswer(429, waiting.error, retryAfterSeconds: waiting.seconds)
+        }
         guard let refusal = error as? LedgerRefusal else {
             return ErrorAnswer(error, words: words)
         }
@@ -23,6 +26,7 @@ enum ErrorResponse {
         case .badRequest: 400
         case .notFound: 404
         case .conflict: 409
+        case .unavailable: 503
         }
     }
 }

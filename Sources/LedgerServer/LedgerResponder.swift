@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Commerce
 import HTTPShell
 import Hummingbird
 import Ledger
@@ -9,6 +10,9 @@ import StoreWire
 /// Finds what a request asks of the ledger, and lets in who may ask.
 struct LedgerResponder: RequestHandler {
     let ledger: Ledger
+    private let wrongKeys = WrongKeys()
+
+    init(ledger: Ledger) { self.ledger = ledger }
 
     func match(_ call: Call) throws -> MatchedRequest {
         let route = try LedgerRoute(
@@ -54,13 +58,26 @@ struct LedgerResponder: RequestHandler {
     private func admit(_ call: Call) throws {
         guard let key = call.bearer else { throw RequestMistake.ledgerKeyMissing }
         guard !ledger.admitsToFigures(key) else { throw RequestMistake.ledgerKeyOfFigures }
-        guard ledger.admits(key) else { throw RequestMistake.ledgerKeyWrong }
+        guard ledger.admits(key) else {
+            try noteWrongKey(call)
+            throw RequestMistake.ledgerKeyWrong
+        }
+    }
+
+    private func noteWrongKey(_ call: Call) throws {
+        let now = call.ports.monotonic().components
+        let milliseconds = now.seconds * 1000 + now.attoseconds / 1_000_000_000_000_000
+        try wrongKeys.note(
+            call.approach.client.map { "\($0)" }, at: Timestamp(milliseconds: milliseconds))
     }
 
     private func admitToFigures(_ call: Call) throws {
         guard let key = call.bearer else { throw RequestMistake.metricsKeyMissing }
         guard !ledger.admits(key) else { throw RequestMistake.metricsKeyIsMerchants }
-        guard ledger.admitsToFigures(key) else { throw RequestMistake.metricsKeyWrong }
+        guard ledger.admitsToFigures(key) else {
+            try noteWrongKey(call)
+            throw RequestMistake.metricsKeyWrong
+        }
     }
 
     /// Figures of this process in Prometheus' text format.

@@ -40,9 +40,15 @@ struct ChainProof {
                 "an authority has \(below) authorities below it and may have \(lengthMax)")
         }
         for (certificate, place) in [(intermediate, "intermediate"), (root, "root")] {
-            let usage = try? certificate.extensions.keyUsage
+            // Judged where it is there (RFC 5280, 6.1.4), and not asked for.
+            let maySign =
+                switch Result(catching: { try certificate.extensions.keyUsage }) {
+                case .success(nil): true
+                case .success(let usage?): usage.keyCertSign
+                default: false
+                }
             try rules.check(
-                .authorityUsage, usage?.keyCertSign == true,
+                .authorityUsage, maySign,
                 "the key usage of the \(place) does not allow it to sign certificates")
         }
     }

@@ -4,7 +4,17 @@
 struct JWSHeader: Decodable {
     let alg: String?
     let x5c: [String]?
-    let crit: [String]?
+    /// Whether it names, in whatever way, what a reader must understand.
+    let hasCritical: Bool
+
+    private enum CodingKeys: String, CodingKey { case alg, x5c, crit }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        alg = try container.decodeIfPresent(String.self, forKey: .alg)
+        x5c = try container.decodeIfPresent([String].self, forKey: .x5c)
+        hasCritical = container.contains(.crit)
+    }
 
     /// The certificates in DER, in the header's order: `count` of them.
     func certificates(
@@ -13,7 +23,7 @@ struct JWSHeader: Decodable {
         try rules.check(
             .algorithm, alg == "ES256", "the header's alg must be ES256, not \(alg ?? "absent")")
         try rules.check(
-            .criticalHeader, crit == nil, "the header's crit names rules unknown here")
+            .criticalHeader, !hasCritical, "the header's crit names rules unknown here")
         let x5c = x5c ?? []
         try rules.check(
             .chainLength, x5c.count == count,

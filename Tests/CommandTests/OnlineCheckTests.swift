@@ -24,16 +24,31 @@ import Testing
             }?["serialNumber"] as? String)
 
         let before = try await judged([old])
+        let held = try await verify(old)
         let rotated = try await rig.run("shopkeeper", "certificate", "rotate", "--intermediate")
         try #require(rotated.status == 0, "\(rotated.errors)")
         let new = try await signed()
         let revoked = try await rig.run("shopkeeper", "certificate", "revoke", leaf)
         try #require(revoked.status == 0, "\(revoked.errors)")
         let after = try await judged([old, new])
+        let (refused, told) = (try await verify(old), try await verify(old, "--json"))
+        let ledger = try await rig.ledger(["--data", rig.path("strict")])
+        let taken = try await rig.run(
+            "shopkeeper", "ledger", "take", old, "--account", "a", "--data", rig.path("strict"))
+        let fresh = try await rig.run(
+            "shopkeeper", "ledger", "take", new, "--account", "a", "--data", rig.path("strict"))
+        ledger.kill(SIGTERM)
         store.kill(SIGTERM)
 
         #expect(before == ["good"])
         #expect(after == ["VERIFICATION_FAILURE", "good"])
+        #expect(held.status == 0, "\(held.output)")
+        #expect(refused.status == 1)
+        #expect(refused.output.contains("FAIL  status: a certificate was revoked"))
+        #expect(told.output.contains("VERIFICATION_FAILURE with online checks"))
+        #expect(taken.status == 1)
+        #expect(taken.errors.contains("certificateRevoked") || taken.errors.contains("revoked"))
+        #expect(fresh.status == 0, "\(fresh.errors)")
     }
 
     @Test func `a store on any free port comes back to the one that its certificates name`()
@@ -82,6 +97,15 @@ import Testing
             if shown.output.contains("/certificates/status") { count += 1 }
         }
         return count
+    }
+
+    private func verify(
+        _ compact: String, _ options: String...
+    ) async throws -> ChildProcess.Outcome {
+        try Data(compact.utf8).write(to: URL(fileURLWithPath: rig.path("online.jws")))
+        return try await ChildProcess.run(
+            ["shopkeeper", "verify", "online.jws", "--online"] + options,
+            environment: rig.environment, folder: URL(fileURLWithPath: rig.folder.path))
     }
 
     private func signed() async throws -> String {

@@ -178,6 +178,28 @@ private struct Served: Sendable {
         }
     }
 
+    @Test func `wrong keys have to wait in the end, and the right one never does`() async throws {
+        try await Served.with { served in
+            let path = "\(Self.accounts)/blob/unspent"
+            var statuses: [Int] = []
+            for _ in 0..<AttemptRule.key.freeMistakes {
+                statuses.append(try await served.send("GET", path, key: "wrong").status)
+            }
+            let (waiting, body) = try await served.ask("GET", path, key: "wrong")
+            let metrics = try await served.send("GET", "/metrics", key: "wrong")
+            let right = try await served.send("GET", path)
+            let figures = try await served.send("GET", "/metrics", key: served.ledger.metricsKey)
+
+            #expect(Set(statuses) == [401])
+            #expect(waiting.statusCode == 429)
+            #expect(waiting.value(forHTTPHeaderField: "Retry-After") == "1")
+            #expect(Self.code(body) == "tooManyAttempts")
+            #expect(metrics.status == 429)
+            #expect(right.status == 200)
+            #expect(figures.status == 200)
+        }
+    }
+
     @Test(
         arguments: [
             ("GET", "/", nil, 404, "unknownPath"),

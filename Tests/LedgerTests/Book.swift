@@ -37,12 +37,16 @@ struct Book: Sendable {
         (
             sandbox: try CertificateAuthority.make(.sandbox),
             production: try CertificateAuthority.make(.production),
-            foreign: try CertificateAuthority.make(.sandbox)
+            foreign: try CertificateAuthority.make(.sandbox),
+            addressed: try CertificateAuthority.make(
+                .sandbox, statusURL: "http://127.0.0.1:1/status")
         )
     }
 
     static func sandbox() throws -> CertificateAuthority { try authorities.get().sandbox }
     static func production() throws -> CertificateAuthority { try authorities.get().production }
+    /// One whose certificates name an address at which to ask about them.
+    static func addressed() throws -> CertificateAuthority { try authorities.get().addressed }
     static func foreign() throws -> CertificateAuthority { try authorities.get().foreign }
 
     /// Trusts the sandbox's root for the sandbox and production's for
@@ -50,7 +54,7 @@ struct Book: Sendable {
     static func open(
         environments: Set<LedgerEnvironment> = [.sandbox],
         apps: [BundleID] = [Book.bundleID], appID: Int64? = nil, storage: (any Storage)? = nil,
-        moreRoots: [TrustedRoot] = []
+        moreRoots: [TrustedRoot] = [], status: LedgerStatusCheck? = nil
     ) async throws -> Book {
         var own = storage
         if own == nil { own = try await Shelf.storage() }
@@ -58,14 +62,16 @@ struct Book: Sendable {
         let configuration = try LedgerConfiguration(
             roots: [
                 TrustedRoot(certificate: try sandbox().root, environments: [.sandbox, .xcode]),
+                TrustedRoot(certificate: try addressed().root, environments: [.sandbox]),
                 TrustedRoot(certificate: try production().root, environments: [.production]),
             ] + moreRoots,
             apps: apps.map {
                 LedgerApp(bundleID: $0, appID: appID, environments: environments)
             })
+        var ports = LedgerPorts(wall: .standing(at: now), randomness: .seeded(1)) { _, _ in }
+        ports.status = status
         let ledger = try await Ledger.open(
-            storage: storage, configuration: configuration,
-            ports: LedgerPorts(wall: .standing(at: now), randomness: .seeded(1)) { _, _ in })
+            storage: storage, configuration: configuration, ports: ports)
         return Book(ledger: ledger, storage: storage)
     }
 

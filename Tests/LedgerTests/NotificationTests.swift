@@ -63,6 +63,38 @@ import Testing
         #expect(told.purchase == nil)
     }
 
+    @Test func `a transaction or renewal info posted as a notification is refused`() async throws {
+        let book = try await Book.open()
+        var untyped = ResponseBodyV2DecodedPayload()
+        untyped.signedDate = Book.now
+        untyped.data = NotificationData()
+        untyped.data?.bundleId = Book.bundleID.value
+        untyped.data?.environment = "Sandbox"
+        let bodies = [
+            try Book.signed(), try Book.sandbox().transactions.sign(["signedDate": Book.now]),
+            try Book.sandbox().transactions.sign(untyped),
+        ]
+
+        for body in bodies {
+            let told = try await refusal {
+                try await book.ledger.take(ResponseBodyV2(signedPayload: body))
+            }
+            #expect(told == ["notificationInvalid", "signedPayload"])
+        }
+        #expect(try await book.unspent().isEmpty)
+    }
+
+    @Test func `a notification posted as a transaction is refused`() async throws {
+        let book = try await Book.open()
+        let body = try Book.notification(try Book.signed()).signedPayload
+
+        let told = try await refusal {
+            try await book.ledger.take(TakePurchaseRequest(signedTransaction: body))
+        }
+
+        #expect(told == ["bundleIdRefused", "bundleId"])
+    }
+
     @Test func `a notification of another's, or that contradicts itself, is refused`() async throws
     {
         let book = try await Book.open(apps: [Book.bundleID, "com.example.other"])

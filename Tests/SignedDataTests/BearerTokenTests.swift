@@ -42,6 +42,7 @@ import Testing
             ("exp", 3660, nil), ("exp", 3661, .lifetime), ("exp", 1_000_000_000_000_000, .lifetime),
             ("iat", 0, nil), ("iat", 60, nil), ("iat", 61, .signedInFuture),
             ("iat", -3300, nil), ("iat", -3301, .lifetime),
+            ("nbf", -1, nil), ("nbf", 60, nil), ("nbf", 61, .notYetValid),
         ] as [(String, Int64, VerificationFailure.Code?)])
     func `times are judged to the second`(
         claim: String, offset: Int64, code: VerificationFailure.Code?
@@ -91,6 +92,10 @@ import Testing
             (#"{"kid":"K"}"#, .algorithm), (#"{"alg":"ES256"}"#, .malformed),
             (#"{"alg":"ES256","kid":""}"#, .malformed), ("{", .malformed),
             (#"{"alg":"ES256","kid":7}"#, .malformed),
+            (#"{"alg":"ES256","kid":"K","crit":["b64"],"b64":false}"#, .algorithm),
+            (#"{"alg":"ES256","kid":"K","crit":[]}"#, .algorithm),
+            (#"{"alg":"ES256","kid":"K","crit":null}"#, .algorithm),
+            (#"{"alg":"ES256","kid":"K","crit":"b64"}"#, .algorithm),
         ] as [(String, VerificationFailure.Code)])
     func `another header is refused`(header: String, code: VerificationFailure.Code) throws {
         let token = try signer().token(now: Sample.now)

@@ -57,6 +57,9 @@ struct ChainRecipe {
         )
     }
 
+    /// Signs under a chain that it has made, with the leaf's key.
+    func signer(_ chain: [[UInt8]]) -> JWSSigner { JWSSigner(key: Self.keys.leaf, chain: chain) }
+
     /// A receipt under the chain. Its leaf must have been made for the key.
     func signReceipt(
         by key: _RSA.Signing.PrivateKey, dated: Timestamp = Sample.now, chain: [[UInt8]]? = nil
@@ -161,8 +164,8 @@ struct ChangedChain: CustomTestStringConvertible, Sendable {
         ChangedChain("an intermediate that may not sign certificates", .purpose) {
             $0.intermediate.usage = KeyUsage(digitalSignature: true)
         },
-        ChangedChain("an intermediate without usage", .purpose) { $0.intermediate.usage = nil },
-        ChangedChain("a root without usage", .purpose) { $0.root.usage = nil },
+        ChangedChain("an intermediate without usage", nil) { $0.intermediate.usage = nil },
+        ChangedChain("a root without usage", nil) { $0.root.usage = nil },
         ChangedChain("a leaf that is an authority", .purpose) {
             $0.leaf.constraints = .isCertificateAuthority(maxPathLength: nil)
         },

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Commerce
+import Foundation
 import StoreWire
+import SwiftASN1
+import TestSupport
 import Testing
 
 @testable import SignedData
@@ -17,7 +20,8 @@ import Testing
         let root = try Sample.authority().root
 
         let transaction = Explanation(
-            signedJSON: try SpoiltJWS.good(), roots: { _ in [root] }, now: Sample.now)
+            signedJSON: try SpoiltJWS.good(), roots: { _ in [root] }, now: Sample.now,
+            wall: Sample.now)
         let receipt = Explanation(
             receipt: try Sample.receipt(), roots: { _ in [root] }, now: Sample.now)
 
@@ -36,7 +40,8 @@ import Testing
             segment: 2
         ) { $0[0] ^= 1 }
 
-        let explanation = Explanation(signedJSON: spoilt, roots: { _ in [] }, now: Sample.now)
+        let explanation = Explanation(
+            signedJSON: spoilt, roots: { _ in [] }, now: Sample.now, wall: Sample.now)
 
         #expect(failed(explanation) == [.root, .signature, .expired, .signedInFuture])
         #expect(!explanation.verdicts.contains { $0.verdict == .notJudged })
@@ -44,18 +49,116 @@ import Testing
 
     @Test func `what cannot be read is not judged any further`() throws {
         let explanation = Explanation(
-            signedJSON: Tamper.header(try SpoiltJWS.good(), "{"), roots: { _ in [] }, now: nil)
+            signedJSON: Tamper.header(try SpoiltJWS.good(), "{"), roots: { _ in [] }, now: nil,
+            wall: Sample.now)
 
         #expect(failed(explanation) == [.header])
         #expect(explanation.verdicts.last?.verdict == .notJudged)
     }
 
+    @Test func `an app transaction of Xcode's is recognised by its receiptType`() throws {
+        let certificates = try Tamper.certificates(SpoiltJWS.good())
+        let compact = try Sample.sign(
+            header: Tamper.header(certificates: [certificates[0]]),
+            payload: Array(
+                #"{"receiptType":"Xcode","receiptCreationDate":1760000000000}"#.utf8))
+        let leaf = try #require(Base64.decode(certificates[0].utf8))
+
+        let explanation = Explanation(
+            signedJSON: compact, roots: { _ in [leaf] }, now: nil, wall: Sample.now)
+
+        #expect(explanation.isXcode)
+        #expect(explanation.isValid)
+        #expect(explanation.official?.words.hasPrefix("INVALID_APP_IDENTIFIER in env") == true)
+    }
+
+    @Test func `a receipt in BER shows its fields, whoever signed it`() throws {
+        let der = try Sample.receipt()
+        let ber = try BERReceipt.indefinite(der)
+        let root = try Sample.authority().root
+
+        let explanation = Explanation(receipt: ber, roots: { _ in [root] }, now: Sample.now)
+        let attributed = Explanation(
+            receipt: try BERReceipt.withAttributes(der), roots: { _ in [root] }, now: nil)
+
+        #expect(ber[1] == 0x80)
+        #expect(failed(explanation) == [.envelope])
+        #expect(explanation.certificates.count == 3)
+        #expect(explanation.receipt?.bundleID == Sample.bundleID)
+        #expect(explanation.receipt?.purchases.count == 2)
+        #expect(failed(attributed) == [.envelope])
+        #expect(attributed.receipt?.purchases.count == 2)
+    }
+
+    @Test func `real receipts show their fields`() throws {
+        guard let paths = CorpusLocation.files(endingIn: ".der") else {
+            print("skipped: 1 test of real receipts (SHOPKEEPER_CORPUS names no folder)")
+            return
+        }
+        var shown = 0
+        for path in paths where path.contains("__receipt") && !path.contains("root") {
+            guard let data = FileManager.default.contents(atPath: path),
+                ReceiptOutline([UInt8](data)) != nil
+            else { continue }
+            let explanation = Explanation(receipt: [UInt8](data), roots: { _ in [] }, now: nil)
+            #expect(explanation.receipt != nil, "\(path)")
+            #expect(!explanation.certificates.isEmpty, "\(path)")
+            shown += 1
+        }
+        #expect(shown >= 4)
+    }
+
     @Test func `nothing at all is explained without a crash`() {
         for text in ["", ".", "..", "a.b.c"] {
-            let json = Explanation(signedJSON: text, roots: { _ in [] }, now: nil)
+            let json = Explanation(
+                signedJSON: text, roots: { _ in [] }, now: nil, wall: Sample.now)
             #expect(!json.isValid)
             let receipt = Explanation(receipt: Array(text.utf8), roots: { _ in [] }, now: nil)
             #expect(!receipt.isValid)
         }
+    }
+}
+
+/// Receipts in forms that no store of ours writes.
+private enum BERReceipt {
+    /// The outermost five values with indefinite lengths, the octets in two pieces.
+    static func indefinite(_ der: [UInt8]) throws -> [UInt8] {
+        let envelope = try ReceiptEnvelope(der)
+        let half = envelope.content.count / 2
+        let octets =
+            [0x24, 0x80] + Tamper.element(4, Array(envelope.content[..<half]))
+            + Tamper.element(4, Array(envelope.content[half...])) + [0, 0]
+        return try around(octets, der)
+    }
+
+    /// A signer with signed attributes, as other libraries write them.
+    static func withAttributes(_ der: [UInt8]) throws -> [UInt8] {
+        let parts = try parts(der)
+        var signer = try children(try children(parts[4])[0])
+        signer.insert(Tamper.element(0xA0, Tamper.element(0x30, [0x05, 0x00])), at: 3)
+        let signers = Tamper.element(0x31, Tamper.element(0x30, signer.flatMap { $0 }))
+        return Tamper.element(
+            0x30,
+            try children(der)[0]
+                + Tamper.element(
+                    0xA0, Tamper.element(0x30, parts[0..<4].flatMap { $0 } + signers)))
+    }
+
+    private static func around(_ octets: [UInt8], _ der: [UInt8]) throws -> [UInt8] {
+        let parts = try parts(der)
+        let data = try children(parts[2])[0]
+        let info = [0x30, 0x80] + data + [0xA0, 0x80] + octets + [0, 0, 0, 0]
+        let signed = [0x30, 0x80] + parts[0] + parts[1] + info + parts[3] + parts[4] + [0, 0]
+        return [0x30, 0x80] + (try children(der)[0]) + [0xA0, 0x80] + signed + [0, 0, 0, 0]
+    }
+
+    /// Version, digests, content, certificates, signers.
+    private static func parts(_ der: [UInt8]) throws -> [[UInt8]] {
+        try children(children(children(der)[1])[0])
+    }
+
+    private static func children(_ der: [UInt8]) throws -> [[UInt8]] {
+        guard case .constructed(let nodes) = try DER.parse(der).content else { return [] }
+        return nodes.map { Array($0.encodedBytes) }
     }
 }

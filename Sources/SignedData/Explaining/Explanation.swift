@@ -25,13 +25,18 @@ package struct Explanation: Sendable {
     package let receipt: AppReceipt?
     /// One certificate of Xcode's, and it says so itself.
     package let isXcode: Bool
+    /// What Apple's library says of it; nil for a receipt, which it does not verify.
+    package let official: OfficialOpinion?
 
     /// Whether no rule is broken.
     package var isValid: Bool { verdicts.allSatisfy { $0.verdict == .passed } }
 
-    /// Explains a JWS. `roots` sees the certificates, to choose among what it trusts.
+    /// Explains a JWS. `roots` sees the certificates, to choose among what it
+    /// trusts; `wall` is the machine's time, by which Apple's library judges
+    /// what has no date.
     package init(
-        signedJSON compact: String, roots: ([[UInt8]]) -> [[UInt8]], now: Timestamp?
+        signedJSON compact: String, roots: ([[UInt8]]) -> [[UInt8]], now: Timestamp?,
+        wall: Timestamp
     ) {
         let jws = try? CompactJWS(compact, bytesMax: SignedDataLimits.jwsBytesMax)
         let header = try? jws?.header(JWSHeader.self)
@@ -39,8 +44,9 @@ package struct Explanation: Sendable {
         let chain = x5c.map { Base64.decode($0.utf8) ?? [] }
         let trusted = roots(chain)
         let dated = jws.flatMap { try? StrictJSON.decode(Dated.self, from: $0.payload) }
-        let isXcode = chain.count == 1 && dated?.environment == XcodeVerifier.environment
+        let isXcode = chain.count == 1 && dated?.place == XcodeVerifier.environment
         form = .signedJSON
+        official = OfficialOpinion(compact, roots: trusted, now: now ?? wall)
         certificates = chain
         payload = dated == nil ? nil : jws?.payload
         receipt = nil
@@ -54,7 +60,7 @@ package struct Explanation: Sendable {
         verdicts = Self.judge(list) { rules throws(VerificationFailure) in
             if isXcode {
                 _ = try XcodeVerifier(certificates: trusted).verify(
-                    compact, as: Dated.self, environment: \.environment, signedDate: \.date)
+                    compact, as: Dated.self, environment: \.place, signedDate: \.date)
             } else {
                 _ = try JWSVerifier(roots: trusted, rules: rules).verify(
                     compact, as: Dated.self, signedDate: \.date, now: now)
@@ -64,12 +70,13 @@ package struct Explanation: Sendable {
 
     /// Explains a receipt.
     package init(receipt bytes: [UInt8], roots: ([[UInt8]]) -> [[UInt8]], now: Timestamp?) {
-        let envelope = (try? ReceiptEnvelope(bytes)) ?? (try? ReceiptEnvelope(ber: bytes))
-        let content = envelope.flatMap { try? AppReceipt(content: $0.content) }
-        let chain = envelope?.certificates ?? []
+        let outline = ReceiptOutline(bytes)
+        let content = outline?.receipt
+        let chain = outline?.certificates ?? []
         let trusted = roots(chain)
         let isXcode = chain.count == 1 && content?.environment == XcodeVerifier.environment
         form = .receipt
+        official = nil
         certificates = chain
         payload = nil
         receipt = content
@@ -120,7 +127,10 @@ package struct Explanation: Sendable {
         let signedDate: Timestamp?
         let receiptCreationDate: Timestamp?
         let environment: String?
+        /// What an app transaction calls its environment.
+        let receiptType: String?
 
+        var place: String? { environment ?? receiptType }
         var date: Timestamp? { signedDate ?? receiptCreationDate }
     }
 }

@@ -25,7 +25,7 @@ public struct BearerToken: Sendable {
     public static let bytesMax = 8192
 
     /// Reads the token after `Bearer `. Refuses in this order: three
-    /// segments of JSON (`malformed`), ES256 (`algorithm`), a `kid` and
+    /// segments of JSON (`malformed`), ES256 without `crit` (`algorithm`), a `kid` and
     /// claims of the right types (`malformed`).
     public static func parse(_ text: String) throws(VerificationFailure) -> BearerToken {
         let jws = try CompactJWS(text, bytesMax: bytesMax)
@@ -33,6 +33,10 @@ public struct BearerToken: Sendable {
         guard header.alg == "ES256" else {
             throw VerificationFailure(
                 .algorithm, "the token's alg must be ES256, not \(header.alg ?? "absent")")
+        }
+        guard !header.hasCritical else {
+            throw VerificationFailure(
+                .algorithm, "the token's header must not have crit: no extension is known here")
         }
         guard let keyID = header.kid, !keyID.isEmpty else {
             throw VerificationFailure(.malformed, "the token's header must name its key in kid")
@@ -47,8 +51,9 @@ public struct BearerToken: Sendable {
     }
 
     /// Checks signature (`signature`), audience (`audience`; one of a list will do), that it has not
-    /// expired (`expired`), lives at most an hour (`lifetime`) and was not
-    /// issued later than now (`signedInFuture`). `publicKey` is what
+    /// expired (`expired`), lives at most an hour (`lifetime`), is valid
+    /// already (`notYetValid`) and was not issued later than now
+    /// (`signedInFuture`). `publicKey` is what
     /// ``ServerKey/publicKey`` holds for ``keyID``; `now` is the wall's, for
     /// a jump of commercial time must break no token.
     public func verify(
@@ -79,6 +84,10 @@ public struct BearerToken: Sendable {
                 "the token's exp may lie at most \(Self.lifetimeSecondsMax) seconds "
                     + "after it was issued")
         }
+        if let begins = claims.nbf, begins > now + tolerance {
+            throw VerificationFailure(
+                .notYetValid, "the token's nbf lies in the future; wait until then")
+        }
         if let issued = claims.iat, issued > now + tolerance {
             throw VerificationFailure(.signedInFuture, "the token's iat lies in the future")
         }
@@ -87,6 +96,17 @@ public struct BearerToken: Sendable {
     private struct Header: Decodable {
         let alg: String?
         let kid: String?
+        /// Whether it names, in whatever way, what a reader must understand.
+        let hasCritical: Bool
+
+        enum CodingKeys: String, CodingKey { case alg, kid, crit }
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            alg = try container.decodeIfPresent(String.self, forKey: .alg)
+            kid = try container.decodeIfPresent(String.self, forKey: .kid)
+            hasCritical = container.contains(.crit)
+        }
     }
 
     private struct Claims: Decodable {
@@ -95,6 +115,7 @@ public struct BearerToken: Sendable {
         let aud: Audience
         let exp: Double
         let iat: Double?
+        let nbf: Double?
     }
 
     /// One name or a list of them, as RFC 7519 has it.

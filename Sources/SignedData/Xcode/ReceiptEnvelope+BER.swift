@@ -11,15 +11,22 @@ extension ReceiptEnvelope {
                 breaking: .size,
                 "a receipt has at most \(SignedDataLimits.receiptBytesMax) bytes")
         }
-        let der: [UInt8]
-        do {
-            var coder = DER.Serializer()
-            Self.write(try BER.parse(bytes), into: &coder)
-            der = coder.serializedBytes
-        } catch {
+        guard let der = DefiniteLengths.der(bytes) else {
             throw VerificationFailure(breaking: .envelope, "a receipt must be PKCS#7 in BER")
         }
         try self.init(der)
+    }
+}
+
+/// BER as DER has it: lengths that are told, octet strings in one piece. The
+/// parser bounds how deep values lie.
+enum DefiniteLengths {
+    /// Nil where it is no BER.
+    static func der(_ bytes: [UInt8]) -> [UInt8]? {
+        guard let node = try? BER.parse(bytes) else { return nil }
+        var coder = DER.Serializer()
+        write(node, into: &coder)
+        return coder.serializedBytes
     }
 
     /// Writes a value with definite lengths, and an octet string in one piece.

@@ -36,6 +36,13 @@ struct LedgerServeCommand: AsyncParsableCommand {
             @FILE or @- to read it from a file or standard input.
             """)
     var database: String?
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Whether certificates were revoked, by the status address that they name. hard: "
+                + "nothing is booked without an answer, as in Apple's libraries; soft: what "
+                + "cannot be asked passes; off: nobody is asked.", valueName: "hard|soft|off"))
+    var onlineChecks = OnlineChecks.hard
     @Option(name: .long, help: "debug, info, notice, warning or error, on standard error.")
     var logLevel = "notice"
     @OptionGroup var printing: PrintOptions
@@ -86,6 +93,9 @@ struct LedgerServeCommand: AsyncParsableCommand {
             logger.info("\(message)", metadata: facts.mapValues { .string($0) })
         }
         ports.commits = { commits.count }
+        if onlineChecks != .off {
+            ports.status = LedgerStatusCheck(LiveStatus.check(), isHard: onlineChecks == .hard)
+        }
         ports.metricsKey = try DoorKeyOptions.key(.metrics, file: metricsKey)
         do {
             return try await Ledger.open(

@@ -2,6 +2,7 @@
 
 import Commerce
 import Foundation
+import Live
 import SignedData
 import StoreWire
 import StrictJSON
@@ -55,7 +56,8 @@ enum SignedInput {
     func explain(roots: ([[UInt8]]) -> [[UInt8]], now: Timestamp?) -> Explanation {
         switch self {
         case .signedJSON(let compact):
-            Explanation(signedJSON: compact, roots: roots, now: now)
+            Explanation(
+                signedJSON: compact, roots: roots, now: now, wall: Live.wallClock.now)
         case .receipt(let bytes): Explanation(receipt: bytes, roots: roots, now: now)
         }
     }

@@ -30,12 +30,16 @@ struct VerificationReport: Encodable {
     let certificates: [Link]
     let rules: [Judged]
     let payload: PayloadValue?
-    /// How Apple's libraries for servers would call the first broken rule.
+    /// What Apple's libraries for servers say of it.
     let officialLibrary: String
 
-    init(_ explanation: Explanation) {
+    /// `status`: what was told online; nil where nobody was asked.
+    init(
+        _ explanation: Explanation, isOnline: Bool = false,
+        status: CertificateStatusCheck.Verdict? = nil
+    ) {
         form = explanation.form.rawValue
-        isValid = explanation.isValid
+        isValid = explanation.isValid && (!isOnline || status == .good)
         isXcode = explanation.isXcode
         let places = ["leaf", "intermediate", "root"]
         certificates = explanation.certificates.enumerated().compactMap { at, der in
@@ -48,7 +52,7 @@ struct VerificationReport: Encodable {
                     apple: CertificateFacts.appleRoots[facts.fingerprint])
             }
         }
-        rules = explanation.verdicts.map { rule, verdict in
+        let judged = explanation.verdicts.map { rule, verdict in
             switch verdict {
             case .passed: Judged(rule: rule.rawValue, verdict: "passed", code: nil, message: nil)
             case .failed(let code, let message):
@@ -58,10 +62,28 @@ struct VerificationReport: Encodable {
                 Judged(rule: rule.rawValue, verdict: "not judged", code: nil, message: nil)
             }
         }
+        rules = judged + (isOnline ? [Judged(status)] : [])
         payload =
             explanation.payload.flatMap { try? StrictJSON.decode(PayloadValue.self, from: $0) }
             ?? explanation.receipt.map { PayloadValue($0) }
-        officialLibrary = OfficialOpinion.words(explanation)
+        officialLibrary =
+            explanation.official.map { Self.words($0, isOnline, status) }
+            ?? "nothing: they take identifiers out of a receipt and do not verify it"
+    }
+
+    /// With online checks the library adds a judgement of its own.
+    private static func words(
+        _ opinion: OfficialOpinion, _ isOnline: Bool, _ status: CertificateStatusCheck.Verdict?
+    ) -> String {
+        guard isOnline, opinion.status == .accepted, let status else { return opinion.words }
+        switch status {
+        case .good: return "\(opinion.words), with online checks too"
+        case .revoked, .noAddress:
+            return "VERIFICATION_FAILURE with online checks; without them \(opinion.words)"
+        case .unanswered:
+            return "RETRYABLE_VERIFICATION_FAILURE or VERIFICATION_FAILURE with online checks; "
+                + "without them \(opinion.words)"
+        }
     }
 
     /// For people.
@@ -87,26 +109,21 @@ struct VerificationReport: Encodable {
     }
 }
 
-/// What Apple's libraries for servers call a broken rule.
-enum OfficialOpinion {
-    static func words(_ explanation: Explanation) -> String {
-        guard explanation.form == .signedJSON else {
-            return "nothing: they take identifiers out of a receipt and do not verify it"
-        }
-        guard !explanation.isXcode else {
-            return "OK in environment Xcode, where they check no signature; "
-                + "INVALID_CHAIN_LENGTH in any other"
-        }
-        let broken = explanation.verdicts.first { $0.verdict != .passed }?.rule
-        switch broken {
-        case nil: return "OK, given the same root, bundle id and environment"
-        case .chainLength: return "INVALID_CHAIN_LENGTH"
-        case .certificateForm, .certificateBase64: return "INVALID_CERTIFICATE"
-        case .bundleID, .appID: return "INVALID_APP_IDENTIFIER"
-        case .environment: return "INVALID_ENVIRONMENT"
-        case .signedInFuture, .size:
-            return "OK perhaps: they do not have the rule \(broken?.rawValue ?? "")"
-        default: return "VERIFICATION_FAILURE"
-        }
+extension VerificationReport.Judged {
+    /// The rule that certificates were not revoked since, as `status`.
+    init(_ status: CertificateStatusCheck.Verdict?) {
+        let message: String? =
+            switch status {
+            case nil, .good: nil
+            case .revoked: "a certificate was revoked, says its authority"
+            case .unanswered:
+                "nobody has said whether the certificates still hold; ask again when their "
+                    + "status address can be reached"
+            case .noAddress: "the certificates name no status address, so nobody can be asked"
+            }
+        let verdict = status == nil ? "not judged" : message == nil ? "passed" : "failed"
+        self.init(
+            rule: "status", verdict: verdict, code: message == nil ? nil : "status",
+            message: message)
     }
 }

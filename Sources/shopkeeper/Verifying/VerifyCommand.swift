@@ -33,6 +33,11 @@ struct VerifyCommand: AsyncParsableCommand {
             valueName: "2026-11-21T04:27:06Z"))
     var at: String?
 
+    @Flag(
+        name: .long,
+        help: "Ask at the certificates' status address whether they were revoked since.")
+    var online = false
+
     @Flag(name: .long, help: "Print what was signed, as JSON with sorted keys, and no more.")
     var payloadOnly = false
 
@@ -50,7 +55,11 @@ struct VerifyCommand: AsyncParsableCommand {
         let trusted = try await roots()
         let explanation = input.explain(
             roots: trusted, now: at.flatMap { Timestamp(iso8601: $0) })
-        let report = VerificationReport(explanation)
+        // Only addresses that a trusted root has signed are called.
+        let status =
+            online && explanation.isValid && explanation.certificates.count == 3
+            ? await LiveStatus.check().verdict(of: explanation.certificates) : nil
+        let report = VerificationReport(explanation, isOnline: online, status: status)
         if payloadOnly {
             guard let payload = report.payload else {
                 throw Failure(
@@ -61,7 +70,7 @@ struct VerifyCommand: AsyncParsableCommand {
         } else {
             try print.show(report, lines: report.lines)
         }
-        if !explanation.isValid { throw ExitCode(ExitStatus.no.rawValue) }
+        if !report.isValid { throw ExitCode(ExitStatus.no.rawValue) }
     }
 
     /// Chooses whom to trust when it sees the certificates.

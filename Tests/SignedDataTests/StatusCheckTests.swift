@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import SignedData
+
+/// Who asks whether certificates hold, and what is made of the answers.
+@Suite(.timeLimit(.minutes(5))) struct StatusCheckTests {
+    /// An authority whose certificates name an address, and its responder.
+    private final class Responder: Sendable {
+        let authority: CertificateAuthority
+        let asked = Mutex<[String]>([])
+        let revoked = Mutex<[[UInt8]: Timestamp]>([:])
+        let isAway = Mutex(false)
+
+        init(_ authority: CertificateAuthority) { self.authority = authority }
+
+        func answer(_ request: [UInt8], _ url: String) throws -> [UInt8] {
+            asked.withLock { $0.append(url) }
+            if isAway.withLock({ $0 }) { throw CancellationError() }
+            return try authority.status.answer(
+                request, wall: StatusCheckTests.wall, revoked: revoked.withLock { $0 })
+        }
+
+        func check(_ wall: WallClock = WallClock { StatusCheckTests.wall })
+            -> CertificateStatusCheck
+        {
+            CertificateStatusCheck(wall: wall) { try self.answer($0, $1) }
+        }
+
+        func signed() throws -> String { try authority.transactions.sign(Sample.transaction()) }
+    }
+
+    /// The machine's own time: the library that judges answers knows no other.
+    private static let wall = Timestamp(
+        milliseconds: Int64(Date(timeIntervalSinceNow: 0).timeIntervalSince1970 * 1000))
+    private static let url = "http://127.0.0.1:1/status"
+    private static let made = Result { try CertificateAuthority.make(.sandbox, statusURL: url) }
+
+    private func responder() throws -> Responder { Responder(try Self.made.get()) }
+
+    @Test func `what holds is good, and asked once in a quarter of an hour`() async throws {
+        let responder = try responder()
+        let time = Mutex(Self.wall)
+        let check = responder.check(WallClock { time.withLock { $0 } })
+        let signed = try responder.signed()
+
+        let first = await check.verdict(ofSignedJSON: signed)
+        time.withLock { $0 = $0.adding(seconds: CertificateStatusCheck.holdsSeconds - 1) }
+        responder.revoked.withLock { $0[responder.authority.leafSerials[0]] = Self.wall }
+        let remembered = await check.verdict(ofSignedJSON: signed)
+        time.withLock { $0 = $0.adding(seconds: 1) }
+        let later = await check.verdict(ofSignedJSON: signed)
+
+        let told: [CertificateStatusCheck.Verdict] = [first, remembered, later]
+        #expect(told == [.good, .good, .revoked])
+        #expect(responder.asked.withLock { Set($0) } == [Self.url])
+    }
+
+    @Test(arguments: [false, true])
+    func `a revoked leaf and a revoked intermediate are told`(isLeaf: Bool) async throws {
+        let responder = try responder()
+        let intermediate = try #require(responder.authority.issued.first?.serial)
+        let serial = isLeaf ? responder.authority.leafSerials[0] : intermediate
+        responder.revoked.withLock { $0[serial] = Self.wall }
+
+        #expect(await responder.check().verdict(ofSignedJSON: try responder.signed()) == .revoked)
+    }
+
+    @Test func `who is away, and who signs for another, says nothing`() async throws {
+        let responder = try responder()
+        let time = Mutex(Self.wall)
+        let check = responder.check(WallClock { time.withLock { $0 } })
+        let signed = try responder.signed()
+        let foreign = CertificateStatusCheck(wall: WallClock { Self.wall }) { request, _ in
+            try Sample.foreignAuthority().status.answer(request, wall: Self.wall)
+        }
+        let junk = CertificateStatusCheck(wall: WallClock { Self.wall }) { _, _ in [0x30, 0x80] }
+
+        responder.isAway.withLock { $0 = true }
+        let away = await check.verdict(ofSignedJSON: signed)
+        responder.isAway.withLock { $0 = false }
+        let tooSoon = await check.verdict(ofSignedJSON: signed)
+        time.withLock { $0 = $0.adding(seconds: CertificateStatusCheck.retrySeconds) }
+        let back = await check.verdict(ofSignedJSON: signed)
+
+        let told: [CertificateStatusCheck.Verdict] = [away, tooSoon, back]
+        #expect(told == [.unanswered, .unanswered, .good])
+        #expect(await foreign.verdict(ofSignedJSON: signed) == .unanswered)
+        #expect(await junk.verdict(ofSignedJSON: signed) == .unanswered)
+    }
+
+    @Test func `an old answer is none`() async throws {
+        let responder = try responder()
+        let check = CertificateStatusCheck(wall: WallClock { Self.wall }) { request, _ in
+            try responder.authority.status.answer(
+                request, wall: Self.wall.adding(seconds: -48 * 3600))
+        }
+
+        #expect(await check.verdict(ofSignedJSON: try responder.signed()) == .unanswered)
+    }
+
+    @Test func `without an address nobody is asked`() async throws {
+        let check = CertificateStatusCheck(wall: WallClock { Self.wall }) { _, _ in
+            Issue.record("somebody was asked")
+            return []
+        }
+
+        #expect(await check.verdict(ofSignedJSON: try SpoiltJWS.good()) == .noAddress)
+        #expect(await check.verdict(ofSignedJSON: "a.b.c") == .unanswered)
+    }
+
+    @Test func `the memory is bounded`() async throws {
+        let check = CertificateStatusCheck(wall: WallClock { Self.wall }) { _, _ in [] }
+        for number in 0..<UInt8(CertificateStatusCheck.chainsMax * 2) {
+            _ = await check.verdict(of: [[number]])
+        }
+
+        #expect(await check.knownCount <= CertificateStatusCheck.chainsMax)
+    }
+}
