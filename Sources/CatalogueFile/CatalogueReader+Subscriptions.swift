@@ -13,6 +13,11 @@ extension CatalogueReader {
                 group.path(to: "id"), "a subscription group has an id",
                 "give it one; its subscriptions are listed without a group")
         }
+        if let id, !IDText.isID(id) {
+            refuse(
+                group.path(to: "id"), "a subscription group's id is \(IDText.rule)",
+                "rename it, also as the subscriptionGroupID of its subscriptions")
+        }
         var members: [ProductID] = []
         for item in list(group, "subscriptions") {
             checkGroup(of: item, id)

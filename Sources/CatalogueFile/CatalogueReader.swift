@@ -81,6 +81,12 @@ struct CatalogueReader {
             warn(path, "a product's id is not empty", "give it one; the product is left out")
             return false
         }
+        guard IDText.isID(id) else {
+            refuse(
+                path, "a product's id is \(IDText.rule)",
+                "rename it, in the file and in the app")
+            return false
+        }
         if let first = pathsByID[ProductID(id)] {
             warn(
                 path, "a product's id stands once in a file",

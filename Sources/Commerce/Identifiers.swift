@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A name or number of one kind of thing, which cannot be passed for another's.
-public struct Identifier<Subject, Value: Hashable & Sendable & Codable>: Hashable, Sendable {
+///
+/// Two are equal where their bytes are, as in a database: Swift's own `==`
+/// takes two spellings of `é` for one text, and the Kelvin sign for a K.
+public struct Identifier<Subject, Value: IdentifierValue>: Hashable, Sendable {
     public let value: Value
 
     public init(_ value: Value) {
         self.value = value
     }
+
+    public static func == (left: Self, right: Self) -> Bool {
+        left.value.isSame(as: right.value)
+    }
+
+    public func hash(into hasher: inout Hasher) { value.hashBytes(into: &hasher) }
 }
 
 extension Identifier: Codable {

@@ -39,7 +39,9 @@ public struct Payment: Hashable, Sendable {
         if quantity != other.quantity { return "quantity" }
         if shownUnitPrice.amount != other.shownUnitPrice.amount { return "unitPrice" }
         if shownUnitPrice.currency != other.shownUnitPrice.currency { return "currency" }
-        if applicationUsername != other.applicationUsername { return "applicationUsername" }
+        guard applicationUsername.isSame(as: other.applicationUsername) else {
+            return "applicationUsername"
+        }
         if replaces != other.replaces { return "replaces" }
         if simulatesAskToBuy != other.simulatesAskToBuy { return "simulatesAskToBuyInSandbox" }
         return nil
@@ -72,6 +74,9 @@ public enum PurchaseRefusal: String, Sendable, CaseIterable {
     case approvalDeclined
     /// The parent who was asked did not answer in time.
     case approvalTimedOut
+    /// The processor approved, the database refused the sale again and again,
+    /// and the sum is given back.
+    case notRecorded
 }
 
 /// Where a purchase stands: `asked → authorising → sold | refused | waiting`.

@@ -92,7 +92,7 @@ enum Taking: Hashable, Sendable {
                 remedy: "a store that was made anew needs a ledger of its own, or a root of "
                     + "its own")
         }
-        if let owner = booked.account, let account, owner != account {
+        if let owner = booked.account, let account, !owner.isSame(as: account) {
             throw LedgerRefusal(
                 .conflict, code: "purchaseClaimed",
                 "Another account has claimed this purchase.", field: "account",

@@ -121,11 +121,11 @@ struct RedemptionWish: Hashable, Sendable {
     /// The first field in which two wishes under one key differ; nil where
     /// they are the same.
     func difference(from other: RedemptionWish) -> String? {
-        if purpose != other.purpose { return "purpose" }
-        if transactionID != other.transactionID { return "transactionId" }
-        if productID != other.productID { return "productId" }
+        if !purpose.isSame(as: other.purpose) { return "purpose" }
+        if !transactionID.isSame(as: other.transactionID) { return "transactionId" }
+        if !productID.isSame(as: other.productID) { return "productId" }
         if environment != other.environment { return "environment" }
-        return bundleID == other.bundleID ? nil : "bundleId"
+        return bundleID.isSame(as: other.bundleID) ? nil : "bundleId"
     }
 
     /// What this key has spent already. Refusal: `redemptionContradicts`.

@@ -34,13 +34,15 @@ struct BookedFacts: Hashable, Sendable {
     /// The first field in which two tellings of one purchase differ; nil
     /// where they agree.
     func difference(from other: BookedFacts) -> String? {
-        if productID != other.productID { return "productId" }
-        if type != other.type { return "type" }
+        if !productID.isSame(as: other.productID) { return "productId" }
+        if !type.isSame(as: other.type) { return "type" }
         if quantity != other.quantity { return "quantity" }
         if purchasedAt != other.purchasedAt { return "purchaseDate" }
-        if originalTransactionID != other.originalTransactionID { return "originalTransactionId" }
+        guard originalTransactionID.isSame(as: other.originalTransactionID) else {
+            return "originalTransactionId"
+        }
         if let price, let otherPrice = other.price, price != otherPrice { return "price" }
-        if let currency, let otherCurrency = other.currency, currency != otherCurrency {
+        if let currency, let otherCurrency = other.currency, !currency.isSame(as: otherCurrency) {
             return "currency"
         }
         return nil

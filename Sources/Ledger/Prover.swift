@@ -71,7 +71,7 @@ struct Prover: Sendable {
         try checkNumber(data.appAppleId, app, environment, field)
         guard let signed = data.signedTransactionInfo else { return (said, nil) }
         let purchase = try purchase(signed, field: "signedTransactionInfo", wall: wall)
-        guard purchase.key.bundleID == app.bundleID.value,
+        guard purchase.key.bundleID.isSame(as: app.bundleID.value),
             purchase.key.environment == environment, purchase.key.root == witness.fingerprint
         else {
             throw LedgerRefusal(

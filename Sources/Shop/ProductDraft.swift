@@ -33,12 +33,7 @@ struct ProductDraft: Sendable {
 
     /// A draft without words or price.
     init(_ request: CreateProductRequest) throws {
-        guard Realm.isID(request.productId) else {
-            throw Refusal(
-                .badRequest, code: "productIdInvalid", "This is no id for a product.",
-                field: "productId", rule: "1 to 100 of letters, digits, `-`, `.` and `_`",
-                remedy: "give one such as `com.example.app.pro`")
-        }
+        try Realm.check(productID: request.productId, "productId")
         guard let type = ProductType(rawValue: request.type) else {
             throw Refusal(
                 .badRequest, code: "productTypeUnknown", "There is no such type.", field: "type",
@@ -49,6 +44,7 @@ struct ProductDraft: Sendable {
         let periods = ["P1W", "P1M", "P2M", "P3M", "P6M", "P1Y"]
         if isRenewed {
             try Edge.name(request.groupId ?? "", "groupId")
+            try Realm.check(groupID: request.groupId ?? "", "groupId")
             guard periods.contains(request.period ?? "") else {
                 throw Refusal(
                     .badRequest, code: "periodInvalid", "A subscription has no such period.",

@@ -73,15 +73,15 @@ extension Realm {
     /// deleted; those made by an operator stay; those that were removed stay
     /// removed, and are answered. In production an app that is new waits for a
     /// version of it, as one made by ``createApp(_:_:)`` does. Refusals, in order: `bundleIdInvalid`,
-    /// `tooManyProducts`, `storefrontUnknown`, `textInvalid`, `priceInvalid`,
-    /// `productIdTwice`, in production `productTypeFixed`.
+    /// `tooManyProducts`, `storefrontUnknown`, `productIdInvalid`, `textInvalid`, `priceInvalid`,
+    /// `productIdTwice`, `groupIdInvalid`, in production `productTypeFixed`.
     @discardableResult
     public func importCatalogue(
         _ catalogue: CatalogueImport, app: AppDescription, _ context: RequestContext
     ) async throws -> [ProductID] {
         try Self.check(catalogue.catalogue, app)
         for group in catalogue.groups {
-            try Edge.text(group.id, "subscriptionGroups.id")
+            try Self.check(groupID: group.id, "subscriptionGroups.id")
             try Edge.text(group.referenceName, "subscriptionGroups.name")
         }
         let commit = try CatalogueCommit(catalogue, app, isProduction: isProduction)
@@ -140,13 +140,31 @@ extension Realm {
     }
 
     static func check(_ product: Product) throws {
-        try Edge.name(product.id.value, "products.productID")
+        try check(productID: product.id.value, "products.productID")
+        if let group = product.groupID { try check(groupID: group, "products.groupId") }
         try Edge.text(product.referenceName, "products.referenceName")
         _ = try Edge.price(product.price.milliunits, "products.displayPrice")
         for words in product.localizations {
             try Edge.text(words.locale, "products.localizations.locale", bytesMax: 64)
             try Edge.text(words.displayName, "products.localizations.displayName")
             try Edge.text(words.details, "products.localizations.description", bytesMax: 4096)
+        }
+    }
+
+    static func check(productID: String, _ field: String) throws {
+        guard IDText.isID(productID) else {
+            throw Refusal(
+                .badRequest, code: "productIdInvalid", "This is no id for a product.",
+                field: field, rule: IDText.rule,
+                remedy: "give one such as `com.example.app.pro`")
+        }
+    }
+
+    static func check(groupID: String, _ field: String) throws {
+        guard IDText.isID(groupID) else {
+            throw Refusal(
+                .badRequest, code: "groupIdInvalid", "This is no id for a group.",
+                field: field, rule: IDText.rule, remedy: "give one such as `pro`")
         }
     }
 

@@ -21,12 +21,7 @@ extension Realm {
         _ request: CreateGroupRequest, bundleID: String, _ context: RequestContext
     ) async throws -> GroupRecord {
         let app = try await app(bundleID)
-        guard Self.isID(request.groupId) else {
-            throw Refusal(
-                .badRequest, code: "groupIdInvalid", "This is no id for a group.",
-                field: "groupId", rule: "1 to 100 of letters, digits, `-`, `.` and `_`",
-                remedy: "give one such as `pro`")
-        }
+        try Self.check(groupID: request.groupId, "groupId")
         let name = request.name ?? request.groupId
         try Self.check(name, request.localizations)
         guard app.groups.count < Self.groupsMax else {

@@ -86,22 +86,12 @@ extension Realm {
     }
 
     static func checkImageID(_ id: String) throws {
-        guard isID(id) else {
+        guard IDText.isID(id) else {
             throw Refusal(
                 .badRequest, code: "imageIdInvalid", "This is no image's id.",
-                field: "imageId", rule: "1 to 100 of letters, digits, `-`, `.` and `_`",
+                field: "imageId", rule: IDText.rule,
                 remedy: "name it as the file's promotionalImageID does")
         }
-    }
-
-    /// What ids of an operator's making are: 1 to 100 of `A`–`Z`, `a`–`z`,
-    /// `0`–`9`, `-`, `.` and `_`.
-    static func isID(_ text: String) -> Bool {
-        (1...100).contains(text.utf8.count)
-            && text.utf8.allSatisfy {
-                (97...122).contains($0) || (65...90).contains($0) || (48...57).contains($0)
-                    || $0 == 45 || $0 == 46 || $0 == 95
-            }
     }
 }
 

@@ -79,7 +79,7 @@ private struct OfferDraft: Sendable {
         kind = try Self.kind(request.kind)
         switch kind {
         case .promotional, .winBack:
-            guard let id = request.offerId, Realm.isID(id) else { throw Self.noID }
+            guard let id = request.offerId, IDText.isID(id) else { throw Self.noID }
             try Edge.name(request.referenceName ?? id, "referenceName")
         case .code: try Edge.name(request.referenceName ?? "", "referenceName")
         case .introductory: break
@@ -121,7 +121,7 @@ private struct OfferDraft: Sendable {
                 remedy: "leave it out, or send \(terms.period)")
         }
         let offers = terms.offers(kind)
-        guard offers.allSatisfy({ $0.name(as: kind) != name }) else {
+        guard offers.allSatisfy({ !$0.name(as: kind).isSame(as: name) }) else {
             throw Refusal(
                 .conflict, code: "offerExists", "The subscription has an offer of this name.",
                 field: "offerId",
@@ -168,7 +168,7 @@ private struct OfferDraft: Sendable {
     private static var noID: Refusal {
         Refusal(
             .badRequest, code: "offerIdInvalid", "This is no id for an offer.", field: "offerId",
-            rule: "1 to 100 of letters, digits, `-`, `.` and `_`",
+            rule: IDText.rule,
             remedy: "give one such as `spring`")
     }
 

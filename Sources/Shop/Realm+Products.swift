@@ -25,8 +25,8 @@ extension Realm {
         var response = ProductsResponse(
             products: [], invalid: [], storefront: session.storefrontDescription,
             disablesDialogs: settings?.disablesDialogs == true ? true : nil)
-        var seen: Set<String> = []
-        for id in request.ids where seen.insert(id).inserted {
+        var seen: Set<ProductID> = []
+        for id in request.ids where seen.insert(ProductID(id)).inserted {
             let offering = shelf.offering(
                 ProductID(id), of: session.bundleID, in: session.storefront, at: now)
             if case .offered(let price) = offering,

@@ -29,7 +29,7 @@ extension Store {
         _ request: CreateOperatorRequest, _ context: RequestContext
     ) async throws -> CreatedOperator {
         // The words for those who have no name are nobody's.
-        guard Realm.isID(request.name), !Self.ownNames.contains(request.name) else {
+        guard IDText.isID(request.name), !Self.ownNames.contains(request.name) else {
             throw Refusal(
                 .badRequest, code: "operatorNameInvalid", "This is no name for an operator.",
                 field: "name",

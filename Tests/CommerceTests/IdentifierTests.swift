@@ -44,6 +44,31 @@ import Testing
 }
 
 @Suite struct IdentifierTests {
+    @Test func `identifiers are equal where their bytes are`() {
+        let spellings = ["caf\u{E9}", "cafe\u{301}", "K", "\u{212A}", "\u{3B}", "\u{37E}"]
+        let ids = spellings.map { ProductID($0) }
+
+        // Swift's own `==` knows three texts here.
+        #expect(Set(spellings).count == 3)
+        #expect(Set(ids).count == 6)
+        for (index, id) in ids.enumerated() {
+            #expect(ids.firstIndex(of: id) == index)
+            #expect(ProductID(spellings[index]) == id)
+        }
+        #expect(Dictionary(ids.map { ($0, 1) }) { $0 + $1 }.count == 6)
+        #expect(!("\u{E9}" as String?).isSame(as: "e\u{301}"))
+        #expect((nil as String?).isSame(as: nil) && !(nil as String?).isSame(as: ""))
+    }
+
+    @Test func `an id is of few characters and not long`() {
+        let right = ["a", "Z9", "com.example.app_pro-1", String(repeating: "x", count: 100)]
+        let wrong = ["", " ", "a b", "caf\u{E9}", "\u{212A}", "a\u{0}", "a/b", "\u{FF41}"]
+
+        #expect(right.allSatisfy(IDText.isID))
+        #expect(!wrong.contains(where: IDText.isID))
+        #expect(!IDText.isID(String(repeating: "x", count: 101)))
+    }
+
     @Test func `an identifier is its bare value in JSON`() throws {
         struct Both: Codable, Equatable { let product: ProductID, transaction: TransactionID }
         let both = Both(product: "a.b", transaction: TransactionID(7))
