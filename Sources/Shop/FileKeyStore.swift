@@ -25,7 +25,15 @@ public struct FileKeyStore: KeyStore {
     }
 
     public func read(_ name: String) async throws -> [UInt8]? {
-        try readFile(try path(of: name), name: name)
+        let path = try path(of: name)
+        guard let bytes = try readFile(path, name: name) else { return nil }
+        // A process that was killed may have linked it and not synced its name.
+        try sync(folder: folder(of: path), name: name)
+        return bytes
+    }
+
+    private func folder(of path: String) -> String {
+        String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)])
     }
 
     public func store(_ bytes: [UInt8], as name: String) async throws -> [UInt8] {
@@ -33,8 +41,8 @@ public struct FileKeyStore: KeyStore {
             throw KeyStoreFault(name, "longer than \(Self.bytesMax) bytes")
         }
         let path = try path(of: name)
-        if let stored = try readFile(path, name: name) { return stored }
-        let folder = String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)])
+        if let stored = try await read(name) { return stored }
+        let folder = folder(of: path)
         try makeFolder(folder, name: name)
         let written = "\(path).\(randomness.hex(8)).part"
         defer { unlink(written) }

@@ -51,13 +51,16 @@ final class LogMover: @unchecked Sendable {
         // A log that is shorter than what was moved of it has begun anew.
         if pages < moved { moved = 0 }
         guard pages >= options.logPagesMin else { return .nothing }
-        if pages >= options.logPagesMax { return .moveNow }
+        let isLong = pages >= options.logPagesMax
         switch state {
         case .asked, .moving, .closed: return .nothing
-        case .failed: return isNobodyWaiting ? .moveNow : .nothing
+        case .failed: return isNobodyWaiting || isLong ? .moveNow : .nothing
         case .idle: break
         }
-        if pages - moved <= options.logPagesRest { return isNobodyWaiting ? .moveNow : .nothing }
+        let rest = pages - moved
+        if rest <= options.logPagesRest { return isNobodyWaiting || isLong ? .moveNow : .nothing }
+        // A log that a reader held, and let grow, is too much for one commit to wait for.
+        if isLong, rest <= options.logPagesMax / 4 { return .moveNow }
         state = .asked
         if hasThread { condition.signal() } else { startThread() }
         return .nothing

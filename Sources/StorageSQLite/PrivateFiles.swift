@@ -130,6 +130,11 @@ public enum PrivateFiles {
         guard fsync(descriptor) == 0 else { throw failure(path, "cannot be synced") }
     }
 
+    /// Removes a database with what SQLite keeps beside it, where it is there.
+    static func removeDatabase(_ path: String) {
+        for suffix in ["", "-wal", "-shm", "-journal"] { unlink(path + suffix) }
+    }
+
     private static func restrict(_ path: String) throws(StorageFault) {
         var facts = stat()
         guard stat(path, &facts) == 0 else { throw failure(path, "cannot be looked at") }

@@ -21,6 +21,9 @@ func connectWriter(file: String?, options: SQLiteOptions) throws -> DatabaseQueu
         // leaves that to the folder: come back, it would undo the database.
         try PrivateFiles.syncFolder(PrivateFiles.folder(of: file))
         try limit(database, options)
+        try database.writeWithoutTransaction { connection in
+            try connection.execute(sql: "PRAGMA journal_size_limit = \(options.logBytesKept)")
+        }
     } catch {
         try? database.close()
         throw error

@@ -17,6 +17,9 @@ final class SQLiteConnection {
     private var prepared: [String: PreparedStatement] = [:]
     /// Pages in the log after the last commit; 0 in memory.
     private(set) var logPages = 0
+    /// How long a read may take, and by which clock.
+    private var limit: (milliseconds: Int64, clock: @Sendable () -> Int64)?
+    private var endsAt: Int64?
 
     /// Takes over the transactions of an open connection until ``finish()``.
     init(_ database: Database) throws(StorageFault) {
@@ -29,6 +32,7 @@ final class SQLiteConnection {
     /// Finalises every statement; afterwards the connection may be closed.
     func finish() {
         sqlite3_wal_hook(handle, nil, nil)
+        sqlite3_progress_handler(handle, 0, nil, nil)
         prepared = [:]
     }
 
@@ -51,6 +55,7 @@ final class SQLiteConnection {
 
     /// Rolls back what is still open; the engine may have done it already.
     func rollBack() {
+        endsAt = nil
         if isInTransaction { try? run(Verb.rollback) }
     }
 
@@ -66,6 +71,44 @@ final class SQLiteConnection {
                     .logPages = Int(pages)
                 return SQLITE_OK
             }, here)
+    }
+
+    /// Ends from now on every read that takes longer.
+    func limitReads(to milliseconds: Int64, by clock: @escaping @Sendable () -> Int64) {
+        limit = (milliseconds, clock)
+        let here = Unmanaged.passUnretained(self).toOpaque()
+        sqlite3_progress_handler(
+            handle, 10_000,
+            { here in
+                guard let here else { return 0 }
+                let connection = Unmanaged<SQLiteConnection>.fromOpaque(here).takeUnretainedValue()
+                return connection.isLate ? 1 : 0
+            }, here)
+    }
+
+    func beginReading() throws(StorageFault) {
+        try run(Verb.beginReading)
+        endsAt = limit.map { $0.clock() + $0.milliseconds }
+    }
+
+    /// Ends a read, whose answer holds; it is late no more.
+    func endReading() throws(StorageFault) {
+        endsAt = nil
+        try run(Verb.commit)
+    }
+
+    private var isLate: Bool {
+        guard let limit, let endsAt else { return false }
+        return limit.clock() > endsAt
+    }
+
+    /// Throws where the read that runs has taken too long.
+    func checkTime() throws(StorageFault) {
+        guard let limit, isLate else { return }
+        throw StorageFault(
+            .busy,
+            "a read that takes longer than \(limit.milliseconds) ms is ended, since the log "
+                + "grows as long as it lasts; ask for less at once")
     }
 
     /// Moves the log into the database as far as readers let it. A failure

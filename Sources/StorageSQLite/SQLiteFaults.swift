@@ -41,7 +41,7 @@ extension StorageFault {
         switch result {
         case .SQLITE_FULL: .full
         case .SQLITE_READONLY: .readOnly
-        case .SQLITE_BUSY, .SQLITE_LOCKED: .busy
+        case .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_INTERRUPT: .busy
         case .SQLITE_CONSTRAINT: .constraint
         case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_FORMAT: .unreadable
         case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH: .unavailable

@@ -16,15 +16,23 @@ public struct SQLiteOptions: Sendable {
     /// The most pages the file may grow to; nil for SQLite's own bound.
     public var pagesMax: Int?
     /// A monotonic clock that bounds how long the writes of one commit may
-    /// run together; without it their number alone does.
+    /// run together, and how long a read may last; without it the number of
+    /// writes alone is bounded.
     public var milliseconds: (@Sendable () -> Int64)?
 
     /// Pages of log, of 4 KiB, from which on they are moved into the database
-    /// beside the writes; from which on the writer does it, whoever waits; and
-    /// how few it moves between two writes.
+    /// beside the writes; from which on the writer moves what is left, whoever
+    /// waits, where that is less than a quarter; and how few it moves between
+    /// two writes.
     var logPagesMin = 1_000
     var logPagesMax = 8_000
     var logPagesRest = 50
+    /// How large the log's file stays when it begins anew, after a long read
+    /// let it grow.
+    var logBytesKept = 64 << 20
+    /// How long one read of a served file may take, by `milliseconds`: as long
+    /// as it lasts, the log cannot begin anew.
+    var readMilliseconds: Int64 = 30_000
 
     public init(
         observer: (any StorageObserver)? = nil, runsWritesTwice: Bool = false,

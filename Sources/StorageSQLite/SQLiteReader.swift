@@ -7,6 +7,22 @@ public import Storage
 /// nothing is made, migrated or locked, and every read sees one state.
 public final class SQLiteReader: Storage {
     private let reads: Lane
+    /// The file, where it is a copy of this reader's own.
+    private let copy: String?
+
+    /// Copies a file as it is at one moment, also while a server has it open,
+    /// and reads the copy: the server's log grows as long as the copying takes
+    /// and not as long as the reading. The copy goes when this is closed.
+    ///
+    /// Throws ``StorageFault``, also where there is no room for it.
+    public init(copyOf file: String, at copy: String) throws {
+        do { try Self.copy(file, to: copy) } catch {
+            PrivateFiles.removeDatabase(copy)
+            throw fault(error, in: "copying \(file) to \(copy)")
+        }
+        self.copy = copy
+        reads = Lane("sqlite.copy", threads: 1) { Self.serve($0, copy) }
+    }
 
     /// Throws ``StorageFault`` `unavailable` where there is no such file.
     public init(file: String) throws {
@@ -14,10 +30,27 @@ public final class SQLiteReader: Storage {
         do { try connectReader(file: file, options: SQLiteOptions()).close() } catch {
             throw fault(error, in: "opening \(file)")
         }
+        copy = nil
         reads = Lane("sqlite.copy", threads: 1) { Self.serve($0, file) }
     }
 
-    deinit { reads.close() }
+    deinit {
+        reads.close()
+        if let copy { PrivateFiles.removeDatabase(copy) }
+    }
+
+    private static func copy(_ file: String, to copy: String) throws {
+        PrivateFiles.removeDatabase(copy)
+        try PrivateFiles.makeFile(copy)
+        let source = try connectReader(file: file, options: SQLiteOptions())
+        defer { try? source.close() }
+        let target = try DatabaseQueue(path: copy)
+        defer { try? target.close() }
+        // It need not outlast a power failure.
+        try target.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = OFF") }
+        try source.backup(to: target)
+        try target.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE") }
+    }
 
     public func read<Answer: Sendable>(
         _ body: @escaping @Sendable (any Reading) throws -> Answer
@@ -36,6 +69,7 @@ public final class SQLiteReader: Storage {
 
     public func close() async throws {
         await withCheckedContinuation { continuation in reads.close { continuation.resume() } }
+        if let copy { PrivateFiles.removeDatabase(copy) }
     }
 
     private static func serve(_ lane: Lane, _ file: String) {

@@ -24,7 +24,7 @@ public final class SQLiteStorage: Storage {
 
     /// Opens a file (made with its folder, modes 0600 and 0700) or, without
     /// one, memory; proves `synchronous=FULL` on a file by reading it back;
-    /// migrates.
+    /// migrates; makes durable what an earlier process left in the log.
     ///
     /// Throws ``StorageFault``: `unavailable` when the file cannot be opened,
     /// `unreadable` when it is damaged, another program's, or newer than
@@ -102,6 +102,7 @@ public final class SQLiteStorage: Storage {
         defer { try? database.close() }
         try database.writeWithoutTransaction { database in
             try Migrator(database).migrate(to: migrations)
+            if let file { try EarlierLife.settle(database, file) }
             let connection = try SQLiteConnection(database)
             defer { connection.finish() }
             if file != nil { connection.watchLog() }
@@ -121,6 +122,9 @@ public final class SQLiteStorage: Storage {
             try database.inDatabase { database in
                 let connection = try SQLiteConnection(database)
                 defer { connection.finish() }
+                if let clock = options.milliseconds {
+                    connection.limitReads(to: options.readMilliseconds, by: clock)
+                }
                 while let job = lane.next(atMost: 1).first {
                     SQLiteWriter.read(job, connection, options.observer)
                 }

@@ -47,6 +47,7 @@ final class SQLiteTransaction: Writing {
         try checkSound()
         do {
             try statement.check(values)
+            try connection.checkTime()
             observer?.didRun(statement)
             let prepared = try connection.prepare(statement)
             guard prepared.isReading || !isReading else {

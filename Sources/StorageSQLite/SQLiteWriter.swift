@@ -47,9 +47,9 @@ struct SQLiteWriter {
         _ job: any Job, _ connection: SQLiteConnection, _ observer: (any StorageObserver)?
     ) {
         do {
-            try connection.run(Verb.beginReading)
+            try connection.beginReading()
             _ = job.run(SQLiteTransaction(connection, observer, isReading: true))
-            try connection.run(Verb.commit)
+            try connection.endReading()
             job.answer()
         } catch {
             connection.rollBack()

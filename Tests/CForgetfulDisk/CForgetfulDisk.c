@@ -36,6 +36,7 @@ struct disk {
     struct record *records;
     long operations, syncs, limit;
     int is_off;
+    int refuses_syncs;
     char *ignored;  // the logs below it whose commits are not synced
     char prefix[];
 };
@@ -220,6 +221,11 @@ static int kept_sync(sqlite3_file *f, int flags) {
         code = inner(f)->pMethods->xSync(inner(f), flags);
     } else if (!has_power(disk)) {
         code = SQLITE_IOERR_FSYNC;
+    } else if (disk->refuses_syncs) {
+        // Every process still reads what was written, and no later sync
+        // writes it: the kernel holds it for clean.
+        forget(record_of(disk, path));
+        code = SQLITE_IOERR_FSYNC;
     } else {
         disk->syncs += 1;
         if (!is_left_out(disk, path)) {
@@ -383,6 +389,23 @@ long forgetful_disk_syncs(const char *prefix) {
     long count = disk ? disk->syncs : 0;
     pthread_mutex_unlock(&lock);
     return count;
+}
+
+void forgetful_disk_limit(const char *prefix, long operations) {
+    pthread_mutex_lock(&lock);
+    struct disk *disk = disk_of(prefix);
+    if (disk) {
+        disk->is_off = 0;
+        disk->limit = operations < 0 ? -1 : disk->operations + operations;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void forgetful_disk_refuse_syncs(const char *prefix, int refuses) {
+    pthread_mutex_lock(&lock);
+    struct disk *disk = disk_of(prefix);
+    if (disk) disk->refuses_syncs = refuses;
+    pthread_mutex_unlock(&lock);
 }
 
 int forgetful_disk_is_off(const char *prefix) {

@@ -41,7 +41,7 @@ struct LedgerBackupCommand: AsyncParsableCommand {
     func run() async throws {
         let now = Live.wallClock.now
         let path = DatabaseCommand.Backup.path(file, "ledger-\(now).archive")
-        let summary = try await place.place().reading {
+        let summary = try await place.place().reading(copy: path + ".copy") {
             try await LedgerBackup.write($0, $1, to: path, madeAt: now)
         }
         try printing.show(

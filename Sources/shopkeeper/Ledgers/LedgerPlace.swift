@@ -37,11 +37,12 @@ struct LedgerPlace: Sendable {
 
     private var file: String { "\(path)/ledger.sqlite" }
 
-    /// Opens it to be read, also while it is served.
+    /// Opens it to be read, also while it is served; from a copy at `copy`
+    /// where that is given.
     func reading<Answer: Sendable>(
-        _ body: (any Storage, Dialect) async throws -> Answer
+        copy: String? = nil, _ body: (any Storage, Dialect) async throws -> Answer
     ) async throws -> Answer {
-        guard let database else { return try await readingFile(body) }
+        guard let database else { return try await readingFile(copy, body) }
         let served = ServedDatabase(conninfo: database)
         do {
             guard let storage = try await served.existingLedger() else {
@@ -57,13 +58,14 @@ struct LedgerPlace: Sendable {
     }
 
     private func readingFile<Answer: Sendable>(
-        _ body: (any Storage, Dialect) async throws -> Answer
+        _ copy: String?, _ body: (any Storage, Dialect) async throws -> Answer
     ) async throws -> Answer {
         guard FileManager.default.fileExists(atPath: file) else {
             throw noLedger("There is no ledger in \(path).")
         }
         do {
-            let storage = try SQLiteReader(file: file)
+            let storage =
+                try copy.map { try SQLiteReader(copyOf: file, at: $0) } ?? SQLiteReader(file: file)
             let answer = try await body(storage, SQLiteStorage.dialect)
             try await storage.close()
             return answer

@@ -60,11 +60,12 @@ struct DatabasePlace: Sendable {
     }
 
     /// Opens it to be read, also while it is served. Without keys nobody need
-    /// have the sealing key.
+    /// have the sealing key. `copy`: where a realm's file is copied to and read
+    /// from, so that a long read keeps no server's log from being moved.
     func reading<Answer: Sendable>(
-        withKeys: Bool, _ body: (BackupSource) async throws -> Answer
+        withKeys: Bool, copy: String? = nil, _ body: (BackupSource) async throws -> Answer
     ) async throws -> Answer {
-        guard let database else { return try await readingFiles(body) }
+        guard let database else { return try await readingFiles(copy, body) }
         let served = ServedDatabase(conninfo: database)
         let others = clusters.databases { ServedDatabase(conninfo: $0) }
         return try await closing([served] + others.map(\.database)) {
@@ -107,7 +108,7 @@ struct DatabasePlace: Sendable {
     }
 
     private func readingFiles<Answer: Sendable>(
-        _ body: (BackupSource) async throws -> Answer
+        _ copy: String?, _ body: (BackupSource) async throws -> Answer
     ) async throws -> Answer {
         let path = path
         let file = path + "/store.sqlite"
@@ -122,7 +123,8 @@ struct DatabasePlace: Sendable {
                     realm: { id in
                         let file = "\(path)/realms/\(id).sqlite"
                         guard FileManager.default.fileExists(atPath: file) else { return nil }
-                        return try SQLiteReader(file: file)
+                        guard let copy else { return try SQLiteReader(file: file) }
+                        return try SQLiteReader(copyOf: file, at: copy)
                     }, keys: files))
             try await registry.close()
             return answer

@@ -23,6 +23,15 @@ long forgetful_disk_syncs(const char *prefix);
 /// 1 once the power has failed.
 int forgetful_disk_is_off(const char *prefix);
 
+/// Everything fails again after so many operations from now on; never, when
+/// negative. With -1 it takes an operation that failed for the death of the
+/// process: the next process reads all that was written, synced or not.
+void forgetful_disk_limit(const char *prefix, long operations);
+
+/// Whether every sync fails, and what it should have made durable stays
+/// readable and is never written by a later sync (as Linux does it).
+void forgetful_disk_refuse_syncs(const char *prefix, int refuses);
+
 /// With every file closed: leaves on the real disk what the power failure
 /// left, and watches no more. Returns how many bytes' fate was open.
 long forgetful_disk_settle(const char *prefix, uint64_t seed);
