@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CPostgres
-import Foundation
 
 #if canImport(Glibc)
     import Glibc
@@ -13,12 +12,12 @@ extension PostgresConnection {
     /// Runs a statement outside pipelines and waits for its answer, but not
     /// for ever: a server that says nothing in time counts as lost.
     func ask(_ sql: String, within milliseconds: Int) throws {
-        let end = Date(timeIntervalSinceNow: Double(milliseconds) / 1000)
+        let end = Deadline.after(milliseconds: milliseconds)
         guard PQsendQuery(handle, sql) == 1 else { throw lost }
         while PQisBusy(handle) == 1 {
-            let left = end.timeIntervalSinceNow * 1000
+            let left = end.millisecondsLeft
             var source = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
-            guard left > 0, poll(&source, 1, Int32(left) + 1) != 0 else {
+            guard left > 0, poll(&source, 1, Int32(clamping: left)) != 0 else {
                 throw ConnectionLost(message: "the server did not answer within \(milliseconds) ms")
             }
             guard PQconsumeInput(handle) == 1 else { throw lost }

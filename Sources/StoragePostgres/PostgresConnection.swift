@@ -29,6 +29,8 @@ final class PostgresConnection {
     /// transaction began.
     private(set) var schema: String?
     private var schemaBefore: String?
+    /// What the last transaction saw that was asked for it.
+    private(set) var sight: PostgresSight?
     /// Whether the server said that it ends the connection.
     private var isGone = false
 
@@ -180,6 +182,15 @@ final class PostgresConnection {
         expected.append(.statement(sql))
     }
 
+    /// Asks, without waiting, what the transaction sees.
+    func sendSight() throws {
+        sight = nil
+        let question = PostgresSight.question
+        try send(question.sql, named: question.name, [], types: [])
+    }
+
+    func forgetSight() { sight = nil }
+
     /// Waits for every answer that is owed; gives the last statement's.
     func answers() throws -> Answer {
         guard PQpipelineSync(handle) == 1 else { throw lost }
@@ -239,7 +250,11 @@ final class PostgresConnection {
             return Answer()
         case (PGRES_COMMAND_OK, _): return Answer(tag: String(cString: PQcmdStatus(result)))
         case (PGRES_TUPLES_OK, .statement(let name)):
-            return Answer(rows: try rows(result, name), tag: String(cString: PQcmdStatus(result)))
+            let rows = try rows(result, name)
+            if name == PostgresSight.question.name {
+                sight = try rows.first.map(PostgresSight.init)
+            }
+            return Answer(rows: rows, tag: String(cString: PQcmdStatus(result)))
         case (PGRES_PIPELINE_ABORTED, _): throw PipelineAborted()
         default:
             if isLost {

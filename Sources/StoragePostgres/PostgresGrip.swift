@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CPostgres
-import Foundation
 import Storage
 
 #if canImport(Glibc)
@@ -27,9 +26,9 @@ final class PostgresGrip: @unchecked Sendable {
 
     /// How long a turn waits for a request that is on its way. A connection
     /// whose request takes longer is given up, and the request hits nobody.
-    private static let requestSeconds = 10.0
+    private static let requestMilliseconds = 10_000
 
-    private let condition = NSCondition()
+    private let condition = MonotonicCondition()
     private let request: OpaquePointer?
     /// A second name of the connection's socket: libpq may close its own.
     private let socket: Int32
@@ -76,6 +75,11 @@ final class PostgresGrip: @unchecked Sendable {
         }
     }
 
+    /// Throws when the turn was cancelled.
+    func check() throws {
+        try condition.withLock { if let reason { throw reason } }
+    }
+
     /// Ends the turn; tells why it was cancelled, if it was. A request for a
     /// connection that is lost may arrive when it will: its server process
     /// serves nobody any more.
@@ -88,7 +92,7 @@ final class PostgresGrip: @unchecked Sendable {
     }
 
     private func waitForRequest() {
-        let latest = Date(timeIntervalSinceNow: Self.requestSeconds)
+        let latest = Deadline.after(milliseconds: Self.requestMilliseconds)
         while isRequesting {
             if condition.wait(until: latest) { continue }
             if isRequesting { cut() }

@@ -171,13 +171,13 @@ final class PostgresListener: @unchecked Sendable {
 
     /// Until it is time to try again, or the storage is closed.
     private func rest(_ ear: Int32) {
-        let end = Date(timeIntervalSinceNow: Double(Self.retryMilliseconds) / 1000)
-        while !isClosed, end.timeIntervalSinceNow > 0 {
+        let end = Deadline.after(milliseconds: Self.retryMilliseconds)
+        while !isClosed, !end.isPast {
             var source = pollfd(fd: ear, events: Int16(POLLIN), revents: 0)
-            _ = poll(&source, 1, Int32(end.timeIntervalSinceNow * 1000) + 1)
+            _ = poll(&source, 1, Int32(clamping: end.millisecondsLeft))
             guard !isClosed else { return }
             // Words can wait; the bell must not keep this thread awake.
-            _ = poll(nil, 0, min(20, Int32(max(0, end.timeIntervalSinceNow) * 1000)))
+            _ = poll(nil, 0, min(20, Int32(clamping: end.millisecondsLeft)))
             empty(ear)
         }
     }

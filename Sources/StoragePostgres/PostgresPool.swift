@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
 import Storage
 
 /// Connections to one database, each with a plain thread that runs what is
@@ -23,7 +22,7 @@ final class PostgresPool: @unchecked Sendable {
 
     private struct Waiting {
         let job: Job
-        let deadline: Date
+        let deadline: Deadline
     }
 
     private struct Running {
@@ -31,13 +30,13 @@ final class PostgresPool: @unchecked Sendable {
         let grip: PostgresGrip
         /// When its statement is cancelled, and when its connection is cut;
         /// nil when that was done, or never is.
-        var cancelAt: Date?
-        var cutAt: Date?
+        var cancelAt: Deadline?
+        var cutAt: Deadline?
     }
 
     private let conninfo: String
     private let options: PostgresOptions
-    private let condition = NSCondition()
+    private let condition = MonotonicCondition()
     private var line: [Waiting] = []
     private var running: [ObjectIdentifier: Running] = [:]
     private var threads = 0
@@ -45,6 +44,7 @@ final class PostgresPool: @unchecked Sendable {
     private var isClosed = false
     private var isWatched = false
     private var mustBeDurable = false
+    private let proof = PostgresProof()
 
     init(conninfo: String, options: PostgresOptions) {
         self.conninfo = conninfo
@@ -55,8 +55,8 @@ final class PostgresPool: @unchecked Sendable {
     func submit(_ job: Job) {
         let refusal = condition.withLock { () -> (any Error)? in
             if let refusal = self.refusal(of: job) { return refusal }
-            let wait = Double(options.waitMilliseconds) / 1000
-            line.append(Waiting(job: job, deadline: Date(timeIntervalSinceNow: wait)))
+            let deadline = Deadline.after(milliseconds: options.waitMilliseconds)
+            line.append(Waiting(job: job, deadline: deadline))
             if idle < line.count, threads < options.connections {
                 threads += 1
                 start("postgres") { $0.serve() }
@@ -168,8 +168,11 @@ final class PostgresPool: @unchecked Sendable {
     }
 
     private func connect() throws -> PostgresConnection {
-        try PostgresConnection(
+        let connection = try PostgresConnection(
             conninfo, options, mustBeDurable: condition.withLock { mustBeDurable })
+        // It may be another server than before, whose numbers mean other commits.
+        proof.forget()
+        return connection
     }
 
     /// The job's turn on a connection: others may cancel it as long as it lasts.
@@ -180,7 +183,9 @@ final class PostgresPool: @unchecked Sendable {
         let outcome = Result {
             if job.ticket.isCancelled { throw CancellationError() }
             return try job.run(
-                PostgresRunner(connection: open, options: options, schema: job.schema))
+                PostgresRunner(
+                    connection: open, options: options, schema: job.schema,
+                    proof: job.isLimited ? proof : nil))
         }
         let reason = end(job, open)
         if open.isLost || open.isWornOut { connection = nil }
@@ -192,8 +197,8 @@ final class PostgresPool: @unchecked Sendable {
 
     private func begin(_ job: Job, _ grip: PostgresGrip) {
         grip.begin(job.ticket)
-        let cancelAt = Date(timeIntervalSinceNow: Double(options.callMilliseconds) / 1000)
-        let cutAt = cancelAt.addingTimeInterval(Double(options.graceMilliseconds) / 1000)
+        let cancelAt = Deadline.after(milliseconds: options.callMilliseconds)
+        let cutAt = cancelAt.adding(milliseconds: options.graceMilliseconds)
         condition.withLock {
             running[ObjectIdentifier(job.ticket)] = Running(
                 ticket: job.ticket, grip: grip, cancelAt: job.isLimited ? cancelAt : nil,
@@ -237,10 +242,9 @@ final class PostgresPool: @unchecked Sendable {
     private func watch() {
         condition.lock()
         while !isClosed || threads > 0 {
-            let now = Date(timeIntervalSinceNow: 0)
-            let late = line.prefix { $0.deadline <= now }
+            let late = line.prefix { $0.deadline.isPast }
             line.removeFirst(late.count)
-            let (tooLong, cuts) = takeOverdue(now)
+            let (tooLong, cuts) = takeOverdue()
             if !late.isEmpty || !tooLong.isEmpty || !cuts.isEmpty {
                 condition.unlock()
                 refuse(late)
@@ -251,7 +255,7 @@ final class PostgresPool: @unchecked Sendable {
                 }
                 for turn in cuts { turn.grip.sever(turn.ticket) }
                 condition.lock()
-            } else if let next = nextDeadline(now) {
+            } else if let next = nextDeadline() {
                 _ = condition.wait(until: next)
             } else {
                 condition.wait()
@@ -266,14 +270,14 @@ final class PostgresPool: @unchecked Sendable {
         for waiting in late { waiting.job.refuse(fault) }
     }
 
-    private func takeOverdue(_ now: Date) -> (cancelled: [Running], cut: [Running]) {
+    private func takeOverdue() -> (cancelled: [Running], cut: [Running]) {
         var overdue: (cancelled: [Running], cut: [Running]) = ([], [])
         for (key, turn) in running {
-            if let cancelAt = turn.cancelAt, cancelAt <= now {
+            if let cancelAt = turn.cancelAt, cancelAt.isPast {
                 running[key]?.cancelAt = nil
                 overdue.cancelled.append(turn)
             }
-            if let cutAt = turn.cutAt, cutAt <= now {
+            if let cutAt = turn.cutAt, cutAt.isPast {
                 running[key]?.cutAt = nil
                 overdue.cut.append(turn)
             }
@@ -282,10 +286,10 @@ final class PostgresPool: @unchecked Sendable {
     }
 
     /// A turn that begins meanwhile has a later deadline than this.
-    private func nextDeadline(_ now: Date) -> Date? {
+    private func nextDeadline() -> Deadline? {
         let turns = running.values.compactMap { $0.cancelAt ?? $0.cutAt }
         let soonest = (turns + [line.first?.deadline].compactMap(\.self)).min()
-        let begun = now.addingTimeInterval(Double(options.callMilliseconds) / 1000)
+        let begun = Deadline.after(milliseconds: options.callMilliseconds)
         return threads == 0 ? soonest : min(soonest ?? begun, begun)
     }
 }

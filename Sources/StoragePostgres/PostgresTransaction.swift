@@ -90,26 +90,35 @@ struct PostgresRunner {
     /// Whether the COMMIT's tag is believed only when it says COMMIT. Tests
     /// of what that catches switch it off.
     var checksCommitTag = true
+    /// Nil where nobody is answered from what is read.
+    var proof: PostgresProof?
 
     func read<Answer>(_ body: (any Reading) throws -> Answer) throws -> Answer {
-        try repeated {
-            try transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", options.observer) {
-                try body($0)
-            } ending: {
-                try connection.send("COMMIT")
-                _ = try connection.answers()
+        try proven {
+            try repeated {
+                try transaction(
+                    "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", options.observer
+                ) {
+                    try body($0)
+                } ending: {
+                    if proof != nil { try connection.sendSight() }
+                    try connection.send("COMMIT")
+                    _ = try connection.answers()
+                }
             }
         }
     }
 
     func write<Answer>(_ body: (any Writing) throws -> Answer) throws -> Answer {
-        try repeated {
-            if options.runsWritesTwice {
-                _ = try transaction("BEGIN", nil, body) { try rollBack() }
+        try proven {
+            try repeated {
+                if options.runsWritesTwice {
+                    _ = try transaction("BEGIN", nil, body) { try rollBack() }
+                }
+                let answer = try transaction("BEGIN", options.observer, body) { try commit() }
+                options.observer?.didCommit()
+                return answer
             }
-            let answer = try transaction("BEGIN", options.observer, body) { try commit() }
-            options.observer?.didCommit()
-            return answer
         }
     }
 
@@ -123,6 +132,35 @@ struct PostgresRunner {
             { continue } catch let error as ServerError where error.isRepeatable { continue }
         }
         return try work()
+    }
+
+    /// Gives an answer, or throws what a closure threw, when what it rests on
+    /// is durable. A commit of one's own is, and all that was committed before.
+    private func proven<Answer>(_ work: () throws -> Answer) throws -> Answer {
+        connection.forgetSight()
+        let outcome = Result { try work() }
+        if case .failure(let error) = outcome, connection.isLost || error is ConnectionLost {
+            throw error
+        }
+        if let proof, let snapshot = connection.sight?.snapshot {
+            try proof.wait(
+                for: snapshot, until: .after(milliseconds: options.callMilliseconds),
+                check: connection.grip.check, commit: makeMark)
+        }
+        return try outcome.get()
+    }
+
+    /// A commit after which all that was committed before is durable.
+    private func makeMark() throws {
+        do {
+            try transaction("BEGIN", nil) {
+                try $0.execute(PostgresSight.mark, [])
+            } ending: {
+                try commit()
+            }
+        } catch let lost as ConnectionLost where lost.mayHaveCommitted {
+            throw PostgresProof.fault(lost.message)
+        }
     }
 
     private func transaction<Answer>(
@@ -162,8 +200,13 @@ struct PostgresRunner {
         return cause
     }
 
+    /// Rolls back, and asks what was seen; a transaction that failed can only
+    /// be asked afterwards.
     private func rollBack() throws {
+        let isSound = PQtransactionStatus(connection.handle) == PQTRANS_INTRANS
+        if proof != nil, isSound { try connection.sendSight() }
         try connection.send("ROLLBACK")
+        if proof != nil, !isSound { try connection.sendSight() }
         _ = try connection.answers()
         connection.wasRolledBack()
     }
@@ -179,6 +222,10 @@ struct PostgresRunner {
     private func commit() throws {
         try connection.grip.beginCommit()
         connection.notices.forget()
+        // A transaction that has failed answers nothing but COMMIT.
+        if proof != nil, PQtransactionStatus(connection.handle) != PQTRANS_INERROR {
+            try connection.sendSight()
+        }
         try connection.send("COMMIT")
         let tag: String
         do { tag = try connection.answers().tag } catch let failed as StatementFailed
@@ -196,5 +243,9 @@ struct PostgresRunner {
         if let warning = connection.notices.warnings.first {
             throw ConnectionLost(message: warning, mayHaveCommitted: true)
         }
+        guard let sight = connection.sight, sight.own != nil else { return }
+        // What was seen before a durable commit is durable.
+        proof?.add(sight)
+        connection.forgetSight()
     }
 }
