@@ -55,14 +55,14 @@ public struct Attempts: Hashable, Sendable {
     /// Seconds to wait before an attempt; nil: none. An attempt under way
     /// counts as a mistake once there has been one, so that nobody makes a
     /// thousand guesses at once.
-    public func wait(_ rule: AttemptRule, at now: Timestamp) -> Int64? {
+    public mutating func wait(_ rule: AttemptRule, at now: Timestamp) -> Int64? {
+        // The wall clock was set back: the wait begins again, and ends.
+        last = min(last, now)
         let since = (now.milliseconds - last.milliseconds) / 1000
         let mistakes = since >= AttemptRule.forgetSeconds ? 0 : mistakes
         guard mistakes > 0 else { return underWay < rule.atOnceMax ? nil : 1 }
         let wait = rule.waitSeconds(afterMistakes: mistakes)
-        // A wall clock that was set back lengthens no wait.
-        let left = min(wait - since, wait)
-        if left > 0 { return left }
+        if wait > since { return wait - since }
         return underWay == 0 || mistakes + underWay < rule.freeMistakes ? nil : 1
     }
 

@@ -12,6 +12,8 @@ struct NotificationErrands: ErrandHandler {
 
     var kind: String { Self.kind }
 
+    func retries(in realm: Realm) -> RetryTimetable { realm.notificationRetries }
+
     func perform(_ errand: Errand, in realm: Realm) async throws -> ErrandReport {
         let attempt = try await realm.attemptNotification(
             errand.subject, of: errand.customer, by: courier)

@@ -103,6 +103,7 @@ struct ApprovalTimeout: DueWorkHandler, DueWorkCommit {
     static let kind = "approval"
 
     var kind: String { Self.kind }
+    var longestMilliseconds: Int64 { ApprovalAnswer.limitMilliseconds }
 
     static func work(_ key: PurchaseKey, askedAt: Timestamp) -> DueWork {
         DueWork(

@@ -96,6 +96,22 @@ extension PurchaseCommit {
         return outcome
     }
 
+    /// Refuses an approved charge whose sale cannot be written, and owes the
+    /// sum; throws ``AskedBefore`` where the purchase was decided meanwhile.
+    func giveBack(_ reference: String, _ writing: any Writing) throws -> PurchaseOutcome {
+        let (line, row) = try readFacts(writing)
+        let now = try ClockRow(row).now(wall: wall)
+        guard let before = try PurchaseRow(row, key: key) else {
+            throw StorageFault(.malformedRow, "a purchase that was asked and is gone")
+        }
+        guard before.state == .authorising else {
+            throw AskedBefore(outcome: try outcome(of: before, writing, now: now))
+        }
+        return try move(
+            to: .refused(.notRecorded), writing, try line.integer("revision"), now,
+            reference: reference, owesVoid: true)
+    }
+
     /// What a row that an earlier process left wants done.
     func left(_ row: PurchaseRow) -> PurchaseOutcome {
         PurchaseOutcome(
@@ -127,11 +143,11 @@ extension PurchaseCommit {
     /// What the caller asks the processor at once, and who else does where it dies.
     func hold(_ now: Timestamp, _ writing: any Writing) throws -> Errand {
         try Errands.addHeld(
-            kind: SettleErrands.kind, subject: key.subject, lane: ProcessorErrands.lane,
+            kind: SettleErrands.asked, subject: key.subject, lane: ProcessorErrands.lane,
             now: now, lease: try leases.now(writing), customer: key.customer, writing)
     }
 
-    private func owe(_ kind: String, _ now: Timestamp, _ writing: any Writing) throws {
+    func owe(_ kind: String, _ now: Timestamp, _ writing: any Writing) throws {
         try Errands.add(
             kind: kind, subject: key.subject, lane: ProcessorErrands.lane, dueAt: now,
             customer: key.customer, writing)

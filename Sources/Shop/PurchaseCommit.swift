@@ -102,7 +102,7 @@ struct PurchaseCommit: Sendable {
     }
 
     /// Locks the customer's line, then reads what deciding needs.
-    private func readFacts(_ writing: any Writing) throws -> (line: Row, facts: Row) {
+    func readFacts(_ writing: any Writing) throws -> (line: Row, facts: Row) {
         let customer = SQLValue.integer(key.customer.value)
         guard let line = try writing.first(Statement.Customers.line, [customer]) else {
             throw StorageFault(.malformedRow, "a customer without a row")

@@ -28,12 +28,13 @@ extension Realm {
                 remedy: "create a sandbox")
         }
         let (wall, who) = (ports.wall.now, context.actor)
-        let moved = try await writeHouse { writing in
+        let (moved, isBack) = try await writeHouse { writing in
             let clock = try Self.holdClock(writing)
             let moved = try Self.move(clock, request, wall: wall)
             try Self.setClock(from: clock, to: moved, by: who, wall: wall, writing)
-            return moved
+            return (moved, moved.now(wall: wall) < clock.now(wall: wall))
         }
+        if isBack { for index in clusters.all.indices { await bringForwardQuietly(in: index) } }
         wakeWorkers()
         do { _ = try await workDue() } catch {
             // The clock has moved; whoever works here does what fell due.

@@ -185,6 +185,12 @@ extension PurchaseRefusal {
                 "Nobody has approved the purchase in time.", nil,
                 "an approval comes within 24 hours", "ask again, under a new purchase id"
             )
+        case .notRecorded:
+            (
+                "The store could not record the sale, and gives the sum back.", nil,
+                "a sale is recorded before it counts",
+                "ask the store's operator, then pay again under a new purchase id"
+            )
         }
     }
 }

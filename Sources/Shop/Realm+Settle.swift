@@ -52,11 +52,7 @@ extension Realm {
         } catch let before as AskedBefore {
             return before.outcome
         } catch let fault as StorageFault {
-            // Who asks next need not wait for the lease to end.
-            try? await uncancelled(errand.customer) {
-                try Errands.settle(errand, ErrandReport(.again(at: outcome.now)), $0)
-            }
-            throw fault
+            return try await unwritten(fault, said, commit, errand, context)
         }
     }
 
@@ -78,7 +74,7 @@ extension Realm {
     }
 
     private func settleAll(in storage: any Storage, _ context: RequestContext) async throws {
-        for kind in [SettleErrands.kind, VoidErrands.kind] {
+        for kind in [SettleErrands.asked, VoidErrands.kind] {
             var last: [SQLValue] = [.integer(-1), .text("")]
             while true {
                 let values = [.text(kind)] + last + [.integer(Self.settlePage)]
@@ -155,7 +151,7 @@ extension Realm {
         _ outcome: PurchaseOutcome, _ commit: PurchaseCommit
     ) async throws -> Errand? {
         if let errand = outcome.errand { return errand }
-        return try await take(SettleErrands.kind, commit.key.subject, of: commit.key.customer)
+        return try await take(SettleErrands.asked, commit.key.subject, of: commit.key.customer)
     }
 
     private func take(
@@ -200,7 +196,7 @@ extension Realm {
 
     /// Writes in a task of its own: what a processor has said is written down
     /// also where the one who asked has gone.
-    private func uncancelled<Answer: Sendable>(
+    func uncancelled<Answer: Sendable>(
         _ customer: CustomerID,
         _ body: @escaping @Sendable (any Writing) throws -> Answer
     ) async throws -> Answer {

@@ -2,6 +2,7 @@
 
 import Commerce
 import Foundation
+import SignedData
 import Storage
 
 /// Everything that a realm's apps sell, as of one revision of the catalogue;
@@ -188,9 +189,19 @@ struct ClockRow: Sendable {
         catalogueRevision = try row.integer("catalogue_revision")
     }
 
-    /// Commercial now: never before what the customer has already seen happen.
+    /// How far the customer's last event pulls commercial time: what the clocks
+    /// of a store's machines may differ by, and half of what a device accepts
+    /// in a date of the future.
+    static let pullMillisecondsMax = SignedDataLimits.signedDateToleranceMilliseconds / 2
+
+    /// Commercial now: not before the customer's last event, where that is a
+    /// little ahead. Where it is further ahead, the clock has been set back,
+    /// and the clock is believed.
     func now(wall: Timestamp) -> Timestamp {
         let now = clock.now(wall: wall)
-        return max(now, lastEvent ?? now)
+        guard let lastEvent, lastEvent > now,
+            lastEvent <= now.adding(milliseconds: Self.pullMillisecondsMax)
+        else { return now }
+        return lastEvent
     }
 }

@@ -62,7 +62,10 @@ import Testing
         for _ in 1...9 { attempts.mistake(at: at(100_000)) }
 
         #expect(attempts.wait(rule, at: at(100_000)) == 60)
+        // The wait begins again, and ends by the clock as it is now.
         #expect(attempts.wait(rule, at: at(0)) == 60)
+        #expect(attempts.wait(rule, at: at(59)) == 1)
+        #expect(attempts.wait(rule, at: at(60)) == nil)
         #expect(attempts.wait(rule, at: at(103_600)) == nil)
         #expect(attempts.isForgotten(at: at(103_600)))
         attempts.mistake(at: at(103_600))

@@ -139,7 +139,7 @@ import Testing
                 "simulated", "unknownProduct", "notSoldYet", "quantityOutOfRange",
                 "quantityOfNonConsumable",
                 "purchasesNotAllowed", "priceChanged", "noProcessor", "declined",
-                "approvalDeclined", "approvalTimedOut",
+                "approvalDeclined", "approvalTimedOut", "notRecorded",
             ])
     }
 }

@@ -121,8 +121,11 @@ import Testing
             (-50, nil, nil, 100, 50), (0, 70, nil, 100, 70), (0, nil, 90, 100, 100),
             (0, nil, 110, 100, 110), (0, 70, 90, 100, 90), (0, 70, 60, 100, 70),
             (-50, nil, 90, 100, 90),
+            // Set back by more than clocks may differ.
+            (0, nil, 30_100, 100, 30_100), (0, nil, 30_101, 100, 100),
+            (0, 70, 30_070, 100, 30_070), (0, 70, 30_071, 100, 70),
         ] as [(Int64, Int64?, Int64?, Int64, Int64)])
-    func `now is the clock's, and never before the customer's last event`(
+    func `now is the clock's, and not before a customer's event of just now`(
         ahead: Int64, stands: Int64?, last: Int64?, wall: Int64, now: Int64
     ) throws {
         let clock = try ClockRow(row(ahead: ahead, stands: stands, last: last))

@@ -18,7 +18,7 @@ extension PaymentFailure {
             case .quantityOutOfRange, .quantityOfNonConsumable: .paymentInvalid
             case .purchasesNotAllowed: .paymentNotAllowed
             case .priceChanged, .noProcessor, .declined, .approvalDeclined, .approvalTimedOut,
-                .simulated:
+                .notRecorded, .simulated:
                 .unknown
             case nil: Self.code(ofCall: refusal.code)
             }

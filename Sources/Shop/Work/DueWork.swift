@@ -58,6 +58,8 @@ struct DueWork: Hashable, Sendable {
 /// Does the inner work of one kind.
 protocol DueWorkHandler: Sendable {
     var kind: String { get }
+    /// The longest from what causes it to its date, commercial time.
+    var longestMilliseconds: Int64 { get }
 
     /// Draws what the commit will need; the commit may run more than once.
     func prepare(_ work: DueWork, in realm: Realm) async throws -> any DueWorkCommit

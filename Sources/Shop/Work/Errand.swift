@@ -57,10 +57,17 @@ public struct ErrandReport: Sendable {
 public protocol ErrandHandler: Sendable {
     var kind: String { get }
 
+    /// How long it is put off after each attempt that failed.
+    func retries(in realm: Realm) -> RetryTimetable
+
     /// Does it. No transaction of the database is open meanwhile. It may
     /// have been done before, by a process that did not live to say so.
     ///
     /// Thrown `CancellationError`: the errand is let go at once, for the next
-    /// who asks. Any other error: it is tried again when the lease is over.
+    /// who asks. Any other error: it is postponed, as a processor's are.
     func perform(_ errand: Errand, in realm: Realm) async throws -> ErrandReport
+}
+
+extension ErrandHandler {
+    public func retries(in realm: Realm) -> RetryTimetable { .processor }
 }

@@ -13,8 +13,8 @@ enum ProcessorErrands {
 
     static func handlers(_ processor: any Authoriser) -> [any ErrandHandler] {
         [
-            SettleErrands(), CaptureErrands(processor: processor),
-            VoidErrands(processor: processor),
+            SettleErrands(kind: SettleErrands.asked), SettleErrands(kind: SettleErrands.unwritten),
+            CaptureErrands(processor: processor), VoidErrands(processor: processor),
         ]
     }
 
@@ -47,11 +47,14 @@ enum ProcessorErrands {
     }
 }
 
-/// Asks what became of a charge that nobody has an answer to.
+/// Asks what became of a charge that is not settled yet.
 struct SettleErrands: ErrandHandler {
-    static let kind = "settle"
+    /// Of which nobody has an answer yet.
+    static let asked = "settle"
+    /// Whose answer the database refused: see ``Realm/unwritten(_:_:_:_:_:_:)``.
+    static let unwritten = "unwritten"
 
-    var kind: String { Self.kind }
+    let kind: String
 
     func perform(_ errand: Errand, in realm: Realm) async throws -> ErrandReport {
         let key = try ProcessorErrands.key(of: errand)

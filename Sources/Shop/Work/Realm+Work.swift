@@ -23,11 +23,22 @@ extension Realm {
         let (lanes, bell) = (RunningLanes(), bells[index])
         var prunes = ports.wall.now.adding(seconds: Self.pruneStartSeconds)
         var tidies = ports.wall.now
+        var watch = WallWatch(tidies)
+        // An earlier process may have put things off by a clock that ran ahead.
+        await bringForwardQuietly(in: index)
         await withDiscardingTaskGroup { group in
             while !Task.isCancelled, !bell.isClosed {
+                if watch.hasGoneBack(ports.wall.now) {
+                    (prunes, tidies) = (ports.wall.now, ports.wall.now)
+                    await bringForwardQuietly(in: index)
+                }
                 if ports.wall.now >= prunes {
                     prunes = ports.wall.now.adding(seconds: Self.prunePauseSeconds)
-                    group.addTask { await self.pruneQuietly(in: index) }
+                    group.addTask {
+                        await self.pruneQuietly(in: index)
+                        // Another machine's clock may have put something off.
+                        await self.bringForwardQuietly(in: index)
+                    }
                 }
                 if index > 0, ports.wall.now >= tidies {
                     tidies = ports.wall.now.adding(seconds: Self.tidyPauseSeconds)
@@ -211,6 +222,7 @@ extension Realm {
             ports.log(
                 .error, "an errand failed", nil,
                 facts(errand).merging(["fault": "\(error)"]) { $1 })
+            await postpone(errand)
         }
         return false
     }
@@ -222,6 +234,21 @@ extension Realm {
         try await Task {
             try await storage.write { try Errands.settle(errand, report, $0) }
         }.value
+    }
+
+    /// An errand that met a fault is tried again later and later. Where not even
+    /// that can be written, it is tried again when its lease is over.
+    private func postpone(_ errand: Errand) async {
+        do {
+            let now = try await now(for: errand.customer)
+            try await settle(errand, Self.retry(errand, at: now))
+        } catch is Errands.LeaseLost {
+            // The handler has settled it.
+        } catch {
+            ports.log(
+                .warning, "an errand could not be postponed", nil,
+                facts(errand).merging(["fault": "\(error)"]) { $1 })
+        }
     }
 
     /// A worker that ends leaves its errand to the others, who are told.

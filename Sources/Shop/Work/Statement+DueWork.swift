@@ -39,6 +39,14 @@ extension Statement {
 
         static let any = Statement("dueWork.any", "SELECT d.kind FROM due_work d LIMIT 1")
 
-        static let all = [insert, page, next, take, remove, any]
+        /// What is due later than it can be: after a clock was set back.
+        static let bringForward = Statement(
+            "dueWork.bringForward", [.text, .integer, .integer],
+            """
+            UPDATE due_work SET due_at = $3 WHERE kind = $1 AND due_at > $2
+            RETURNING customer_id
+            """)
+
+        static let all = [bringForward, insert, page, next, take, remove, any]
     }
 }

@@ -2,8 +2,27 @@
 
 import Storage
 
+/// No lease ends later than this from now, whatever clocks differ by.
+private let leaseMillisecondsMax = 2 * Errands.leaseMilliseconds
+
 extension Statement {
     enum Errands {
+        /// That nobody holds a row at an instant. A lease that ends later than
+        /// any lease can was taken by a clock that has been set back since.
+        private static func isFree(at now: String, _ table: String = "") -> String {
+            return "\(table)lease_until IS NULL OR \(table)lease_until <= \(now) "
+                + "OR \(table)lease_until > \(now) + \(leaseMillisecondsMax)"
+        }
+
+        /// What was put off further than it can be: after a clock was set back.
+        static let bringForward = Statement(
+            "errands.bringForward", [.text, .integer, .integer, .integer, .integer],
+            """
+            UPDATE errands SET due_at = $5
+            WHERE kind = $1 AND attempt BETWEEN $2 AND $3 AND due_at > $4
+            RETURNING customer_id
+            """)
+
         static let insert = Statement(
             "errands.insert", [.integer, .text, .text, .text, .integer],
             """
@@ -25,7 +44,7 @@ extension Statement {
             """
             UPDATE errands SET fence = fence + 1, attempt = attempt + 1, lease_until = $5
             WHERE customer_id = $1 AND kind = $2 AND subject = $3
-                AND (lease_until IS NULL OR lease_until <= $4)
+                AND (\(isFree(at: "$4")))
             RETURNING fence, attempt, lane
             """)
 
@@ -50,7 +69,7 @@ extension Statement {
                 FROM lanes l WHERE l.lane IS NOT NULL)
             SELECT l.lane,
                 (SELECT e.due_at FROM errands e WHERE e.kind = $1 AND e.lane = l.lane
-                        AND (e.lease_until IS NULL OR e.lease_until <= $2)
+                        AND (\(isFree(at: "$2", "e.")))
                     ORDER BY e.due_at LIMIT 1) AS due_at
             FROM lanes l WHERE l.lane IS NOT NULL
             """)
@@ -60,7 +79,7 @@ extension Statement {
             """
             SELECT customer_id, subject, fence FROM errands
             WHERE kind = $1 AND lane = $2 AND due_at <= $3
-                AND (lease_until IS NULL OR lease_until <= $4)
+                AND (\(isFree(at: "$4")))
             ORDER BY due_at, customer_id, subject LIMIT $5
             """)
 
@@ -118,7 +137,8 @@ extension Statement {
             """)
 
         static let all = [
-            figures, insert, insertHeld, take, page, lanes, due, hold, remove, postpone, release,
+            figures, bringForward, insert, insertHeld, take, page, lanes, due, hold, remove,
+            postpone, release,
             any,
             anyHeld, releaseAll,
         ]

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Storage
+import StoreWire
+
+/// Settlements that cannot be written: the processor has answered, and the
+/// database refuses the row.
+extension Realm {
+    /// How often a settlement that the database refuses is tried before the sum
+    /// is given back: with the pauses of ``RetryTimetable/processor``, over more
+    /// than an hour.
+    static let unwrittenAttemptsMax = RetryTimetable.processor.attemptsMax
+
+    /// After a settlement that could not be written. Throws the fault.
+    ///
+    /// Where the database did not answer, the errand is postponed. Where it
+    /// refused the rows, trying again at once would ask the processor again and
+    /// again for nothing: the errand becomes one of the kind `unwritten`, which
+    /// callers do not take and the operator sees; it is tried a few times more,
+    /// and then the sum is given back and the purchase refused, which is
+    /// returned.
+    func unwritten(
+        _ fault: StorageFault, _ said: ChargeOutcome, _ commit: PurchaseCommit, _ errand: Errand,
+        _ context: RequestContext
+    ) async throws -> PurchaseOutcome {
+        let (isSetAside, customer) = (errand.kind == SettleErrands.unwritten, errand.customer)
+        let wall = ports.wall.now
+        guard fault.isRefusal else {
+            try? await uncancelled(customer) { writing in
+                let now = try Self.now(writing, wall: wall)
+                try Errands.settle(errand, Self.retry(errand, at: now), writing)
+            }
+            throw fault
+        }
+        ports.log(
+            .error, "a settlement cannot be written", context,
+            [
+                "charge": commit.key.charge(in: description.id), "attempt": "\(errand.attempt)",
+                "fault": "\(fault)",
+            ])
+        if isSetAside, errand.attempt >= Self.unwrittenAttemptsMax,
+            case .approved(let reference) = said
+        {
+            return try await giveBack(commit, reference, errand, context)
+        }
+        try? await uncancelled(customer) { writing in
+            let now = try Self.now(writing, wall: wall)
+            if isSetAside {
+                try Errands.settle(errand, Self.retry(errand, at: now), writing)
+            } else {
+                try Errands.settle(errand, ErrandReport(.done), writing)
+                let due = RetryTimetable.processor.nextForEver(afterAttempts: 1, at: now)
+                try commit.owe(SettleErrands.unwritten, due, writing)
+            }
+        }
+        ring(customer)
+        throw fault
+    }
+
+    private func giveBack(
+        _ commit: PurchaseCommit, _ reference: String, _ errand: Errand, _ context: RequestContext
+    ) async throws -> PurchaseOutcome {
+        do {
+            let refused = try await uncancelled(errand.customer) { writing in
+                let refused = try commit.giveBack(reference, writing)
+                try Errands.settle(errand, ErrandReport(.done), writing)
+                return refused
+            }
+            committed(refused, commit.key, context)
+            ports.log(
+                .error, "a sum is given back, since its sale cannot be written", context,
+                ["charge": commit.key.charge(in: description.id)])
+            return refused
+        } catch let before as AskedBefore {
+            return before.outcome
+        }
+    }
+}
+
+extension StorageFault {
+    /// Whether the database refused the rows, and will refuse them again;
+    /// else it did not answer, or has no room.
+    fileprivate var isRefusal: Bool {
+        [.constraint, .malformedRow, .parameters, .invalidText, .engine].contains(code)
+    }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Storage
+
+/// Whether the machine's clock was set back between two looks at it.
+struct WallWatch: Sendable {
+    /// Less than this is what a clock that is kept right may do.
+    static let slackMilliseconds: Int64 = 30_000
+
+    private var last: Timestamp
+
+    init(_ wall: Timestamp) { last = wall }
+
+    mutating func hasGoneBack(_ wall: Timestamp) -> Bool {
+        defer { last = wall }
+        return wall < last.adding(milliseconds: -Self.slackMilliseconds)
+    }
+}
+
+/// What a clock that ran ahead has put off, after it was set back.
+extension Realm {
+    /// Makes due at once what was put off from an instant that is still to
+    /// come: no errand is put off for longer than the pause after its last
+    /// attempt, and no inner work for longer than its kind takes. Returns how
+    /// many rows it moved.
+    @discardableResult
+    func bringForward(in index: Int) async throws -> Int {
+        let (wall, storage) = (ports.wall.now, clusters[index])
+        let limits = handlers.values.flatMap { handler in
+            Self.limits(handler.kind, handler.retries(in: self))
+        }
+        let works = Self.dueWorkHandlers.values.map { ($0.kind, $0.longestMilliseconds) }
+        let count = try await storage.write { writing in
+            let now = try Self.now(writing, wall: wall)
+            let slack = now.adding(milliseconds: WallWatch.slackMilliseconds)
+            var count = 0
+            for limit in limits {
+                count += try writing.query(
+                    Statement.Errands.bringForward,
+                    [
+                        .text(limit.kind), .integer(limit.attempts.lowerBound),
+                        .integer(limit.attempts.upperBound),
+                        .integer(slack.adding(milliseconds: limit.pause).milliseconds),
+                        .integer(now.milliseconds),
+                    ]
+                ).count
+            }
+            for (kind, longest) in works {
+                count += try writing.query(
+                    Statement.DueWorks.bringForward,
+                    [
+                        .text(kind), .integer(slack.adding(milliseconds: longest).milliseconds),
+                        .integer(now.adding(milliseconds: longest).milliseconds),
+                    ]
+                ).count
+            }
+            return count
+        }
+        if count > 0 {
+            ports.log(
+                .warning, "a clock was set back: what it had put off is due again", nil,
+                ["rows": "\(count)", "cluster": clusters.name(index)])
+        }
+        return count
+    }
+
+    /// As a worker does it, which has other work too.
+    func bringForwardQuietly(in index: Int) async {
+        do { try await bringForward(in: index) } catch {
+            guard !isClosed else { return }
+            ports.log(
+                .warning, "what a clock has put off was not looked at", nil,
+                ["cluster": clusters.name(index), "fault": "\(error)"])
+        }
+    }
+
+    /// The longest pause before the next attempt, by how many there were.
+    private struct PauseLimit: Sendable {
+        let kind: String
+        let attempts: ClosedRange<Int64>
+        let pause: Int64
+    }
+
+    private static func limits(_ kind: String, _ retries: RetryTimetable) -> [PauseLimit] {
+        var limits = [PauseLimit(kind: kind, attempts: 0...0, pause: 0)]
+        for (index, pause) in retries.pauses.enumerated() {
+            let attempt = Int64(index + 1)
+            let isLast = attempt == Int64(retries.pauses.count)
+            limits.append(
+                PauseLimit(
+                    kind: kind, attempts: attempt...(isLast ? Int64.max : attempt), pause: pause))
+        }
+        return limits
+    }
+}

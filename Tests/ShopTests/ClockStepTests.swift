@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import SignedData
+import Storage
+import StoreWire
+import Testing
+
+@testable import Shop
+
+/// The machine's clock jumps ahead for a while and is set back: what was dated,
+/// put off and held in between.
+@Suite(.timeLimit(.minutes(5))) struct ClockStepTests {
+    private let twoDays: Int64 = 2 * 86_400
+
+    private func production(
+        _ processor: ScriptedProcessor = ScriptedProcessor([]), courier: (any Courier)? = nil
+    ) async throws -> (world: TestWorld, session: DeviceSession) {
+        let world = try await TestWorld.open(
+            processor: processor, realm: "live", environment: Realm.production, courier: courier)
+        _ = try await world.realm.createCustomer(
+            CreateCustomerRequest(name: "ann", password: "correct horse"))
+        let answer = try await world.signIn(customer: "ann", password: "correct horse")
+        return (world, try await world.realm.session(token: answer.token))
+    }
+
+    private func sold(
+        _ world: TestWorld, _ number: Int, _ session: DeviceSession
+    ) async throws -> JWSTransactionDecodedPayload {
+        try world.verified(
+            try await world.buy("credits.5", purchaseID(number), session: session)
+                .signedTransaction)
+    }
+
+    @Test func `after a clock is set back, customers buy at its time`() async throws {
+        let (world, session) = try await production()
+        world.wall.advance(seconds: twoDays)
+        let ahead = try await sold(world, 1, session)
+        world.wall.advance(seconds: -twoDays)
+
+        let after = try await sold(world, 2, session)
+        let again = try await sold(world, 1, session)
+
+        #expect(ahead.purchaseDate == TestWall.start.adding(seconds: twoDays))
+        #expect(after.purchaseDate == TestWall.start)
+        // What a device judges is the date of the signature.
+        #expect(after.signedDate == TestWall.start && again.signedDate == TestWall.start)
+        #expect(again.purchaseDate == ahead.purchaseDate)
+        let page = try await world.realm.transactions(since: 0, session, TestWorld.context)
+        let listed = try page.transactions.map { try world.verified($0.signedTransaction) }
+        #expect(listed.map(\.signedDate) == [TestWall.start, TestWall.start])
+    }
+
+    @Test func `a little step back is no step for a customer`() async throws {
+        let (world, session) = try await production()
+        let pull = ClockRow.pullMillisecondsMax / 1000
+        world.wall.advance(seconds: pull)
+        _ = try await sold(world, 1, session)
+        world.wall.advance(seconds: -pull)
+
+        #expect(
+            try await sold(world, 2, session).purchaseDate == TestWall.start.adding(seconds: pull))
+        world.wall.advance(seconds: -1)
+        #expect(
+            try await sold(world, 3, session).purchaseDate == TestWall.start.adding(seconds: -1))
+    }
+
+    @Test func `a step ahead dates what is sold meanwhile, and nothing after it`() async throws {
+        let (world, session) = try await production()
+        _ = try await sold(world, 1, session)
+        world.wall.advance(seconds: twoDays)
+
+        let ahead = try await sold(world, 2, session)
+
+        #expect(ahead.purchaseDate == TestWall.start.adding(seconds: twoDays))
+        world.wall.advance(seconds: -twoDays)
+        #expect(try await sold(world, 3, session).purchaseDate == TestWall.start)
+    }
+
+    @Test func `a lease of a clock that ran ahead does not outlast it`() async throws {
+        let world = try await TestWorld.open(courier: ScriptedCourier())
+        try await world.realm.setNotificationURL(
+            TestWorld.url, bundleID: TestWorld.bundleID.value, TestWorld.context)
+        try await world.buy("credits.5", purchaseID(1))
+        world.wall.advance(seconds: twoDays)
+        #expect(try await world.realm.claim(RunningLanes()).errands.map(\.fence) == [1])
+
+        // Its holder dies, and the clock is set back.
+        world.wall.advance(seconds: -twoDays)
+
+        #expect(try await world.realm.claim(RunningLanes()).errands.map(\.fence) == [2])
+        // Nobody takes what is held by a clock that is right, or almost.
+        #expect(try await world.realm.claim(RunningLanes()).errands.isEmpty)
+        world.wall.advance(seconds: 29)
+        #expect(try await world.realm.claim(RunningLanes()).errands.isEmpty)
+    }
+
+    @Test func `what was put off by a clock that ran ahead is due again`() async throws {
+        let courier = ScriptedCourier(Delivery(status: 500), Delivery(status: 500))
+        let processor = ScriptedProcessor([])
+        let (world, session) = try await production(processor, courier: courier)
+        processor.make(captureFailures: 1)
+        try await world.realm.setNotificationURL(
+            "https://example.com/", bundleID: TestWorld.bundleID.value, TestWorld.context)
+        world.wall.advance(seconds: twoDays)
+        _ = try await sold(world, 1, session)
+        // The notification failed and is put off by an hour, the capture by a second.
+        #expect(try await world.realm.workOnce() == 2)
+        world.wall.advance(seconds: -twoDays)
+        #expect(try await world.realm.workOnce() == 0)
+
+        let worker = Task { await world.store.work() }
+        for _ in 0..<100_000 where courier.parcels.count < 2 || processor.captured.isEmpty {
+            await Task.yield()
+        }
+        worker.cancel()
+        await worker.value
+
+        #expect(courier.parcels.count == 2)
+        #expect(processor.captured.count == 1)
+        // It failed again, and waits as long as it should.
+        #expect(try await world.realm.workOnce() == 0)
+        world.wall.advance(seconds: 12 * 3600)
+        #expect(try await world.realm.workOnce() == 1)
+    }
+
+    @Test func `a worker notices that its clock was set back`() {
+        var watch = WallWatch(TestWall.start)
+        let steps: [(Int64, Bool)] = [
+            (10, false), (0, false), (-29, false), (-60, true), (-60, false), (twoDays, false),
+            (twoDays - 31, true),
+        ]
+        for (seconds, isStep) in steps {
+            #expect(watch.hasGoneBack(TestWall.start.adding(seconds: seconds)) == isStep)
+        }
+    }
+
+    @Test func `an approval asked for by a clock that ran ahead times out within a day`()
+        async throws
+    {
+        let world = try await TestWorld.open()
+        let ann = try await world.realm.createCustomer(
+            CreateCustomerRequest(name: "ann", asksToBuy: true))
+        let session = try await world.session(customer: ann.name)
+        world.wall.advance(seconds: twoDays)
+        #expect(
+            try await world.buy("credits.5", purchaseID(1), session: session).state == "waiting")
+        world.wall.advance(seconds: -twoDays)
+
+        for index in world.realm.clusters.all.indices {
+            try await world.realm.bringForward(in: index)
+        }
+        world.wall.advance(seconds: 86_400 - 1)
+        #expect(try await world.realm.workDue().count == 0)
+        world.wall.advance(seconds: 1)
+        #expect(try await world.realm.workDue().count == 1)
+    }
+}
