@@ -180,6 +180,10 @@ let package = Package(
                 "Storage", "StoragePostgres", "StorageSQLite", logging,
             ],
             path: "Tests/FlawedStore", swiftSettings: strict),
+        // An app on PurchaseKit that the proof runs and kills.
+        .executableTarget(
+            name: "ProofDevice", dependencies: ["StoreKit"], path: "Tests/ProofDevice",
+            swiftSettings: asAnAppWouldBe),
         tests("CommerceTests", ["Commerce", "TestSupport"]),
         tests("CatalogueFileTests", ["CatalogueFile", "Commerce", "StrictJSON", "TestSupport"]),
         tests(
@@ -227,7 +231,7 @@ let package = Package(
                 "PurchaseKitTesting", "Shop", "SignedData", "Storage", "StoragePostgres",
                 "StorageSQLite", "StoreKit", "StoreWire", "TestSupport", "shopkeeper",
             ]),
-        tests("ProofTests", ["FlawedStore", "TestSupport", "shopkeeper"]),
+        tests("ProofTests", ["FlawedStore", "ProofDevice", "TestSupport", "shopkeeper"]),
         tests(
             "CommandTests",
             [

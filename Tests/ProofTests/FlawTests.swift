@@ -47,7 +47,7 @@ struct FlawTests {
         return try await Proof.round(
             [
                 "--command", try Proof.program("FlawedStore"), "--seed", Self.seed,
-                "--without-processor", "--without-ledger",
+                "--without-processor", "--without-ledger", "--plain", "--without-minimums",
             ] + stage.options + flawed)
     }
 
@@ -65,6 +65,30 @@ struct FlawTests {
         #expect(report.broken.contains(rule), "\(flaw): \(report.broken)")
         // A store that sells nothing has no flaw to show.
         #expect((report.counts["acknowledged sales"] ?? 0) > 0)
+    }
+
+    /// The real store, with triggers in its database that do wrong behind its back.
+    @Test(arguments: [
+        ("empty-receipts", "receipts_hold_what_is_owned"),
+        ("never-captured", "sales_are_captured"),
+        ("revoked-and-sold-again", "non_consumables_are_paid_once"),
+        ("wrong-currency", "sums_are_right"), ("wrong-storefront", "sums_are_right"),
+        ("wrong-sum", "sums_are_right"),
+        ("another-app-in-the-outbox", "notifications_are_attempted"),
+        ("never-notified", "notifications_are_attempted"),
+        ("purchases-forgotten", "revisions_have_no_gaps"),
+        ("voids-forgotten", "charges_and_transactions_pair"),
+        ("work-left-for-nothing", "nothing_is_left_over"),
+        ("everything-refused", "enough_happened"),
+    ])
+    func `a store with triggers that do wrong is found out`(
+        sabotage: String, rule: String
+    ) async throws {
+        let report = try await Proof.round([
+            "--command", try Proof.program("shopkeeper"), "--seed", Self.seed, "--seconds", "3",
+            "--acts", "break_connections", "--sabotage", sabotage,
+        ])
+        #expect(report.broken.contains(rule), "\(sabotage): \(report.broken)")
     }
 
     /// COMMIT's tag says it: nobody is told of what the server rolled back.

@@ -40,7 +40,8 @@ import Testing
         let report = try await Proof.round(
             "--command", Proof.program("FlawedStore"), "--seconds", "0.5", "--seed", "11",
             "--devices", "2", "--acts", "break_connections", "--without-processor",
-            "--without-ledger", "--without-approvals", "--serve-option=--flaw",
+            "--without-ledger", "--without-approvals", "--plain", "--without-minimums",
+            "--serve-option=--flaw",
             "--serve-option=\(flaw)")
 
         #expect((report.counts["acknowledged sales"] ?? 0) > 0, "\(report.breaches)")

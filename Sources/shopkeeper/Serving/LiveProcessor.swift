@@ -11,13 +11,13 @@ import Shop
 /// | --- | --- |
 /// | `POST URL/charges/KEY` `{"total":…,"currency":…,…}` | `{"key":KEY,"state":"approved","reference":…}` or `{"key":KEY,"state":"declined"}` |
 /// | `GET URL/charges/KEY` | the same, or 404: never heard of |
-/// | `POST URL/charges/KEY/capture` | `{"key":KEY}` |
-/// | `POST URL/charges/KEY/void` | `{"key":KEY}` |
+/// | `POST URL/charges/KEY/capture` | `{"key":KEY,"state":"captured"}` |
+/// | `POST URL/charges/KEY/void` | `{"key":KEY,"state":"voided"}` |
 ///
 /// Anything else, or no answer, is an unknown outcome: nothing is concluded
-/// from it. An answer says which key it is about, so that one which comes
-/// twice, or late on a connection that is used again, is never taken for
-/// another charge's.
+/// from it. An answer names its key and what became of it, so that one which
+/// comes twice, or late on a connection that is used again, is never taken for
+/// another charge's, nor a charge's for that of its capture.
 struct LiveProcessor: Authoriser {
     /// Where `KEY` comes behind; without a slash at its end.
     private let charges: String
@@ -36,10 +36,6 @@ struct LiveProcessor: Authoriser {
         let customer: String
         let bundleId: String
         let productId: String
-    }
-
-    private struct Done: Decodable {
-        let key: String
     }
 
     private struct Answer: Decodable {
@@ -82,15 +78,16 @@ struct LiveProcessor: Authoriser {
         return answer.status == 404 ? nil : try Self.outcome(answer, key)
     }
 
-    func capture(_ key: String) async throws { try await tell(key, "/capture") }
+    func capture(_ key: String) async throws { try await tell(key, "/capture", "captured") }
 
-    func void(_ key: String) async throws { try await tell(key, "/void") }
+    func void(_ key: String) async throws { try await tell(key, "/void", "voided") }
 
-    private func tell(_ key: String, _ verb: String) async throws {
+    /// Returns once the processor has answered that the key is in `state`.
+    private func tell(_ key: String, _ verb: String, _ state: String) async throws {
         let answer = try await send("POST", key, verb: verb)
         guard answer.status == 200,
-            let done = try? JSONDecoder().decode(Done.self, from: Data(answer.body)),
-            done.key == key
+            let done = try? JSONDecoder().decode(Answer.self, from: Data(answer.body)),
+            done.key == key, done.state == state
         else { throw Unclear(status: answer.status) }
     }
 

@@ -20,12 +20,16 @@ import time
 from collections import Counter
 from dataclasses import dataclass
 
+from . import counts as counting
 from . import rules
 from .disk import may_mount
 from .programs import Trouble
+from .sabotage import SABOTAGES
 from .stage import Stage
 
 ROUND_SECONDS = 120
+# A run that is so long plays every fault at least once.
+ALL_ACTS_MINUTES = 3
 
 
 @dataclass
@@ -42,6 +46,14 @@ class Plan:
     approvals: bool = True
     standby: bool = True
     power: bool = False
+    notifications: bool = True
+    #: One realm and one app alone: what `FlawedStore` serves.
+    is_plain: bool = False
+    moves_clocks: bool = True
+    kits: bool = True
+    sabotage: str | None = None
+    #: A round in which not everything can be done.
+    is_short: bool = False
     acts: list = ()
     serve_options: list = ()
     disk_megabytes: int = 256
@@ -62,7 +74,12 @@ def parse():
     parser.add_argument("--without-ledger", action="store_true")
     parser.add_argument("--without-approvals", action="store_true")
     parser.add_argument("--without-standby", action="store_true")
+    parser.add_argument("--without-notifications", action="store_true")
+    parser.add_argument("--plain", action="store_true", help="one realm and one app alone")
+    parser.add_argument("--without-minimums", action="store_true", help="however little happens")
     parser.add_argument("--power", action="store_true", help="cut it: servers that can forget")
+    parser.add_argument(
+        "--sabotage", choices=sorted(SABOTAGES), help="spoil a store on SQLite by triggers")
     parser.add_argument("--acts", help="of the supervisor, by name, with commas; else all")
     parser.add_argument("--serve-option", action="append", default=[], help="for every server")
     parser.add_argument("--folder", help="kept; else one that is removed when all is well")
@@ -80,13 +97,17 @@ def plan(arguments, seed):
         customers=max(1, arguments.devices // 2), purchases_max=arguments.purchases_max,
         ledger=not arguments.without_ledger, standby=not arguments.without_standby,
         approvals=not arguments.without_approvals,
+        notifications=not (arguments.without_notifications or arguments.plain),
+        is_plain=arguments.plain, moves_clocks=not arguments.plain,
         power=arguments.power, serve_options=arguments.serve_option,
+        kits=os.path.exists(os.path.join(os.path.dirname(arguments.command), "ProofDevice")),
+        sabotage=arguments.sabotage, is_short=arguments.seconds is not None,
         acts=arguments.acts.split(",") if arguments.acts else (),
     )
 
 
-def play(arguments, seed, seconds, folder):
-    """A round; its breaches and its counts."""
+def play(arguments, seed, seconds, folder, acts):
+    """A round; its breaches and its counts. Adds to `acts` what could be played."""
     say(f"seed {seed}: {arguments.engine}, {seconds:.0f} s, histories in {folder}")
     stage = Stage(plan(arguments, seed), folder)
     try:
@@ -101,6 +122,7 @@ def play(arguments, seed, seconds, folder):
             stage.keep()
             raise Trouble(f"{complaints}; its databases cannot be read: {problem}") from problem
         counts = stage.tally(gathered)
+        acts.update(act.name for act in stage.supervisor.acts)
         breaches = rules.judge(gathered)
         if complaints:
             breaches["devices_came_to_rest"] = complaints
@@ -124,6 +146,7 @@ def main():
     seed = arguments.seed if arguments.seed is not None else secrets.randbits(31)
     base = arguments.folder or tempfile.mkdtemp(prefix="proof.")
     start, total, found, rounds = time.monotonic(), Counter(), {}, 0
+    acts = set()
     limit = arguments.seconds or arguments.minutes * 60
     while not rounds or time.monotonic() - start < limit - 5:
         left = limit - (time.monotonic() - start)
@@ -131,7 +154,7 @@ def main():
         try:
             breaches, counts = play(
                 arguments, seed + rounds, min(left, ROUND_SECONDS) if rounds or arguments.minutes
-                else limit, folder)
+                else limit, folder, acts)
         except Trouble as trouble:
             breaches, counts = {"the_round_could_be_played": [str(trouble)]}, {}
         rounds += 1
@@ -144,7 +167,25 @@ def main():
             break
     if not found and not arguments.folder:
         shutil.rmtree(base, ignore_errors=True)
+    missing = [] if arguments.without_minimums or found else shortfalls(
+        arguments, total, limit, acts)
+    if missing:
+        found[seed] = {"enough_happened": missing}
     report(arguments, seed, rounds, total, found, base)
+
+
+def shortfalls(arguments, total, seconds, acts):
+    """What the whole run had too little of."""
+    # Copies are taken up in long rounds, for which a short one has no time.
+    absent = set() if arguments.minutes and not arguments.plain else {"restored"}
+    if arguments.without_processor:
+        absent |= {"captured", "voided"}
+    if arguments.without_ledger:
+        absent.add("redeemed")
+    if arguments.without_notifications or arguments.plain:
+        absent.add("notified")
+    is_long = arguments.minutes and arguments.minutes >= ALL_ACTS_MINUTES
+    return list(counting.shortfalls(total, seconds, absent, sorted(acts) if is_long else ()))
 
 
 def add(total, counts, prefix=""):
@@ -159,6 +200,10 @@ def report(arguments, seed, rounds, total, found, base):
     say(f"{rounds} rounds from seed {seed} on {arguments.engine}: " + (
         f"BROKEN, histories and databases in {base}" if found else "nothing lost, nothing doubled"
     ))
+    for breaches in found.values():
+        for name in ("the_round_could_be_played", "enough_happened"):
+            for sentence in breaches.get(name, []):
+                say(f"  BROKEN {name}: {sentence}")
     for name, value in total.items():
         say(f"  {name}: {value}")
     if arguments.json:

@@ -8,8 +8,10 @@ import subprocess
 import tempfile
 
 from .evidence import postgres_reader
+from .faults import FAILING
 from .network import DatabaseProxy
 from .node import Node
+from .programs import Trouble
 
 # Room for its log, which keeps what a standby may still want, and some sales.
 DISK_MEGABYTES = 448
@@ -30,11 +32,14 @@ TWO_HOLD_IT = {"synchronous_standby_names": "*"}
 class Cluster:
     """`acts` are what a supervisor may do to it; `url` is for the stores."""
 
-    def __init__(self, seed, has_standby=True):
+    def __init__(self, seed, has_standby=True, faults=None):
         self._settings = {**SETTINGS, **(TWO_HOLD_IT if has_standby else {})}
         self.place = tempfile.mkdtemp(prefix="proof-pg.")
         os.chmod(self.place, 0o755)
         self._nodes = 0
+        self._faults = faults
+        #: The store's, the first of which holds its registry.
+        self.databases = ["postgres"]
         self.primary = self.standby = self.proxy = None
         self.log = open(os.path.join(self.place, "log"), "ab")
         try:
@@ -55,7 +60,8 @@ class Cluster:
     def _node(self):
         self._nodes += 1
         place = os.path.join(self.place, f"n{self._nodes}")
-        return Node(place, self._settings, self.log, DISK_MEGABYTES)
+        page = self._faults.page(f"node-{self._nodes}") if self._faults else None
+        return Node(place, self._settings, self.log, DISK_MEGABYTES, page)
 
     def _attach(self):
         """A new standby: commits are acknowledged again once it streams."""
@@ -93,9 +99,20 @@ class Cluster:
             both = [self.primary, self.primary, self.standby or self.primary]
             self._fill(supervisor, supervisor.random.choice(both))
 
+        def fail_database_syncs():
+            """Its disk reports errors: it ends, and recovers."""
+            self.primary.page.write(FAILING, 1)
+            supervisor.let_be(10, 0.7)
+            self.primary.page.write(FAILING, 0)
+            if not self.primary.is_ready:
+                self.primary.kill()
+                self.primary.start()
+
         acts = [(restart_database, 1), (kill_database, 2), (break_database_connections, 3)]
         if self.standby:
             acts += [(promote_standby, 2), (restart_standby, 1)]
+        if self._faults:
+            acts.append((fail_database_syncs, 2))
         if self.primary.disk.is_mounted:
             acts.append((fill_database_disk, 2))
         return acts
@@ -131,10 +148,41 @@ class Cluster:
         self._attach()
         dead.remove()
 
-    def reader(self):
-        """Rows of the only realm."""
-        name = self.primary.ask("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'realm\\_%'")
-        return postgres_reader(self.primary.conninfo, name)
+    def realm_readers(self, is_judged):
+        """Readers of the realms that are judged, in every database of the store."""
+        found = []
+        for database in self.databases:
+            conninfo = f"{self.primary.conninfo.rsplit(' ', 1)[0]} dbname={database}"
+            names = self.primary.ask(
+                "SELECT nspname FROM pg_namespace WHERE nspname LIKE 'realm\\_%' ORDER BY 1",
+                database)
+            readers = [postgres_reader(conninfo, name) for name in names.splitlines()]
+            found += [reader for reader in readers if is_judged(reader)]
+        return found
+
+    def make_database(self, name):
+        """An empty database beside the store's."""
+        self.primary.ask(f"CREATE DATABASE {name} TEMPLATE template0")
+
+    def drop_database(self, name):
+        self.primary.ask(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+
+    def dump(self):
+        """The store's first database as SQL, of one moment, as a snapshot has it."""
+        outcome = subprocess.run(
+            ["pg_dump", "--no-owner", self.primary.conninfo], capture_output=True, check=False)
+        if outcome.returncode != 0:
+            raise Trouble(f"pg_dump: {outcome.stderr.decode()[-300:]}")
+        return outcome.stdout
+
+    def load(self, name, dump):
+        """Fills a database from a dump."""
+        conninfo = f"host={self.primary.place} user=postgres dbname={name}"
+        outcome = subprocess.run(
+            ["psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", conninfo], input=dump,
+            capture_output=True, check=False)
+        if outcome.returncode != 0:
+            raise Trouble(f"psql: {outcome.stderr.decode()[-300:]}")
 
     def rows(self, schema):
         return postgres_reader(self.primary.conninfo, schema)

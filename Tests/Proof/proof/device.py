@@ -2,6 +2,7 @@
 """A customer's device: buys, asks again, finishes, follows, redeems. It writes
 what it asks before it asks and what it hears before it acts on it."""
 
+import base64
 import http.client
 import itertools
 import json
@@ -9,9 +10,9 @@ import threading
 import time
 import uuid
 
-from .evidence import payload
+from .facts import SETTLED
 from .ledger import Unspent
-from .rules import SETTLED
+from .signatures import payload
 
 TIMEOUT_SECONDS = 8
 # What a device leaves open before it shops on: whoever asks for more while
@@ -23,14 +24,15 @@ LENGTHS = {"content-length", "transfer-encoding"}
 
 
 class Device:
-    def __init__(self, name, random, fronts, products, log, ledger=None, asks_to_buy=True):
+    def __init__(self, name, random, fronts, products, log, world, ledger=None):
         self.name = name
         self._random = random
         self._fronts = fronts
         self._products = products
         self._log = log
         self._ledger = ledger
-        self._asks_to_buy = asks_to_buy
+        self.world = world
+        self._asks_to_buy = world["asksToBuy"]
         self._calls = itertools.count(1)
         self._lock = threading.Lock()
         self.heard = 0
@@ -44,6 +46,7 @@ class Device:
         self.unfinished = []
         self.unspent = []
         self._known = set()
+        self._wanted = set()
 
     def _uuid(self):
         return str(uuid.UUID(int=self._random.getrandbits(128), version=4))
@@ -53,7 +56,10 @@ class Device:
     def call(self, method, path, body=None, front=None, token=None, **noted):
         """An answer's status and body, or nothing where none came."""
         number = next(self._calls)
-        noted |= {"asked": body, "customer": self.customer, "device": self.name}
+        noted |= {
+            "asked": body, "customer": self.customer, "device": self.name,
+            "bundle": self.world["bundle"],
+        }
         self._log.write(act="ask", call=number, **noted)
         if front is None:
             front = self._fronts[self._random.randrange(len(self._fronts))]
@@ -67,7 +73,9 @@ class Device:
             text = None if body is None else json.dumps(body)
             connection.request(method, path, text, headers)
             response = connection.getresponse()
-            answer = response.read().decode()
+            content = response.read()
+            is_text = noted["verb"] != "receipt" or response.status != 200
+            answer = content.decode() if is_text else base64.b64encode(content).decode()
             if not LENGTHS & {name.lower() for name, _ in response.getheaders()}:
                 raise http.client.IncompleteRead(b"")
         except (OSError, http.client.HTTPException) as problem:
@@ -84,15 +92,23 @@ class Device:
             self.heard += 1
         if response.status == 401 and token is None:
             self.token = None
-        return response.status, json.loads(answer) if answer else {}
+        return response.status, json.loads(answer) if answer and is_text else {}
+
+    @property
+    def _door(self):
+        return f"{self.world['prefix']}/device/v1"
 
     # What a device does
 
-    def sign_in(self, customer):
+    def sign_in(self):
         """Once for a device, unless the store forgets it: false where nobody answers."""
-        self._name = customer
-        body = {"deviceUUID": self.uuid, "customer": customer}
-        answer = self.call("POST", "/device/v1/sessions", body, verb="sign in")
+        body = {
+            "deviceUUID": self.uuid, "customer": self.world["customer"],
+            "bundleId": self.world["bundle"],
+        }
+        if "password" in self.world:
+            body["password"] = self.world["password"]
+        answer = self.call("POST", f"{self._door}/sessions", body, verb="sign in")
         if answer is None or answer[0] != 200:
             return False
         self.token = answer[1]["token"]
@@ -101,7 +117,7 @@ class Device:
 
     def step(self):
         """One thing, as the lot falls."""
-        if self.token is None and not self.sign_in(self._name):
+        if self.token is None and not self.sign_in():
             return
         drawn = self._random.randrange(100)
         if len(self.unspent) >= UNSPENT_MAX:
@@ -118,12 +134,18 @@ class Device:
             self.finish(self.unfinished[self._random.randrange(len(self.unfinished))])
         elif drawn < 94 and self._ledger and self.unspent:
             self.redeem(self.unspent[0])
-        else:
+        elif drawn < 99:
             self.follow()
+        else:
+            self.fetch_receipt()
 
     def buy(self):
-        purchase = self._uuid()
         product = self._products[self._random.randrange(len(self._products))]
+        if product["isOnce"] and product["id"] not in self._wanted:
+            self._wanted.add(product["id"])
+            self.buy_twice(product)
+            return
+        purchase = self._uuid()
         quantity = 1 if product["isOnce"] else self._random.randint(1, 3)
         price = product["price"]
         if self._random.randrange(25) == 0:
@@ -140,28 +162,46 @@ class Device:
         else:
             self.ask_again(purchase)
 
+    def buy_twice(self, product):
+        """What can be owned once, under two ids at the same moment: both may be
+        charged, and one of them must be given back."""
+        purchases = [self._uuid(), self._uuid()]
+        for purchase in purchases:
+            self.bodies[purchase] = {
+                "productId": product["id"], "quantity": 1, "unitPrice": product["price"],
+                "currency": "USD",
+            }
+            self.unsettled.append(purchase)
+        self.at_once([(purchase, self._random.choice(self._fronts)) for purchase in purchases])
+
     def ask_again(self, purchase):
         self.settle(purchase, self.put(purchase, self.bodies[purchase]))
 
     def ask_at_once(self, purchase):
         """An impatient device: the same purchase twice at the same moment."""
-        fronts = [self._random.choice(self._fronts) for _ in range(2)]
-        answers = [None, None]
+        self.at_once([(purchase, self._random.choice(self._fronts)) for _ in range(2)])
+
+    def at_once(self, questions):
+        """Asks about purchases, each at a front, at the same moment."""
+        answers = [None] * len(questions)
 
         def ask(place):
-            answers[place] = self.put(purchase, self.bodies[purchase], fronts[place])
+            purchase, front = questions[place]
+            answers[place] = self.put(purchase, self.bodies[purchase], front)
 
-        threads = [threading.Thread(target=ask, args=(place,)) for place in range(2)]
+        threads = [
+            threading.Thread(target=ask, args=(place,)) for place in range(len(questions))
+        ]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        for answer in answers:
+        for (purchase, _), answer in zip(questions, answers):
             self.settle(purchase, answer)
 
     def put(self, purchase, body, front=None, verb="purchase"):
         return self.call(
-            "PUT", f"/device/v1/purchases/{purchase}", body, front, verb=verb, purchase=purchase
+            "PUT", f"{self._door}/purchases/{purchase}", body, front, verb=verb, purchase=purchase
         )
 
     def settle(self, purchase, answer):
@@ -196,14 +236,14 @@ class Device:
 
     def finish(self, number):
         answer = self.call(
-            "POST", f"/device/v1/transactions/{number}/finish", verb="finish", transaction=number
+            "POST", f"{self._door}/transactions/{number}/finish", verb="finish", transaction=number
         )
         if answer is not None and answer[0] == 200:
             self.unfinished.remove(number)
 
     def follow(self):
         """Reads on from the last revision; true when there was nothing more."""
-        path = f"/device/v1/transactions?since={self.revision}&wait=0"
+        path = f"{self._door}/transactions?since={self.revision}&wait=0"
         answer = self.call("GET", path, verb="transactions", since=self.revision)
         if answer is None or answer[0] != 200:
             return False
@@ -219,7 +259,7 @@ class Device:
             self.finish(number)
         while time.monotonic() < deadline:
             if self.token is None:
-                self.sign_in(self._name)
+                self.sign_in()
             for purchase in self.unsettled + self.settled[-3:]:
                 self.ask_again(purchase)
             if self._ledger:
@@ -238,5 +278,11 @@ class Device:
         return len(self.unsettled) + sum(len(unspent.keys) for unspent in self.unspent)
 
     def read_on(self, tries):
-        """After everybody has wound up: nothing new comes any more."""
-        return any(self.follow() for _ in range(tries))
+        """After everybody has wound up: nothing new comes any more. The receipt
+        of the end is fetched too."""
+        return any(self.follow() for _ in range(tries)) and any(
+            self.fetch_receipt() for _ in range(tries))
+
+    def fetch_receipt(self):
+        answer = self.call("GET", f"{self._door}/receipt", verb="receipt")
+        return answer is not None and answer[0] == 200

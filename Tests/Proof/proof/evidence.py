@@ -1,37 +1,121 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gathers what the checker judges, from files and databases alone."""
 
-import base64
 import glob
 import json
 import os
 import sqlite3
 import subprocess
+import time
 
 from . import journal
-from .rules import Evidence
+from .facts import Evidence
+from .signatures import Trust, payload
 
-TABLES = ("customers", "purchases", "transactions", "outbox")
+TABLES = (
+    "customers", "purchases", "transactions", "outbox", "sessions", "errands", "due_work",
+    "notifications",
+)
+#: Tables of the registry whose rows say that something is under way.
+MARKS = {"restores": "finished_at", "advances": "finished_at", "rotation_notes": None}
 
 
-def gather(folder, database, has_processor, ledger=None):
-    """`folder` holds the histories; `database` reads a table's rows by its name."""
-    evidence = Evidence()
-    evidence.realm = database("realm")[0]["id"]
-    for name in TABLES:
-        setattr(evidence, name, database(name))
-    if has_processor:
-        evidence.processor = journal.read(os.path.join(folder, "processor.log"))
-    for path in sorted(glob.glob(os.path.join(folder, "device-*.log"))):
-        add_history(evidence, journal.read(path))
-    evidence.approvals = journal.read(os.path.join(folder, "guardian.log"))
-    if ledger is not None:
-        evidence.ledger_purchases = ledger("purchases")
-        evidence.ledger_redemptions = ledger("redemptions")
+class Sources:
+    """Where a round's evidence lies. `realms` holds a reader for each realm and
+    cluster that is judged; a reader returns a table's rows by its name."""
+
+    def __init__(self, folder, realms, registry, roots):
+        self.folder, self.realms, self.registry, self.roots = folder, realms, registry, roots
+        self.ledger = None
+        self.has_processor = self.has_receiver = False
+        self.catalogue = {}
+
+
+def gather(sources):
+    """Everything that a round left."""
+    evidence = Evidence(catalogue=sources.catalogue, read_at=time.time_ns() // 1_000_000)
+    trust = Trust(sources.roots)
+    evidence.sessions = []
+    for reader in sources.realms:
+        add_realm(evidence, reader)
+    for table, end in MARKS.items():
+        for row in sources.registry(table):
+            if end is None or row[end] is None:
+                evidence.under_way.append({"table": table, **row})
+    add_logs(evidence, sources, trust)
+    if sources.ledger is not None:
+        evidence.ledger_purchases = sources.ledger("purchases")
+        evidence.ledger_redemptions = sources.ledger("redemptions")
+    evidence.signatures = trust.count
     return evidence
 
 
-def add_history(evidence, entries):
+def add_realm(evidence, reader):
+    """A realm's rows, each with its realm's id; what is copied to every cluster counts once."""
+    (realm,) = reader("realm")
+    evidence.realm = evidence.realm or realm["id"]
+    if realm["environment"] == "Production":
+        evidence.unannounced.add(realm["id"])
+    known = {row["customer_id"] for row in evidence.customers}
+    for table in TABLES:
+        rows = [{**row, "realm": realm["id"]} for row in reader(table)]
+        if table == "customers":
+            rows = [row for row in rows if row["customer_id"] not in known]
+        getattr(evidence, table).extend(rows)
+
+
+def add_logs(evidence, sources, trust):
+    """The histories of everybody who took part."""
+    folder = sources.folder
+    if sources.has_processor:
+        evidence.processor = journal.read(os.path.join(folder, "processor.log"))
+    for path in sorted(glob.glob(os.path.join(folder, "device-*.log"))):
+        add_history(evidence, journal.read(path), trust)
+    evidence.approvals = journal.read(os.path.join(folder, "guardian.log"))
+    evidence.forks = journal.read(os.path.join(folder, "forks.log"))
+    evidence.side = journal.read(os.path.join(folder, "side.log"))
+    for path in sorted(glob.glob(os.path.join(folder, "kit-*.log"))):
+        evidence.kits += journal.read(path)
+    add_orders(evidence)
+    if sources.has_receiver:
+        evidence.received = []
+        for entry in journal.read(os.path.join(folder, "received.log")):
+            add_notification(evidence, entry, trust)
+
+
+def add_orders(evidence):
+    """What apps on PurchaseKit were told to buy, under the purchase ids that
+    their devices made."""
+    orders = {entry["tag"]: entry for entry in evidence.kits if entry["word"] == "adding"}
+    for row in evidence.purchases:
+        if order := orders.get(row["application_username"]):
+            evidence.asked.append({
+                "verb": "order", "customer": row["customer_id"], "purchase": row["purchase_id"],
+                "asked": {"productId": order["product"], "quantity": order["quantity"]},
+            })
+
+
+def add_notification(evidence, entry, trust):
+    """A notification that the proof's own server received."""
+    signed = entry["payload"]
+    told = payload(signed) or {}
+    inner = told.get("data", {}).get("signedTransactionInfo")
+    for text in (signed, inner):
+        if text:
+            check(evidence, trust, text, f"notification {told.get('notificationUUID')}")
+    evidence.received.append({
+        "uuid": told.get("notificationUUID"), "status": entry["status"], "digest": signed,
+        "payload": told, "signed": payload(inner), "at": entry["at"],
+    })
+
+
+def check(evidence, trust, signed, where):
+    """Notes a signature that does not verify."""
+    if problem := trust.problem(signed):
+        evidence.forgeries.append({"where": where, "problem": problem})
+
+
+def add_history(evidence, entries, trust):
     asked = {}
     for entry in entries:
         if entry["act"] == "ask":
@@ -39,14 +123,34 @@ def add_history(evidence, entries):
             if entry["verb"] in ("purchase", "finish"):
                 evidence.asked.append(entry)
         elif entry["act"] == "heard":
-            add_answer(evidence, asked[entry["call"]], entry)
+            ask = asked[entry["call"]]
+            if ask["verb"] == "receipt" and entry["status"] == 200:
+                add_receipt(evidence, ask, entry, trust)
+            else:
+                add_answer(evidence, ask, entry, trust)
 
 
-def add_answer(evidence, ask, heard):
+def add_receipt(evidence, ask, heard, trust):
+    """The last receipt that a device fetched counts."""
+    purchases, problem = trust.receipt(heard["answer"])
+    evidence.receipts = [
+        receipt for receipt in evidence.receipts or [] if receipt["device"] != ask["device"]
+    ] + [{
+        "customer": ask["customer"], "bundle": ask["bundle"], "device": ask["device"],
+        "problem": problem, "purchases": purchases,
+    }]
+
+
+def add_answer(evidence, ask, heard, trust):
     try:
         answer = json.loads(heard["answer"]) if heard["answer"] else {}
     except ValueError:
         answer = {}
+    signed = answer.get("signedTransaction")
+    items = answer.get("transactions", [])
+    for text in [signed, *(item["signedTransaction"] for item in items)]:
+        if text:
+            check(evidence, trust, text, f"an answer to {ask['device']}")
     evidence.heard.append(
         {
             **ask,
@@ -54,21 +158,12 @@ def add_answer(evidence, ask, heard):
             "at": heard["at"],
             "status": heard["status"],
             "answer": answer,
-            "signed": payload(answer.get("signedTransaction")),
+            "signed": payload(signed),
             "items": [
-                {**item, "signed": payload(item["signedTransaction"])}
-                for item in answer.get("transactions", [])
+                {**item, "signed": payload(item["signedTransaction"])} for item in items
             ],
         }
     )
-
-
-def payload(signed):
-    """What a JWS says; signatures are judged by others."""
-    if not signed:
-        return None
-    part = signed.split(".")[1]
-    return json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
 
 
 def sqlite_reader(path):

@@ -52,7 +52,10 @@ class Merchant:
                 self._spend(device, unspent, key + "-more", "overspend")
 
     def _spend(self, device, unspent, key, verb):
-        body = {"idempotencyKey": key, "purpose": "proof", "transactionId": unspent.number}
+        body = {
+            "idempotencyKey": key, "purpose": "proof", "transactionId": unspent.number,
+            "environment": device.world["environment"], "bundleId": device.world["bundle"],
+        }
         path = f"/ledger/v1/accounts/{device.customer}/redemptions"
         return self._call(
             device, path, body, verb, transaction=unspent.number, idempotency_key=key

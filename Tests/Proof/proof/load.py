@@ -28,23 +28,25 @@ class Load:
         self.calm = threading.Event()
         self.speech = threading.Lock()
         seeds = random.Random(orders["seed"])
-        self.wound_up = threading.Barrier(orders["devices"])
-        self.devices = [self.device(folder, number, seeds) for number in range(orders["devices"])]
+        self.wound_up = threading.Barrier(len(orders["devices"]))
+        self.devices = [
+            self.device(folder, number, world, seeds)
+            for number, world in enumerate(orders["devices"])
+        ]
         self.complaints = []
 
-    def device(self, folder, number, seeds):
+    def device(self, folder, number, world, seeds):
         lot = random.Random(seeds.getrandbits(64))
         ledger = self.orders.get("ledger")
         return Device(
             f"d{number}", lot, self.orders["fronts"], self.orders["products"],
-            Journal(f"{folder}/device-{number}.log"), Merchant(ledger, lot) if ledger else None,
-            self.orders["asksToBuy"],
+            Journal(f"{folder}/device-{number}.log"), world,
+            Merchant(ledger, lot) if ledger else None,
         )
 
     def run(self):
         threads = [
-            threading.Thread(target=self.shop, args=(number, device))
-            for number, device in enumerate(self.devices)
+            threading.Thread(target=self.shop, args=(device,)) for device in self.devices
         ]
         for thread in threads:
             thread.start()
@@ -52,10 +54,9 @@ class Load:
             thread.join()
         self.say("done", complaints=self.complaints)
 
-    def shop(self, number, device):
-        names = self.orders["customers"]
+    def shop(self, device):
         pause = threading.Event()
-        while not device.sign_in(names[number % len(names)]):
+        while not device.sign_in():
             pause.wait(0.05)
         told = 0
         while not self.calm.is_set() and len(device.bodies) < self.orders["purchasesMax"]:

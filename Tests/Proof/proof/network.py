@@ -7,7 +7,15 @@ import socket
 import threading
 
 # What may happen to a connection, and how often in a thousand.
-MISCHIEF = [("drop", 15), ("lose request", 15), ("lose answer", 60), ("cut answer", 25)]
+MISCHIEF = [
+    ("drop", 15), ("lose request", 15), ("lose answer", 60), ("cut answer", 25),
+    ("late request", 6), ("double request", 15), ("hold request", 25),
+]
+# A request that is late comes when its sender has long asked again; one that is
+# held for a moment is overtaken by others.
+LATE_SECONDS = (0.3, 10)
+HELD_SECONDS = (0.02, 0.4)
+LOOK_SECONDS = 2
 
 
 class Proxy:
@@ -19,11 +27,24 @@ class Proxy:
         self._lock = threading.Lock()
         self._open = set()
         self.target = None
-        self.is_calm = False
+        self._calm = threading.Event()
+        self._late = set()
         self.counts = {name: 0 for name, _ in MISCHIEF}
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=256)
         self.port = self._listener.getsockname()[1]
         threading.Thread(target=self._accept, daemon=True).start()
+
+    @property
+    def is_calm(self):
+        return self._calm.is_set()
+
+    def calm(self):
+        """No more mischief; returns when what was late has arrived."""
+        self._calm.set()
+        with self._lock:
+            late = list(self._late)
+        for thread in late:
+            thread.join(LOOK_SECONDS * 2)
 
     def drop_all(self):
         """Breaks every connection that is open now."""
@@ -57,6 +78,33 @@ class Proxy:
                 drawn -= share
         return None
 
+    def _pause(self, bounds):
+        with self._lock:
+            return self._random.uniform(*bounds)
+
+    def _send_later(self, request, mischief):
+        """Sends a request by itself, some time from now; its answer is lost."""
+        seconds = self._pause(LATE_SECONDS if mischief == "late request" else HELD_SECONDS)
+
+        def send():
+            try:
+                self._calm.wait(seconds)
+                server = socket.create_connection(("127.0.0.1", self.target), LOOK_SECONDS)
+                with server:
+                    server.sendall(request)
+                    while server.recv(65536):
+                        pass
+            except OSError:
+                pass
+            finally:
+                with self._lock:
+                    self._late.discard(thread)
+
+        thread = threading.Thread(target=send, daemon=True)
+        with self._lock:
+            self._late.add(thread)
+        thread.start()
+
     def _serve(self, client):
         mischief, target = self._draw(), self.target
         server = None
@@ -70,6 +118,14 @@ class Proxy:
             if mischief == "lose request":
                 client.recv(65536)
                 return
+            if mischief in ("late request", "double request"):
+                request = client.recv(65536)
+                self._send_later(request, mischief)
+                if mischief == "late request":
+                    return
+                server.sendall(request)
+            elif mischief == "hold request":
+                self._calm.wait(self._pause(HELD_SECONDS))
             forth = threading.Thread(target=pump, args=(client, server), daemon=True)
             forth.start()
             carry(server, client, mischief)
@@ -84,9 +140,11 @@ class Proxy:
 
 
 # What may happen to a connection at a COMMIT, and how often in a thousand.
-COMMIT_MISCHIEF = [("lose commit", 8), ("lose commit's answer", 25)]
+COMMIT_MISCHIEF = [("lose commit", 8), ("lose commit's answer", 25), ("delay commit", 12)]
 COMMIT = b"COMMIT\0"
-LOOK_SECONDS = 2
+# Now and then longer than a device waits for its answer.
+DELAY_SECONDS = (0.05, 0.5)
+LONG_DELAY_SECONDS = 9
 
 
 class DatabaseProxy:
@@ -98,12 +156,25 @@ class DatabaseProxy:
         self._lock = threading.Lock()
         self._open = set()
         self.target = None
-        self.is_calm = True
+        self._calm = threading.Event()
+        self._calm.set()
         self.counts = {name: 0 for name, _ in COMMIT_MISCHIEF}
         self._listener = socket.socket(socket.AF_UNIX)
         self._listener.bind(path)
         self._listener.listen(128)
         threading.Thread(target=self._accept, daemon=True).start()
+
+    @property
+    def is_calm(self):
+        return self._calm.is_set()
+
+    def calm(self):
+        """No more mischief."""
+        self._calm.set()
+
+    def disturb(self):
+        """Mischief from now on."""
+        self._calm.clear()
 
     def drop_all(self):
         with self._lock:
@@ -135,6 +206,12 @@ class DatabaseProxy:
                 drawn -= share
         return None
 
+    def _delay(self):
+        with self._lock:
+            if self._random.randrange(40) == 0:
+                return LONG_DELAY_SECONDS
+            return self._random.uniform(*DELAY_SECONDS)
+
     def _serve(self, client):
         server = socket.socket(socket.AF_UNIX)
         try:
@@ -153,6 +230,9 @@ class DatabaseProxy:
                 mischief = self._draw() if COMMIT in data else None
                 if mischief == "lose commit":
                     return
+                if mischief == "delay commit":
+                    self._calm.wait(self._delay())
+                    mischief = None
                 if mischief:
                     loses_answers.set()
                 server.sendall(data)

@@ -19,7 +19,9 @@ class Node:
     """One server: a directory of data and a socket, which have a small file
     system of their own where that can be, and no network."""
 
-    def __init__(self, place, settings, log, megabytes):
+    def __init__(self, place, settings, log, megabytes, page=None):
+        #: Faults inside of it (`faults.py`).
+        self.page = page
         self.place, self._settings, self._log = place, settings, log
         self.disk = SmallDisk(place, megabytes)
         self.socket = os.path.join(place, ".s.PGSQL.5432")
@@ -48,7 +50,7 @@ class Node:
         while time.monotonic() < deadline:
             self._program = Program(
                 [*user(), tool("postgres"), "-D", self._data, "-k", self.place, *settings],
-                self._log,
+                self._log, environment={**os.environ, **(self.page.variables if self.page else {})},
             )
             while self._program.is_alive and time.monotonic() < deadline:
                 if self.is_ready:
@@ -117,9 +119,10 @@ class Node:
         self.disk.close()
         shutil.rmtree(self.place, ignore_errors=True)
 
-    def ask(self, sql):
+    def ask(self, sql, database="postgres"):
+        conninfo = f"host={self.place} user=postgres dbname={database}"
         outcome = subprocess.run(
-            ["psql", "-X", "-q", "-A", "-t", "-d", self.conninfo, "-c", sql],
+            ["psql", "-X", "-q", "-A", "-t", "-d", conninfo, "-c", sql],
             check=False, capture_output=True, text=True, timeout=START_SECONDS,
         )
         return outcome.stdout.strip()

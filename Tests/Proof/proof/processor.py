@@ -40,16 +40,22 @@ class Book:
     def __init__(self, path):
         self._lock = threading.Lock()
         self._charges = {}
+        self._voided = set()
         for entry in journal.read(path):
             if entry["act"] == "charge":
                 self._charges[entry["key"]] = entry
+            elif entry["act"] == "void":
+                self._voided.add(entry["key"])
         trim(path)
         self._log = journal.Journal(path, synced=True)
 
     def charge(self, key, order, declines):
-        """The charge of a key: made now, or as it was made before."""
+        """The charge of a key: made now, or as it was made before. A voided key
+        stays voided, and is declined from then on, charged before or not."""
         with self._lock:
-            if key not in self._charges:
+            if key in self._voided:
+                self._log.write(act="late charge", key=key)
+            elif key not in self._charges:
                 state = "declined" if declines else "approved"
                 entry = {"act": "charge", "key": key, "state": state, "order": order}
                 if state == "approved":
@@ -58,6 +64,8 @@ class Book:
             return self.answer(key)
 
     def answer(self, key):
+        if key in self._voided:
+            return {"key": key, "state": "declined"}
         entry = self._charges.get(key)
         if entry is None:
             return None
@@ -70,6 +78,8 @@ class Book:
     def note(self, act, key):
         with self._lock:
             self._log.write(act=act, key=key)
+            if act == "void":
+                self._voided.add(key)
 
 
 def trim(path):
@@ -142,7 +152,7 @@ class Handler(BaseHTTPRequestHandler):
         book = self.server.book
         if verb in ("void", "capture"):
             book.note(verb, key)
-            return 200, {"key": key}
+            return 200, {"key": key, "state": {"void": "voided", "capture": "captured"}[verb]}
         found = book.find(key) if order is None else book.charge(key, order, declines)
         return (200, found) if found else (404, {"error": "never heard of this key"})
 

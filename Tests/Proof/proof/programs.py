@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 
 START_SECONDS = 60
 STOP_SECONDS = 30
@@ -25,16 +26,21 @@ def bound(arguments):
     return [setpriv, "--pdeathsig", "KILL", *arguments] if setpriv else arguments
 
 
+#: Starts children: one thread that lasts as long as the program, whoever asks.
+NURSERY = ThreadPoolExecutor(max_workers=1, thread_name_prefix="nursery")
+
+
 class Program:
     """A child whose lines are read by a thread of its own."""
 
     def __init__(self, arguments, errors, stdin=subprocess.DEVNULL, environment=None):
-        self.child = subprocess.Popen(
+        self.child = NURSERY.submit(
+            subprocess.Popen,
             bound(arguments), stdin=stdin, stdout=subprocess.PIPE, stderr=errors, text=True,
             env=environment,
             # SIGXFSZ stays ignored: a file too large is an answer, not an end.
             restore_signals=False,
-        )
+        ).result()
         self._news = threading.Condition()
         self.lines = []
         self._ended = False
@@ -82,23 +88,37 @@ class ServedProcess:
         self.data, self._errors = data, errors
         self.program = None
         self.port = None
-        self.lives = 0
+        self.lives = self.cut_short = 0
+        #: Variables for it alone.
+        self.variables = {}
+
+    def start_and_kill(self, seconds):
+        """A life that ends while it begins."""
+        program = self._run()
+        threading.Event().wait(seconds)
+        program.kill()
+        program.ended()
+        self.cut_short += 1
 
     def start(self):
+        program = self._run()
+        self.program = program
+        url = program.wait_until(announced, START_SECONDS)
+        if url is None:
+            program.kill()
+            raise Trouble(f"{self._command[0]} did not start: see its errors")
+        self.port = int(url.rsplit(":", 1)[1])
+        self.lives += 1
+
+    def _run(self):
         runtime = os.path.join(self.data, "run")
         os.makedirs(runtime, mode=0o700, exist_ok=True)
-        environment = {**os.environ, "XDG_RUNTIME_DIR": runtime}
+        environment = {**os.environ, "XDG_RUNTIME_DIR": runtime, **self.variables}
         arguments = [
             *self._command, "--data", self.data, "--port", "0", "--json",
             "--log-level", "error", *self._options,
         ]
-        self.program = Program(arguments, self._errors, environment=environment)
-        url = self.program.wait_until(announced, START_SECONDS)
-        if url is None:
-            self.program.kill()
-            raise Trouble(f"{arguments[0]} did not start: see its errors")
-        self.port = int(url.rsplit(":", 1)[1])
-        self.lives += 1
+        return Program(arguments, self._errors, environment=environment)
 
     def kill(self):
         self.program.kill()
@@ -114,19 +134,27 @@ class ServedProcess:
             return json.load(file)
 
     def operate(self, path, body=None, method="POST"):
-        """A call at the operator's door."""
+        """A call at the operators' door."""
+        return self._call(path, "operatorKey", body, method)
+
+    def control(self, path, body=None, method="POST"):
+        """A call at the control door."""
+        return self._call(path, "controlKey", body, method)
+
+    def _call(self, path, key, body, method):
         request = urllib.request.Request(
             f"http://127.0.0.1:{self.port}{path}",
             None if body is None else json.dumps(body).encode(),
             {
-                "Authorization": f"Bearer {self.keys()['operatorKey']}",
+                "Authorization": f"Bearer {self.keys()[key]}",
                 "Content-Type": "application/json",
             },
             method=method,
         )
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         with opener.open(request, timeout=30) as response:
-            return json.load(response)
+            text = response.read()
+            return json.loads(text) if text else {}
 
 
 def announced(lines):

@@ -7,54 +7,11 @@ dictionaries; none of the store's code is used.
 """
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
 
-SETTLED = ("sold", "refused")
+from . import apps, deliveries, lines, money
+from .facts import SALE, SETTLED, Evidence, approved, grouped, repeated
 
-
-@dataclass
-class Evidence:
-    realm: str = ""
-    #: Answers with a status below 400 or a lasting refusal, in no order: verb,
-    #: customer, device, purchase or transaction, asked (the body), status,
-    #: answer (the body), signed (the decoded transaction), asked_at, at.
-    heard: list = field(default_factory=list)
-    #: Purchases and finishes that were asked for: verb, customer, purchase or transaction.
-    asked: list = field(default_factory=list)
-    customers: list = field(default_factory=list)
-    purchases: list = field(default_factory=list)
-    transactions: list = field(default_factory=list)
-    outbox: list = field(default_factory=list)
-    #: The processor's log; None where there was no processor.
-    processor: list | None = None
-    #: The ledger's rows; None where there was no ledger.
-    ledger_purchases: list | None = None
-    ledger_redemptions: list | None = None
-    #: What the operator's door said to approvals: purchase, customer, word
-    #: (approved or declined), status.
-    approvals: list = field(default_factory=list)
-
-    def of(self, *verbs):
-        return [entry for entry in self.heard if entry["verb"] in verbs]
-
-    def sold(self):
-        """Acknowledged sales: what a client was told it has."""
-        return [
-            entry
-            for entry in self.of("purchase")
-            if entry["status"] == 200 and entry["answer"].get("state") == "sold"
-        ]
-
-
-def grouped(rows, *names):
-    groups = defaultdict(list)
-    for row in rows:
-        groups[tuple(row[name] for name in names)].append(row)
-    return groups
-
-
-def repeated(rows, *names):
-    return {key: group for key, group in grouped(rows, *names).items() if len(group) > 1}
+__all__ = ["Evidence", "RULES", "judge"]
 
 
 def purchases_exist_once(evidence):
@@ -124,7 +81,7 @@ def nothing_is_sold_unasked(evidence):
     """A transaction comes from a purchase that a client asked for, as it asked."""
     asked = defaultdict(list)
     for entry in evidence.asked:
-        if entry["verb"] == "purchase":
+        if entry["verb"] in ("purchase", "order"):
             asked[entry["customer"], entry["purchase"]].append(entry["asked"])
     for row in evidence.transactions:
         bodies = asked.get((row["customer_id"], row["purchase_id"]), [])
@@ -170,34 +127,23 @@ def charges_and_transactions_pair(evidence):
         return
     charges = grouped([e for e in evidence.processor if e["act"] == "charge"], "key")
     voided = {entry["key"] for entry in evidence.processor if entry["act"] == "void"}
-    paid = {
-        key(evidence, row): row
-        for row in evidence.transactions
-        if row["purchase_id"] is not None
-    }
+    paid = evidence.bought()
     for (charge,), entries in charges.items():
-        approved = [entry for entry in entries if entry["state"] == "approved"]
-        if len(approved) > 1:
-            yield f"{charge} was charged {len(approved)} times"
-        if not approved:
+        taken = approved(entries)
+        if len(taken) > 1:
+            yield f"{charge} was charged {len(taken)} times"
+        if not taken:
             continue
         if charge in voided and charge in paid:
             yield f"{charge} was sold and given back"
         elif charge not in voided and charge not in paid:
             yield f"{charge} was charged and bought nothing"
     for charge, row in paid.items():
-        approved = [
-            entry for entry in charges.get((charge,), []) if entry["state"] == "approved"
-        ]
-        if not approved:
+        taken = approved(charges.get((charge,), []))
+        if not taken:
             yield f"transaction {row['transaction_id']} was never paid"
-        elif approved[0]["order"]["total"] != row["total_price"]:
+        elif taken[0]["order"]["total"] != row["total_price"]:
             yield f"transaction {row['transaction_id']} was paid with another sum"
-
-
-def key(evidence, row):
-    parts = (evidence.realm, row["customer_id"], row["bundle_id"], row["purchase_id"])
-    return "/".join(str(part) for part in parts)
 
 
 def finishes_stay(evidence):
@@ -222,7 +168,7 @@ def finishes_stay(evidence):
 
 def notifications_are_owed_once(evidence):
     """Each sale owes one notification, and nothing else owes one of its kind."""
-    owed = [row for row in evidence.outbox if row["notification_type"] == "ONE_TIME_CHARGE"]
+    owed = [row for row in evidence.outbox if row["notification_type"] == SALE]
     rows = grouped(owed, "transaction_id")
     for row in evidence.transactions:
         count = len(rows.get((row["transaction_id"],), []))
@@ -250,16 +196,16 @@ def commits_have_their_own_revision(evidence):
 def followers_miss_nothing(evidence):
     """A device that read on from its last revision has heard of every transaction,
     as it is now."""
-    owned = grouped(evidence.transactions, "customer_id")
-    for (customer, device), entries in grouped(
-        evidence.of("transactions"), "customer", "device"
+    owned = grouped(evidence.transactions, "customer_id", "bundle_id")
+    for (customer, bundle, device), entries in grouped(
+        evidence.of("transactions"), "customer", "bundle", "device"
     ).items():
         heard = {}
         for entry in entries:
             for item in entry["items"]:
                 number = int(item["signed"]["transactionId"])
                 heard[number] = max(heard.get(number, 0), item["revision"])
-        for row in owned.get((customer,), []):
+        for row in owned.get((customer, bundle), []):
             number = row["transaction_id"]
             if heard.get(number, 0) < row["revision"]:
                 yield f"device {device} was never told of {number} at {row['revision']}"
@@ -370,6 +316,10 @@ RULES = [
     other_contents_are_refused,
     purchases_are_redeemed_once,
     approvals_are_answered_one_way,
+    *money.RULES,
+    *deliveries.RULES,
+    *lines.RULES,
+    *apps.RULES,
 ]
 
 
@@ -377,32 +327,3 @@ def judge(evidence):
     """Breaches by the name of the rule; empty where all hold."""
     counts = {rule.__name__: list(rule(evidence)) for rule in RULES}
     return {name: breaches for name, breaches in counts.items() if breaches}
-
-
-def tally(evidence):
-    """What there was to judge, for people."""
-    states = Counter(row["state"] for row in evidence.purchases)
-    counts = {
-        "purchases asked": len(
-            {(e["customer"], e["purchase"]) for e in evidence.asked if e["verb"] == "purchase"}
-        ),
-        "acknowledged sales": len({e["purchase"] for e in evidence.sold()}),
-        "answers to purchases": len(evidence.of("purchase")),
-        "finishes acknowledged": len(
-            {e["transaction"] for e in evidence.of("finish") if e["status"] == 200}
-        ),
-        "rows: purchases": dict(states),
-        "rows: transactions": len(evidence.transactions),
-        "rows: outbox": len(evidence.outbox),
-    }
-    if evidence.processor is not None:
-        counts["charges"] = sum(
-            e["act"] == "charge" and e["state"] == "approved" for e in evidence.processor
-        )
-        counts["voids"] = len({e["key"] for e in evidence.processor if e["act"] == "void"})
-    if evidence.ledger_redemptions is not None:
-        counts["redemptions"] = len(evidence.ledger_redemptions)
-    counts["approvals answered"] = len(
-        {(e["customer"], e["purchase"]) for e in evidence.approvals if e["status"] == 200}
-    )
-    return counts

@@ -10,25 +10,30 @@ import subprocess
 import sys
 import time
 
-from . import evidence, rules
+from . import counts, evidence
 from .cluster import Cluster
 from .disk import SmallDisk
+from .faults import FAILING, SLOW, Faults
+from .forks import Forks
 from .guardian import Guardian
+from .kit import Kit
 from .network import Proxy
 from .programs import Processor, Program, ServedProcess, Trouble, python_environment
+from .receiver import Receiver
+from .sabotage import spoil
+from .side import Side
 from .supervisor import Supervisor
+from .worlds import (
+    BUNDLE_ID, CATALOGUE, MARKET, OTHER_BUNDLE_ID, SECOND, Worlds, catalogue, products,
+)
 
-PACKAGE = os.path.dirname(os.path.abspath(__file__))
-CATALOGUE = os.path.join(os.path.dirname(PACKAGE), "proof.storekit")
-PRODUCTS = [
-    *[{"id": "coins.100", "price": 990, "isOnce": False}] * 5,
-    *[{"id": "coins.500", "price": 3990, "isOnce": False}] * 5,
-    {"id": "no.ads", "price": 2490, "isOnce": True},
-    {"id": "level.2", "price": 1490, "isOnce": True},
-]
-BUNDLE_ID = "com.example.proof"
 # However slow the machine: who gets nowhere says so earlier.
 CALM_SECONDS = 600
+# How long errands may take to be done in the calm: in a long round longer than
+# the lease of a server that was killed.
+DRAIN_SECONDS, LONG_DRAIN_SECONDS, LONG_ROUND_SECONDS = 6, 45, 30
+# What failed again and again is tried again within the hour.
+CLOCK_LEAP = {"advanceMilliseconds": 2 * 3_600_000}
 
 
 class Stage:
@@ -39,10 +44,13 @@ class Stage:
         self.plan, self.folder = plan, folder
         os.makedirs(folder, exist_ok=True)
         seeds = random.Random(plan.seed)
+        self.faults = None if plan.is_plain else Faults()
         self.errors = open(os.path.join(folder, "errors.txt"), "ab")
         self.cluster = None
-        self.disk = self.processor = self.load = self.guardian = None
+        self.disk = self.processor = self.load = self.guardian = self.receiver = None
         self.servers, self.ledgers, self.proxies = [], [], []
+        self.forks = self.side = None
+        self.kits = []
         try:
             self._start(seeds)
         except BaseException:
@@ -54,10 +62,13 @@ class Stage:
         options += self.plan.serve_options
         if self.plan.processor:
             self.processor = Processor(self.folder, seeds.getrandbits(32), self.errors)
-            options += ["--processor", self.processor.url, "--processor-realm", "default"]
+            options += ["--processor", self.processor.url]
+            for realm in ("default", SECOND):
+                options += ["--processor-realm", realm]
         data = os.path.join(self.folder, "data")
         if self.plan.engine == "postgres":
-            self.cluster = Cluster(seeds.getrandbits(32), self.plan.standby)
+            self.cluster = Cluster(
+                seeds.getrandbits(32), self.plan.standby, self.faults if self._may_fault else None)
             options += ["--database", self.cluster.url, "--seal-key", self._seal_key(seeds)]
         else:
             self.disk = SmallDisk(data, self.plan.disk_megabytes)
@@ -67,11 +78,14 @@ class Stage:
             server = ServedProcess([*self.plan.command, "serve"], options, place, self.errors)
             self.servers.append(server)
             self._open(server, seeds)
+        if self.plan.notifications:
+            self.receiver = Receiver(self.folder, seeds.getrandbits(32))
+        self.worlds = Worlds(self.servers[0], self.plan, self.receiver)
+        self.roots = self.worlds.roots(self.folder)
+        if self.plan.sabotage:
+            spoil(data, self.plan.sabotage)
         for number in range(self.plan.servers if self.plan.ledger else 0):
             self._start_ledger(number, seeds)
-        names = [f"customer-{number}" for number in range(self.plan.customers)]
-        for name in names:
-            self.servers[0].operate("/operator/v1/customers", {"name": name})
         self.guardian = Guardian(
             self.servers, os.path.join(self.folder, "guardian.log"), seeds.getrandbits(32)
         )
@@ -79,23 +93,36 @@ class Stage:
             [sys.executable, "-m", "proof.load", self.folder], self.errors,
             stdin=subprocess.PIPE, environment=python_environment(),
         )
-        self.order(json.dumps(self._orders(names, seeds.getrandbits(32))))
-        self.supervisor = Supervisor(self, seeds.getrandbits(32))
+        self.order(json.dumps(self._orders(seeds.getrandbits(32))))
+        self.forks = Forks(self, seeds.getrandbits(32)) if self._is_whole else None
+        self.side = Side(self, seeds.getrandbits(32)) if self._is_whole else None
+        if self._is_whole and self.plan.kits:
+            self.kits = [
+                Kit(self, number, name, seeds.getrandbits(32))
+                for number, name in enumerate(self.worlds.kits())
+            ]
+        self.supervisor = Supervisor(self, seeds.getrandbits(32), self.plan.is_short)
 
     def _open(self, server, seeds):
         """Starts a server and opens a network before it."""
+        if self._may_fault:
+            server.page = self.faults.page(f"process-{len(self.proxies)}")
+            server.variables = server.page.variables
         server.start()
         server.proxy = Proxy(seeds.getrandbits(32))
         server.proxy.target = server.port
         self.proxies.append(server.proxy)
 
     def _start_ledger(self, number, seeds):
-        """The merchant's, which believes the store's root; on the engine of the round."""
+        """The merchant's, which believes the store's roots; on the engine of the round."""
         place = os.path.join(self.folder, f"ledger-{number}")
         os.makedirs(place, mode=0o700)
         options = [
-            "--bundle-id", BUNDLE_ID, "--trust", os.path.join(self.servers[0].data, "root.pem")
+            "--bundle-id", BUNDLE_ID, "--bundle-id", OTHER_BUNDLE_ID, "--environment", "Sandbox",
+            "--environment", "Production",
         ]
+        for root in self.roots:
+            options += ["--trust", root]
         if self.cluster:
             options += ["--database", self.cluster.url]
         ledger = ServedProcess(
@@ -111,11 +138,11 @@ class Stage:
             file.write(f"{seeds.getrandbits(256):064x}\n")
         return path
 
-    def _orders(self, names, seed):
+    def _orders(self, seed):
         orders = {
-            "seed": seed, "devices": self.plan.devices, "customers": names,
-            "fronts": [server.proxy.port for server in self.servers], "products": PRODUCTS,
-            "purchasesMax": self.plan.purchases_max, "asksToBuy": self.plan.approvals,
+            "seed": seed, "devices": self.worlds.devices,
+            "fronts": [server.proxy.port for server in self.servers], "products": products(),
+            "purchasesMax": self.plan.purchases_max,
         }
         if self.ledgers:
             orders["ledger"] = {
@@ -123,6 +150,48 @@ class Stage:
                 "key": self.ledgers[0].keys()["key"],
             }
         return orders
+
+    @property
+    def _is_whole(self):
+        """Whether the round has every realm and app, and everything is done to it."""
+        return not self.worlds.is_plain and not self.plan.sabotage
+
+    @property
+    def _may_fault(self):
+        return self.faults is not None and self.faults.is_there
+
+    def more_acts(self, supervisor):
+        """Disturbances that happen inside of processes."""
+        if not self._may_fault:
+            return []
+
+        def step_clock():
+            """The machine's clock is wrong for a while, ahead or behind."""
+            minutes = supervisor.random.choice([-2880, -60, -1, 1, 60, 2880])
+            self.faults.step_clocks(minutes * 60)
+            try:
+                supervisor.let_be(20, 0.8)
+            finally:
+                self.faults.step_clocks(0)
+
+        def fail_syncs():
+            """The disk reports errors where something is made durable."""
+            page = supervisor.random.choice(self.served).page
+            page.write(FAILING, supervisor.random.randint(1, 4))
+            supervisor.let_be(15, 0.6)
+            page.write(FAILING, 0)
+
+        def slow_syncs():
+            """Commits take long: of files, of every server's."""
+            for server in self.served:
+                server.page.write(SLOW, supervisor.random.randint(5_000, 120_000))
+            supervisor.let_be(15, 0.8)
+            for server in self.served:
+                server.page.write(SLOW, 0)
+
+        return [
+            (step_clock, 2, "clock"), (fail_syncs, 2, "sync"), (slow_syncs, 1, "sync"),
+        ]
 
     @property
     def served(self):
@@ -143,41 +212,78 @@ class Stage:
     def play(self, seconds):
         """Disturbs for so long, then lets everything come to rest."""
         if self.cluster:
-            self.cluster.proxy.is_calm = False
+            self.cluster.proxy.disturb()
         start = time.monotonic()
         while time.monotonic() - start < seconds and self.load.is_alive:
             self.supervisor.disturb()
+        self.supervisor.finish()
         for proxy in self.networks:
-            proxy.is_calm = True
-        if self.processor:
-            self.processor.calm()
+            proxy.calm()
+        for party in (self.processor, self.receiver):
+            if party:
+                party.calm()
         self.supervisor.revive()
         # A start in the calm settles what earlier lives left.
         for server in self.served:
             server.stop()
             self.supervisor.start(server)
         self.order("calm")
+        for kit in self.kits:
+            kit.rest()
         done = self.load.wait_until(finished, CALM_SECONDS)
         if done is None:
             raise Trouble("the devices did not come to rest")
         self.guardian.close()
+        self._drain(DRAIN_SECONDS if seconds < LONG_ROUND_SECONDS else LONG_DRAIN_SECONDS)
         for server in self.served:
             if server.stop() != 0:
                 raise Trouble("a server that was told to stop did not end well")
         return done["complaints"]
 
-    def evidence(self):
+    def _drain(self, seconds):
+        """Waits until no errand is due any more: what is to be captured, given
+        back and sent. The clocks of sandboxes are moved, so that what failed
+        and is tried again later comes now."""
+        for prefix in ("", *([] if self.worlds.is_plain else [f"/realms/{SECOND}"])):
+            if self.plan.moves_clocks:
+                self.servers[0].control(f"{prefix}/control/v1/clock", CLOCK_LEAP)
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline and any(
+            reader("errands") for reader in self._realms()
+        ):
+            time.sleep(0.1)
+
+    def _realms(self):
+        """A reader for each realm and cluster that is judged."""
         if self.cluster:
-            database = self.cluster.reader()
-        else:
-            (path,) = glob.glob(os.path.join(self.folder, "data", "realms", "*.sqlite"))
-            database = evidence.sqlite_reader(path)
-        ledger = None
+            return self.cluster.realm_readers(self._judged)
+        return [
+            evidence.sqlite_reader(path)
+            for path in sorted(glob.glob(os.path.join(self.folder, "data", "realms", "*.sqlite")))
+            if self._judged(evidence.sqlite_reader(path))
+        ]
+
+    @staticmethod
+    def _judged(reader):
+        """Whether a realm is judged here: others have rules of their own."""
+        return reader("realm")[0]["name"] in ("default", SECOND, MARKET)
+
+    def evidence(self):
+        registry = (
+            self.cluster.rows("shopkeeper") if self.cluster
+            else evidence.sqlite_reader(os.path.join(self.folder, "data", "store.sqlite"))
+        )
+        roots = [open(path, "rb").read() for path in self.roots]
+        sources = evidence.Sources(self.folder, self._realms(), registry, roots)
+        sources.has_processor = self.processor is not None
+        sources.has_receiver = self.receiver is not None
+        sources.catalogue = catalogue()
         if self.ledgers and self.cluster:
-            ledger = self.cluster.rows("ledger")
+            sources.ledger = self.cluster.rows("ledger")
         elif self.ledgers:
-            ledger = evidence.sqlite_reader(os.path.join(self.ledgers[0].data, "ledger.sqlite"))
-        return evidence.gather(self.folder, database, self.processor is not None, ledger)
+            sources.ledger = evidence.sqlite_reader(
+                os.path.join(self.ledgers[0].data, "ledger.sqlite"))
+        return evidence.gather(sources)
 
     def keep(self):
         """Copies the databases beside the histories, for people to look at."""
@@ -188,6 +294,8 @@ class Stage:
             self.cluster.keep(self.folder)
 
     def close(self):
+        for kit in self.kits:
+            kit.close()
         if self.load:
             self.load.kill()
         if self.guardian:
@@ -197,6 +305,10 @@ class Stage:
                 server.kill()
         if self.processor:
             self.processor.close()
+        if self.receiver:
+            self.receiver.close()
+        if self.faults:
+            self.faults.close()
         for proxy in self.proxies:
             proxy.close()
         if self.cluster:
@@ -210,13 +322,19 @@ class Stage:
         for proxy in self.networks:
             for name, count in proxy.counts.items():
                 mischief[name] = mischief.get(name, 0) + count
-        lives = {"servers": [server.lives for server in self.servers]}
+        lives = {
+            "cut short": sum(server.cut_short for server in self.served),
+            "servers": [server.lives for server in self.servers],
+        }
         if self.ledgers:
             lives["ledgers"] = [ledger.lives for ledger in self.ledgers]
+        if self.kits:
+            lives["kits"] = [kit.lives for kit in self.kits]
         if self.processor:
             lives["processor"] = self.processor.lives
         return {
-            **rules.tally(gathered), "disturbances": dict(self.supervisor.done),
+            **counts.tally(gathered),
+            "syncs failed": self.faults.syncs_failed if self.faults else 0, "disturbances": dict(self.supervisor.done),
             "network": mischief, "lives": lives,
         }
 

@@ -5,6 +5,7 @@ import json
 import os
 import random
 import signal
+import threading
 from collections import Counter
 
 from .disk import Quota
@@ -12,46 +13,114 @@ from .programs import Trouble
 
 START_TRIES = 5
 POWER_SECONDS = 120
+SHORT_DUE = 8
+
+
+class Act:
+    """A disturbance: what it does, how often it is drawn, and what it touches.
+    Two that touch different things may be played at once."""
+
+    def __init__(self, play, weight, touches, is_long=False):
+        self.play, self.weight, self.touches, self.is_long = play, weight, touches, is_long
+        self.name = play.__name__.replace("_", " ")
 
 
 class Supervisor:
     """`stage` has `servers`, `ledgers`, `processor`, `load`, `disk` and `cluster`."""
 
-    def __init__(self, stage, seed):
+    def __init__(self, stage, seed, is_short):
         self.stage = stage
         self.random = random.Random(seed)
         self.done = Counter()
-        self.acts = [(self.kill_server, 8), (self.stop_server, 1), (self.break_connections, 3)]
-        if stage.ledgers:
-            self.acts.append((self.kill_ledger, 2))
-        if stage.processor:
-            self.acts.append((self.kill_processor, 2))
-        if stage.disk and stage.disk.is_mounted:
-            self.acts.append((self.fill_disk, 2))
-        if stage.disk:
-            self.acts.append((self.bound_files, 2))
-        if stage.cluster:
-            self.acts += stage.cluster.acts(self)
-        if stage.plan.power:
-            self.acts.append((self.cut_power, 6))
+        self._failures = []
+        self.acts = self._all_acts()
         if stage.plan.acts:
-            self.acts = [each for each in self.acts if each[0].__name__ in stage.plan.acts]
-        #: Each is done once before the lot decides.
-        self.due = [act for act, _ in self.acts]
+            self.acts = [act for act in self.acts if act.play.__name__ in stage.plan.acts]
+        #: Each is done once before the lot decides. In a short round some are, as
+        #: the seed says, so that short rounds take turns.
+        self.due = list(self.acts)
         self.random.shuffle(self.due)
+        if is_short:
+            self.acts = [act for act in self.acts if not act.is_long]
+            self.due = [act for act in self.due if not act.is_long][:SHORT_DUE]
+
+    def _all_acts(self):
+        stage = self.stage
+        acts = [
+            Act(self.kill_server, 8, "server"), Act(self.stop_server, 1, "server"),
+            Act(self.kill_starting_server, 2, "server"), Act(self.kill_everything, 2, "everything"),
+            Act(self.break_connections, 3, "network"),
+        ]
+        if stage.ledgers:
+            acts.append(Act(self.kill_ledger, 2, "ledger"))
+        if stage.kits:
+            acts.append(Act(self.kill_kit, 2, "kit"))
+        if stage.processor:
+            acts.append(Act(self.kill_processor, 2, "processor"))
+        if stage.disk and stage.disk.is_mounted:
+            acts.append(Act(self.fill_disk, 2, "server"))
+        if stage.disk:
+            acts.append(Act(self.bound_files, 2, "server"))
+        if stage.cluster:
+            acts += [Act(act, weight, "database") for act, weight in stage.cluster.acts(self)]
+        if stage.plan.power:
+            acts.append(Act(self.cut_power, 6, "server"))
+        if stage.forks:
+            acts += [
+                Act(stage.forks.restore_twice, 1, "everything", is_long=True),
+                Act(stage.forks.advance_twice, 1, "everything", is_long=True),
+            ]
+        if stage.side:
+            acts += [
+                Act(stage.side.clear_history, 2, "server"),
+                Act(stage.side.reset_realm, 2, "server"),
+                Act(stage.side.rotate_certificates, 1, "server"),
+            ]
+        return acts + [Act(*each) for each in stage.more_acts(self)]
 
     def disturb(self):
-        """One disturbance, once the devices have heard some more."""
+        """One disturbance, once the devices have heard some more; every third
+        time another one at the same moment."""
         self.let_be(self.random.randint(5, 60), 1.5)
         self.revive()
-        if self.due:
-            act = self.due.pop()
+        act = self.due.pop() if self.due else self._drawn(self.acts)
+        others = [
+            other for other in self.acts
+            if "everything" not in (act.touches, other.touches) and other.touches != act.touches
+        ]
+        if others and self.random.randrange(3) == 0:
+            self._play_both(act, self._drawn(others))
         else:
-            (act,) = self.random.choices(
-                [act for act, _ in self.acts], [weight for _, weight in self.acts]
-            )
-        act()
-        self.done[act.__name__.replace("_", " ")] += 1
+            act.play()
+        self.done[act.name] += 1
+
+    def _drawn(self, acts):
+        (act,) = self.random.choices(acts, [act.weight for act in acts])
+        return act
+
+    def _play_both(self, act, other):
+        """Two at once, each with a moment of its own to begin."""
+        pause = self.random.uniform(0, 0.3)
+
+        def play_other():
+            threading.Event().wait(pause)
+            try:
+                other.play()
+            except Exception as problem:  # the round must not go on as if it had been played
+                self._failures.append(f"{other.name}: {type(problem).__name__}: {problem}")
+
+        thread = threading.Thread(target=play_other)
+        thread.start()
+        act.play()
+        thread.join()
+        if self._failures:
+            raise Trouble(self._failures[0])
+        self.done[other.name] += 1
+        self.done["two at once"] += 1
+        self.done[f"at once: {' and '.join(sorted([act.name, other.name]))}"] += 1
+
+    def finish(self):
+        """Ends what is still under way."""
 
     def revive(self):
         """A database that ended by itself is started again."""
@@ -75,6 +144,26 @@ class Supervisor:
         server = self.one()
         server.stop()
         self.start(server)
+
+    def kill_starting_server(self):
+        """Killed, and killed again as it comes up: in the middle of its
+        migrations, of opening its databases, of settling what was left."""
+        server = self.one()
+        server.kill()
+        for _ in range(self.random.randint(1, 3)):
+            server.start_and_kill(self.random.uniform(0.01, 0.6))
+        self.start(server)
+
+    def kill_everything(self):
+        """Servers, ledgers and the database at one moment, as when a machine goes."""
+        for server in self.stage.served:
+            server.program.kill()
+        if self.stage.cluster:
+            self.stage.cluster.primary.kill()
+            self.stage.cluster.primary.start()
+        for server in self.stage.served:
+            server.program.ended()
+            self.start(server)
 
     def cut_power(self):
         """The server's disk forgets what was not synced, and it dies of that.
@@ -100,6 +189,9 @@ class Supervisor:
                 if attempt == START_TRIES - 1:
                     raise
         server.proxy.target = server.port
+
+    def kill_kit(self):
+        self.random.choice(self.stage.kits).kill()
 
     def break_connections(self):
         self.one().proxy.drop_all()

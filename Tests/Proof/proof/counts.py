@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What there was to judge, and whether that was enough to mean anything."""
+
+from collections import Counter
+
+#: Of a round: events that every one must have, so many for each second that it
+#: lasts, and at least so many. A round in which nothing was sold proves nothing.
+EVENTS = {
+    "sold": (3, 20),
+    "refused": (0.2, 1),
+    "finished": (0.5, 4),
+    "redeemed": (2, 10),
+    "captured": (2, 10),
+    "voided": (0, 1),
+    "notified": (1, 5),
+    "restored": (0, 1),
+    "receipts": (0, 1),
+    "signatures": (10, 50),
+}
+
+
+def tally(evidence):
+    """What there was to judge, for people."""
+    states = Counter(row["state"] for row in evidence.purchases)
+    counts = {
+        "purchases asked": len(
+            {(e["customer"], e["purchase"]) for e in evidence.asked if e["verb"] == "purchase"}
+        ),
+        "acknowledged sales": len({e["purchase"] for e in evidence.sold()}),
+        "answers to purchases": len(evidence.of("purchase")),
+        "finishes acknowledged": len(
+            {e["transaction"] for e in evidence.of("finish") if e["status"] == 200}
+        ),
+        "rows: purchases": dict(states),
+        "rows: transactions": len(evidence.transactions),
+        "rows: outbox": len(evidence.outbox),
+        "rows: errands left for later": len(evidence.errands),
+        "approvals answered": len(
+            {(e["customer"], e["purchase"]) for e in evidence.approvals if e["status"] == 200}
+        ),
+    }
+    return counts | {f"event: {name}": count for name, count in events(evidence).items()}
+
+
+def events(evidence):
+    """How often each kind of event was acknowledged or seen."""
+    counts = {
+        "sold": len({e["purchase"] for e in evidence.sold()}),
+        "refused": len(
+            {
+                e["purchase"] for e in evidence.of("purchase")
+                if e["status"] == 200 and e["answer"].get("state") == "refused"
+            }
+        ),
+        "finished": len(
+            {e["transaction"] for e in evidence.of("finish") if e["status"] == 200}
+        ),
+        "signatures": evidence.signatures,
+        "restored": sum(len(fork["sales"]) > 0 for fork in evidence.forks),
+        "kit deliveries": len({e["tag"] for e in evidence.kits if e["word"] == "purchased"}),
+        "kit failures": len({e["tag"] for e in evidence.kits if e["word"] == "failed"}),
+    }
+    if evidence.receipts is not None:
+        counts["receipts"] = len(evidence.receipts)
+    if evidence.received is not None:
+        counts["notified"] = len({e["uuid"] for e in evidence.received})
+    if evidence.processor is not None:
+        acts = Counter(e["act"] for e in {(e["act"], e["key"]): e for e in evidence.processor
+                                          if e.get("state") != "declined"}.values())
+        counts |= {"charged": acts["charge"], "captured": acts["capture"], "voided": acts["void"]}
+    if evidence.ledger_redemptions is not None:
+        counts["redeemed"] = len(evidence.ledger_redemptions)
+    for word in ("cleared", "reset", "rotated"):
+        counts[word] = sum(entry["act"] == word for entry in evidence.side)
+    return counts
+
+
+def shortfalls(counts, seconds, absent=(), acts=()):
+    """Sentences about what a run of so many seconds had too little of. `absent`
+    names events that its options rule out; `acts` names the faults due in it."""
+    for name, (each_second, least) in EVENTS.items():
+        if name in absent:
+            continue
+        wanted = max(least, int(each_second * seconds))
+        found = counts.get(f"event: {name}", 0)
+        if found < wanted:
+            yield f"{name}: {found} in {seconds:.0f} s, at least {wanted} wanted"
+    for name in acts:
+        if not counts.get(f"disturbances: {name}"):
+            yield f"the fault `{name}` was never played"

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the checker judges: histories, logs and rows as plain dictionaries."""
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+SETTLED = ("sold", "refused")
+#: The kind of notification that a sale owes.
+SALE = "ONE_TIME_CHARGE"
+
+
+@dataclass
+class Evidence:
+    """Everything a round left. Rows of several realms stand together; each
+    names its realm, since customers and transactions are numbered by the store."""
+
+    realm: str = ""
+    #: Answers with a status below 400 or a lasting refusal, in no order: verb,
+    #: customer, device, purchase or transaction, asked (the body), status,
+    #: answer (the body), signed (the decoded transaction), asked_at, at.
+    heard: list = field(default_factory=list)
+    #: Purchases and finishes that were asked for: verb, customer, purchase or transaction.
+    asked: list = field(default_factory=list)
+    customers: list = field(default_factory=list)
+    purchases: list = field(default_factory=list)
+    transactions: list = field(default_factory=list)
+    outbox: list = field(default_factory=list)
+    #: Sessions, one row a sign-in; None where the revisions are not accounted for.
+    sessions: list | None = None
+    errands: list = field(default_factory=list)
+    due_work: list = field(default_factory=list)
+    #: Notifications as the store signed them.
+    notifications: list = field(default_factory=list)
+    #: Rows of the registry that say that something is under way, with `table`.
+    under_way: list = field(default_factory=list)
+    #: What the proof's own server received: uuid, status, digest, problem,
+    #: payload, signed; None where there was no such server.
+    received: list | None = None
+    #: Realms whose apps have no such server: production takes public addresses alone.
+    unannounced: set = field(default_factory=set)
+    #: Receipts of the end: customer, bundle, device, problem, purchases.
+    receipts: list | None = None
+    #: How many signatures were checked.
+    signatures: int = 0
+    #: Signed data that did not verify: where, problem.
+    forgeries: list = field(default_factory=list)
+    #: What the catalogue says by product id: price, isOnce, currency, storefront.
+    catalogue: dict = field(default_factory=dict)
+    #: The processor's log; None where there was no processor.
+    processor: list | None = None
+    #: The ledger's rows; None where there was no ledger.
+    ledger_purchases: list | None = None
+    ledger_redemptions: list | None = None
+    #: What the operator's door said to approvals: purchase, customer, word
+    #: (approved or declined), status.
+    approvals: list = field(default_factory=list)
+    #: What copies of the store were used for (`forks.py`).
+    forks: list = field(default_factory=list)
+    #: What happened to histories that were cleared and realms that were reset (`side.py`).
+    side: list = field(default_factory=list)
+    #: What apps built on PurchaseKit did and saw (`kit.py`).
+    kits: list = field(default_factory=list)
+    #: The wall clock's milliseconds when the databases were read.
+    read_at: int = 0
+
+    def of(self, *verbs):
+        """The answers to these verbs."""
+        return [entry for entry in self.heard if entry["verb"] in verbs]
+
+    def sold(self):
+        """Acknowledged sales: what a client was told it has."""
+        return [
+            entry
+            for entry in self.of("purchase")
+            if entry["status"] == 200 and entry["answer"].get("state") == "sold"
+        ]
+
+    def key(self, row):
+        """The charge key of a purchase's or a transaction's row."""
+        parts = (
+            row.get("realm", self.realm), row["customer_id"], row["bundle_id"],
+            row["purchase_id"],
+        )
+        return "/".join(str(part) for part in parts)
+
+    def bought(self):
+        """Transactions that came from a purchase, by charge key."""
+        return {
+            self.key(row): row for row in self.transactions if row["purchase_id"] is not None
+        }
+
+    def processor_entries(self):
+        """The processor's log by key, each in the order in which it was written."""
+        return grouped(self.processor or [], "key")
+
+
+def grouped(rows, *names):
+    """Rows by the values of some fields."""
+    groups = defaultdict(list)
+    for row in rows:
+        groups[tuple(row[name] for name in names)].append(row)
+    return groups
+
+
+def repeated(rows, *names):
+    """The groups of more than one row."""
+    return {key: group for key, group in grouped(rows, *names).items() if len(group) > 1}
+
+
+def approved(entries):
+    """The charges among a processor's entries that took money."""
+    return [
+        entry for entry in entries if entry["act"] == "charge" and entry["state"] == "approved"
+    ]

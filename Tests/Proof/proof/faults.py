@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Faults inside of a process: its wall clock steps, its syncs fail or take long.
+`faults.c` is compiled once a round and preloaded into what is started."""
+
+import mmap
+import os
+import shutil
+import struct
+import subprocess
+import tempfile
+
+SOURCE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "faults",
+                      "faults.c")
+COMPILERS = ("cc", "clang", "gcc")
+#: The places of `struct orders`, in 64-bit words.
+CLOCK, FAILING, SLOW, FAILED = range(4)
+
+
+class Faults:
+    """Pages of orders, one a process; none where there is no C compiler."""
+
+    def __init__(self):
+        # Of its own, since the database's user must read it.
+        self._folder = tempfile.mkdtemp(prefix="proof-faults.")
+        os.chmod(self._folder, 0o755)
+        self._library = os.path.join(self._folder, "faults.so")
+        compiler = next((found for name in COMPILERS if (found := shutil.which(name))), None)
+        self.is_there = compiler is not None and subprocess.run(
+            [compiler, "-shared", "-fPIC", "-O1", "-o", self._library, SOURCE, "-ldl"],
+            capture_output=True, check=False,
+        ).returncode == 0
+        self.pages = []
+
+    def page(self, name):
+        """Orders for a process that is to be started with `variables`."""
+        page = Page(os.path.join(self._folder, f"{name}.orders"), self._library)
+        self.pages.append(page)
+        return page
+
+    def step_clocks(self, seconds):
+        """The machine's clock, for every process of it."""
+        for page in self.pages:
+            page.write(CLOCK, seconds)
+
+    def close(self):
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    @property
+    def syncs_failed(self):
+        return sum(page.read(FAILED) for page in self.pages)
+
+
+class Page:
+    """What one process is to suffer."""
+
+    def __init__(self, path, library):
+        with open(path, "wb") as file:
+            file.write(bytes(mmap.PAGESIZE))
+        os.chmod(path, 0o666)
+        with open(path, "r+b") as file:
+            self._memory = mmap.mmap(file.fileno(), mmap.PAGESIZE)
+        self.variables = {"LD_PRELOAD": library, "PROOF_FAULTS": path}
+
+    def write(self, place, value):
+        struct.pack_into("<q", self._memory, place * 8, value)
+
+    def read(self, place):
+        return struct.unpack_from("<q", self._memory, place * 8)[0]

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules about customers' lines, about what is left over, and about the ledger's accounts."""
+
+from collections import Counter
+
+from .facts import grouped
+
+
+def revisions_have_no_gaps(evidence):
+    """Every step of a customer's line is a commit whose effect is there."""
+    if evidence.sessions is None:
+        return
+    steps = Counter()
+    for row in evidence.sessions:
+        steps[row["customer_id"]] += 1
+    for row in evidence.purchases:
+        steps[row["customer_id"]] += steps_of(row)
+    for row in evidence.transactions:
+        steps[row["customer_id"]] += row["finished_at"] is not None
+    for row in evidence.customers:
+        # One step is the customer's own, when the row was made.
+        wanted = 1 + steps[row["customer_id"]]
+        if row["revision"] != wanted:
+            yield (
+                f"the line of {row['customer_id']} is at {row['revision']}, and what there is "
+                f"accounts for {wanted}"
+            )
+
+
+def steps_of(row):
+    """The commits of one purchase: asked, approved, settled, captured, voided."""
+    return (
+        1
+        + (row["waiting_for"] is not None and row["approval"] is not None)
+        + (row["processor_reference"] is not None or row["refusal"] == "declined")
+        + (row["captured_at"] is not None)
+        + (row["voided_at"] is not None)
+    )
+
+
+def nothing_is_left_over(evidence):
+    """Once all is calm no errand is due, nothing waits to fall due, and nothing
+    is under way in the registry."""
+    for row in evidence.errands:
+        # What failed is tried again later; what a dead process held, when its lease is over.
+        is_later = row["due_at"] > evidence.read_at
+        is_held = (row["lease_until"] or 0) > evidence.read_at
+        if not is_later and not is_held:
+            yield f"the errand {row['kind']} {row['subject']} of {row['customer_id']} was left"
+    open_purchases = {
+        f"{row['bundle_id']}/{row['purchase_id']}"
+        for row in evidence.purchases if row["state"] == "waiting"
+    }
+    for row in evidence.due_work:
+        if row["subject"] not in open_purchases:
+            yield f"{row['kind']} {row['subject']} falls due for nothing"
+    for row in evidence.under_way:
+        yield f"the registry has a row in {row['table']}: {row}"
+
+
+def ledger_accounts_agree(evidence):
+    """A purchase is in its customer's account, and what was spent of it is what
+    that account redeemed."""
+    if evidence.ledger_purchases is None:
+        return
+    spent = Counter(
+        (str(row["transaction_id"]), row["account"]) for row in evidence.ledger_redemptions
+    )
+    total = Counter(str(row["transaction_id"]) for row in evidence.ledger_redemptions)
+    sales = {str(row["transaction_id"]): row for row in evidence.transactions}
+    for row in evidence.ledger_purchases:
+        number = str(row["transaction_id"])
+        if row["spent"] != total[number]:
+            yield f"transaction {number} counts {row['spent']} spent of {total[number]} redeemed"
+        if spent[number, row["account"]] != total[number]:
+            yield f"transaction {number} of {row['account']} was redeemed by another account"
+        sale = sales.get(number)
+        if sale is None:
+            continue
+        if row["account"] is not None and row["account"] != str(sale["customer_id"]):
+            yield f"transaction {number} of {sale['customer_id']} is in account {row['account']}"
+        for name, kept in (("price", "total_price"), ("quantity", "quantity"),
+                           ("currency", "currency"), ("bundle_id", "bundle_id"),
+                           ("product_id", "product_id")):
+            if row[name] != sale[kept]:
+                yield f"transaction {number} has the {name} {row[name]!r} in the ledger"
+
+
+def numbers_are_given_out_once(evidence):
+    """Whatever was copied, restored, advanced or put back, in whatever order: a
+    number stands for one purchase of one customer."""
+    told = [
+        {"number": entry["signed"]["transactionId"], "purchase": entry["purchase"],
+         "customer": entry["customer"], "where": "the store"}
+        for entry in evidence.sold()
+        if entry["signed"]["type"] == "Consumable"
+    ]
+    told += [sale for fork in evidence.forks for sale in fork["sales"]]
+    told += [entry for entry in evidence.side if entry["act"] == "sold"]
+    for (number,), entries in grouped(told, "number").items():
+        ways = {(str(entry["customer"]), entry["purchase"]) for entry in entries}
+        if len(ways) > 1:
+            places = sorted({entry["where"] for entry in entries})
+            yield f"transaction {number} was given out for {len(ways)} purchases, in {places}"
+    made = [
+        {"customer": str(entry["customer"]), "name": entry["name"]}
+        for fork in evidence.forks for entry in fork["customers"]
+    ]
+    for (number,), entries in grouped(made, "customer").items():
+        if len({entry["name"] for entry in entries}) > 1:
+            yield f"customer {number} was made {len(entries)} times"
+
+
+def copies_hold_what_was_acknowledged(evidence):
+    """A copy holds every sale that was acknowledged before it was begun, sells
+    under its own numbers, and what it sells can be redeemed."""
+    sold = sorted((entry["at"], int(entry["signed"]["transactionId"])) for entry in evidence.sold())
+    for fork in evidence.forks:
+        held = set(fork["transactions"])
+        for at, number in sold:
+            if at < fork["begun_at"] and number not in held:
+                yield f"{fork['name']} lacks transaction {number}, acknowledged before it"
+        for complaint in fork["complaints"]:
+            yield f"{fork['name']}: {complaint}"
+
+
+def histories_go_whole(evidence):
+    """A history that was cleared and a realm that was reset keep nothing, and
+    one whose answer did not come keeps all or nothing."""
+    for entry in evidence.side:
+        if entry["act"] == "complaint":
+            yield entry["text"]
+
+
+RULES = [
+    revisions_have_no_gaps, nothing_is_left_over, ledger_accounts_agree,
+    numbers_are_given_out_once, copies_hold_what_was_acknowledged, histories_go_whole,
+]

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules about sums: what was charged, when, for whom, and what for."""
+
+from .facts import approved, grouped
+
+
+def sums_are_right(evidence):
+    """A sum is price times quantity, in the storefront's currency, everywhere."""
+    for row in evidence.transactions:
+        product = evidence.catalogue.get(row["product_id"])
+        if product is None:
+            yield f"transaction {row['transaction_id']} is of no product: {row['product_id']}"
+            continue
+        yield from differences(
+            f"transaction {row['transaction_id']}",
+            total_price=(row["total_price"], product["price"] * row["quantity"]),
+            unit_price=(row["unit_price"], product["price"]),
+            currency=(row["currency"], product["currency"]),
+            storefront=(row["storefront"], product["storefront"]),
+        )
+    yield from charged_as_recorded(evidence)
+    yield from told_as_charged(evidence)
+
+
+def charged_as_recorded(evidence):
+    """The order that the processor got is the purchase's."""
+    bought = evidence.bought()
+    for (key,), entries in evidence.processor_entries().items():
+        row = bought.get(key)
+        for entry in approved(entries):
+            if row is None:
+                continue
+            order = entry["order"]
+            yield from differences(
+                f"the charge {key}",
+                total=(order["total"], row["total_price"]),
+                currency=(order["currency"], row["currency"]),
+                customer=(order["customer"], str(row["customer_id"])),
+                bundleId=(order["bundleId"], row["bundle_id"]),
+                productId=(order["productId"], row["product_id"]),
+            )
+
+
+def told_as_charged(evidence):
+    """What is signed for a device names the sum in the same words."""
+    for entry in evidence.sold():
+        signed = entry["signed"]
+        product = evidence.catalogue.get(signed["productId"])
+        if product is None:
+            continue
+        yield from differences(
+            f"purchase {entry['purchase']} as it was answered",
+            price=(signed["price"], product["price"] * signed["quantity"]),
+            currency=(signed["currency"], product["currency"]),
+            storefront=(signed["storefront"], product["storefront"]),
+        )
+
+
+def differences(name, **pairs):
+    """A sentence for each pair whose halves differ."""
+    for field, (found, wanted) in pairs.items():
+        if found != wanted:
+            yield f"{name} has the {field} {found!r} instead of {wanted!r}"
+
+
+def non_consumables_are_paid_once(evidence):
+    """What is bought once is charged once, and nothing is revoked unasked."""
+    for row in evidence.transactions:
+        if row["revoked_at"] is not None:
+            yield f"transaction {row['transaction_id']} was revoked unasked"
+    once = [row for row in evidence.transactions if row["product_type"] == "non-consumable"]
+    for (customer, _, product), rows in grouped(
+        once, "customer_id", "bundle_id", "product_id"
+    ).items():
+        if len(rows) > 1:
+            yield f"{product} was sold {len(rows)} times to {customer}"
+    paid = [
+        {**entry["order"], "key": key}
+        for (key,), entries in evidence.processor_entries().items()
+        for entry in approved(entries)
+        if not any(other["act"] == "void" for other in entries)
+    ]
+    for (customer, _, product), orders in grouped(
+        paid, "customer", "bundleId", "productId"
+    ).items():
+        if len(orders) > 1 and evidence.catalogue.get(product, {}).get("isOnce"):
+            yield f"{product} was charged {len(orders)} times to {customer}"
+
+
+def charges_stand_in_order(evidence):
+    """Charged, then captured or voided: never the other way, never both."""
+    for (key,), entries in evidence.processor_entries().items():
+        is_charged, ended = False, None
+        for entry in entries:
+            act = entry["act"]
+            if act == "charge":
+                is_charged = is_charged or entry["state"] == "approved"
+            if ended == "void" and act in ("charge", "late charge", "capture"):
+                yield f"{key} has a {act} after its void"
+            elif ended == "capture" and act == "void":
+                yield f"{key} has a void after its capture"
+            elif act in ("void", "capture") and not is_charged:
+                yield f"{key} has a {act} before its charge"
+            if act in ("void", "capture"):
+                ended = act
+
+
+def sales_are_captured(evidence):
+    """Every sum of a sale is taken, and the store knows that it was."""
+    if evidence.processor is None:
+        return
+    captured = {entry["key"] for entry in evidence.processor if entry["act"] == "capture"}
+    pending = {
+        (row["customer_id"], row["subject"]) for row in evidence.errands if row["kind"] == "capture"
+    }
+    known = {
+        evidence.key(row): row for row in evidence.purchases if row["transaction_id"] is not None
+    }
+    for key, row in evidence.bought().items():
+        if (row["customer_id"], f"{row['bundle_id']}/{row['purchase_id']}") in pending:
+            continue
+        if key not in captured:
+            yield f"transaction {row['transaction_id']} was never captured"
+        elif known.get(key, {}).get("captured_at", 0) is None:
+            yield f"transaction {row['transaction_id']} was captured, and the store does not know"
+
+
+RULES = [
+    sums_are_right, non_consumables_are_paid_once, charges_stand_in_order, sales_are_captured,
+]

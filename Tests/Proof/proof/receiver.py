@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The merchant's server for notifications: writes each down before it answers,
+and now and then answers badly, late or not at all."""
+
+import json
+import os
+import random
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from .journal import Journal
+from .network import hang_up
+
+# What may happen to a delivery, and how often in a thousand.
+MISCHIEF = [("fail", 30), ("hang up", 30), ("slow", 30)]
+SLOW_SECONDS = 0.3
+
+
+class Receiver:
+    """Listens until it is closed; what came is in `received.log`."""
+
+    def __init__(self, folder, seed):
+        self._random = random.Random(seed)
+        self._lock = threading.Lock()
+        self._is_calm = False
+        self._log = Journal(os.path.join(folder, "received.log"))
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler(self))
+        self._server.daemon_threads = True
+        self._server.handle_error = lambda *_: None
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self._server.server_address[1]}/notifications"
+
+    def calm(self):
+        self._is_calm = True
+
+    def close(self):
+        self._server.shutdown()
+        self._server.server_close()
+
+    def mischief(self):
+        """What happens to the next delivery, if anything."""
+        with self._lock:
+            drawn = self._random.randrange(1000)
+        if self._is_calm:
+            return None
+        for name, share in MISCHIEF:
+            if drawn < share:
+                return name
+            drawn -= share
+        return None
+
+    def note(self, payload, status):
+        self._log.write(act="received", payload=payload, status=status)
+
+
+def handler(receiver):
+    """The class of requests to one receiver."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        timeout = 30
+
+        def do_POST(self):
+            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            mischief = receiver.mischief()
+            if mischief == "slow":
+                threading.Event().wait(SLOW_SECONDS)
+            status = {"fail": 500, "hang up": 0}.get(mischief, 200)
+            receiver.note(json.loads(body)["signedPayload"], status)
+            if mischief == "hang up":
+                self.close_connection = True
+                hang_up(self.connection)
+                return
+            self.send_response(status)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *arguments):
+            pass
+
+    return Handler

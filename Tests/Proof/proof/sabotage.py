@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Triggers in the databases of a real store, which make it do wrong behind its
+own back. Each names the rule that must find it.
+
+A round with `--sabotage NAME` must end with a breach of that rule: it judges
+the proof and not the store.
+"""
+
+import glob
+import os
+import sqlite3
+
+#: By name: the rule, and statements for each realm's SQLite database.
+SABOTAGES = {
+    "empty-receipts": ("receipts_hold_what_is_owned", ["""
+        CREATE TRIGGER sabotage AFTER INSERT ON transactions BEGIN
+            UPDATE transactions SET record = x'' WHERE transaction_id = NEW.transaction_id;
+        END"""]),
+    "never-captured": ("sales_are_captured", ["""
+        CREATE TRIGGER sabotage AFTER INSERT ON errands WHEN NEW.kind = 'capture' BEGIN
+            DELETE FROM errands WHERE kind = 'capture' AND subject = NEW.subject;
+        END"""]),
+    "revoked-and-sold-again": ("non_consumables_are_paid_once", ["""
+        CREATE TRIGGER sabotage AFTER INSERT ON purchases
+        WHEN EXISTS (SELECT 1 FROM transactions WHERE product_type = 'non-consumable'
+            AND customer_id = NEW.customer_id AND product_id = NEW.product_id)
+        BEGIN
+            UPDATE transactions SET revoked_at = 1 WHERE product_type = 'non-consumable'
+                AND customer_id = NEW.customer_id AND product_id = NEW.product_id;
+        END"""]),
+    "wrong-currency": ("sums_are_right", ["""
+        CREATE TRIGGER sabotage AFTER INSERT ON transactions BEGIN
+            UPDATE transactions SET currency = 'EUR' WHERE transaction_id = NEW.transaction_id;
+        END"""]),
+    "wrong-storefront": ("sums_are_right", ["""
+        CREATE TRIGGER sabotage AFTER INSERT ON transactions BEGIN
+            UPDATE transactions SET storefront = 'DEU' WHERE transaction_id = NEW.transaction_id;
+        END"""]),
+    "wrong-sum": ("sums_are_right", ["""
+        CREATE TRIGGER sabotage AFTER INSERT ON transactions WHEN NEW.quantity > 1 BEGIN
+            UPDATE transactions SET total_price = unit_price
+            WHERE transaction_id = NEW.transaction_id;
+        END"""]),
+    "another-app-in-the-outbox": ("notifications_are_attempted", ["""
+        CREATE TRIGGER sabotage AFTER INSERT ON outbox BEGIN
+            UPDATE outbox SET bundle_id = 'com.example.stranger'
+            WHERE notification_uuid = NEW.notification_uuid;
+        END"""]),
+    "never-notified": ("notifications_are_attempted", ["""
+        CREATE TRIGGER sabotage AFTER INSERT ON errands WHEN NEW.kind = 'notification' BEGIN
+            DELETE FROM errands WHERE kind = 'notification' AND subject = NEW.subject;
+        END"""]),
+    "purchases-forgotten": ("revisions_have_no_gaps", ["""
+        CREATE TRIGGER sabotage AFTER INSERT ON purchases
+        WHEN NEW.state = 'refused' BEGIN
+            DELETE FROM purchases WHERE purchase_id = NEW.purchase_id;
+        END"""]),
+    "voids-forgotten": ("charges_and_transactions_pair", ["""
+        CREATE TRIGGER sabotage AFTER INSERT ON errands WHEN NEW.kind = 'void' BEGIN
+            DELETE FROM errands WHERE kind = 'void' AND subject = NEW.subject;
+        END"""]),
+    "work-left-for-nothing": ("nothing_is_left_over", ["""
+        CREATE TRIGGER sabotage AFTER UPDATE ON purchases
+        WHEN NEW.approval IS NOT NULL AND OLD.approval IS NULL BEGIN
+            INSERT OR IGNORE INTO due_work (customer_id, kind, subject, due_at)
+            VALUES (NEW.customer_id, 'approval', NEW.bundle_id || '/sabotaged', 9999999999999);
+        END"""]),
+    "everything-refused": ("enough_happened", ["""
+        CREATE TRIGGER sabotage AFTER INSERT ON customers BEGIN
+            UPDATE customers SET may_buy = 0 WHERE customer_id = NEW.customer_id;
+        END""", "UPDATE customers SET may_buy = 0"]),
+}
+
+
+def spoil(folder, name):
+    """Puts a sabotage's triggers into every realm of a store on SQLite."""
+    _, statements = SABOTAGES[name]
+    for path in glob.glob(os.path.join(folder, "realms", "*.sqlite")):
+        connection = sqlite3.connect(path, timeout=10, isolation_level=None)
+        try:
+            for statement in statements:
+                connection.execute(statement)
+        finally:
+            connection.close()

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the devices buy in: two apps in the default realm, a second sandbox, and
+a production realm, all served by the same processes."""
+
+import json
+import os
+import urllib.request
+
+PACKAGE = os.path.dirname(os.path.abspath(__file__))
+CATALOGUE = os.path.join(os.path.dirname(PACKAGE), "proof.storekit")
+BUNDLE_ID, OTHER_BUNDLE_ID = "com.example.proof", "com.example.proof.other"
+APP_ID = 1_234_567_890
+PASSWORD = "only the proof's"
+SECOND, MARKET = "second", "market"
+#: Devices below this stay in the default realm's first app.
+DEVICES_OF_ALL_WORLDS = 8
+
+
+def products():
+    """What the catalogue sells, as a device draws from it: coins most of the time."""
+    with open(CATALOGUE, encoding="utf-8") as file:
+        listed = json.load(file)["products"]
+    found = [
+        {
+            "id": product["productID"],
+            "price": round(float(product["displayPrice"]) * 1000),
+            "isOnce": product["type"] == "NonConsumable",
+        }
+        for product in listed
+    ]
+    coins = [product for product in found if not product["isOnce"]]
+    return coins * 12 + [product for product in found if product["isOnce"]]
+
+
+def catalogue():
+    """The same for the checker, by id."""
+    return {
+        product["id"]: {**product, "currency": "USD", "storefront": "USA"}
+        for product in products()
+    }
+
+
+def world(customer, prefix="", bundle=BUNDLE_ID, environment="Sandbox", **other):
+    """Where one device buys, and as whom."""
+    return {
+        "customer": customer, "prefix": prefix, "bundle": bundle, "environment": environment,
+        "asksToBuy": False,
+    } | other
+
+
+class Worlds:
+    """Makes realms, apps and customers through the operators' door of a server."""
+
+    def __init__(self, server, plan, receiver):
+        self._server, self._plan, self._receiver = server, plan, receiver
+        names = [f"customer-{number}" for number in range(plan.customers)]
+        self.is_plain = plan.is_plain or plan.devices < DEVICES_OF_ALL_WORLDS
+        #: The approvals of these are the guardian's.
+        self.devices = [
+            world(names[number % len(names)], asksToBuy=plan.approvals)
+            for number in range(plan.devices)
+        ]
+        self._make(names)
+
+    def _make(self, names):
+        for name in names:
+            self._server.operate("/operator/v1/customers", {"name": name})
+        self._announce("", BUNDLE_ID)
+        if self.is_plain:
+            return
+        self._sell("", OTHER_BUNDLE_ID)
+        self._announce("", OTHER_BUNDLE_ID)
+        for place in (3, -4):
+            self.devices[place]["bundle"] = OTHER_BUNDLE_ID
+        self._second()
+        if self._plan.processor:
+            self._market()
+
+    def kits(self):
+        """Customers of their own for apps on PurchaseKit, made here."""
+        names = ["kit-0", "kit-1"]
+        for name in names:
+            self._server.operate("/operator/v1/customers", {"name": name})
+        return names
+
+    def _second(self):
+        """A sandbox beside the default realm."""
+        prefix = f"/realms/{SECOND}"
+        self._server.operate("/operator/v1/realms", {"name": SECOND, "environment": "Sandbox"})
+        self._sell(prefix, BUNDLE_ID)
+        self._announce(prefix, BUNDLE_ID)
+        self._server.operate(f"{prefix}/operator/v1/customers", {"name": "second-0"})
+        self.devices[-3] = world("second-0", prefix)
+
+    def _market(self):
+        """A production realm, which sells through the processor alone."""
+        prefix = f"/realms/{MARKET}"
+        self._server.operate("/operator/v1/realms", {"name": MARKET, "environment": "Production"})
+        apps = f"{prefix}/operator/v1/apps"
+        details = {"appAppleId": APP_ID, "name": "Proof"}
+        self._server.operate(apps, {"bundleId": BUNDLE_ID, "details": details})
+        self._sell(prefix, BUNDLE_ID)
+        versions = f"{apps}/{BUNDLE_ID}/versions"
+        self._server.operate(versions, {"version": "1.0", "products": sorted(catalogue())})
+        self._server.operate(f"{versions}/1.0", {"state": "live"}, "PATCH")
+        for place, name in ((-2, "buyer-0"), (-1, "buyer-1")):
+            customer = {"name": name, "password": PASSWORD, "storefront": "USA"}
+            self._server.operate(f"{prefix}/operator/v1/customers", customer)
+            self.devices[place] = world(
+                name, prefix, environment="Production", password=PASSWORD)
+
+    def _sell(self, prefix, bundle):
+        with open(CATALOGUE, encoding="utf-8") as file:
+            text = file.read()
+        path = f"{prefix}/operator/v1/apps/{bundle}/catalogue"
+        self._server.operate(path, {"name": "proof.storekit", "file": text}, "PUT")
+
+    def _announce(self, prefix, bundle):
+        if self._receiver:
+            path = f"{prefix}/operator/v1/apps/{bundle}/notification-url"
+            self._server.operate(path, {"notificationUrl": self._receiver.url}, "PUT")
+
+    def roots(self, folder):
+        """Files with the store's root certificates, in PEM."""
+        kinds = ["sandbox"]
+        if not self.is_plain and self._plan.processor:
+            kinds.append("production")
+        return [self._root(kind, folder) for kind in kinds]
+
+    def _root(self, kind, folder):
+        path = os.path.join(folder, f"{kind}-root.pem")
+        url = f"http://127.0.0.1:{self._server.port}/certificates/root?kind={kind}&format=pem"
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        with opener.open(url, timeout=30) as response, open(path, "wb") as file:
+            file.write(response.read())
+        return path

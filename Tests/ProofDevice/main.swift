@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import StoreKit
+
+/// An app for the proof alone, on the real PurchaseKit. It is told on standard
+/// input what to buy, a JSON object a line, and says on standard output what
+/// its observer is told. Whoever runs it may kill it at any moment.
+struct Order: Decodable {
+    let product: String
+    let quantity: Int
+    /// Comes back with the payment, as its `applicationUsername`.
+    let tag: String
+}
+
+struct Word: Encodable {
+    var word: String
+    var tag: String?
+    var transaction: String?
+    var product: String?
+    var quantity: Int?
+    var text: String?
+
+    func say() {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        guard let line = try? encoder.encode(self) else { return }
+        FileHandle.standardOutput.write(line + Data("\n".utf8))
+    }
+}
+
+/// Says what happens to each payment, and finishes what has ended.
+final class Teller: NSObject, SKPaymentTransactionObserver {
+    func paymentQueue(
+        _ queue: SKPaymentQueue, updatedTransactions transactions: [SKPaymentTransaction]
+    ) {
+        for transaction in transactions {
+            switch transaction.transactionState {
+            case .purchased, .restored:
+                say("purchased", transaction)
+                queue.finishTransaction(transaction)
+            case .failed:
+                say("failed", transaction)
+                queue.finishTransaction(transaction)
+            case .purchasing: say("purchasing", transaction)
+            case .deferred: say("deferred", transaction)
+            @unknown default: say("unknown", transaction)
+            }
+        }
+    }
+
+    private func say(_ word: String, _ transaction: SKPaymentTransaction) {
+        let payment = transaction.payment
+        Word(
+            word: word, tag: payment.applicationUsername,
+            transaction: transaction.transactionIdentifier, product: payment.productIdentifier,
+            quantity: payment.quantity, text: transaction.error.map { "\($0)" }
+        ).say()
+    }
+}
+
+/// Asks for the products until they have come; then buys what it is told to.
+final class Shopper: NSObject, SKProductsRequestDelegate {
+    private static let products: Set<String> = ["coins.100", "coins.500"]
+    private var products: [String: SKProduct] = [:]
+    private var request: SKProductsRequest?
+
+    func begin() {
+        let request = SKProductsRequest(productIdentifiers: Self.products)
+        request.delegate = self
+        self.request = request
+        request.start()
+    }
+
+    func productsRequest(_ request: SKProductsRequest, didReceive response: SKProductsResponse) {
+        for product in response.products { products[product.productIdentifier] = product }
+        Word(word: "ready").say()
+    }
+
+    func request(_ request: SKRequest, didFailWithError error: any Error) {
+        DispatchQueue.main.asyncAfter(deadline: .now() + 0.1) { self.begin() }
+    }
+
+    func obey(_ line: String) {
+        guard let order = try? JSONDecoder().decode(Order.self, from: Data(line.utf8)),
+            let product = products[order.product]
+        else {
+            Word(word: "misunderstood", text: line).say()
+            return
+        }
+        let payment = SKMutablePayment(product: product)
+        payment.quantity = order.quantity
+        payment.applicationUsername = order.tag
+        SKPaymentQueue.default().add(payment)
+    }
+}
+
+let teller = Teller()
+SKPaymentQueue.default().add(teller)
+let shopper = Shopper()
+shopper.begin()
+DispatchQueue.global().async {
+    while let line = readLine() {
+        DispatchQueue.main.async { shopper.obey(line) }
+    }
+    exit(0)
+}
+RunLoop.main.run()
