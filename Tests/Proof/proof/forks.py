@@ -120,7 +120,8 @@ class Forks:
             if outcome.returncode == 0:
                 return
             time.sleep(0.5)
-        raise Trouble(f"{' '.join(arguments[:2])}: {outcome.stderr[-400:]} {outcome.stdout[-400:]}")
+        words = f"{outcome.stderr[-400:]} {outcome.stdout[-400:]}"
+        raise Trouble(f"{' '.join(arguments[:2])}: {words}")
 
     @staticmethod
     def _clean(arguments):

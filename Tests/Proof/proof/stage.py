@@ -334,7 +334,8 @@ class Stage:
             lives["processor"] = self.processor.lives
         return {
             **counts.tally(gathered),
-            "syncs failed": self.faults.syncs_failed if self.faults else 0, "disturbances": dict(self.supervisor.done),
+            "syncs failed": self.faults.syncs_failed if self.faults else 0,
+            "disturbances": dict(self.supervisor.done),
             "network": mischief, "lives": lives,
         }
 

@@ -36,6 +36,9 @@ class Supervisor:
         self.acts = self._all_acts()
         if stage.plan.acts:
             self.acts = [act for act in self.acts if act.play.__name__ in stage.plan.acts]
+        self.acts = [
+            act for act in self.acts if act.play.__name__ not in stage.plan.without_acts
+        ]
         #: Each is done once before the lot decides. In a short round some are, as
         #: the seed says, so that short rounds take turns.
         self.due = list(self.acts)
