@@ -170,7 +170,7 @@ private struct JSONWebToken {
 
     /// Proof without the payload's place: header, chain, signature, claims.
     func status(roots: [[UInt8]], now: Timestamp) -> OfficialOpinion.Status {
-        guard let x5c = certificates, !x5c.isEmpty, header["alg"] as? String == "ES256",
+        guard let x5c = entries, !x5c.isEmpty, header["alg"] as? String == "ES256",
             let date = signedSeconds(now)
         else { return .failure }
         guard x5c.count == 3 else { return .chainLength }
@@ -187,8 +187,9 @@ private struct JSONWebToken {
     }
 
     /// Of a text it counts the characters, and finds that none is a certificate.
-    private var certificates: [Any]? {
-        (header["x5c"] as? [Any]) ?? (header["x5c"] as? String).map { $0.map { "\($0)" } }
+    private var entries: [Any]? {
+        if let text = header["x5c"] as? String { return text.map { character in "\(character)" } }
+        return header["x5c"] as? [Any]
     }
 
     private func isSigned(by key: OfficialChain.Key) -> Bool {
