@@ -162,7 +162,7 @@ let package = Package(
         .target(
             name: "FuzzEntries",
             dependencies: [
-                "Archive", "CatalogueFile", "CatalogueOverlay", "Commerce", "SignedData",
+                "CatalogueFile", "CatalogueOverlay", "Commerce", "Ledger", "Shop", "SignedData",
                 "StoreWire",
             ],
             path: "Tests/FuzzEntries", swiftSettings: strict),
@@ -243,7 +243,7 @@ let package = Package(
             [
                 "Archive", "Commerce", "Ledger", "SignedData", "Storage", "StoragePostgres",
                 "StorageSQLite",
-                "StoreWire", "TestSupport",
+                "StoreWire", "TestSupport", crypto,
             ]),
         tests(
             "LedgerServerTests",

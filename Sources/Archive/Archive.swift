@@ -58,6 +58,8 @@ public struct ArchiveFault: Error, Equatable, CustomStringConvertible {
         public static let cutShort = Code("archiveCutShort")
         /// The bytes are not those that were written.
         public static let damaged = Code("archiveDamaged")
+        /// A value is none that a backup has.
+        public static let invalid = Code("archiveInvalid")
         /// Made by a newer program.
         public static let tooNew = Code("archiveTooNew")
         /// The file cannot be written, or is there already.

@@ -20,19 +20,22 @@ public struct ArchiveContents: Sendable {
     public let numbers: [Int64: Int64]
 
     /// Reads a file to its end. Throws ``ArchiveFault`` where it is not one,
-    /// not whole, not as it was written, too new, or holds something else
-    /// than `holds`.
-    public init(path: String, holds: String) throws {
-        try self.init(ArchiveReader(path: path), path: path, holds: holds)
+    /// not whole, not as it was written, too new, holds something else than
+    /// `holds`, or a value that breaks the judge's rules.
+    public init(path: String, holds: String, judge: ArchiveJudge) throws {
+        try self.init(ArchiveReader(path: path), path: path, holds: holds, judge)
     }
 
-    /// Reads bytes at hand, as ``init(path:holds:)`` reads a file's, and
+    /// Reads bytes at hand, as ``init(path:holds:judge:)`` reads a file's, and
     /// throws as it does; there is nothing to be loaded afterwards.
-    public init(bytes: [UInt8], name: String, holds: String) throws {
-        try self.init(ArchiveReader(bytes: bytes, name: name), path: name, holds: holds)
+    public init(bytes: [UInt8], name: String, holds: String, judge: ArchiveJudge) throws {
+        try self.init(ArchiveReader(bytes: bytes, name: name), path: name, holds: holds, judge)
     }
 
-    private init(_ reader: ArchiveReader, path: String, holds: String) throws {
+    private init(
+        _ reader: ArchiveReader, path: String, holds: String, _ judge: ArchiveJudge
+    ) throws {
+        var judge = judge
         let header = try reader.header()
         guard header.holds == holds else {
             throw ArchiveFault(
@@ -49,18 +52,41 @@ public struct ArchiveContents: Sendable {
                 let steps = line.migrations.map {
                     MigrationHistory.Step(number: $0.number, name: $0.name, checksum: $0.checksum)
                 }
+                judge.begin(database: line.database)
+                if databases.contains(where: { $0.name == line.database }) {
+                    judge.report("`\(line.database)`", "each database once")
+                }
                 databases.append(Database(name: line.database, steps: steps))
                 columns = nil
-            case .table(let table): columns = table.columns.count
+            case .table(let table):
+                columns = table.columns.count
+                judge.begin(table: table.table, columns: table.columns)
             case .row(let row):
                 guard row.count == columns, !databases.isEmpty else { throw reader.damaged }
                 databases[databases.count - 1].rows += 1
-            case .key(let key): keys[key.key] = [UInt8](key.bytes)
-            case .number(let number): numbers[number.number] = number.next
+                judge.judge(row)
+            case .key(let key):
+                if keys.updateValue([UInt8](key.bytes), forKey: key.key) != nil {
+                    judge.report("a key", "each key once")
+                }
+            case .number(let number):
+                if numbers.updateValue(number.next, forKey: number.number) != nil {
+                    judge.report("a number", "each kind of number once")
+                }
             }
         }
+        // What was changed by accident is called so, whatever its values are.
+        if let problem = judge.problem { throw Self.invalid(path, problem.place, problem.rule) }
         (self.path, self.header, self.databases) = (path, header, databases)
         (self.keys, self.numbers) = (keys, numbers)
+    }
+
+    /// The fault of an archive with a value that breaks a rule.
+    public static func invalid(_ path: String, _ place: String, _ rule: String) -> ArchiveFault {
+        ArchiveFault(
+            .invalid, "\(path) has a value that no backup has: \(place).", rule: rule,
+            remedy: "take a backup that `database backup` or `ledger backup` wrote, and that "
+                + "nobody has changed")
     }
 
     /// Reads the file again and writes its rows. `open` gives the empty

@@ -91,7 +91,7 @@ public enum PurchaseState: Hashable, Sendable {
     case waiting(WaitingReason)
 }
 
-public enum WaitingReason: String, Sendable {
+public enum WaitingReason: String, Sendable, CaseIterable {
     /// A parent's approval.
     case approval
     /// The customer's own attention outside the app.

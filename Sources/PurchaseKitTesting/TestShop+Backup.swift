@@ -45,7 +45,7 @@ extension TestShop {
         _ = try await StoreRestore.read(
             backup.path, into: others ?? .files(in: folder, SQLiteOptions()),
             others == nil ? SQLiteStorage.dialect : options.dialect,
-            keys: try await TestAuthority.keys.value, wall: wall.now)
+            keys: try await TestAuthority.keys.value, wall: wall.now, randomness: Live.randomness)
         try await start(in: others)
     }
 

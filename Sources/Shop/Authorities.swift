@@ -151,6 +151,15 @@ actor Authorities {
         return try CertificateAuthority(files: texts.mapValues { Array($0.utf8) })
     }
 
+    /// Whether a key of a backup, where it is named as an authority, is one
+    /// whose certificates and keys belong together.
+    static func isSound(_ name: String, _ bytes: [UInt8]) -> Bool {
+        let isAuthority = AuthorityKind.allCases.contains {
+            name.hasPrefix("\($0.rawValue)/authority.")
+        }
+        return !isAuthority || (try? decode(bytes, name)) != nil
+    }
+
     private static func name(_ kind: AuthorityKind, _ generation: Int) -> String {
         generation == 1
             ? "\(kind.rawValue)/authority.json"

@@ -15,7 +15,7 @@ public struct FileKeyStore: KeyStore {
     private let randomness: Randomness
 
     /// Bytes that one key may have; all of ours are far smaller.
-    private static let bytesMax = 1_048_576
+    static let bytesMax = 1_048_576
 
     /// `directory` is made when the first key is stored; `randomness` names
     /// files that are being written.

@@ -4,52 +4,129 @@ import Commerce
 import Storage
 import Synchronization
 
-/// Counts for new numbers, each given out once in the whole store. Blocks
-/// are reserved ahead in the registry, so that a purchase does not wait for
-/// it; what a process does not use is a gap. A class, because all realms
-/// draw from the same blocks.
+/// New numbers, each given out once in the whole store. Counts are reserved
+/// ahead in the registry, a block at a time; each count is good for one number
+/// of every bucket. What a process does not use is a gap. A class, because all
+/// realms draw from the same blocks.
 final class NumberBlocks: Sendable {
     /// Big enough that reserving is rare, small enough that gaps stay small.
     static let blockSize: Int64 = 1000
 
+    /// The process's numbers of one kind.
+    private struct Pool {
+        /// What a bucket has left of the block that it draws from.
+        private struct Rest {
+            var counts: Range<Int64> = 0..<0
+            var block = 0
+            /// Drawn and not used.
+            var returned: [Int64] = []
+        }
+
+        private var latest: Range<Int64> = 0..<0
+        /// How many blocks this process has reserved.
+        private(set) var blocks = 0
+        private var rests: [Int64: Rest] = [:]
+        /// The bucket of the next number that may have any.
+        private var turn: Int64 = 0
+        var reservation: Task<Range<Int64>, any Error>?
+
+        mutating func add(_ block: Range<Int64>) {
+            // Another process's first customers begin at another bucket.
+            if blocks == 0 {
+                turn = block.lowerBound / NumberBlocks.blockSize % NumberLayout.buckets
+            }
+            latest = block
+            blocks += 1
+        }
+
+        mutating func take(_ bucket: Int64) -> Int64? {
+            var rest = rests[bucket] ?? Rest()
+            defer { rests[bucket] = rest }
+            if let count = rest.returned.popLast() { return count }
+            if rest.counts.isEmpty, rest.block < blocks {
+                (rest.counts, rest.block) = (latest, blocks)
+            }
+            guard let count = rest.counts.first else { return nil }
+            rest.counts = rest.counts.dropFirst()
+            return count
+        }
+
+        mutating func takeAny() -> (bucket: Int64, count: Int64)? {
+            guard let count = take(turn) else { return nil }
+            defer { turn = (turn + 1) % NumberLayout.buckets }
+            return (turn, count)
+        }
+
+        mutating func giveBack(_ layout: NumberLayout) {
+            rests[layout.bucket, default: Rest()].returned.append(layout.count)
+        }
+    }
+
     private let registry: any Storage
-    private let blocks = Mutex<[IDKind: [Range<Int64>]]>([:])
+    private let pools = Mutex<[IDKind: Pool]>([:])
 
     init(registry: any Storage) {
         self.registry = registry
     }
 
-    /// A count never given out before.
-    func next(_ kind: IDKind) async throws -> Int64 {
-        if let count = take(kind) { return count }
-        let block = try await reserve(kind)
-        blocks.withLock { blocks in
-            let rest = block.lowerBound + 1..<block.upperBound
-            blocks[kind, default: []].append(rest)
+    /// A number never given out before: of a bucket, or of any, each in turn.
+    func next(_ kind: IDKind, bucket: Int64? = nil) async throws -> Int64 {
+        while true {
+            if let number = take(kind, bucket) { return number }
+            try await reserve(kind)
         }
-        return block.lowerBound
+    }
+
+    /// Takes a number back that was drawn and is in nobody's hands: it was
+    /// neither written nor told.
+    func giveBack(_ number: Int64) {
+        guard let layout = NumberLayout(number: number) else { return }
+        pools.withLock { $0[layout.kind, default: Pool()].giveBack(layout) }
     }
 
     /// Reserves a block now, so that the first who needs one need not wait.
-    func prepare(_ kind: IDKind) async throws {
-        let block = try await reserve(kind)
-        blocks.withLock { $0[kind, default: []].append(block) }
-    }
+    func prepare(_ kind: IDKind) async throws { try await reserve(kind) }
 
-    private func take(_ kind: IDKind) -> Int64? {
-        blocks.withLock { blocks in
-            guard let first = blocks[kind]?.first else { return nil }
-            if first.count == 1 {
-                blocks[kind]?.removeFirst()
-            } else {
-                blocks[kind]?[0] = first.lowerBound + 1..<first.upperBound
+    private func take(_ kind: IDKind, _ bucket: Int64?) -> Int64? {
+        pools.withLock { pools in
+            if let bucket {
+                return pools[kind, default: Pool()].take(bucket).map {
+                    NumberLayout(kind: kind, count: $0, bucket: bucket).number
+                }
             }
-            return first.lowerBound
+            return pools[kind, default: Pool()].takeAny().map {
+                NumberLayout(kind: kind, count: $0.count, bucket: $0.bucket).number
+            }
         }
     }
 
-    private func reserve(_ kind: IDKind) async throws -> Range<Int64> {
-        let values: [SQLValue] = [.integer(kind.rawValue), .integer(Self.blockSize)]
+    /// Adds a block; all who wait for one at the same moment share it.
+    private func reserve(_ kind: IDKind) async throws {
+        let task = pools.withLock { pools in
+            if let task = pools[kind, default: Pool()].reservation { return task }
+            let task = Task {
+                do {
+                    let block = try await self.block(kind)
+                    self.pools.withLock { pools in
+                        pools[kind, default: Pool()].add(block)
+                        pools[kind]?.reservation = nil
+                    }
+                    return block
+                } catch {
+                    self.pools.withLock { $0[kind]?.reservation = nil }
+                    throw error
+                }
+            }
+            pools[kind, default: Pool()].reservation = task
+            return task
+        }
+        _ = try await task.value
+    }
+
+    private func block(_ kind: IDKind) async throws -> Range<Int64> {
+        let values: [SQLValue] = [
+            .integer(kind.rawValue), .integer(Self.blockSize), .integer(NumberLayout.countMax),
+        ]
         let upper = try await registry.write { writing in
             if let row = try writing.first(Statement.Registry.reserveNumbers, values) {
                 return try row.integer("next_count")
@@ -57,12 +134,20 @@ final class NumberBlocks: Sendable {
             try writing.execute(
                 Statement.Registry.insertNumbers, [.integer(kind.rawValue), .integer(0)])
             guard let row = try writing.first(Statement.Registry.reserveNumbers, values) else {
-                throw StorageFault(.malformedRow, "no block of numbers could be reserved")
+                throw StorageFault(.numbersSpent, "no numbers of the kind \(kind) are left")
             }
             return try row.integer("next_count")
         }
+        guard upper >= Self.blockSize else {
+            throw StorageFault(.malformedRow, "numbers of the kind \(kind) begin below 0")
+        }
         return upper - Self.blockSize..<upper
     }
+}
+
+extension StorageFault.Code {
+    /// All numbers of a kind were given out, or skipped by restores.
+    static let numbersSpent = StorageFault.Code("numbersSpent")
 }
 
 /// Counts of a seeded realm, from 0: what its database holds tells where to
@@ -81,6 +166,13 @@ final class SeededNumbers: Sendable {
         counts.withLock { counts in
             defer { counts[kind, default: 0] += 1 }
             return counts[kind, default: 0]
+        }
+    }
+
+    /// Takes a count back that was not used, where none was drawn since.
+    func giveBack(_ kind: IDKind, _ count: Int64) {
+        counts.withLock { counts in
+            if counts[kind] == count + 1 { counts[kind] = count }
         }
     }
 }

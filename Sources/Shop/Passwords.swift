@@ -50,6 +50,9 @@ final class Passwords: Sendable {
         return constantTimeEqual(hash, parts.hash)
     }
 
+    /// Whether it is a hash that ``matches(_:_:)`` compares with.
+    static func isStored(_ text: String) -> Bool { StoredPassword(text) != nil }
+
     private func derive(
         _ password: String, salt: [UInt8], _ cost: PasswordCost
     ) async throws -> [UInt8] {
@@ -80,7 +83,10 @@ private struct StoredPassword {
             let salt = bytes(hexadecimal: parts[4]), let hash = bytes(hexadecimal: parts[5])
         else { return nil }
         guard (2...1_048_576).contains(rounds), rounds & (rounds - 1) == 0,
-            (1...32).contains(blockSize), (1...16).contains(parallelism)
+            (1...32).contains(blockSize), (1...16).contains(parallelism),
+            rounds * blockSize * 128 <= PasswordCost.bytesMax,
+            rounds * blockSize * parallelism <= PasswordCost.mixesMax,
+            salt.count <= 64, hash.count <= 64, !hash.isEmpty
         else { return nil }
         cost = PasswordCost(rounds: rounds, blockSize: blockSize, parallelism: parallelism)
         self.salt = salt

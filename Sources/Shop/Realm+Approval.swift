@@ -53,9 +53,12 @@ extension Realm {
                 return outcome
             }
             committed(outcome, row.key, context)
-            _ = try await settle(commit, outcome, context)
+            giveBackUnused(commit, try await settle(commit, outcome, context))
         } catch let before as AskedBefore {
-            _ = try await settle(commit, before.outcome, context)
+            giveBackUnused(commit, try await settle(commit, before.outcome, context))
+        } catch let refusal as Refusal {
+            giveBack(commit.transactionNumber)
+            throw refusal
         }
         guard let now = try await purchaseRow(row.key) else { throw Self.purchaseNotFound }
         return now.record

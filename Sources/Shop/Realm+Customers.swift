@@ -43,6 +43,7 @@ extension Realm {
             return try writing.first(Statement.Customers.byName, [.text(key)])
         }
         guard let inserted else {
+            giveBack(number)
             throw Refusal(
                 .conflict, code: "customerExists", "There is a customer of this name already.",
                 field: "name", rule: "a sign-in name is one customer's",

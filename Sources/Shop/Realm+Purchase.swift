@@ -22,10 +22,12 @@ extension Realm {
         let commit = try await commit(key, try payment(request), session)
         let asked: PurchaseOutcome
         do { asked = try await ask(commit, context) } catch let refusal as Refusal {
+            giveBack(commit.transactionNumber)
             if refusal.kind == .unauthorised { recentSessions.forget(session) }
             throw refusal
         }
         let outcome = try await settle(commit, asked, context)
+        giveBackUnused(commit, outcome)
         return try await response(outcome, commit.payment.productID, session)
     }
 
@@ -60,6 +62,14 @@ extension Realm {
             shelf: try await shelf(
                 revision: session.clock.catalogueRevision, for: key.customer),
             wall: ports.wall.now, leases: leases)
+    }
+
+    /// Takes back the number of a purchase that came to an end without it:
+    /// what was sold before, or is not sold, draws none. Not called after a
+    /// fault, for then nobody knows what was written.
+    func giveBackUnused(_ commit: PurchaseCommit, _ outcome: PurchaseOutcome) {
+        if case .sold(let sold) = outcome.state, sold.value == commit.transactionNumber { return }
+        giveBack(commit.transactionNumber)
     }
 
     /// The first commit, or what an earlier one left.

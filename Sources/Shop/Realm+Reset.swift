@@ -13,23 +13,29 @@ extension Store {
     ///
     /// One commit: whoever asks meanwhile is answered before it or after it.
     /// Customers of another cluster lose theirs a moment later, in one commit too.
-    /// The realm's audit tells it in that commit, the store's after it.
+    /// The realm's audit reports it in that commit, the store's after it, at the
+    /// next start at the latest (``ResetNote``).
     /// Refusals, in order: `realmNotFound`, `realmIsProduction`,
     /// `processorIsOwed`.
     public func resetRealm(
         named name: String, _ context: RequestContext
     ) async throws -> RealmReset {
-        let reset = try await realm(named: name).reset(context)
-        let entry = audit(
-            "realm.reset", name, before: reset.words, after: "generation \(reset.generation)",
-            context)
-        try await registry.write { try entry.writeInRegistry($0) }
+        let realm = try await realm(named: name)
+        await auditResetsQuietly(of: realm, context)
+        let registry = registry
+        let reset = try await realm.reset(context) { note in
+            try await registry.write { try note.write($0) }
+        }
+        await auditResetsQuietly(of: realm, context)
         return reset
     }
 }
 
 extension Realm {
-    func reset(_ context: RequestContext) async throws -> RealmReset {
+    /// `announce` is called with a note before anything is written.
+    func reset(
+        _ context: RequestContext, announce: (ResetNote) async throws -> Void
+    ) async throws -> RealmReset {
         guard !isProduction else {
             throw Refusal(
                 .conflict, code: "realmIsProduction",
@@ -38,10 +44,7 @@ extension Realm {
                 remedy: "name a sandbox; `realm list` tells which realms are")
         }
         let elsewhere = try await clearedElsewhere()
-        let commit = ResetCommit(
-            realm: description.name, who: context.actor, wall: ports.wall.now,
-            drawn: seededNext, elsewhere: elsewhere)
-        let reset = try await home.write { try commit.write($0) }
+        let reset = try await resetHome(elsewhere, context, announce)
         await bringHouse()
         recentSessions.forgetAll()
         wakeEverybody()
@@ -50,6 +53,32 @@ extension Realm {
             ["realm": description.id, "generation": "\(reset.generation)"])
         return reset
     }
+
+    /// The home's commit, under a generation of its own. Where another reset
+    /// was quicker, it is made again under another.
+    private func resetHome(
+        _ elsewhere: ClearedRows, _ context: RequestContext,
+        _ announce: (ResetNote) async throws -> Void
+    ) async throws -> RealmReset {
+        while true {
+            let wall = ports.wall.now
+            let start = FreshStart(wall: wall, randomness: ports.randomness)
+            let last = try await home.read {
+                try $0.first(Statement.Restores.generation)?.integer("generation") ?? 0
+            }
+            let generation = start.generation(after: last)
+            try await announce(ResetNote(realm: description.id, generation: generation))
+            let commit = ResetCommit(
+                realm: description.name, generation: generation, who: context.actor, wall: wall,
+                drawn: seededNext, elsewhere: elsewhere)
+            do { return try await home.write { try commit.write($0) } } catch is Outrun {
+                continue
+            }
+        }
+    }
+
+    /// Thrown to leave a write without committing.
+    fileprivate struct Outrun: Error {}
 
     /// The other clusters are cleared by the commits that bring them the new
     /// generation. All must answer, and owe no processor, before it is made;
@@ -75,6 +104,7 @@ extension Realm {
 /// What a reset writes: runs inside one commit, perhaps twice.
 private struct ResetCommit: Sendable {
     let realm: String
+    let generation: Int64
     let who: String
     let wall: Timestamp
     /// Where a seeded realm goes on in this process.
@@ -85,16 +115,15 @@ private struct ResetCommit: Sendable {
     func write(_ writing: any Writing) throws -> RealmReset {
         let cleared = try ClearedRows.clear(writing, drawn: drawn) + elsewhere
         guard
-            let row = try writing.first(
-                Statement.Resets.newGeneration, [.integer(wall.milliseconds)])
-        else { throw StorageFault(.malformedRow, "the realm has no row") }
+            try writing.first(Statement.Resets.newGeneration, [.integer(generation)]) != nil
+        else { throw Realm.Outrun() }
         let reset = RealmReset(
-            realm: realm, generation: try row.integer("generation"),
+            realm: realm, generation: generation,
             purchases: cleared.purchases, transactions: cleared.transactions,
             sessions: cleared.sessions)
         try AuditEntry(
             who: who, wall: wall, deed: "realm.reset", subject: realm,
-            before: reset.words, after: "generation \(reset.generation)"
+            before: reset.words, after: ResetNote.words(generation)
         ).write(writing)
         return reset
     }
@@ -200,15 +229,13 @@ extension Statement {
                 (SELECT count(*) FROM sessions) AS sessions
             """)
 
-        /// As after a restore: wall time, so that none comes twice.
+        /// Answers where no other reset was quicker.
         static let newGeneration = Statement(
             "resets.newGeneration", [.integer],
             """
             UPDATE realm
-            SET generation = CASE WHEN generation < $1 THEN $1 ELSE generation + 1 END,
-                reset_generation = CASE WHEN generation < $1 THEN $1 ELSE generation + 1 END,
-                house_revision = house_revision + 1
-            RETURNING generation
+            SET generation = $1, reset_generation = $1, house_revision = house_revision + 1
+            WHERE generation < $1 RETURNING generation
             """)
 
         static let markNumber = Statement(

@@ -30,7 +30,14 @@ extension Realm {
             appTransactionNumber: try await newNumber(
                 .appTransaction, bucket: customer.id.bucket),
             wall: ports.wall.now)
-        let session = try await storage(of: customer.id).write { try arrival.write($0) }
+        let (session, known) = try await storage(of: customer.id).write { try arrival.write($0) }
+        // A device that was here before keeps its numbers.
+        if let device = known.device, device != arrival.deviceNumber {
+            giveBack(arrival.deviceNumber)
+        }
+        if let account = known.account, account != arrival.appTransactionNumber {
+            giveBack(arrival.appTransactionNumber)
+        }
         ports.log(.info, "signed in", context, session.facts)
         return response(arrival, session, customer, app.settings)
     }
@@ -150,13 +157,21 @@ private struct Arrival: Sendable {
     var expires: Timestamp { wall.adding(seconds: Realm.sessionSeconds) }
     private var version: String { request.appVersion ?? Realm.unknownVersion }
 
-    func write(_ writing: any Writing) throws -> DeviceSession {
+    /// Answers also the numbers that device and account had before.
+    func write(
+        _ writing: any Writing
+    ) throws -> (DeviceSession, known: (device: Int64?, account: Int64?)) {
         let customer = SQLValue.integer(token.customer.value)
         let bundle = SQLValue.text(bundleID.value)
         let device = SQLValue.text(deviceUUID.text)
         guard try writing.first(Statement.Customers.line, [customer]) != nil,
-            let clock = try writing.first(Statement.Customers.now, [customer])
+            let clock = try writing.first(
+                Statement.Sessions.arriving, [customer, bundle, device])
         else { throw StorageFault(.malformedRow, "a customer without a row") }
+        let known = (
+            device: try clock.optionalInteger("device_id"),
+            account: try clock.optionalInteger("app_transaction_id")
+        )
         let now = SQLValue.integer(try ClockRow(clock).now(wall: wall).milliseconds)
         try writing.execute(
             Statement.Sessions.putDevice,
@@ -182,7 +197,7 @@ private struct Arrival: Sendable {
             // Read back it cannot be only where the app is new to the cluster.
             throw StorageFault(.busy, "the app is on its way to the customer's cluster")
         }
-        return try DeviceSession(session, token.customer, token.hash)
+        return (try DeviceSession(session, token.customer, token.hash), known)
     }
 }
 

@@ -114,13 +114,20 @@ public final class Realm: Sendable {
     }
 
     /// A new number of a kind. The bucket is that of the customer it belongs
-    /// to; a customer's own follows from the count.
+    /// to; a customer's own comes with the number.
     func newNumber(_ kind: IDKind, bucket: Int64? = nil) async throws -> Int64 {
-        let count: Int64
-        if let seeded { count = seeded.next(kind) } else { count = try await numbers.next(kind) }
+        guard let seeded else { return try await numbers.next(kind, bucket: bucket) }
+        let count = seeded.next(kind)
         return NumberLayout(
             kind: kind, count: count, bucket: bucket ?? count % NumberLayout.buckets
         ).number
+    }
+
+    /// Takes back a number that was drawn, and neither written nor told.
+    func giveBack(_ number: Int64) {
+        guard let seeded else { return numbers.giveBack(number) }
+        guard let layout = NumberLayout(number: number) else { return }
+        seeded.giveBack(layout.kind, layout.count)
     }
 
     /// Where a seeded realm goes on in this process; nothing in any other.

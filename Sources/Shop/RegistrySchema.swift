@@ -53,6 +53,7 @@ enum RegistrySchema {
         Migration(5, "operators, store's audit", operatorTables),
         Migration(6, "rotations under way", [rotationNotes]),
         Migration(7, "databases that were set back", [advances]),
+        Migration(8, "resets under way", [resetNotes]),
     ]
 }
 
@@ -98,12 +99,13 @@ extension Statement {
             "registry.markRemoved", [.text, .integer],
             "UPDATE realms SET removed_at = $2 WHERE id = $1")
 
-        /// Takes the next block of a kind; answers where the next one starts.
+        /// Takes the next block of a kind; answers where the next one starts,
+        /// and nothing where there is no row, or no room below the third value.
         static let reserveNumbers = Statement(
-            "registry.reserveNumbers", [.integer, .integer],
+            "registry.reserveNumbers", [.integer, .integer, .integer],
             """
             UPDATE number_blocks SET next_count = next_count + $2
-            WHERE kind = $1 RETURNING next_count
+            WHERE kind = $1 AND next_count <= $3 - $2 RETURNING next_count
             """)
 
         static let numbers = Statement(

@@ -61,7 +61,7 @@ extension Store {
         }
         for note in notes {
             let generations = try await authorities.generations(note.kind)
-            guard generations.count >= note.generation else { continue }
+            guard note.generation > 0, generations.count >= note.generation else { continue }
             let isStored = generations[note.generation - 1].serialWords == note.after
             try await registry.write { try note.settle(isStored: isStored, $0) }
         }

@@ -179,6 +179,9 @@ struct ClockRow: Sendable {
     let catalogueRevision: Int64
 
     init(_ row: Row, hasLastEvent: Bool = true) throws {
+        guard try row.integer("clock_ahead").magnitude <= Timestamp.magnitudeMax else {
+            throw StorageFault(.malformedRow, "a clock beyond all dates")
+        }
         clock = RealmClock(
             standsAt: try row.optionalInteger("clock_stands_at").map(Timestamp.init),
             aheadMilliseconds: try row.integer("clock_ahead"),

@@ -8,12 +8,13 @@ extension Statement {
     enum Shop {
         static let registry =
             Registry.all + Keys.all + Restores.registry + Advances.registry + Certificates.all
-            + KeyRealms.all + Operators.all + Rotations.all
+            + KeyRealms.all + Operators.all + Rotations.all + ResetNotes.registry
         static let realm =
             Realms.all + Catalogues.all + Customers.all + Sessions.all + Purchases.all
             + Transactions.all + ServerKeys.all + Notifications.all + Errands.all
             + DueWorks.all + Pruning.all + Audits.all + Restores.realm + Advances.realm + Resets.all
-            + Clearing.all + AppVersions.all + Groups.all + Clustering.all + Houses.all
+            + ResetNotes.realm + Clearing.all + AppVersions.all + Groups.all + Clustering.all
+            + Houses.all
     }
 
     enum Realms {

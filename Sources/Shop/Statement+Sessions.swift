@@ -27,6 +27,20 @@ extension Statement {
             ON CONFLICT (customer_id, bundle_id) DO NOTHING
             """)
 
+        /// As ``Customers/now``, with the numbers that device and account have.
+        static let arriving = Statement(
+            "sessions.arriving", [.integer, .text, .text],
+            """
+            SELECT \(Realms.clockColumns),
+                (SELECT t.changed_at FROM transactions t WHERE t.customer_id = $1
+                    ORDER BY t.revision DESC LIMIT 1) AS last_event,
+                (SELECT d.device_id FROM devices d WHERE d.customer_id = $1
+                    AND d.bundle_id = $2 AND d.device_uuid = $3) AS device_id,
+                (SELECT a.app_transaction_id FROM app_accounts a
+                    WHERE a.customer_id = $1 AND a.bundle_id = $2) AS app_transaction_id
+            FROM realm r
+            """)
+
         static let insert = Statement(
             "sessions.insert", [.integer, .blob, .text, .text, .text, .integer, .integer],
             """
@@ -107,7 +121,8 @@ extension Statement {
             """)
 
         static let all = [
-            putDevice, putAppAccount, insert, deleteExpired, find, isValid, touch, end, between,
+            putDevice, putAppAccount, arriving, insert, deleteExpired, find, isValid, touch, end,
+            between,
             page,
         ]
     }

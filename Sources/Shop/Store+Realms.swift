@@ -15,6 +15,10 @@ struct RealmRow: Sendable {
 
     init(_ row: Row) throws {
         id = try row.text("id")
+        // It names files and schemas.
+        guard StoreArchiveRules.isRealmID(id) else {
+            throw StorageFault(.malformedRow, "a realm's id is not letters and digits")
+        }
         name = try row.text("name")
         environment = try row.text("environment")
         seed = try row.optionalInteger("seed")
@@ -69,6 +73,10 @@ extension Store {
                 field: "name", rule: "a store always has the realm `\(Self.defaultRealm)`",
                 remedy: "start with an empty data directory instead")
         }
+        // What was reset before is reported before: its database goes.
+        if let row = try await realmRow(named: name), let realm = try? await opened(row) {
+            await auditResetsQuietly(of: realm, context)
+        }
         let now = ports.wall.now
         let who = context.actor
         let deleted = try await registry.write { writing -> String? in
@@ -76,6 +84,7 @@ extension Store {
                 Statement.Registry.deleteRealm, [.text(name), .integer(now.milliseconds)])
             guard let row else { return nil }
             let id = try row.text("id")
+            try writing.execute(Statement.ResetNotes.drop, [.text(id)])
             try AuditEntry(
                 who: who, wall: now, deed: "realm.delete", subject: name,
                 before: "\(try row.text("environment")) \(id)", after: nil
@@ -113,6 +122,7 @@ extension Store {
     func removeDeletedRealms() async throws {
         let ids = try await registry.read { reading in
             try reading.query(Statement.Registry.unremovedRealms, []).map { try $0.text("id") }
+                .filter(StoreArchiveRules.isRealmID)
         }
         for id in ids {
             do { try await remove(realm: id) } catch let fault as StorageFault
@@ -132,6 +142,7 @@ extension Store {
             guard let row = try await realmRow(named: summary.name) else { continue }
             let realm = try await opened(row)
             try await realm.settleAll(RequestContext(requestID: "start"))
+            try await auditResets(of: realm)
             try await keyRealms.claim(
                 all: try await realm.serverKeys().map(\.keyId), realm: row.id)
             // Files stay open only for realms that somebody uses.

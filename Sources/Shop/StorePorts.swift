@@ -65,6 +65,12 @@ public struct PasswordCost: Hashable, Sendable {
         self.parallelism = parallelism
     }
 
+    /// Memory of a guess at a stored password, which may be a stranger's: a
+    /// hash that costs more is nobody's.
+    static let bytesMax = 256 * 1024 * 1024
+    /// N · r · p of such a guess: four times what OWASP recommends.
+    static let mixesMax = 4_194_304
+
     /// 16 MiB and some tens of milliseconds a guess.
     public static let standard = PasswordCost(rounds: 16_384)
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Archive
 import CatalogueFile
 import CatalogueOverlay
 import Commerce
+import Ledger
+import Shop
 import SignedData
 import StoreWire
 
@@ -21,7 +22,8 @@ public enum FuzzEntry: String, CaseIterable, Sendable {
         case .certificate: Self.certificate(bytes)
         case .overlay: _ = try? CatalogueOverlay(yaml: bytes, name: "fuzzed.storekit.yaml")
         case .archive:
-            _ = try? ArchiveContents(bytes: bytes, name: "fuzzed.backup", holds: "store")
+            try? StoreRestore.check(bytes, name: "fuzzed.backup")
+            try? LedgerRestore.check(bytes, name: "fuzzed.backup")
         case .status: Self.status(bytes)
         }
     }

@@ -105,10 +105,13 @@ final class BackupPlace: Sendable {
         return path
     }
 
-    func restore(_ path: String) async throws -> StoreRestore.Summary {
+    /// `chance` is the machine's.
+    func restore(
+        _ path: String, wall: Timestamp = TestWall.start.adding(seconds: 60),
+        chance: Randomness = .seeded(3)
+    ) async throws -> StoreRestore.Summary {
         try await StoreRestore.read(
-            path, into: places, dialect, keys: try keys(),
-            wall: TestWall.start.adding(seconds: 60))
+            path, into: places, dialect, keys: try keys(), wall: wall, randomness: chance)
     }
 
     /// A store that is new gets the keys that all tests share, for speed.

@@ -198,7 +198,8 @@ import Testing
 
         await #expect(throws: StorageFault.self) {
             try await StoreRestore.read(
-                archive, into: dying, there.dialect, keys: try there.keys(), wall: TestWall.start)
+                archive, into: dying, there.dialect, keys: try there.keys(), wall: TestWall.start,
+                randomness: .seeded(1))
         }
         let fault = await #expect(throws: StorageFault.self) { try await there.open() }
         #expect(fault?.code == .halfRestored)

@@ -4,6 +4,7 @@ import Commerce
 import Storage
 import StorageSQLite
 import StoreWire
+import Synchronization
 import TestSupport
 import Testing
 
@@ -107,6 +108,129 @@ import Testing
         #expect(numbers.count == 6)
         #expect(Set(numbers).count == 6)
         await world.store.close()
+    }
+
+    /// Databases of a store whose process dies with the realm's commit.
+    private final class Killed: Sendable {
+        private let isDead = Mutex(false)
+        private let isArmed = Mutex(false)
+
+        func arm() { isArmed.withLock { $0 = true } }
+
+        func places(_ base: StoragePlaces) -> StoragePlaces {
+            var places = base
+            places.registry = {
+                Watched(base: try await base.registry($0), kill: self, dies: false)
+            }
+            places.realm = {
+                Watched(base: try await base.realm($0, $1), kill: self, dies: true)
+            }
+            return places
+        }
+
+        struct Watched: Storage {
+            let base: any Storage
+            let kill: Killed
+            let dies: Bool
+
+            func read<Answer: Sendable>(
+                _ body: @escaping @Sendable (any Reading) throws -> Answer
+            ) async throws -> Answer { try await base.read(body) }
+
+            func write<Answer: Sendable>(
+                _ body: @escaping @Sendable (any Writing) throws -> Answer
+            ) async throws -> Answer {
+                if kill.isDead.withLock({ $0 }) { throw StorageFault(.unavailable, "killed") }
+                let answer = try await base.write(body)
+                if dies, kill.isArmed.withLock({ $0 }) { kill.isDead.withLock { $0 = true } }
+                return answer
+            }
+
+            func close() async throws { try await base.close() }
+            func wake(_ word: String) { base.wake(word) }
+            func wakes() -> AsyncStream<Wake> { base.wakes() }
+        }
+    }
+
+    private func open(_ place: BackupPlace, _ places: StoragePlaces) async throws -> Store {
+        try await Store.open(
+            StorePorts(
+                places: places, keys: try place.keys(), wall: place.wall.clock,
+                randomness: .seeded(7), passwordCost: PasswordCost(rounds: 2)))
+    }
+
+    private func resets(_ store: Store) async throws -> [String] {
+        try await store.auditEntries().entries.filter { $0.deed == "realm.reset" }
+            .map { "\($0.who) \($0.subject) \($0.before ?? "") -> \($0.after ?? "")" }
+    }
+
+    @Test(arguments: BackupEngine.allCases)
+    func `a process that dies with a reset has it in the store's audit, once`(
+        engine: BackupEngine
+    ) async throws {
+        let place = try await BackupPlace(engine)
+        await (try await place.open(isNew: true)).close()
+        let kill = Killed()
+        let first = try await open(place, kill.places(place.places))
+        kill.arm()
+        _ = try? await first.resetRealm(named: Store.defaultRealm, TestWorld.context)
+        await first.close()
+
+        let second = try await open(place, place.places)
+        let generation = try await second.realm(named: Store.defaultRealm).description.generation
+        let told = try await resets(second)
+        let again = try await second.resetRealm(named: Store.defaultRealm, TestWorld.context)
+        await second.close()
+        let third = try await open(place, place.places)
+
+        let words = "\(TestWorld.context.actor) default 0 purchases, 0 transactions -> generation "
+        #expect(generation > 1)
+        #expect(told == [words + "\(generation)"])
+        #expect(try await resets(third) == [told.first, words + "\(again.generation)"])
+        await third.close()
+    }
+
+    @Test func `a reset that died is in the store's audit before its realm is deleted`()
+        async throws
+    {
+        let place = try await BackupPlace(.sqlite)
+        let store = try await place.open(isNew: true)
+        _ = try await store.createRealm(CreateRealmRequest(name: "spare"))
+        let realm = try await store.realm(named: "spare")
+        let registry = store.registry
+        // Without what comes after the realm's commit.
+        let reset = try await realm.reset(TestWorld.context) { note in
+            try await registry.write { try note.write($0) }
+        }
+        // What was announced, and never can be made.
+        try await registry.write {
+            try ResetNote(realm: realm.description.id, generation: 1).write($0)
+        }
+        #expect(try await resets(store).isEmpty)
+
+        try await store.deleteRealm(named: "spare", TestWorld.context)
+
+        let told = try await resets(store)
+        #expect(told.count == 1 && told.first?.hasSuffix("generation \(reset.generation)") == true)
+        await store.close()
+    }
+
+    @Test func `a reset that is about to be made is left to its process`() async throws {
+        let place = try await BackupPlace(.sqlite)
+        let store = try await place.open(isNew: true)
+        let realm = try await store.realm(named: Store.defaultRealm)
+        let registry = store.registry
+
+        _ = try await realm.reset(TestWorld.context) { note in
+            try await registry.write { try note.write($0) }
+            try await store.auditResets(of: realm)
+        }
+        #expect(try await resets(store).isEmpty)
+        try await store.auditResets(of: realm)
+        try await store.auditResets(of: realm)
+
+        #expect(try await resets(store).count == 1)
+        await store.close()
     }
 
     @Test func `a production realm is not reset, nor one that does not exist`() async throws {

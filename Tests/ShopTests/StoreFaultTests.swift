@@ -132,19 +132,6 @@ import Testing
         #expect([numbers.next(.customer), numbers.next(.customer)] == [0, 1])
     }
 
-    @Test func `a block of numbers is used up before the next is taken`() async throws {
-        let world = try await TestWorld.open()
-        let numbers = NumberBlocks(registry: world.store.registry)
-        world.places.counter.reset()
-
-        var counts: [Int64] = []
-        for _ in 0...NumberBlocks.blockSize { counts.append(try await numbers.next(.device)) }
-
-        #expect(world.places.counter.commits == 2)
-        #expect(Set(counts).count == counts.count)
-        #expect(counts == counts.sorted())
-    }
-
     @Test func `a log says level, sentence and facts, and no more`() {
         let logged = Logged()
 

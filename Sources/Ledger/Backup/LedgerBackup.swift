@@ -61,7 +61,8 @@ public enum LedgerRestore {
         _ path: String, _ dialect: Dialect, wall: Timestamp,
         open: ([Migration]) async throws -> any Storage
     ) async throws -> Summary {
-        let contents = try ArchiveContents(path: path, holds: LedgerBackup.holds)
+        let contents = try ArchiveContents(
+            path: path, holds: LedgerBackup.holds, judge: LedgerArchiveRules.judge)
         let storage = try await open(try migrations(contents))
         do {
             try await begin(storage, dialect, contents, wall)
@@ -69,6 +70,9 @@ public enum LedgerRestore {
             try await storage.write {
                 try $0.execute(Statement.Upkeep.finish, [.integer(wall.milliseconds)])
             }
+        } catch let fault as StorageFault where fault.code == .constraint {
+            try? await storage.close()
+            throw ArchiveContents.invalid(path, "a row", "each row once")
         } catch {
             try? await storage.close()
             throw error

@@ -54,7 +54,7 @@ struct AdvancedRealm {
     }
 
     /// Gives all of them one generation that none has had.
-    func goOn(_ wall: Timestamp) async throws -> NamesMended {
+    func goOn(_ start: FreshStart) async throws -> NamesMended {
         var last = try await State(home)
         for other in others {
             // What a reset took is not brought back by a cluster that missed it.
@@ -63,7 +63,7 @@ struct AdvancedRealm {
             }
         }
         for other in others { last = last.later(try await State(other.storage)) }
-        let generation = max(wall.milliseconds, last.generation + 1)
+        let generation = start.generation(after: last.generation)
         var names = NamesMended()
         for (index, other) in others.enumerated() {
             let carried = try await home.read {

@@ -53,23 +53,16 @@ extension Statement {
         static let forgetSeeds = Statement(
             "restores.forgetSeeds", [], "UPDATE realms SET seed = NULL")
 
-        /// Beyond the archive's own row and what was read last, whichever is more.
-        static let raiseNumbers = Statement(
-            "restores.raiseNumbers", [.integer, .integer, .integer],
+        static let setNumbers = Statement(
+            "restores.setNumbers", [.integer, .integer],
             """
-            UPDATE number_blocks
-            SET next_count = CASE WHEN next_count > $2 THEN next_count ELSE $2 END + $3
-            WHERE kind = $1
+            INSERT INTO number_blocks (kind, next_count) VALUES ($1, $2)
+            ON CONFLICT (kind) DO UPDATE SET next_count = excluded.next_count
             """)
 
-        /// Wall time, so that no generation comes twice however often the
-        /// same copy is restored.
         static let newGeneration = Statement(
             "restores.newGeneration", [.integer],
-            """
-            UPDATE realm SET seed = NULL,
-                generation = CASE WHEN generation < $1 THEN $1 ELSE generation + 1 END
-            """)
+            "UPDATE realm SET seed = NULL, generation = $1")
 
         static let freeErrands = Statement(
             "restores.freeErrands", [], "UPDATE errands SET lease_until = NULL")
@@ -81,7 +74,7 @@ extension Statement {
             "restores.errands", [],
             "SELECT count(*) AS errands, min(due_at) AS oldest FROM errands")
 
-        static let registry = [unfinished, begin, finish, allRealms, forgetSeeds, raiseNumbers]
+        static let registry = [unfinished, begin, finish, allRealms, forgetSeeds, setNumbers]
         static let realm = [newGeneration, freeErrands, generation, errands]
     }
 }

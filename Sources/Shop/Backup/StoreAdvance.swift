@@ -8,8 +8,8 @@ public import Storage
 /// that lacked the last commits. What was sold since is not in them, but the
 /// customers' devices, the merchant's ledger and the processor know it; so
 ///
-/// - numbers of every kind go on ``StoreRestore/numbersRaised`` further, so
-///   that none comes again;
+/// - numbers of every kind go on where none was given out, also not by another
+///   store that goes on from the same snapshot (``FreshStart``);
 /// - every realm has a new generation and no sessions, by which devices know
 ///   that they must read anew;
 /// - a seeded realm goes on without its seed, whose numbers would come again;
@@ -25,8 +25,8 @@ public enum StoreAdvance {
     public struct Summary: Hashable, Sendable, Codable {
         /// Names of the realms that go on.
         public let realms: [String]
-        /// How much further the numbers of each kind go on.
-        public let numbersRaised: Int64
+        /// The count from which the numbers of each kind go on.
+        public let numbersFrom: Int64
         /// Customers of other clusters whose names the home had lost.
         public let namesFound: Int
         /// Names whose customers another cluster had lost.
@@ -35,10 +35,13 @@ public enum StoreAdvance {
 
     /// Advances a store. All clusters must answer. Throws ``StorageFault``;
     /// then it is not served until this was done again.
-    public static func run(_ places: StoragePlaces, wall: Timestamp) async throws -> Summary {
+    public static func run(
+        _ places: StoragePlaces, wall: Timestamp, randomness: Randomness
+    ) async throws -> Summary {
+        let start = FreshStart(wall: wall, randomness: randomness)
         let registry = try await places.registry(RegistrySchema.migrations)
         do {
-            let summary = try await run(places, registry, wall)
+            let summary = try await run(places, registry, wall, start)
             try await registry.close()
             return summary
         } catch {
@@ -48,7 +51,8 @@ public enum StoreAdvance {
     }
 
     private static func run(
-        _ places: StoragePlaces, _ registry: any Storage, _ wall: Timestamp
+        _ places: StoragePlaces, _ registry: any Storage, _ wall: Timestamp,
+        _ start: FreshStart
     ) async throws -> Summary {
         try await StoreRestore.checkFinished(registry)
         let rows = try await registry.read { reading in
@@ -63,15 +67,16 @@ public enum StoreAdvance {
         }
         var names = NamesMended()
         for row in rows {
-            names += try await AdvancedRealm.with(row, places, wall) { try await $0.goOn(wall) }
+            names += try await AdvancedRealm.with(row, places, wall) { try await $0.goOn(start) }
         }
-        try await registry.write { writing in
-            try StoreRestore.raise(writing, [:])
+        let first = try await registry.write { writing in
+            let first = try StoreRestore.raise(writing, [:], start)
             try writing.execute(Statement.Advances.finish, [.integer(wall.milliseconds)])
+            return first
         }
         return Summary(
-            realms: rows.map(\.name), numbersRaised: StoreRestore.numbersRaised,
-            namesFound: names.found, namesFreed: names.freed)
+            realms: rows.map(\.name), numbersFrom: first, namesFound: names.found,
+            namesFreed: names.freed)
     }
 
     /// Throws a fault where an advance was begun and not finished.

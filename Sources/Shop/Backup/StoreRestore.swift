@@ -10,17 +10,13 @@ public import Storage
 /// A mark in the registry is the first that is written and its end the last:
 /// between the two no program serves the store. Then
 ///
-/// - numbers go on ``numbersRaised`` further than the copy's, so that none
-///   which was given out after the copy was made is given out again;
+/// - numbers go on where neither the copy nor any other store that was made
+///   from it, or from one like it, has given any out (``FreshStart``);
 /// - every realm has a new generation, by which devices know that they must
 ///   read anew; no session goes on, so each device signs in and learns it;
 /// - a seeded realm goes on without its seed, whose numbers would come again;
 /// - nobody holds an errand.
 public enum StoreRestore {
-    /// More than any store sells between two backups. There is room for ten
-    /// thousand restores.
-    public static let numbersRaised: Int64 = 100_000_000
-
     /// What was restored.
     public struct Summary: Hashable, Sendable, Codable {
         /// When the copy was made, wall time.
@@ -34,26 +30,31 @@ public enum StoreRestore {
     /// where the archive is not whole, too new, or the place is not empty.
     public static func read(
         _ path: String, into places: StoragePlaces, _ dialect: Dialect, keys: any KeyStore,
-        wall: Timestamp
+        wall: Timestamp, randomness: Randomness
     ) async throws -> Summary {
+        let start = FreshStart(wall: wall, randomness: randomness)
         guard places.clusters.isEmpty else {
             throw ArchiveFault(
                 .targetNotEmpty, "A backup cannot be shared out among clusters.",
                 rule: "a store is restored to one database",
                 remedy: "restore it without --cluster, and serve it so")
         }
-        let contents = try ArchiveContents(path: path, holds: StoreBackup.holds)
+        let contents = try StoreArchive(path: path).contents
         let plan = try RestorePlan(contents)
         try await check(keys, contents)
         let registry = try await places.registry(plan.registry)
         do {
             try await begin(registry, places, dialect, contents, wall)
             for (name, bytes) in contents.keys { _ = try await keys.store(bytes, as: name) }
-            try await load(contents, plan, registry, places, dialect, wall)
+            try await load(contents, plan, registry, places, dialect, start)
             try await registry.write { writing in
-                try raise(writing, contents.numbers)
+                try raise(writing, contents.numbers, start)
                 try writing.execute(Statement.Restores.finish, [.integer(wall.milliseconds)])
             }
+        } catch let fault as StorageFault where fault.code == .constraint {
+            try? await registry.close()
+            throw ArchiveContents.invalid(
+                path, "a row", "each row once, and what it refers to beside it")
         } catch {
             try? await registry.close()
             throw error
@@ -95,6 +96,7 @@ public enum StoreRestore {
         if try await isUnfinished(registry) {
             let left = try await registry.read { reading in
                 try reading.query(Statement.Restores.allRealms, []).map { try $0.text("id") }
+                    .filter(StoreArchiveRules.isRealmID)
             }
             // Those of the archive too: the row may not have been written yet.
             for id in Set(left).union(try RestorePlan(contents).realms.keys) {
@@ -119,20 +121,24 @@ public enum StoreRestore {
 
     private static func load(
         _ contents: ArchiveContents, _ plan: RestorePlan, _ registry: any Storage,
-        _ places: StoragePlaces, _ dialect: Dialect, _ wall: Timestamp
+        _ places: StoragePlaces, _ dialect: Dialect, _ start: FreshStart
     ) async throws {
         var open: [any Storage] = []
         do {
             try await contents.load(dialect) { database in
-                guard let id = RestorePlan.realm(database.name) else { return registry }
+                guard let id = StoreArchiveRules.realmID(database.name) else { return registry }
                 let realm = try await places.realm(id, plan.realms[id] ?? [])
                 open.append(realm)
                 return realm
             }
             for realm in open {
                 try await realm.write { writing in
+                    let last =
+                        try writing.first(Statement.Restores.generation)?
+                        .integer("generation") ?? 0
                     try writing.execute(
-                        Statement.Restores.newGeneration, [.integer(wall.milliseconds)])
+                        Statement.Restores.newGeneration,
+                        [.integer(start.generation(after: last))])
                     try writing.execute(Statement.Restores.freeErrands, [])
                 }
                 try await realm.close()
@@ -143,24 +149,31 @@ public enum StoreRestore {
         }
     }
 
-    /// Numbers go on beyond every one that may have been given out: `numbers`
-    /// are the next of each kind that the copy knows.
-    static func raise(_ writing: any Writing, _ numbers: [Int64: Int64]) throws {
+    /// All kinds go on from one count: `numbers` are the next of each kind that
+    /// the copy knows beside those of the registry. Returns the count.
+    @discardableResult
+    static func raise(
+        _ writing: any Writing, _ numbers: [Int64: Int64], _ start: FreshStart
+    ) throws -> Int64 {
         try writing.execute(Statement.Restores.forgetSeeds, [])
+        let rows = try writing.query(Statement.Registry.numbers, []).map {
+            try $0.integer("next_count")
+        }
+        guard let first = start.firstCount(from: (rows + numbers.values).max() ?? 0) else {
+            throw StorageFault(.numbersSpent, "no numbers are left to go on with")
+        }
         // Of a kind that the copy knows none of, some may have been given out since.
         for kind in IDKind.allCases.map(\.rawValue) {
-            let next = SQLValue.integer(numbers[kind] ?? 0)
-            try writing.execute(Statement.Registry.insertNumbers, [.integer(kind), next])
             try writing.execute(
-                Statement.Restores.raiseNumbers,
-                [.integer(kind), next, .integer(numbersRaised)])
+                Statement.Restores.setNumbers, [.integer(kind), .integer(first)])
         }
+        return first
     }
 }
 
 /// Which migrations each database of an archive takes before its rows come:
 /// those that it had. What is newer is taken when the store is opened.
-private struct RestorePlan {
+struct RestorePlan {
     let registry: [Migration]
     let realms: [String: [Migration]]
 
@@ -168,7 +181,7 @@ private struct RestorePlan {
         var registry: [Migration]?
         var realms: [String: [Migration]] = [:]
         for database in contents.databases {
-            if let id = Self.realm(database.name) {
+            if let id = StoreArchiveRules.realmID(database.name) {
                 realms[id] = try Self.prefix(database, RealmSchema.migrations)
             } else if database.name == StoreBackup.registry {
                 registry = try Self.prefix(database, RegistrySchema.migrations)
@@ -183,15 +196,6 @@ private struct RestorePlan {
         }
         self.registry = registry
         self.realms = realms
-    }
-
-    static func realm(_ name: String) -> String? {
-        guard name.hasPrefix(StoreBackup.realmPrefix) else { return nil }
-        let id = String(name.dropFirst(StoreBackup.realmPrefix.count))
-        let isID =
-            (1...64).contains(id.utf8.count)
-            && id.utf8.allSatisfy { (97...122).contains($0) || (48...57).contains($0) }
-        return isID ? id : nil
     }
 
     private static func prefix(

@@ -64,6 +64,7 @@ struct SettleErrands: ErrandHandler {
         let commit = try await realm.commit(of: row)
         let outcome = try await realm.settle(
             commit, commit.left(row), errand, RequestContext(requestID: "work"))
+        realm.giveBackUnused(commit, outcome)
         return ErrandReport(.settled(isDone: outcome.state.isDecided))
     }
 }

@@ -23,11 +23,13 @@ struct DatabaseAdvanceCommand: AsyncParsableCommand {
     func run() async throws {
         let place = try place.place(clusters: clusters.cluster)
         let summary = try await place.goingOver {
-            try await StoreAdvance.run($0, wall: Live.wallClock.now)
+            try await StoreAdvance.run(
+                $0, wall: Live.wallClock.now, randomness: Live.randomness)
         }
         var lines = [
             "The store at \(place.words) goes on (\(summary.realms.joined(separator: ", "))): "
-                + "numbers \(summary.numbersRaised) further, devices sign in again and read anew."
+                + "numbers from the count \(summary.numbersFrom) on, devices sign in again "
+                + "and read anew."
         ]
         if summary.namesFound + summary.namesFreed > 0 {
             lines.append(

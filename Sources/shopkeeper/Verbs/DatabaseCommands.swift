@@ -60,7 +60,8 @@ struct DatabaseCommand: AsyncParsableCommand {
             let place = try place.place()
             let summary = try await place.writing { places, dialect, keys in
                 try await StoreRestore.read(
-                    path, into: places, dialect, keys: keys, wall: Live.wallClock.now)
+                    path, into: places, dialect, keys: keys, wall: Live.wallClock.now,
+                    randomness: Live.randomness)
             }
             try printing.show(
                 summary,

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Storage
+import StoreWire
+
+/// A reset that is about to be made. The realm's database has the reset and
+/// the registry the store's audit, and no commit holds both: the note is
+/// written first, then the realm's commit with its own entry, then one commit
+/// puts the store's entry in the note's place. A process that finds a note
+/// looks for the realm's entry of that generation and copies it. A generation
+/// is drawn for one reset alone.
+struct ResetNote: Hashable, Sendable {
+    let realm: String
+    let generation: Int64
+
+    init(realm: String, generation: Int64) {
+        self.realm = realm
+        self.generation = generation
+    }
+
+    fileprivate init(_ row: Row) throws {
+        realm = try row.text("realm")
+        generation = try row.integer("generation")
+    }
+
+    /// What the realm's entry says there is after the reset.
+    static func words(_ generation: Int64) -> String { "generation \(generation)" }
+
+    fileprivate var key: [SQLValue] { [.text(realm), .integer(generation)] }
+
+    func write(_ writing: any Writing) throws {
+        try writing.execute(Statement.ResetNotes.insert, key)
+    }
+
+    /// What became of it, as the realm's database says.
+    private enum Fate: Sendable {
+        case made(AuditEntry)
+        /// Another reset has come before: this one can never be made.
+        case outrun
+        /// Its process may be about to make it.
+        case open
+    }
+
+    private func fate(_ reading: any Reading) throws -> Fate {
+        let words = SQLValue.text(Self.words(generation))
+        if let row = try reading.first(Statement.ResetNotes.entry, [words]) {
+            return .made(try AuditEntry(row))
+        }
+        let now = try reading.first(Statement.Restores.generation)?.integer("generation") ?? 0
+        return now < generation ? .open : .outrun
+    }
+
+    /// Puts the store's entry in its place, where the reset was made and
+    /// no other process has.
+    fileprivate func settle(_ home: any Storage, _ registry: any Storage) async throws {
+        let fate = try await home.read { try self.fate($0) }
+        if case .open = fate { return }
+        try await registry.write { writing in
+            guard try writing.first(Statement.ResetNotes.take, self.key) != nil else { return }
+            if case .made(let entry) = fate { try entry.writeInRegistry(writing) }
+        }
+    }
+}
+
+extension Store {
+    /// Reports in the store's audit every reset of a realm that was made and
+    /// not reported yet: when a store is opened, around each reset, and before
+    /// the realm is deleted.
+    func auditResets(of realm: Realm) async throws {
+        let id = realm.description.id
+        let notes = try await registry.read { reading in
+            try reading.query(Statement.ResetNotes.list, [.text(id)]).map(ResetNote.init)
+        }
+        for note in notes { try await note.settle(realm.home, registry) }
+    }
+
+    /// As ``auditResets(of:)``; what cannot be reported now stays noted.
+    func auditResetsQuietly(of realm: Realm, _ context: RequestContext?) async {
+        do { try await auditResets(of: realm) } catch {
+            ports.log(
+                .warning, "the store's audit of a reset is on its way", context,
+                ["realm": realm.description.id, "fault": "\(error)"])
+        }
+    }
+}
+
+extension RegistrySchema {
+    static let resetNotes = """
+        CREATE TABLE reset_notes (
+            realm TEXT NOT NULL,
+            generation INTEGER NOT NULL,
+            PRIMARY KEY (realm, generation)
+        ) STRICT
+        """
+}
+
+extension Statement {
+    enum ResetNotes {
+        static let insert = Statement(
+            "resetNotes.insert", [.text, .integer],
+            "INSERT INTO reset_notes (realm, generation) VALUES ($1, $2)")
+
+        static let list = Statement(
+            "resetNotes.list", [.text],
+            """
+            SELECT realm, generation FROM reset_notes WHERE realm = $1 ORDER BY generation
+            """)
+
+        /// Answers the note where this call is the one that takes it.
+        static let take = Statement(
+            "resetNotes.take", [.text, .integer],
+            "DELETE FROM reset_notes WHERE realm = $1 AND generation = $2 RETURNING realm")
+
+        /// Those of a realm that is deleted.
+        static let drop = Statement(
+            "resetNotes.drop", [.text], "DELETE FROM reset_notes WHERE realm = $1")
+
+        /// The realm's own entry of a reset.
+        static let entry = Statement(
+            "resetNotes.entry", [.text],
+            """
+            SELECT written_at, who, deed, subject, old_value, new_value FROM audit
+            WHERE deed = 'realm.reset' AND new_value = $1
+            """)
+
+        static let registry = [insert, list, take, drop]
+        static let realm = [entry]
+    }
+}
