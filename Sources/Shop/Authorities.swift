@@ -11,7 +11,8 @@ import Synchronization
 /// processes that start together cannot mix theirs; the root certificate,
 /// which is no secret, is stored beside it for people to find. A rotation is
 /// the next key, `sandbox/authority.2.json` and so on: whoever stores a name
-/// first has rotated, and every process looks now and then for the next. An
+/// first has rotated, and every process looks now and then for the next. The
+/// keys of leaves that were rotated away are removed from what is stored. An
 /// actor, for what it has made; making keys takes a second, in a task of its
 /// own, so that no event loop stands still meanwhile.
 actor Authorities {
@@ -55,7 +56,7 @@ actor Authorities {
     }
 
     /// Every generation of an authority, oldest first; none when it was never made.
-    func generations(_ kind: AuthorityKind) async throws -> [CertificateAuthority] {
+    func generations(_ kind: AuthorityKind) async throws -> [FormerAuthority] {
         guard let live = try await known(kind) else { return [] }
         try await look(kind, live)
         return live.all
@@ -86,9 +87,14 @@ actor Authorities {
         let bytes = try Self.encode(fresh)
         try await announce(next, try Self.decode(bytes, name))
         let winner = try await keys.store(bytes, as: name)
+        guard winner == bytes else {
+            try await look(kind, live)
+            return nil
+        }
         let stored = try Self.decode(winner, name)
         if live.all.count < next { live.add(stored) }
-        return winner == bytes ? stored : nil
+        try await forgetKeys(kind, before: next)
+        return stored
     }
 
     /// Looks for what other processes have rotated, at most once in
@@ -112,26 +118,47 @@ actor Authorities {
     }
 
     private func look(_ kind: AuthorityKind, _ live: LiveAuthority) async throws {
+        let count = live.all.count
+        let stored = try await stored(kind, from: count + 1)
+        guard let last = stored.last else { return }
+        let former = try stored.dropLast().map { try FormerAuthority(files: $0.files) }
+        let next = try CertificateAuthority(files: last.files)
+        // While it was read somebody else may have been here.
+        if live.all.count == count { live.add(next, after: former) }
+    }
+
+    /// Files of an authority's generations that are stored, from one on.
+    private func stored(
+        _ kind: AuthorityKind, from first: Int
+    ) async throws -> [(name: String, files: [String: [UInt8]])] {
+        var generations: [(name: String, files: [String: [UInt8]])] = []
         while true {
-            let count = live.all.count
-            let name = Self.name(kind, count + 1)
-            guard let stored = try await keys.read(name) else { return }
-            let next = try Self.decode(stored, name)
-            // While it was read somebody else may have been here.
-            if live.all.count == count { live.add(next) }
+            let name = Self.name(kind, first + generations.count)
+            guard let bytes = try await keys.read(name) else { return generations }
+            generations.append((name, try Self.files(bytes, name)))
+        }
+    }
+
+    /// Removes private keys that sign nothing any more from generations before
+    /// this one, which is stored: also what a process that died left behind.
+    private func forgetKeys(_ kind: AuthorityKind, before generation: Int) async throws {
+        for (name, files) in try await stored(kind, from: 1).prefix(generation - 1) {
+            guard let kept = FormerAuthority.files(of: files) else { continue }
+            try await keys.replace(try Self.encode(kept), as: name)
         }
     }
 
     private func known(_ kind: AuthorityKind) async throws -> LiveAuthority? {
         if let live = made[kind] { return live }
-        let name = Self.name(kind, 1)
-        guard let stored = try await keys.read(name) else { return nil }
-        let first = try Self.decode(stored, name)
-        _ = try await keys.store(Array(first.rootPEM.utf8), as: "\(kind.rawValue)/root.pem")
-        let live = made[kind] ?? LiveAuthority(first)
+        let stored = try await stored(kind, from: 1)
+        guard let last = stored.last else { return nil }
+        let former = try stored.dropLast().map { try FormerAuthority(files: $0.files) }
+        let current = try CertificateAuthority(files: last.files)
+        _ = try await keys.store(Array(current.rootPEM.utf8), as: "\(kind.rawValue)/root.pem")
+        let live = made[kind] ?? LiveAuthority(current, former: former)
         if made[kind] == nil {
             made[kind] = live
-            try await look(kind, live)
+            try await forgetKeys(kind, before: stored.count)
         }
         return live
     }
@@ -146,9 +173,13 @@ actor Authorities {
     }
 
     private static func decode(_ stored: [UInt8], _ name: String) throws -> CertificateAuthority {
+        try CertificateAuthority(files: files(stored, name))
+    }
+
+    private static func files(_ stored: [UInt8], _ name: String) throws -> [String: [UInt8]] {
         guard let texts = try? JSONDecoder().decode([String: String].self, from: Data(stored))
         else { throw KeyStoreFault(name, "is damaged: not a JSON object of PEM texts") }
-        return try CertificateAuthority(files: texts.mapValues { Array($0.utf8) })
+        return texts.mapValues { Array($0.utf8) }
     }
 
     /// Whether a key of a backup, where it is named as an authority, is one
@@ -170,21 +201,24 @@ actor Authorities {
 /// One authority through its rotations. A class, because all realms of a
 /// kind sign with the newest.
 final class LiveAuthority: Sendable {
-    private let state: Mutex<(current: CertificateAuthority, former: [CertificateAuthority])>
+    private let state: Mutex<(current: CertificateAuthority, former: [FormerAuthority])>
 
-    init(_ authority: CertificateAuthority) {
-        state = Mutex((authority, []))
+    init(_ authority: CertificateAuthority, former: [FormerAuthority]) {
+        state = Mutex((authority, former))
     }
 
     /// What signs now.
     var current: CertificateAuthority { state.withLock { $0.current } }
 
     /// Oldest first.
-    var all: [CertificateAuthority] { state.withLock { $0.former + [$0.current] } }
+    var all: [FormerAuthority] {
+        state.withLock { $0.former + [FormerAuthority($0.current)] }
+    }
 
-    func add(_ next: CertificateAuthority) {
+    /// `between`: generations that nobody here has signed with.
+    func add(_ next: CertificateAuthority, after between: [FormerAuthority] = []) {
         state.withLock { state in
-            state.former.append(state.current)
+            state.former += [FormerAuthority(state.current)] + between
             state.current = next
         }
     }

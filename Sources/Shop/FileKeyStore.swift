@@ -55,6 +55,18 @@ public struct FileKeyStore: KeyStore {
         return winner
     }
 
+    public func replace(_ bytes: [UInt8], as name: String) async throws {
+        let path = try path(of: name)
+        guard bytes.count <= Self.bytesMax, try readFile(path, name: name) != nil else {
+            throw KeyStoreFault(name, "is not stored, or would be too long")
+        }
+        let written = "\(path).\(randomness.hex(8)).part"
+        defer { unlink(written) }
+        try write(bytes, to: written, name: name)
+        guard rename(written, path) == 0 else { throw fault(name, "replace") }
+        try sync(folder: String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)]), name: name)
+    }
+
     /// Files that are none of this store's (of other names, or being
     /// written) are passed over.
     public func names() async throws -> [String] {

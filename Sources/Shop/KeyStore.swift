@@ -12,6 +12,10 @@ public protocol KeyStore: Sendable {
     /// what it wrote.
     func store(_ bytes: [UInt8], as name: String) async throws -> [UInt8]
 
+    /// Puts other bytes under a name that is taken, whole or not at all. For
+    /// keys that are needed no more; who reads meanwhile gets either.
+    func replace(_ bytes: [UInt8], as name: String) async throws
+
     /// Every name that is taken, sorted.
     func names() async throws -> [String]
 }
@@ -31,6 +35,10 @@ public final class MemoryKeyStore: KeyStore {
 
     public func names() async throws -> [String] {
         stored.withLock { $0.keys.sorted() }
+    }
+
+    public func replace(_ bytes: [UInt8], as name: String) async throws {
+        stored.withLock { $0[name] = bytes }
     }
 
     public func store(_ bytes: [UInt8], as name: String) async throws -> [UInt8] {

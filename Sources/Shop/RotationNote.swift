@@ -70,6 +70,11 @@ extension Store {
 
 extension CertificateAuthority {
     /// The certificates in use, for the audit.
+    var serialWords: String { FormerAuthority(self).serialWords }
+}
+
+extension FormerAuthority {
+    /// The certificates that were in use, for the audit.
     var serialWords: String {
         issued.map { "\($0.role.rawValue) \($0.serialText)" }.joined(separator: "; ")
     }

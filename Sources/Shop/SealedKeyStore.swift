@@ -41,12 +41,24 @@ public actor SealedKeyStore: KeyStore {
         }
     }
 
-    public func store(_ bytes: [UInt8], as name: String) async throws -> [UInt8] {
+    public func replace(_ bytes: [UInt8], as name: String) async throws {
+        let sealed = try sealed(bytes, name)
+        try await storage().write { writing in
+            try writing.execute(Statement.Keys.replace, [.text(name), .blob(sealed)])
+        }
+    }
+
+    private func sealed(_ bytes: [UInt8], _ name: String) throws -> [UInt8] {
         let box = try AES.GCM.seal(
             Data(bytes), using: seal, authenticating: Data(name.utf8))
         guard let sealed = box.combined.map({ [UInt8]($0) }) else {
             throw KeyStoreFault(name, "could not be sealed")
         }
+        return sealed
+    }
+
+    public func store(_ bytes: [UInt8], as name: String) async throws -> [UInt8] {
+        let sealed = try sealed(bytes, name)
         let winner = try await storage().write { writing in
             try writing.execute(Statement.Keys.insert, [.text(name), .blob(sealed)])
             return try writing.first(Statement.Keys.read, [.text(name)])?.blob("sealed")
@@ -82,8 +94,11 @@ extension Statement {
             "keys.insert", [.text, .blob],
             "INSERT INTO sealed_keys (name, sealed) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING")
 
+        static let replace = Statement(
+            "keys.replace", [.text, .blob], "UPDATE sealed_keys SET sealed = $2 WHERE name = $1")
+
         static let names = Statement("keys.names", [], "SELECT name FROM sealed_keys ORDER BY name")
 
-        static let all = [read, insert, names]
+        static let all = [read, insert, replace, names]
     }
 }

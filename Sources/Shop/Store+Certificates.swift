@@ -126,7 +126,7 @@ extension Store {
     /// Whether certificates still hold (OCSP): a request and its answer, DER.
     /// A request that is none gets an answer that says so.
     public func certificateStatus(_ request: [UInt8]) async throws -> [UInt8] {
-        var all: [[CertificateAuthority]] = []
+        var all: [[FormerAuthority]] = []
         for kind in AuthorityKind.allCases {
             all.append(try await authorities.generations(kind))
         }

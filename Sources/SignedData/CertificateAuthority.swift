@@ -108,13 +108,7 @@ public struct CertificateAuthority: Sendable {
 
     /// What it issued and signs with, for lists, and to go on answering for it
     /// after a rotation.
-    public var issued: [IssuedCertificate] {
-        [
-            IssuedCertificate(.intermediate, certificates[1]),
-            IssuedCertificate(.transactions, certificates[2]),
-            IssuedCertificate(.receipts, certificates[3]),
-        ]
-    }
+    public var issued: [IssuedCertificate] { IssuedCertificate.all(certificates) }
 
     /// Whether the root's key is here, and not in a safe.
     public var hasRootKey: Bool { keys.root != nil }
@@ -156,7 +150,8 @@ public struct CertificateAuthority: Sendable {
             key: keys.receipts, leaf: certificates[3], chain: [der[3], der[1], der[0]])
         status = CertificateStatusResponder(
             root: certificates[0], intermediate: certificates[1],
-            leaves: [certificates[2], certificates[3]], responder: certificates[4], keys: keys)
+            leaves: [certificates[2], certificates[3]], responder: certificates[4],
+            intermediateKey: keys.intermediate, responderKey: keys.responder)
         self.keys = keys
         self.certificates = certificates
         var files = try keys.files()

@@ -16,6 +16,15 @@ public struct IssuedCertificate: Hashable, Sendable {
     /// The serial number in lower-case hexadecimal digits.
     public var serialText: String { hexadecimal(serial) }
 
+    /// `certificates`: those of ``AuthorityFile/certificates``, in their order.
+    static func all(_ certificates: [Certificate]) -> [IssuedCertificate] {
+        [
+            IssuedCertificate(.intermediate, certificates[1]),
+            IssuedCertificate(.transactions, certificates[2]),
+            IssuedCertificate(.receipts, certificates[3]),
+        ]
+    }
+
     init(_ role: Role, _ certificate: Certificate) {
         self.role = role
         serial = CertificateStatusResponder.serial(certificate)

@@ -156,6 +156,34 @@ import Testing
         #expect(told.last?.after == newest)
     }
 
+    @Test func `private keys that a rotation makes needless are removed`() async throws {
+        let keys = try await ownKeys()
+        let one = try await TestWorld.open(keys: keys)
+        func stored(_ name: String) async throws -> String {
+            String(decoding: try #require(try await keys.read("sandbox/\(name)")), as: UTF8.self)
+        }
+        let before = try await stored("authority.json")
+
+        for intermediate in [false, true] {
+            _ = try await one.store.rotateCertificates(
+                RotateCertificatesRequest(withIntermediate: intermediate))
+        }
+        let former = [try await stored("authority.json"), try await stored("authority.2.json")]
+        let current = try await stored("authority.3.json")
+        let listed = try await one.store.certificates().filter { $0.kind == "sandbox" }
+        let again = try await restarted(one, keys)
+        let listedAgain = try await again.store.certificates().filter { $0.kind == "sandbox" }
+
+        for needless in ["transactions.key.pem", "receipts.key.pem", "root.key.pem"] {
+            #expect(before.contains(needless) && current.contains(needless))
+            #expect(former.allSatisfy { !$0.contains(needless) }, "\(needless)")
+        }
+        #expect(former.allSatisfy { $0.contains("intermediate.key.pem") })
+        #expect(listedAgain == listed)
+        // Leaves three times, the intermediate twice.
+        #expect(listed.count == 3 * 2 + 2)
+    }
+
     @Test func `what is in use is not revoked, what was is, once`() async throws {
         let (one, _) = try await pair()
         let old = one.realm.authority.issued[1]

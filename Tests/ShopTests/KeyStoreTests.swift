@@ -63,6 +63,20 @@ import Testing
         await #expect(throws: KeyStoreFault.self) { try await keys.store([1], as: name) }
     }
 
+    @Test func `what is replaced is whole, private, and nothing else`() async throws {
+        let folder = try temporaryFolder()
+        let keys = FileKeyStore(directory: folder.file("keys"), randomness: .seeded(1))
+        _ = try await keys.store([1, 2, 3], as: "a.pem")
+
+        try await keys.replace([4], as: "a.pem")
+
+        #expect(try await keys.read("a.pem") == [4])
+        #expect(try mode(folder.file("keys/a.pem")) == 0o600)
+        #expect(try await keys.names() == ["a.pem"])
+        await #expect(throws: KeyStoreFault.self) { try await keys.replace([1], as: "b.pem") }
+        #expect(try await keys.read("b.pem") == nil)
+    }
+
     @Test func `a folder that is a file is a fault that names the key`() async throws {
         let folder = try temporaryFolder()
         try Data([1]).write(to: URL(fileURLWithPath: folder.file("keys")))

@@ -27,13 +27,14 @@ public struct CertificateStatusResponder: Sendable {
 
     init(
         root: Certificate, intermediate: Certificate, leaves: [Certificate],
-        responder: Certificate, keys: AuthorityKeys
+        responder: Certificate, intermediateKey: P384.Signing.PrivateKey,
+        responderKey: P256.Signing.PrivateKey
     ) {
         self.root = root
         self.intermediate = intermediate
         self.responder = responder
-        intermediateKey = keys.intermediate
-        responderKey = keys.responder
+        self.intermediateKey = intermediateKey
+        self.responderKey = responderKey
         issuedByRoot = Set([intermediate, responder].map(Self.serial))
         issuedByIntermediate = Set(leaves.map(Self.serial))
     }

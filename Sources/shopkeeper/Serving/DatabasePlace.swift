@@ -208,6 +208,10 @@ struct SplitKeyStore: KeyStore {
         try await place(of: name).store(bytes, as: name)
     }
 
+    func replace(_ bytes: [UInt8], as name: String) async throws {
+        try await place(of: name).replace(bytes, as: name)
+    }
+
     func names() async throws -> [String] {
         try await shared.names() + own.names().filter { $0.hasPrefix("server/") }
     }

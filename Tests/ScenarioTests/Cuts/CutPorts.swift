@@ -161,6 +161,10 @@ struct CutKeys: KeyStore {
         try await step("keys.store") { try await base.store(bytes, as: name) }
     }
 
+    func replace(_ bytes: [UInt8], as name: String) async throws {
+        try await step("keys.replace") { try await base.replace(bytes, as: name) }
+    }
+
     func names() async throws -> [String] { try await base.names() }
 
     private func step<Answer>(
