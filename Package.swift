@@ -17,7 +17,8 @@ let asAnAppWouldBe: [SwiftSetting] = [.swiftLanguageMode(.v5)]
 
 // Libraries, each with its reason.
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
-let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
+// By its older name, which swift-crypto has in version 3 and in version 4.
+let cryptoExtras = Target.Dependency.product(name: "_CryptoExtras", package: "swift-crypto")
 let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
 let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
@@ -73,7 +74,8 @@ let package = Package(
         // DER for receipts; certificates and their verification; ECDSA, RSA, SHA, scrypt.
         .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
         .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        // From 3 on: other people's packages in an app's graph ask for less than 4.
+        .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
         // Structured logs of the server.
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         // SQLite: connections, prepared statements, a writer queue off the cooperative threads.
@@ -86,7 +88,7 @@ let package = Package(
         // Graceful shutdown on signals; Hummingbird stands on it.
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.0.0"),
         // YAML of the overlay beside a catalogue file, which people write by hand.
-        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/jpsim/Yams", "5.0.1"..<"7.0.0"),
     ],
     targets: [
         module("Commerce"),
@@ -98,13 +100,18 @@ let package = Package(
             "SignedData",
             ["Commerce", "StoreWire", "StrictJSON", crypto, cryptoExtras, x509, asn1]),
         module("StoreWire", ["Commerce"]),
-        .target(name: "CStoreKit"),
         module(
-            "PurchaseKit", ["CStoreKit", "Commerce", "Live", "SignedData", "StoreWire"]),
+            "PurchaseKit", ["Commerce", "Live", "Outbound", "SignedData", "StoreWire"]),
         module("StoreKit", ["PurchaseKit"]),
         // libcurl, which Foundation's own networking stands on too.
         .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
-        module("Outbound", ["CCurl"]),
+        // Hides the C module from whoever imports it: in an app's graph, a package
+        // that stands beside ours and says `#if canImport(StoreKit)` lacks the way
+        // to it, and `missing required module` would end its build. No curl type
+        // is in the interface, which is what the compiler's warning is about.
+        .target(
+            name: "Outbound", dependencies: ["CCurl"],
+            swiftSettings: strict + [.treatWarning("ImplementationOnlyDeprecated", as: .warning)]),
         module("Storage"),
         module("Archive", ["Commerce", "Storage", crypto]),
         module("StorageSQLite", ["Storage", grdb, sqlite]),
@@ -221,7 +228,7 @@ let package = Package(
         tests(
             "PurchaseKitTests",
             [
-                "CStoreKit", "Commerce", "Live", "PurchaseKit", "SignedData", "StoreWire",
+                "Commerce", "Live", "PurchaseKit", "SignedData", "StoreWire",
                 "TestSupport",
             ]),
         tests(

@@ -1,4 +1,5 @@
 // An app as somebody else would write it: Apple's names only.
+import Bystander
 import StoreKit
 
 final class Buyer: NSObject, SKProductsRequestDelegate, SKPaymentTransactionObserver {
@@ -29,3 +30,4 @@ let payment = SKMutablePayment()
 payment.productIdentifier = "com.example.coins"
 payment.quantity = 2
 print("A payment of \(payment.quantity) × \(payment.productIdentifier) can be written here.")
+print("A bystander that sees StoreKit: \(seesStoreKit)")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CCurl
+@_implementationOnly import CCurl
 
 /// A URL that a policy allows, read by the same parser that will connect to
 /// it: two parsers may see two hosts in one text.
@@ -9,6 +9,7 @@ struct CheckedURL: Hashable, Sendable {
     static let bytesMax = 2048
 
     let text: String
+    let isEncrypted: Bool
 
     init(_ text: String, _ policy: AddressPolicy) throws(OutboundFault) {
         guard text.utf8.count <= Self.bytesMax,
@@ -36,6 +37,7 @@ struct CheckedURL: Hashable, Sendable {
             throw Self.refused("it cannot be read")
         }
         self.text = whole
+        isEncrypted = scheme == "https"
     }
 
     private static func part(_ part: CURLUPart, of url: OpaquePointer) -> String? {

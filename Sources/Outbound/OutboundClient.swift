@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CCurl
 import Foundation
 import Synchronization
 
+@_implementationOnly import CCurl
+
 /// Calls other people's servers over HTTP: one plain thread of its own does
 /// all the waiting, so however many calls hang, no thread of Swift's pool is
-/// held. Time-outs bound every call; redirects, proxies, cookies and
-/// passwords are never followed, used, kept or sent.
+/// held. Time-outs bound every call; redirects, cookies and passwords are
+/// never followed, kept or sent, and a proxy is used only where a request says so.
 ///
 /// ```swift
 /// let client = OutboundClient(policy: .guarded)
@@ -65,6 +66,14 @@ public final class OutboundClient: Sendable {
     /// Ends every call under way with the code `closed`. Later calls do too.
     public func close() {
         loop.close()
+    }
+
+    /// Closes, and waits until the client's thread has left libcurl and its
+    /// TLS library, or the time is over: for a process that is about to exit,
+    /// which takes these away from under the thread.
+    public func close(waitingMilliseconds: Int) {
+        loop.close()
+        loop.waitForEnd(milliseconds: waitingMilliseconds)
     }
 
     /// Words from outside must not become headers of their own.

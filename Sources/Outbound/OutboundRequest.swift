@@ -21,6 +21,9 @@ public struct OutboundRequest: Hashable, Sendable {
     public var connectTimeoutMilliseconds = 5_000
     /// For the whole call.
     public var timeoutMilliseconds = 15_000
+    /// Whether a proxy that the environment names (`https_proxy`) is used. Only
+    /// for HTTPS: of that a proxy sees the server's name and no more.
+    public var usesEnvironmentProxy = false
     /// Bytes of the answer's body; more is a fault.
     public var bodyBytesMax = 64 * 1024
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CCurl
 import Foundation
+
+@_implementationOnly import CCurl
 
 /// One call on its way.
 ///
@@ -25,6 +26,7 @@ final class Transfer: @unchecked Sendable {
     private var sent: UnsafeMutablePointer<UInt8>?
     private var head: [String: String] = [:]
     private var headBytes = 0
+    private var isHeadWhole = false
     private var body: [UInt8] = []
     private var isTooLarge = false
     private var metRefusedAddress = false
@@ -68,8 +70,9 @@ final class Transfer: @unchecked Sendable {
         guard numbers.allSatisfy({ ccurl_set_long(easy, $0, $1) == CURLE_OK }) else {
             return false
         }
+        let mayUseProxy = request.usesEnvironmentProxy && url.isEncrypted
         // An empty proxy is none, whatever the environment says.
-        guard ccurl_set_text(easy, CURLOPT_PROXY, "") == CURLE_OK,
+        guard mayUseProxy || ccurl_set_text(easy, CURLOPT_PROXY, "") == CURLE_OK,
             ccurl_set_text(easy, CURLOPT_URL, url.text) == CURLE_OK,
             ccurl_set_text(easy, CURLOPT_CUSTOMREQUEST, request.method) == CURLE_OK,
             ccurl_set_web_only(easy) == CURLE_OK, ccurl_set_quick_exit(easy) == CURLE_OK
@@ -130,6 +133,7 @@ final class Transfer: @unchecked Sendable {
         let line = String(decoding: bytes, as: UTF8.self)
         // A status line: of the answer, or of one that announces it.
         if line.hasPrefix("HTTP/") { head = [:] }
+        isHeadWhole = line == "\r\n" || line == "\n"
         guard let colon = line.firstIndex(of: ":") else { return true }
         head[line[..<colon].lowercased()] = line[line.index(after: colon)...]
             .trimmingCharacters(in: .whitespacesAndNewlines)
@@ -151,6 +155,10 @@ final class Transfer: @unchecked Sendable {
     /// Ends it with what curl says.
     func finish(_ code: CURLcode, leaving multi: UnsafeMutableRawPointer) {
         guard code != CURLE_OK else {
+            // A connection that is closed amid the head is no error to curl.
+            guard isHeadWhole else {
+                return fail(fault(.cutShort, "the head is not whole"), leaving: multi)
+            }
             let response = OutboundResponse(status: status, headers: head, body: body)
             return end(.success(response), leaving: multi)
         }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CCurl
 import Foundation
 import Synchronization
+
+@_implementationOnly import CCurl
 
 /// What the thread of a client does: starts, drives and ends transfers.
 ///
@@ -30,11 +31,13 @@ final class TransferLoop: @unchecked Sendable {
     private static let isReady: Bool = ccurl_init() == CURLE_OK
     private let multi: UnsafeMutableRawPointer?
     private let inbox = Mutex(Inbox())
+    private let ended = DispatchGroup()
     /// Touched by the loop's thread alone.
     private var running: [UInt64: Transfer] = [:]
 
     init() {
         multi = Self.isReady ? curl_multi_init() : nil
+        ended.enter()
     }
 
     func start(_ transfer: Transfer) {
@@ -60,6 +63,11 @@ final class TransferLoop: @unchecked Sendable {
             inbox.isClosed = true
             if !inbox.isOver { wake() }
         }
+    }
+
+    /// Waits until the thread has ended, or no longer.
+    func waitForEnd(milliseconds: Int) {
+        _ = ended.wait(timeout: .now() + .milliseconds(milliseconds))
     }
 
     /// Called with the inbox's lock held.
@@ -134,5 +142,6 @@ final class TransferLoop: @unchecked Sendable {
             transfer.fail(OutboundFault(.closed, "the client is closed"))
         }
         if let multi { curl_multi_cleanup(multi) }
+        ended.leave()
     }
 }

@@ -2,7 +2,7 @@
 
 import Commerce
 import Crypto
-import CryptoExtras
+import _CryptoExtras
 import Foundation
 
 /// Passwords as they are stored: scrypt, with the cost and the salt written

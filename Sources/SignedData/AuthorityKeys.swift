@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Crypto
-import CryptoExtras
+import _CryptoExtras
 import X509
 
 /// Names of an authority's files. They are a format: never renamed.

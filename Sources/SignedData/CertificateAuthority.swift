@@ -2,7 +2,7 @@
 
 import Commerce
 import Crypto
-import CryptoExtras
+import _CryptoExtras
 import Foundation
 import SwiftASN1
 import X509

@@ -119,6 +119,8 @@ struct ClientTests {
             (.readThenHangUp, .noAnswer),
             (.answer("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"), .cutShort),
             (.answer("220 smtp.example.com ready\r\n"), .invalidAnswer),
+            (.answer("HTTP/1.1 200 OK\r\n"), .cutShort),
+            (.answer("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nCont"), .cutShort),
         ]
         for (manner, code) in cases {
             let peer = try ScriptedPeer(manner)

@@ -39,10 +39,53 @@ struct SurfaceTests {
         #expect(SKError.Code(rawValue: 907) != nil)
     }
 
-    @Test func `a state of any number is a state`() {
-        let state = SKPaymentTransactionState(rawValue: 92_159_124)
-        #expect(state?.rawValue == 92_159_124)
-        #expect(SKPaymentTransactionState.deferred.rawValue == 4)
+    /// As libraries do that hand on whatever a delegate reported.
+    @Test func `an error of any domain is wrapped and kept`() {
+        let url = NSError(domain: NSURLErrorDomain, code: -1004, userInfo: ["key": "value"])
+        let error = SKError(_nsError: url)
+        #expect(error._nsError === url)
+        #expect(error.code.rawValue == -1004)
+        #expect(error.errorCode == -1004)
+        #expect(error.userInfo["key"] as? String == "value")
+        #expect(error != SKError(.unknown))
+        #expect(SKError(_nsError: URLError(.timedOut) as NSError).code != .paymentCancelled)
+    }
+
+    @Test(arguments: [Int.min, -1, 5, 21, 92_159_124, .max])
+    func `a state and a code of any number keep it`(number: Int) throws {
+        let state = try #require(SKPaymentTransactionState(rawValue: number))
+        #expect(state.rawValue == number)
+        #expect(state == SKPaymentTransactionState(rawValue: number))
+        #expect(state != .purchasing)
+        let code = try #require(SKError.Code(rawValue: number))
+        #expect(code.rawValue == number)
+        #expect(SKError(code).code == code)
+        #expect((SKError(code) as NSError).code == number)
+        switch state {
+        case .purchasing, .purchased, .failed, .restored, .deferred:
+            Issue.record("a number that nobody documented is taken for another")
+        @unknown default: break
+        }
+    }
+
+    @Test func `states and codes have Apple's numbers`() {
+        let states: [SKPaymentTransactionState] = [
+            .purchasing, .purchased, .failed, .restored, .deferred,
+        ]
+        #expect(states.map(\.rawValue) == Array(0...4))
+        #expect((0...4).map { SKPaymentTransactionState(rawValue: $0) } == states)
+        let codes: [SKError.Code] = [
+            .unknown, .clientInvalid, .paymentCancelled, .paymentInvalid, .paymentNotAllowed,
+            .storeProductNotAvailable, .cloudServicePermissionDenied,
+            .cloudServiceNetworkConnectionFailed, .cloudServiceRevoked,
+            .privacyAcknowledgementRequired, .unauthorizedRequestData,
+            .invalidOfferIdentifier, .invalidSignature, .missingOfferParams,
+            .invalidOfferPrice, .overlayCancelled, .overlayInvalidConfiguration,
+            .overlayTimeout, .ineligibleForOffer, .unsupportedPlatform,
+            .overlayPresentedInBackgroundScene,
+        ]
+        #expect(codes.map(\.rawValue) == Array(0...20))
+        #expect((0...20).map { SKError.Code(rawValue: $0) } == codes)
     }
 
     @Test func `a payment copies what it holds`() throws {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Commerce
-import CryptoExtras
+import _CryptoExtras
 import StoreWire
 import Testing
 import X509

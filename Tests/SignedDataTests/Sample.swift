@@ -2,7 +2,7 @@
 
 import Commerce
 import Crypto
-import CryptoExtras
+import _CryptoExtras
 import StoreWire
 import Testing
 

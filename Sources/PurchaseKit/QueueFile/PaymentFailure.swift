@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CStoreKit
 import Foundation
 
 /// Why a payment failed, in a form that a file can hold.

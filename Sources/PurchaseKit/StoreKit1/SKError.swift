@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import CStoreKit
 public import Foundation
 
 /// The domain of ``SKError``.
@@ -13,14 +12,12 @@ public let SKErrorDomain: String = "SKErrorDomain"
 /// `NSUnderlyingErrorKey`.
 /// [Apple's page](https://developer.apple.com/documentation/storekit/skerror)
 public struct SKError: _BridgedStoredNSError {
-    /// Open: any raw value makes a code.
-    public typealias Code = SKErrorCode
-
     public let _nsError: NSError
 
-    /// Wraps an `NSError` of ``SKErrorDomain``, as test doubles do.
+    /// Wraps any `NSError`, as Apple's does: apps and test doubles hand over
+    /// whatever a delegate reported, and a failed connection is of another
+    /// domain than ``SKErrorDomain``.
     public init(_nsError error: NSError) {
-        precondition(error.domain == SKErrorDomain, "an SKError is of the domain SKErrorDomain")
         _nsError = error
     }
 
@@ -52,8 +49,4 @@ public struct SKError: _BridgedStoredNSError {
     public static var overlayPresentedInBackgroundScene: Code {
         .overlayPresentedInBackgroundScene
     }
-}
-
-extension SKErrorCode: @retroactive _ErrorCodeProtocol {
-    public typealias _ErrorType = SKError
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Crypto
-import CryptoExtras
+import _CryptoExtras
 import SwiftASN1
 import X509
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CryptoExtras
+import _CryptoExtras
 import SwiftASN1
 import X509
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Commerce
-import CryptoExtras
+import _CryptoExtras
 import Synchronization
 import X509
 

@@ -27,6 +27,9 @@ final class RawServer: Sendable {
         case staySilent
         /// Reads the request and answers with these bytes.
         case answer(String)
+        /// Answers the first request with these bytes, keeps the connection, and
+        /// hangs up on every later request, on this connection or the next.
+        case answerOnceThenHangUp(String)
     }
 
     let port: UInt16
@@ -66,9 +69,22 @@ final class RawServer: Sendable {
         case .answer(let text):
             readRequest(connection)
             say(text, connection)
+        case .answerOnceThenHangUp(let text):
+            readRequest(connection)
+            say(text, connection)
+            Thread.detachNewThread { [self] in hangUpOnNext() }
+            readRequest(connection)
         }
         close(connection)
         done.write("done")
+    }
+
+    /// Takes one more connection.
+    private func hangUpOnNext() {
+        let connection = accept(listener, nil, nil)
+        guard connection >= 0 else { return }
+        readRequest(connection)
+        close(connection)
     }
 
     private func say(_ text: String, _ connection: Int32) {
