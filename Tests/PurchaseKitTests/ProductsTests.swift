@@ -4,6 +4,7 @@ import Foundation
 import PurchaseKit
 import StoreWire
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5)))
@@ -62,6 +63,47 @@ struct ProductsTests {
         let error = await #expect(throws: SKError.self) { try await app.products("credits.5") }
         #expect(error?.localizedDescription == "The password is wrong.")
         #expect(error?.code == .clientInvalid)
+    }
+
+    @Test func `a started request that nobody holds is answered, and then let go`() async {
+        let app = rig.launch(observer: nil)
+        let listener = CountingListener()
+        weak var seen: SKProductsRequest?
+        func start() {
+            let request = SKProductsRequest(
+                productIdentifiers: ["credits.5"], device: app.device)
+            request.delegate = listener
+            request.start()
+            seen = request
+        }
+
+        start()
+        await listener.calls.wait(for: "finished")
+
+        #expect(listener.calls.lines == ["response", "finished"])
+        // The last call was made with the request in hand.
+        await until("a request that was let go") { seen == nil }
+    }
+
+    @Test func `a request that is cancelled, or never started, is let go`() {
+        let app = rig.launch(observer: nil)
+        weak var cancelled: SKProductsRequest?
+        weak var unused: SKProductsRequest?
+        func make() {
+            let request = SKProductsRequest(
+                productIdentifiers: ["credits.5"], device: app.device)
+            request.start()
+            request.cancel()
+            cancelled = request
+            let other = SKProductsRequest(
+                productIdentifiers: ["credits.5"], device: app.device)
+            unused = other
+        }
+
+        make()
+
+        #expect(cancelled == nil)
+        #expect(unused == nil)
     }
 
     @Test func `a cancelled request calls nobody`() async throws {

@@ -5,13 +5,16 @@ import StoreWire
 
 /// One run of a products request. A class with a lock: the app's thread
 /// starts and cancels it, the callback queue ends it.
+///
+/// From its start until it ends or is cancelled it holds the request, and the
+/// request holds it: many apps start a request and keep no reference to it.
 final class ProductsRun: @unchecked Sendable {
     private let ids: Set<String>
     private let device: Device?
     private let lock = NSLock()
     private var isOver = false
     private var task: Task<Void, Never>?
-    private weak var request: SKProductsRequest?
+    private var request: SKProductsRequest?
 
     init(ids: Set<String>, device: Device?) {
         self.ids = ids
@@ -35,17 +38,16 @@ final class ProductsRun: @unchecked Sendable {
     }
 
     func cancel() {
-        lock.withLock {
-            isOver = true
-            task?.cancel()
-        }
+        _ = end()
+        lock.withLock { task }?.cancel()
     }
 
-    /// The request, unless it was cancelled, let go or has ended.
+    /// The request, unless it was cancelled or has ended. Let go by the caller,
+    /// outside the lock: its end cancels, which takes the lock again.
     private func end() -> SKProductsRequest? {
         lock.withLock {
-            defer { isOver = true }
-            return isOver ? nil : request
+            defer { (isOver, request) = (true, nil) }
+            return request
         }
     }
 

@@ -5,9 +5,9 @@ public import Foundation
 /// Asks the store for products by id.
 /// [Apple's page](https://developer.apple.com/documentation/storekit/skproductsrequest)
 ///
-/// Keep a reference to it until it ends: nobody else does. Ids without a
-/// product come back in the response, each with one line on standard error
-/// that says why.
+/// A started request keeps itself alive until it ends or is cancelled. Its
+/// delegate is held weakly. Ids without a product come back in the response,
+/// each with one line on standard error that says why.
 open class SKProductsRequest: SKRequest {
     let run: ProductsRun
 
