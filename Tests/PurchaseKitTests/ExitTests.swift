@@ -2,6 +2,7 @@
 
 import Foundation
 import StoreWire
+import Synchronization
 import TestSupport
 import Testing
 
@@ -39,6 +40,23 @@ struct ExitTests {
         }
     }
 
+    /// The disk is slow, and takes the finish only once the process exits.
+    @Test func `a finish right before the exit is on disk`() async {
+        await #expect(processExitsWith: .exitCode(3)) {
+            // Run last, when all that waits at an exit has waited.
+            atexit { _exit(SlowFiles.memory.text.contains(#""finished""#) ? 3 : 4) }
+            let app = try Rig().launch(files: SlowFiles())
+            app.add("credits.5")
+            await app.observer.diary.wait(for: "purchased")
+            SlowFiles.isSlow.withLock { $0 = true }
+            // Run first.
+            atexit { SlowFiles.gate.signal() }
+
+            for transaction in app.queue.transactions { app.queue.finishTransaction(transaction) }
+            withExtendedLifetime(app) { exit(0) }
+        }
+    }
+
     /// Serves with OpenSSL until its parent is gone, which exits and so ends
     /// no child, and holds none of the parent's descriptors open meanwhile:
     /// those tell the test that the parent has ended.
@@ -68,4 +86,26 @@ struct ExitTests {
         let port = try #require(line.split(separator: ":").last)
         return (child, try #require(URL(string: "https://127.0.0.1:\(port)")))
     }
+}
+
+/// Files in memory whose writes wait at a gate once they are slow. What a
+/// handler of `atexit` uses cannot be captured, so it is the process's own.
+private struct SlowFiles: DeviceFiles {
+    static let memory = MemoryFiles()
+    static let gate = DispatchSemaphore(value: 0)
+    static let isSlow = Mutex(false)
+
+    func replace(_ files: [DeviceFile]) throws {
+        if Self.isSlow.withLock({ $0 }) { Self.gate.wait() }
+        try Self.memory.replace(files)
+    }
+
+    func read(_ name: String) throws -> [UInt8]? { try Self.memory.read(name) }
+    func withLock<Result>(_ body: () throws -> Result) throws -> Result {
+        try Self.memory.withLock(body)
+    }
+    func claim(launch: String) throws { try Self.memory.claim(launch: launch) }
+    func release(launch: String) { Self.memory.release(launch: launch) }
+    func isClaimed(launch: String) -> Bool { Self.memory.isClaimed(launch: launch) }
+    func url(of name: String) -> URL? { Self.memory.url(of: name) }
 }

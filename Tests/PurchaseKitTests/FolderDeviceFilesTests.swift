@@ -99,28 +99,58 @@ struct FolderDeviceFilesTests {
             try FileManager.default.contentsOfDirectory(atPath: place.file("device")) == [])
     }
 
-    @Test func `a queue file that is none is refused and kept`() throws {
+    @Test(arguments: ["", "{}", "[1]", #"{"version":1}"#, #"{"version":9}"#, "\0\0\0"])
+    func `a queue file that cannot be used is set aside with all its bytes`(
+        text: String
+    ) throws {
         let queue = QueueFile(
             files: files, storeURL: "u", bundleID: nil, randomness: .seeded(1))
-        for text in ["", "{}", "[1]", #"{"version":1}"#, #"{"version":9}"#] {
-            let bytes = Array(text.utf8)
-            try files.replace([DeviceFile(name: "queue.json", bytes: bytes)])
-            #expect(throws: QueueFileFault.self) {
-                try queue.change(.launched("l", ended: []))
+        let bytes = Array(text.utf8)
+        try files.replace([DeviceFile(name: "queue.json", bytes: bytes)])
+
+        let change = try queue.open(for: "l")
+
+        #expect(change.record.entries == [])
+        #expect(try queue.read() == change.record)
+        let names = try FileManager.default.contentsOfDirectory(atPath: place.file("device"))
+        let aside = try #require(names.first { $0.hasPrefix("queue-aside-") })
+        #expect(try files.read(aside) == bytes)
+        #expect(change.notice?.contains(aside) == true)
+        #expect(try queue.open(for: "l").notice == nil)
+    }
+
+    @Test func `a queue file damaged while a process runs is written again as it knew it`()
+        throws
+    {
+        let queue = QueueFile(
+            files: files, storeURL: "u", bundleID: nil, randomness: .seeded(1))
+        let known = try queue.change(.added(entry)).record
+        for damage in [[UInt8]("{".utf8), nil] {
+            if let damage {
+                try files.replace([DeviceFile(name: "queue.json", bytes: damage)])
+            } else {
+                try FileManager.default.removeItem(atPath: place.file("device/queue.json"))
             }
-            #expect(try files.read("queue.json") == bytes)
+
+            let change = try queue.change(.acknowledged(key: "none"), knowing: known)
+
+            #expect(change.record.entries == [entry])
+            #expect(try queue.read() == known)
+            #expect((change.notice != nil) == (damage != nil))
         }
     }
 
+    private let entry = QueueEntry(
+        key: "k", launch: "l", payment: PaymentContents(productID: "x", quantity: 1),
+        state: .asked)
+
     @Test func `the queue of another store is refused`() throws {
         let mine = QueueFile(files: files, storeURL: "u", bundleID: nil, randomness: .seeded(1))
-        let entry = QueueEntry(
-            key: "k", launch: "l", payment: PaymentContents(productID: "x", quantity: 1),
-            state: .asked)
         _ = try mine.change(.added(entry))
         let other = QueueFile(files: files, storeURL: "v", bundleID: nil, randomness: .seeded(1))
 
         #expect(try mine.read().entries == [entry])
-        #expect(throws: QueueFileFault.self) { try other.read() }
+        #expect(throws: QueueFileFault.self) { try other.open(for: "l") }
+        #expect(try mine.read().entries == [entry])
     }
 }

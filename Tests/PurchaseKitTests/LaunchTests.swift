@@ -259,16 +259,41 @@ struct LaunchTests {
 
     // MARK: The file
 
-    @Test func `a newer queue file is refused and kept`() async {
-        let newer = Array(#"{"version":2,"treasure":"kept"}"#.utf8)
-        rig.files.state.withLock { $0.files["queue.json"] = newer }
-        let app = rig.launch(naps: false)
+    @Test(arguments: ["", "{", "\0\0", #"{"version":2,"treasure":"kept"}"#])
+    func `a queue file that cannot be used is set aside, and the store fills a new one`(
+        text: String
+    ) async throws {
+        rig.store.sellElsewhere("credits.10")
+        let bytes = Array(text.utf8)
+        rig.files.state.withLock { $0.files["queue.json"] = bytes }
+        let app = rig.launch()
 
         app.add("credits.5")
-        await app.observer.diary.wait(for: "failed")
+        await app.observer.diary.wait(for: "purchased credits.5")
+        await app.observer.diary.wait(for: "purchased credits.10")
 
-        #expect(rig.files.state.withLock { $0.files["queue.json"] } == newer)
-        #expect(rig.log.lines.first?.contains("newer than 1") == true)
+        let files = rig.files.state.withLock { $0.files }
+        let aside = try #require(files.first { $0.key.hasPrefix("queue-aside-") })
+        #expect(aside.value == bytes)
+        let notice = try #require(rig.log.lines.first)
+        #expect(notice.contains("It was set aside as \(aside.key)."))
+        #expect(rig.log.lines.count == 1)
+    }
+
+    @Test func `a queue file damaged while the app runs loses nothing`() async {
+        let app = rig.launch(naps: false)
+        rig.store.always(.replyLost(lost), when: \.isPurchase)
+        app.add("credits.5")
+        await rig.sold(1)
+        rig.files.state.withLock { $0.files["queue.json"] = [] }
+        rig.store.recover()
+
+        app.add("credits.10")
+        await app.observer.diary.wait(for: "purchased credits.5")
+        await app.observer.diary.wait(for: "purchased credits.10")
+
+        #expect(rig.log.lines.filter { $0.contains("set aside") }.count == 1)
+        #expect(rig.store.state.withLock { $0.sales.count } == 2)
     }
 
     @Test func `a full disk fails the payment before anything is sent`() async throws {

@@ -140,7 +140,7 @@ struct PurchaseTests {
         refusal: String, code: Int
     ) async throws {
         rig.store.state.withLock {
-            $0.refusal = WireError(code: refusal, message: "No.", remedy: "Do this.")
+            $0.refusal = WireError(code: refusal, message: "No.", remedy: "do this")
         }
         let app = rig.launch()
 
@@ -151,7 +151,7 @@ struct PurchaseTests {
         #expect(error.code.rawValue == code)
         #expect(error.localizedDescription == "No. Do this.")
         #expect(error.storeRefusal?.code == refusal)
-        #expect(error.storeRefusal?.remedy == "Do this.")
+        #expect(error.storeRefusal?.remedy == "do this")
     }
 
     @Test func `a product that the store does not have fails before the sheet`() async {

@@ -28,7 +28,7 @@ struct QueueRecordTests {
     func event(_ name: Substring) -> QueueEvent {
         switch name {
         case "confirmed": .confirmed(key: "k", owner, shown)
-        case "repriced": .repriced(key: "k", purchaseID: "p2", shown)
+        case "repriced": .repriced(key: "k", refused: "p", purchaseID: "p2", shown)
         case "deferred": .deferred(key: "k")
         case "failed": .failed(key: "k", PaymentFailure(.unknown, ""))
         case "dropped": .dropped(key: "k")
@@ -92,10 +92,67 @@ struct QueueRecordTests {
 
     @Test func `a new price has a new id that names the old one`() {
         var record = record(.confirmed)
-        _ = record.apply(.repriced(key: "k", purchaseID: "p2", shown))
+        _ = record.apply(.repriced(key: "k", refused: "p", purchaseID: "p2", shown))
         #expect(record.entries[0].purchaseID == "p2")
         #expect(record.entries[0].replaces == "p")
         #expect(record.entries.count == 1)
+    }
+
+    @Test func `only the payment that was refused is replaced`() {
+        var record = record(.waiting)
+        let before = record
+
+        let actions = record.apply(
+            .repriced(key: "k", refused: "p0", purchaseID: "p2", shown))
+
+        #expect(record == before)
+        #expect(actions == [])
+    }
+
+    // MARK: Two of a kind
+
+    @Test func `a sale of another customer's number leaves the tombstone alone`() {
+        var record = record(.confirmed)
+        let other = QueueEntry(
+            key: "t", launch: "l", owner: Owner(realm: "r2", customer: "c"),
+            payment: PaymentContents(productID: "x", quantity: 1), state: .finished, sold: sold)
+        record.entries.append(other)
+
+        _ = record.apply(.sold(key: "k", sold, receipt))
+
+        #expect(record.entry("t") == other)
+        #expect(record.entry("k")?.state == .purchased)
+    }
+
+    @Test func `another customer's transaction does not answer a payment of the same id`() {
+        var record = record(.confirmed)
+        var arrivals = arrivals(purchaseID: "p")
+        arrivals.owner = Owner(realm: "r", customer: "c2")
+
+        let actions = record.apply(.arrived(arrivals))
+
+        #expect(record.entry("k")?.state == .confirmed)
+        #expect(record.entry("k2")?.owner == arrivals.owner)
+        #expect(actions == [.deliver(key: "k2")])
+    }
+
+    @Test func `two realms are known by their own roots and revisions`() {
+        var record = record(.confirmed)
+        let first = QueueRecord.KnownRealm(id: "r", generation: 1, root: "A")
+        let second = QueueRecord.KnownRealm(id: "r2", generation: 1, root: "B")
+        let who = QueueRecord.LastSignIn(owner: owner, name: nil)
+        _ = record.apply(.signedIn(who, first))
+        _ = record.apply(.arrived(arrivals(purchaseID: nil)))
+
+        _ = record.apply(
+            .signedIn(
+                QueueRecord.LastSignIn(owner: Owner(realm: "r2", customer: "c"), name: nil),
+                QueueRecord.KnownRealm(id: "r2", generation: 1, root: "B")))
+
+        #expect(record.realm("r") == first)
+        #expect(record.realm("r2") == second)
+        #expect(record.cursor(of: owner).revision == 7)
+        #expect(record.cursor(of: Owner(realm: "r2", customer: "c")).revision == 0)
     }
 
     @Test func `an answer that comes both ways is one purchase`() {

@@ -5,6 +5,7 @@ import PurchaseKit
 import PurchaseKitTesting
 import Shop
 import StoreWire
+import Synchronization
 import Testing
 
 /// Ask to Buy from the tap to the answer, as an app sees it.
@@ -36,6 +37,37 @@ import Testing
         device.queue.finishTransaction(bought)
         try await device.heard.removed()
         #expect(try await shop.records().count == 1)
+        await shop.close()
+    }
+
+    /// Otherwise both could be paid.
+    @Test func `a payment that waits cannot be replaced by another`() async throws {
+        let shop = try await TestShop.monkeys()
+        try await shop.addCustomer("kid", asksToBuy: true)
+        let spy = Mutex<SpyingTransport?>(nil)
+        let device = try await shop.device(customer: "kid") { ports in
+            let transport = SpyingTransport(ports.transport)
+            spy.withLock { $0 = transport }
+            ports.transport = transport
+        }
+        try await device.buy("credits.5")
+        _ = try await device.heard.first(.deferred)
+        let transport = try #require(spy.withLock { $0 })
+        var call = try #require(transport.lastPurchase)
+        guard case .purchase(let waiting) = call.route else { return }
+        var request = try JSONDecoder().decode(
+            PurchaseRequest.self, from: Data(call.body ?? []))
+        request.replaces = waiting
+        call.route = .purchase(id: UUID().uuidString.lowercased())
+        call.body = Array(try JSONEncoder().encode(request))
+
+        let reply = try await transport.send(call)
+
+        #expect(reply.status == 409)
+        let error = try JSONDecoder().decode(WireError.self, from: Data(reply.body))
+        #expect(error.code == "replacedNotRefused")
+        #expect(try await shop.waitingPurchases().count == 1)
+        #expect(try await shop.records().isEmpty)
         await shop.close()
     }
 
@@ -166,5 +198,22 @@ import Testing
         #expect(try await device.heard.first(.purchased) === deferred)
         #expect(try await shop.records().count == 1)
         await shop.close()
+    }
+}
+
+/// Remembers the last payment that was sent. A class, as the test looks in.
+private final class SpyingTransport: StoreTransport {
+    private let transport: any StoreTransport
+    private let last = Mutex<DeviceCall?>(nil)
+
+    var lastPurchase: DeviceCall? { last.withLock { $0 } }
+
+    init(_ transport: any StoreTransport) {
+        self.transport = transport
+    }
+
+    func send(_ call: DeviceCall) async throws(TransportFailure) -> DeviceReply {
+        if case .purchase = call.route { last.withLock { $0 = call } }
+        return try await transport.send(call)
     }
 }

@@ -20,7 +20,8 @@ extension DeviceConfiguration {
         ]
         .compactMap { $0 }.filter { !$0.isEmpty }.joined(separator: "-")
         let readable = name.map { Self.isPlain($0) ? $0 : "_" }.prefix(100)
-        let mark = Self.fingerprint("\(store)\n\(bundleID?.value ?? "")")
+        // The file says whose it is, so that a clash is noticed.
+        let mark = Fingerprint.of("\(store)\n\(bundleID?.value ?? "")".utf8)
         return folder.appendingPathComponent("\(String(readable))-\(mark)", isDirectory: true)
     }
 
@@ -42,12 +43,14 @@ extension DeviceConfiguration {
         character.isASCII
             && (character.isLetter || character.isNumber || character == "." || character == "-")
     }
+}
 
-    /// Sixteen digits that tell names apart whose readable parts agree
-    /// (FNV-1a); the file says whose it is, so a clash is noticed.
-    private static func fingerprint(_ text: String) -> String {
+/// Sixteen digits that tell texts apart (FNV-1a), for names of files. No
+/// protection against one who wants two to agree.
+enum Fingerprint {
+    static func of(_ bytes: some Sequence<UInt8>) -> String {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        for byte in text.utf8 {
+        for byte in bytes {
             hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3
         }
         return hexadecimal((0..<8).map { UInt8(truncatingIfNeeded: hash >> (56 - 8 * $0)) })

@@ -13,6 +13,13 @@ enum CarryStep {
     case done
 }
 
+/// The store's words for a purchase request whose contents it does not accept.
+/// Nothing is written under the purchase id.
+enum ContentsRefusal: String {
+    case fieldMissing, fieldInvalid, uuidInvalid, textInvalid, textTooLong, priceInvalid
+    case currencyInvalid, replacedNotRefused
+}
+
 /// What this process knows of a payment beyond its entry.
 struct Carriage {
     /// Whether the payment may have reached the store under its present id:
@@ -54,15 +61,19 @@ extension Device {
                     failures += 1
                 case .done:
                     self.carriers[key] = nil
+                    self.failures[key] = nil
                     return
                 }
             }
             self.carriers[key] = nil
+            self.failures[key] = nil
         }
     }
 
     private func step(_ entry: QueueEntry, _ carriage: inout Carriage) async -> CarryStep {
-        switch entry.state {
+        // Decided already, and not yet on disk.
+        if let failure = failures[entry.key] { return fail(entry, failure) }
+        return switch entry.state {
         case .asked: await confirm(entry)
         case .confirmed, .waiting:
             if let product = carriage.repriced {
@@ -120,7 +131,9 @@ extension Device {
         let shown = ShownPrice(unitPrice: product.price, currency: product.currency)
         do throws(DeviceFault) {
             try change(
-                .repriced(key: entry.key, purchaseID: ports.randomness.uuid(), shown))
+                .repriced(
+                    key: entry.key, refused: entry.purchaseID,
+                    purchaseID: ports.randomness.uuid(), shown))
             carriage = Carriage(mayHaveBeenSent: false)
             return .again
         } catch {
@@ -142,7 +155,7 @@ extension Device {
     ) -> SheetContents? {
         guard let currency = Currency(code: product.currency),
             (0...Amount.milliunitsMax).contains(product.price),
-            entry.payment.quantity <= SheetContents.quantityMax
+            (1...SheetContents.quantityMax).contains(entry.payment.quantity)
         else { return nil }
         return SheetContents(
             productID: product.id, title: product.displayName, details: product.description,
@@ -170,17 +183,21 @@ extension Device {
                 sayOnce("A payment waits for the customer who confirmed it.")
                 return .done
             }
-            let reply = try await sendPayment(entry, session)
-            carriage.mayHaveBeenSent = true
-            guard reply.status == 200 else { return refuse(reply, entry) }
+            let wasSentBefore = carriage.mayHaveBeenSent
+            let reply = try await sendPayment(entry) { carriage.mayHaveBeenSent = true }
+            guard reply.status == 200 else {
+                return refuse(reply, entry, wasSentBefore: wasSentBefore)
+            }
             return try await take(decode(reply), of: entry, &carriage)
         } catch {
             return handle(error, of: entry, &carriage)
         }
     }
 
+    /// `onAnswer` is called with the first answer, whatever it is: from then on
+    /// the payment may have reached the store.
     private func sendPayment(
-        _ entry: QueueEntry, _ session: Session
+        _ entry: QueueEntry, onAnswer: () -> Void
     ) async throws(DeviceFault) -> DeviceReply {
         guard let shown = entry.shown, let id = entry.purchaseID else {
             throw .setUp("a confirmed payment lacks its price")
@@ -190,14 +207,21 @@ extension Device {
             unitPrice: shown.unitPrice, currency: shown.currency,
             applicationUsername: entry.payment.applicationUsername, replaces: entry.replaces,
             simulatesAskToBuyInSandbox: entry.payment.simulatesAskToBuyInSandbox)
-        return try await call(.purchase(id: id), body: encode(request))
+        return try await call(.purchase(id: id), body: encode(request), onAnswer: onAnswer)
     }
 
-    /// What the store says to the payment itself. All other refusals, of a
-    /// sign-in or a receipt, leave open what became of it.
-    private func refuse(_ reply: DeviceReply, _ entry: QueueEntry) -> CarryStep {
+    /// Any answer but the store's verdict on this purchase id leaves open what
+    /// became of the payment: a proxy may have sent it twice, or an earlier try
+    /// was sold. The status decides nothing. Only a payment that was never sent
+    /// before fails by a word on the request's contents, which are the same at
+    /// each try and are judged before anything is written.
+    private func refuse(
+        _ reply: DeviceReply, _ entry: QueueEntry, wasSentBefore: Bool
+    ) -> CarryStep {
         let fault = refusal(reply)
-        if case .refused(let status, _) = fault, status != 401, status != 404 {
+        if !wasSentBefore, case .refused(_, let error) = fault,
+            ContentsRefusal(rawValue: error.code) != nil
+        {
             return fail(entry, fault.paymentFailure)
         }
         sayOnce("A payment's outcome is still open: \(fault.sentence)")
@@ -286,10 +310,13 @@ extension Device {
             try change(.failed(key: entry.key, failure))
             return .done
         } catch {
-            // What is confirmed on disk would be sent at the next launch, so
-            // it must not be told as failed: it is tried again instead.
+            // What is confirmed on disk, or may be, would be sent at the next
+            // launch, so it is not reported as failed: the write is tried again.
             let state = record?.entry(entry.key)?.state
-            guard state == nil || state == .asked else { return .later }
+            guard !isRecordInDoubt, state == nil || state == .asked else {
+                failures[entry.key] = failure
+                return .later
+            }
             failUnwritten(entry, failure)
             return .done
         }

@@ -135,22 +135,24 @@ extension Device {
         let isKnown = record?.lastSignIn == who && record?.realm(realm.id) == realm
         guard !isKnown else { return }
         let isRestored = record?.realm(realm.id).map { $0.generation != realm.generation }
-        if isRestored == true {
-            cursors = [:]
-            productCache = [:]
-        }
+        if isRestored == true { cursors = [:] }
+        // Prices are of one realm and one customer's storefront.
+        if isRestored == true || record?.lastSignIn?.owner != who.owner { productCache = [:] }
         try change(.signedIn(who, realm))
     }
 
     // MARK: Calls
 
-    /// A call within the session; signs in again, once, when the token is refused.
+    /// A call within the session; signs in again, once, when the token is
+    /// refused. `onAnswer` is called when something has answered the call.
     func call(
-        _ route: DeviceRoute, body: [UInt8]? = nil, ifNoneMatch: String? = nil
+        _ route: DeviceRoute, body: [UInt8]? = nil, ifNoneMatch: String? = nil,
+        onAnswer: () -> Void = {}
     ) async throws(DeviceFault) -> DeviceReply {
         let first = try await signIn()
         let reply = try await send(
             route, body: body, token: first.token, ifNoneMatch: ifNoneMatch)
+        onAnswer()
         guard reply.status == 401 else { return reply }
         forget(first)
         let second = try await signIn()

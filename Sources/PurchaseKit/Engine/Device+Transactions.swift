@@ -56,12 +56,10 @@ extension Device {
             .transactions(since: since.revision, after: since.after, waitSeconds: waitSeconds))
         guard reply.status == 200 else { throw refusal(reply) }
         // Answered by a realm that was restored since: its revisions mean nothing now.
-        guard record?.realm(session.owner.realm)?.generation == session.generation else {
-            throw .overtaken
-        }
+        guard let record, Self.isCurrent(session, in: record) else { throw .overtaken }
         let page: TransactionsResponse = try decode(reply)
         noteStoreTime(page.now)
-        try await take(page, of: session.owner, since: since)
+        try await take(page, in: session, since: since)
         let isEarly = ports.wall.now.milliseconds(since: started) < 1000
         if waitSeconds > 0, !page.hasNews, isEarly {
             // A store that answers at once with nothing would be asked without end.
@@ -79,8 +77,12 @@ extension Device {
     }
 
     private func take(
-        _ page: TransactionsResponse, of owner: Owner, since: ReadCursor
+        _ page: TransactionsResponse, in session: Session, since: ReadCursor
     ) async throws(DeviceFault) {
+        let owner = session.owner
+        guard page.revision >= 0, page.transactions.allSatisfy({ $0.revision >= 0 }) else {
+            throw .unknown(nil)
+        }
         var items: [Arrivals.Item] = []
         // On disk the cursor stays before what could not be verified, so
         // that it is looked at again at the next launch.
@@ -98,26 +100,36 @@ extension Device {
             }
         }
         if !items.isEmpty || page.clearedRevision != nil {
-            try await takeUp(items, owner, cursor: durable, cleared: page.clearedRevision)
+            try await takeUp(items, session, cursor: durable, cleared: page.clearedRevision)
         }
+        // The realm may have been restored while signatures and receipt were waited for.
+        guard record.map({ Self.isCurrent(session, in: $0) }) != false else { throw .overtaken }
         cursors[owner] = max(read, since)
         // A payment that waited has its answer: its own carrier asks for it.
         if page.answeredPurchases != nil || page.clearedRevision != nil { wake() }
     }
 
+    /// Whether the realm is the one, restored as often, that the session is of.
+    private static func isCurrent(_ session: Session, in record: QueueRecord) -> Bool {
+        record.realm(session.owner.realm)?.generation == session.generation
+    }
+
     private func takeUp(
-        _ items: [Arrivals.Item], _ owner: Owner, cursor: ReadCursor, cleared: Int64?
+        _ items: [Arrivals.Item], _ session: Session, cursor: ReadCursor, cleared: Int64?
     ) async throws(DeviceFault) {
+        let owner = session.owner
         try await withReceipt(of: owner) { (receipt, files, fits) throws(DeviceFault) in
             // While this waited for its turn, the payment's own answer may have
             // been delivered, finished and forgotten.
             let open = items.filter { item in
-                !self.finishedTransactions.contains(item.sold.transactionID)
+                !self.finishedSales.contains(Sale(owner, item.sold.transactionID))
             }
             let arrivals = Arrivals(
                 owner: owner, launch: self.launch, items: open, cursor: cursor,
                 receipt: receipt, cleared: cleared)
-            try self.change(.arrived(arrivals), with: files, onlyIf: fits)
+            try self.change(.arrived(arrivals), with: files) { record in
+                fits(record) && Self.isCurrent(session, in: record)
+            }
         }
     }
 
@@ -125,7 +137,7 @@ extension Device {
         _ transaction: VerifiedTransaction, _ purchaseID: String?, _ owner: Owner
     ) -> Bool {
         let id = transaction.sold.transactionID
-        guard !finishedTransactions.contains(id) else { return false }
+        guard !finishedSales.contains(Sale(owner, id)) else { return false }
         return !(record?.entries ?? []).contains { entry in
             entry.owner == owner && entry.sold?.transactionID == id
         }

@@ -60,7 +60,13 @@ public actor Device {
     var untold: Set<String> = []
     /// Transactions finished in this process: an answer that was under way
     /// when they were must not bring them back.
-    var finishedTransactions: Set<String> = []
+    var finishedSales: Set<Sale> = []
+    /// Decided failures of payments that may be confirmed on disk and could
+    /// not be written yet, by key.
+    var failures: [String: PaymentFailure] = [:]
+    /// Whether the file may differ from ``record``: a write failed, and the
+    /// file could not be read since.
+    var isRecordInDoubt = false
     var productCache: [String: ProductDescription] = [:]
     var saidOnce: Set<String> = []
     var cursors: [Owner: ReadCursor] = [:]
@@ -118,7 +124,7 @@ public actor Device {
     }
 
     private nonisolated func post(_ body: @escaping @Sendable (isolated Device) -> Void) {
-        executor.queue.async { self.assumeIsolated { body($0) } }
+        LastWrites.run(on: executor.queue) { self.assumeIsolated { body($0) } }
     }
 
     // MARK: The record
@@ -128,14 +134,13 @@ public actor Device {
         if let record { return record }
         do {
             try ports.files.claim(launch: launch)
-            let found = try file.read()
-            let others = Set(found.entries.map(\.launch)).subtracting([launch])
+            let found = try file.open(for: launch)
+            note(found)
+            let others = Set(found.record.entries.map(\.launch)).subtracting([launch])
             let ended = others.filter { !ports.files.isClaimed(launch: $0) }
-            let change =
-                ended.isEmpty
-                ? QueueFile.Change(record: found, actions: [])
-                : try file.change(.launched(launch, ended: ended))
-            record = change.record
+            guard !ended.isEmpty else { return found.record }
+            let change = try file.change(.launched(launch, ended: ended))
+            note(change)
             return change.record
         } catch {
             throw .disk(error)
@@ -151,18 +156,33 @@ public actor Device {
         guard !isClosed else { throw .overtaken }
         let change: QueueFile.Change
         do {
-            change = try file.change(event, with: files, onlyIf: fits)
+            change = try file.change(event, with: files, onlyIf: fits, knowing: record)
         } catch QueueFileFault.overtaken {
-            record = try? file.read()
+            noteFile()
             throw .overtaken
         } catch {
             // A write may have failed after the new file was in place.
-            record = (try? file.read()) ?? record
+            noteFile()
             throw .disk(error)
         }
-        record = change.record
+        note(change)
         noteReceipt()
         for action in change.actions { perform(action) }
+    }
+
+    private func noteFile() {
+        guard let found = try? file.read() else {
+            isRecordInDoubt = true
+            return
+        }
+        record = found
+        isRecordInDoubt = false
+    }
+
+    private func note(_ change: QueueFile.Change) {
+        record = change.record
+        isRecordInDoubt = false
+        if let notice = change.notice { ports.log(notice) }
     }
 
     private func perform(_ action: QueueAction) {

@@ -22,8 +22,7 @@ extension PaymentFailure {
                 .unknown
             case nil: Self.code(ofCall: refusal.code)
             }
-        let remedy = refusal.remedy.map { " " + $0 } ?? ""
-        self.init(code, refusal.message + remedy)
+        self.init(code, refusal.sentences)
         self.refusal = StoreRefusal(refusal)
     }
 

@@ -14,6 +14,11 @@ public protocol DeviceFiles: Sendable {
     /// the old ones of an earlier. One call is one durable point.
     func replace(_ files: [DeviceFile]) throws
 
+    /// Replaces a file whole and returns when a process that ends loses nothing
+    /// of it. After a power failure it may hold all of its old bytes again. Not
+    /// a durable point: for what is done again without harm.
+    func exchange(_ file: DeviceFile) throws
+
     /// Runs `body` while no other process or device does. Held for milliseconds.
     func withLock<Result>(_ body: () throws -> Result) throws -> Result
 
@@ -28,6 +33,10 @@ public protocol DeviceFiles: Sendable {
 
     /// Where a file lies, for an app to read; nil where it lies in memory.
     func url(of name: String) -> URL?
+}
+
+extension DeviceFiles {
+    public func exchange(_ file: DeviceFile) throws { try replace([file]) }
 }
 
 /// A file to be replaced.

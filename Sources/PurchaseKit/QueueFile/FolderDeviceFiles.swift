@@ -67,6 +67,14 @@ public final class FolderDeviceFiles: DeviceFiles {
         }
     }
 
+    /// The bytes are synced all the same: a name without its bytes would be an
+    /// empty file.
+    public func exchange(_ file: DeviceFile) throws {
+        try makeFolder()
+        try disk.write(file.bytes, to: temporary(file.name))
+        try disk.rename(temporary(file.name), to: path(file.name))
+    }
+
     public func withLock<Result>(_ body: () throws -> Result) throws -> Result {
         try makeFolder()
         let descriptor = try openLock("queue.lock")

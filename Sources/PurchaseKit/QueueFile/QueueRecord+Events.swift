@@ -12,7 +12,7 @@ enum QueueEvent: Sendable {
     case confirmed(key: String, Owner, ShownPrice)
     /// The price had changed, and the customer agreed to the new one under a
     /// new purchase id.
-    case repriced(key: String, purchaseID: String, ShownPrice)
+    case repriced(key: String, refused: String?, purchaseID: String, ShownPrice)
     case deferred(key: String)
     case failed(key: String, PaymentFailure)
     /// The app finished a failure that could not be written down before.
@@ -23,6 +23,19 @@ enum QueueEvent: Sendable {
     case finished(key: String)
     /// The store has written the finish down.
     case acknowledged(key: String)
+}
+
+extension QueueEvent {
+    /// Whether it must be on disk before it has effects. The others are merely
+    /// done again where a power failure undid them: a payment that was added has
+    /// not left the device, and what has ended, waits or was recorded at the
+    /// store is found out once more.
+    var mustLast: Bool {
+        switch self {
+        case .launched, .added, .deferred, .dropped, .acknowledged: false
+        case .signedIn, .confirmed, .repriced, .failed, .sold, .arrived, .finished: true
+        }
+    }
 }
 
 /// Unfinished transactions of one customer, up to a revision.
@@ -64,7 +77,8 @@ extension QueueRecord {
         case .signedIn(let who, let realm): learn(who, realm)
         case .added(let entry): add(entry)
         case .confirmed(let key, let owner, let shown): confirm(key, owner, shown)
-        case .repriced(let key, let id, let shown): reprice(key, id, shown)
+        case .repriced(let key, let refused, let id, let shown):
+            reprice(key, refused, id, shown)
         case .deferred(let key): wait(key)
         case .failed(let key, let failure): fail(key, failure)
         case .dropped(let key): drop(key)
@@ -118,9 +132,12 @@ extension QueueRecord {
         return []
     }
 
+    /// Only the id that was refused is replaced: where the entry has another
+    /// one by now, that may be sold.
     private mutating func reprice(
-        _ key: String, _ purchaseID: String, _ shown: ShownPrice
+        _ key: String, _ refused: String?, _ purchaseID: String, _ shown: ShownPrice
     ) -> [QueueAction] {
+        guard entry(key)?.purchaseID == refused else { return [] }
         change(key, from: [.confirmed, .waiting]) { entry in
             entry.replaces = entry.purchaseID
             entry.purchaseID = purchaseID
@@ -153,8 +170,10 @@ extension QueueRecord {
         self.receipt = receipt
         // What is owned is sold again as the same transaction: it is
         // unfinished once more, and one finish will answer for both.
+        let owner = entry(key)?.owner
         entries.removeAll {
-            $0.state == .finished && $0.sold?.transactionID == sold.transactionID
+            $0.state == .finished && $0.owner == owner
+                && $0.sold?.transactionID == sold.transactionID
         }
         return [.deliver(key: key)]
     }
@@ -191,7 +210,10 @@ extension QueueRecord {
     }
 
     private mutating func arrive(_ item: Arrivals.Item, _ arrivals: Arrivals) -> [QueueAction] {
-        let own = entries.first { $0.purchaseID != nil && $0.purchaseID == item.purchaseID }
+        let own = entries.first {
+            $0.purchaseID != nil && $0.purchaseID == item.purchaseID
+                && $0.owner == arrivals.owner
+        }
         if let own, own.state == .confirmed || own.state == .waiting {
             // The answer to a payment of this file: its own process delivers it.
             guard own.launch == arrivals.launch else { return [] }

@@ -23,8 +23,10 @@ final class FakeStore: StoreTransport {
         case lost(TransportFailure)
         /// It arrives, and the answer never does.
         case replyLost(TransportFailure)
-        /// Something else answers.
+        /// Something else answers, and the call never arrives.
         case answered(DeviceReply)
+        /// It arrives, and something else answers.
+        case replyReplaced(DeviceReply)
     }
 
     struct Sale {
@@ -48,6 +50,10 @@ final class FakeStore: StoreTransport {
         var purchases: [String: PurchaseRequest] = [:]
         var sales: [Sale] = []
         var revision: Int64 = 0
+        /// Whether pages of transactions show none of the sales.
+        var hidesSales = false
+        /// Pages that showed some.
+        var pagesWithSales = 0
         var now = Timestamp(milliseconds: 1_700_000_000_000)
         var calls: [DeviceRoute] = []
         var sessions = 0
@@ -106,6 +112,9 @@ final class FakeStore: StoreTransport {
             _ = answer(call)
             throw failure
         case .answered(let reply): return reply
+        case .replyReplaced(let reply):
+            _ = answer(call)
+            return reply
         }
     }
 
@@ -126,7 +135,12 @@ final class FakeStore: StoreTransport {
             case .signIn: return signIn(&state)
             case .products: return products(call, state)
             case .purchase(let id): return purchase(id, call, &state)
-            case .transactions(let since, _, _): return transactions(since, state)
+            case .transactions(let since, _, _):
+                if state.hidesSales { return transactions(since, State()) }
+                if state.sales.contains(where: { $0.revision > since }) {
+                    state.pagesWithSales += 1
+                }
+                return transactions(since, state)
             case .finish(let id): return finish(id, &state)
             case .receipt:
                 state.etagsAsked.append(call.ifNoneMatch)
@@ -240,7 +254,7 @@ final class FakeStore: StoreTransport {
 
     private func finish(_ id: String, _ state: inout State) -> DeviceReply {
         guard let index = state.sales.firstIndex(where: { $0.payload.transactionId == id }) else {
-            return refused(404, WireError(code: "notFound", message: "No such transaction."))
+            return refused(404, WireError(code: "transactionNotFound", message: "None such."))
         }
         state.sales[index].isFinished = true
         return reply(FinishResponse(transactionId: id, revision: state.revision))
@@ -263,6 +277,12 @@ final class FakeStore: StoreTransport {
 
     private let storefront = StorefrontDescription(
         countryCode: "USA", region: "US", id: nil, currency: "USD", locale: "en_US")
+
+    /// As the store, or a proxy, says no to a call.
+    static func refusal(_ status: Int, _ code: String) -> DeviceReply {
+        DeviceReply(
+            status: status, body: Array(#"{"code":"\#(code)","message":"No."}"#.utf8))
+    }
 
     private func reply(_ value: some Encodable) -> DeviceReply {
         DeviceReply(status: 200, body: (try? JSONEncoder().encode(value)).map { [UInt8]($0) } ?? [])

@@ -11,6 +11,10 @@ final class MemoryFiles: DeviceFiles {
         var claims: Set<String> = []
         var replacements = 0
         var failures: (@Sendable (Int) -> Bool)?
+        /// Writes that fail once the new bytes are in place, by number, and how
+        /// many reads fail after each.
+        var lateFailures: [Int: Int] = [:]
+        var failingReads = 0
     }
 
     let state = Mutex(State())
@@ -27,7 +31,20 @@ final class MemoryFiles: DeviceFiles {
         state.withLock { $0.failures = fails }
     }
 
-    func read(_ name: String) throws -> [UInt8]? { state.withLock { $0.files[name] } }
+    /// The write with this number fails when it is done, and the reads after it too.
+    func fail(after number: Int, andReads reads: Int) {
+        state.withLock { $0.lateFailures[number] = reads }
+    }
+
+    func read(_ name: String) throws -> [UInt8]? {
+        try state.withLock { state in
+            if state.failingReads > 0 {
+                state.failingReads -= 1
+                throw DeviceFilesFault("the disk does not answer", errorNumber: EIO)
+            }
+            return state.files[name]
+        }
+    }
 
     func replace(_ files: [DeviceFile]) throws {
         try state.withLock { state in
@@ -36,6 +53,10 @@ final class MemoryFiles: DeviceFiles {
                 throw DeviceFilesFault("the disk is full", errorNumber: ENOSPC)
             }
             for file in files { state.files[file.name] = file.bytes }
+            if let reads = state.lateFailures[state.replacements] {
+                state.failingReads = reads
+                throw DeviceFilesFault("the disk failed", errorNumber: EIO)
+            }
         }
     }
 

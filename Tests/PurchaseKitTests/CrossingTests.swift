@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import PurchaseKit
+import StoreWire
+import Synchronization
+import TestSupport
+import Testing
+
+/// Answers that arrive after something else has happened.
+@Suite(.timeLimit(.minutes(5)))
+struct CrossingTests {
+    let rig: Rig
+    let store: HoldingStore
+
+    init() throws {
+        rig = try Rig()
+        store = HoldingStore(rig.store)
+    }
+
+    @Test func `a receipt is never fetched for another customer than the buyer`() async throws {
+        let first = rig.launch(transport: store)
+        _ = try await first.products("credits.5")
+        store.hold(when: \.isPurchase)
+        first.add("credits.5")
+        await store.diary.wait(for: "held PUT")
+        rig.store.state.withLock {
+            $0.customer = "1000000000002000"
+            $0.validTokens = []
+        }
+        _ = try await first.products("credits.10")
+
+        store.release()
+        await rig.log.wait(for: "A payment waits for the customer who confirmed it.")
+        await first.device.close()
+
+        #expect(first.observer.diary.lines == ["purchasing credits.5"])
+        #expect(try rig.files.read("sandboxReceipt") == nil)
+        rig.store.state.withLock { $0.customer = "1000000000001000" }
+        let second = rig.launch()
+        await second.observer.diary.wait(for: "purchased credits.5")
+    }
+
+    /// The payment's own answer is delivered, finished and forgotten while the
+    /// page that brings the same transaction waits for its receipt.
+    @Test func `what was finished meanwhile is not delivered again`() async throws {
+        store.hold { $0 == .receipt }
+        store.hold { $0 == .receipt }
+        rig.store.state.withLock { $0.hidesSales = true }
+        let app = rig.launch(
+            observer: DiaryObserver(finishes: true), waitSeconds: 50, transport: store)
+        app.add("credits.5")
+        await store.diary.wait(for: "held GET")
+        // The page is read while the receipt of the payment's own answer is on its way.
+        rig.store.state.withLock { $0.hidesSales = false }
+        await until("a page with the sale") {
+            rig.store.state.withLock { $0.pagesWithSales } > 0
+        }
+        for _ in 1...3 { _ = try await app.products("credits.5") }
+
+        store.release()
+        await store.diary.wait(for: "held GET", count: 2)
+        await rig.acknowledged()
+        store.release()
+        let after = rig.store.count(\.isTransactions)
+        await rig.store.called(after + 2, \.isTransactions)
+        app.add("credits.none")
+        await app.observer.diary.wait(for: "removed credits.none")
+        await app.device.close()
+
+        let sold = app.observer.diary.lines.filter { $0.hasPrefix("purchased") }
+        #expect(sold == ["purchased credits.5 2000000000000001"])
+    }
+
+    @Test(arguments: [false, true])
+    func `a page of a realm that was restored meanwhile is not believed`(
+        whileReceiptIsFetched: Bool
+    ) async throws {
+        rig.store.sellElsewhere("credits.5")
+        rig.store.sellElsewhere("credits.10")
+        if whileReceiptIsFetched {
+            store.hold { $0 == .receipt }
+        } else {
+            store.hold(when: \.isTransactions)
+        }
+        let app = rig.launch(transport: store)
+        await store.diary.wait(for: "held GET")
+        // The copy lacks the second sale; its revisions begin at the first again.
+        rig.store.state.withLock {
+            $0.generation = 2
+            $0.sales.removeLast()
+            $0.revision = 1
+            $0.validTokens = []
+        }
+        _ = try await app.products("credits.5")
+
+        store.release()
+        await app.observer.diary.wait(for: "purchased")
+        rig.store.sellElsewhere("credits.10")
+        await app.device.close()
+
+        #expect(app.observer.diary.lines == ["purchased credits.5 2000000000000001"])
+        let next = rig.launch()
+        await next.observer.diary.wait(for: "purchased credits.10")
+        #expect(next.observer.diary.lines.contains("purchased credits.10 2000000000000002"))
+    }
+
+    @Test func `a page with numbers that cannot be is an answer that is none`() async {
+        let page = TransactionsResponse(
+            transactions: [
+                TransactionDescription(
+                    signedTransaction: "x", purchaseId: nil, isFinished: false, revision: .min)
+            ], revision: .min, hasMore: true, now: rig.store.state.withLock { $0.now })
+        let body = (try? JSONEncoder().encode(page)).map { [UInt8]($0) } ?? []
+        rig.store.next(.answered(DeviceReply(status: 200, body: body)), when: \.isTransactions)
+        let app = rig.launch()
+
+        app.add("credits.10")
+        await app.observer.diary.wait(for: "purchased credits.10")
+
+        await rig.store.called(2, \.isTransactions)
+        await app.device.close()
+    }
+}
