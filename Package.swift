@@ -26,6 +26,8 @@ let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift"
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
 let nio = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
+let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let lifecycle = Target.Dependency.product(
     name: "ServiceLifecycle", package: "swift-service-lifecycle")
@@ -134,7 +136,7 @@ let package = Package(
             "HTTPShell",
             [
                 "Commerce", "Storage", "StoreWire", "StrictJSON", hummingbird, hummingbirdCore,
-                lifecycle, logging, nio, signals,
+                lifecycle, logging, nio, nioHTTP1, signals,
             ]),
         module("Ledger", ["Archive", "Commerce", "SignedData", "Storage", "StoreWire"]),
         module(
@@ -150,7 +152,7 @@ let package = Package(
         .executableTarget(
             name: "shopkeeper",
             dependencies: [
-                "Archive", "CatalogueFile", "CatalogueOverlay", "Commerce", "Ledger",
+                "Archive", "CatalogueFile", "CatalogueOverlay", "Commerce", "HTTPShell", "Ledger",
                 "LedgerServer", "Live", "Outbound",
                 "PurchaseKit", "Shop", "ShopServer", "SignedData", "Storage", "StoragePostgres",
                 "StorageSQLite",
@@ -223,7 +225,8 @@ let package = Package(
             [
                 "CatalogueFile", "Commerce", "HTTPShell", "Live", "Shop", "ShopServer",
                 "SignedData",
-                "Storage", "StorageSQLite", "StoreWire", "TestSupport", crypto, logging,
+                "Storage", "StorageSQLite", "StoreWire", "TestSupport", crypto, logging, nio,
+                nioEmbedded, nioHTTP1,
             ]),
         tests(
             "PurchaseKitTests",

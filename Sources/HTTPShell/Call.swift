@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Hummingbird
+import ServiceLifecycle
 import StrictJSON
 
 /// One request on its way: what came, who is asked, and the id that goes
@@ -11,10 +12,22 @@ package struct Call: Sendable {
     package let approach: Approach
     package let configuration: ShellConfiguration
     package let ports: ShellPorts
+    let connections: Connections
     /// What this server has counted.
     package let figures: ShellFigures
     /// Whose key let the call in; nil before one did.
     package var actor: String?
+
+    /// Throws `notReady` where the server stops, or has hardly room for one more connection.
+    package func checkReadiness() throws(RequestMistake) {
+        guard !Task.isShuttingDownGracefully else {
+            throw .notReady(reason: "The server is stopping.")
+        }
+        guard !connections.isNearlyFull else {
+            throw .notReady(
+                reason: "\(connections.count) of \(connections.max) connections are open.")
+        }
+    }
 
     /// What stands behind `Bearer ` in the `Authorization` header.
     package var bearer: String? {
@@ -34,9 +47,14 @@ package struct Call: Sendable {
         request.uri.queryParameters[Substring(name)].map(String.init)
     }
 
-    /// The body, as JSON of a known shape.
+    /// The body, as JSON of a known shape. Another type is refused: a web page can
+    /// send it anywhere without asking, JSON only where the server allows it.
     package func body<Value: Decodable>(_ type: Value.Type) async throws -> Value {
-        try StrictJSON.decode(type, from: try await bodyBytes())
+        let kind = request.headers[.contentType]?.prefix { $0 != ";" }.lowercased()
+        guard kind?.filter({ $0 != " " && $0 != "\t" }) == "application/json" else {
+            throw RequestMistake.contentTypeWrong
+        }
+        return try StrictJSON.decode(type, from: try await bodyBytes())
     }
 
     /// The body, of at most `max` bytes where a route takes more than others.

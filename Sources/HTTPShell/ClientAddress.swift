@@ -63,6 +63,12 @@ public struct TrustedProxies: Hashable, Sendable {
 
     private let networks: [Network]
 
+    /// Whether a network is so wide that strangers are in it: of version 4 less
+    /// than 8 bits of prefix, of version 6 less than 16.
+    public var trustStrangers: Bool {
+        networks.contains { $0.bits < ($0.bytes.count == 4 ? 8 : 16) }
+    }
+
     /// `10.0.0.7`, `10.0.0.0/8`, `fd00::/8`; nil where one is none of these.
     public init?(_ texts: [String]) {
         guard !texts.isEmpty else { return nil }
@@ -99,6 +105,14 @@ package struct Approach: Hashable, Sendable {
     /// Whether others may have read it on its way: it came neither from this
     /// machine nor over HTTPS through a trusted proxy.
     package var isExposed = false
+    /// Whether it came through a trusted proxy, which told where from.
+    var isProxied = false
+    /// Host and port as they were asked for on this connection.
+    var authority: String?
+    /// How many `Host` lines there were.
+    var hostCount = 1
+    /// The site whose page asks, where a browser tells one.
+    var origin: String?
 
     /// - Parameter header: the values of a header, in order, joined by commas.
     init(
@@ -107,12 +121,15 @@ package struct Approach: Hashable, Sendable {
     ) {
         self.port = port
         client = peer
+        self.authority = authority
+        origin = header("Origin")
         host = authority.flatMap(Self.host)
         let forwarded = header("X-Forwarded-For")
         guard let proxies, let peer, proxies.contains(peer), let forwarded else {
             isExposed = peer?.isLoopback != true
             return
         }
+        isProxied = true
         client = Self.client(forwarded, behind: peer, proxies)
         isExposed = Self.last(header("X-Forwarded-Proto"))?.lowercased() != "https"
         if let told = Self.last(header("X-Forwarded-Host")) { host = Self.host(told) }

@@ -64,8 +64,11 @@ package struct ErrorAnswer: Sendable {
         switch mistake {
         case .unknownPath: self.init(404, error)
         case .wrongMethod(let allowed): self.init(405, error, allowed: allowed)
-        case .queryInvalid, .bodyCutShort: self.init(400, error)
-        case .notThroughProxy: self.init(403, error)
+        case .queryInvalid, .bodyCutShort, .hostInvalid: self.init(400, error)
+        case .notThroughProxy, .originForeign: self.init(403, error)
+        case .hostUnknown: self.init(421, error)
+        case .contentTypeWrong: self.init(415, error)
+        case .tooManyWaitingHere: self.init(429, error, retryAfterSeconds: 30)
         case .tooManyWaiting: self.init(503, error, retryAfterSeconds: 30)
         case .bodyTooLarge: self.init(413, error)
         case .bodyTimedOut: self.init(408, error)

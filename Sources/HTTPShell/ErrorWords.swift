@@ -83,13 +83,14 @@ package struct ErrorWords: Sendable {
             WireError(
                 code: "queryInvalid", message: "A part of the query is not as it should be.",
                 field: field, rule: rule, remedy: remedy)
-        case .bodyTooLarge, .bodyTimedOut, .bodyCutShort: Self.ofBody(mistake)
+        case .bodyTooLarge, .bodyTimedOut, .bodyCutShort, .contentTypeWrong: Self.ofBody(mistake)
         case .timedOut:
             WireError(
                 code: "timedOut", message: "The answer took too long and was given up.",
                 rule: "what was written before stays written", remedy: remedy)
         case .notReady(let reason):
             WireError(code: "notReady", message: reason, remedy: "ask again in a moment")
+        case .hostInvalid, .hostUnknown, .originForeign: ofSite(mistake)
         case .notThroughProxy:
             WireError(
                 code: "notThroughProxy",
@@ -103,9 +104,35 @@ package struct ErrorWords: Sendable {
             WireError(
                 code: "tooManyWaiting", message: "Too many wait here already.",
                 rule: "so many as the server has room for", remedy: "ask again later")
+        case .tooManyWaitingHere:
+            WireError(
+                code: "tooManyWaitingHere",
+                message: "Too many of this customer, or from this address, wait here already.",
+                rule: "an eighth of the places at most", remedy: "ask again later")
         case .clientGone:
             WireError(code: "clientGone", message: "Whoever asked has gone.")
         case .turnedAway(_, let error): error
+        }
+    }
+
+    private func ofSite(_ mistake: RequestMistake) -> WireError {
+        switch mistake {
+        case .hostInvalid:
+            WireError(
+                code: "hostInvalid", message: "The request names no host, or more than one.",
+                field: "Host", rule: "one Host line", remedy: "send one")
+        case .hostUnknown:
+            WireError(
+                code: "hostUnknown",
+                message: "The \(subject) does not answer under this host name.", field: "Host",
+                rule: "localhost, 127.0.0.1, ::1, or a name that its operator configured",
+                remedy: "use the \(subject)'s own address; its operator adds a name with "
+                    + "--public-url")
+        default:
+            WireError(
+                code: "originForeign", message: "Another site's page sent this request.",
+                field: "Origin", rule: "no Origin, or the address that is asked",
+                remedy: "send the request from a program or a server")
         }
     }
 
@@ -115,6 +142,11 @@ package struct ErrorWords: Sendable {
             WireError(
                 code: "bodyTooLarge", message: "The body is too large.", field: "body",
                 rule: "at most \(bytesMax) bytes", remedy: "ask in several requests")
+        case .contentTypeWrong:
+            WireError(
+                code: "contentTypeWrong", message: "The body is not said to be JSON.",
+                field: "Content-Type", rule: "`application/json`",
+                remedy: "send the header `Content-Type: application/json`")
         case .bodyTimedOut:
             WireError(
                 code: "bodyTimedOut", message: "The body did not arrive in time.",

@@ -17,7 +17,8 @@ package struct HTTPShell: Sendable {
     private let handler: any RequestHandler
     private let configuration: ShellConfiguration
     private let ports: ShellPorts
-    private let figures = ShellFigures()
+    private let connections: Connections
+    private let figures: ShellFigures
     private let logger: Logger
 
     package init(
@@ -28,6 +29,8 @@ package struct HTTPShell: Sendable {
         self.configuration = configuration
         self.ports = ports
         self.logger = logger
+        connections = Connections(max: configuration.connectionsMax)
+        figures = ShellFigures(connections, configuration, ports)
     }
 
     /// Serves until SIGTERM or SIGINT arrives or the calling task is
@@ -76,26 +79,41 @@ package struct HTTPShell: Sendable {
         _ listening: Listening, port: Int, onReady: @escaping @Sendable (Int) async -> Void
     ) -> some Service {
         let logger = logger
+        // Half of the reserve is what the rest of the process is sure to have.
+        let descriptorMax = Int32(
+            clamping: configuration.descriptors.map { $0.limit - $0.reserve / 2 } ?? .max)
         let idle = TimeAmount.nanoseconds(configuration.idleTimeout.nanoseconds)
         return Application(
             responder: ShellResponder(
                 handler: handler, configuration: configuration, ports: ports,
-                figures: figures, listening: listening, logger: logger),
+                connections: connections, figures: figures, listening: listening, logger: logger),
             server: HTTPServerBuilder { responder in
                 LoopHTTP1(
                     http: HTTP1Channel(
-                        responder: responder, configuration: .init(idleTimeout: idle)))
+                        responder: responder, configuration: .init(idleTimeout: idle)),
+                    bodyTimeout: .nanoseconds(configuration.bodyTimeout.nanoseconds),
+                    descriptorMax: descriptorMax)
             },
             configuration: .init(
                 address: .hostname(configuration.host, port: port), serverName: "shopkeeper",
-                availableConnectionsDelegate: MaximumAvailableConnections(
-                    configuration.connectionsMax, logger: quiet)),
+                availableConnectionsDelegate: SharedConnections(connections: connections)),
             onServerRunning: { channel in
+                await prepare(channel)
                 let bound = channel.localAddress?.port ?? port
                 logger.info("listening", metadata: ["port": .stringConvertible(bound)])
                 await onReady(bound)
             },
             logger: quiet)
+    }
+
+    /// A port waits for room that another port gives up, and for descriptors.
+    private func prepare(_ port: any Channel) async {
+        let logger = logger
+        connections.add { port.eventLoop.execute { port.pipeline.read() } }
+        try? await port.eventLoop.submit {
+            try port.pipeline.syncOperations.addHandler(
+                AcceptPause(logger: logger), position: .first)
+        }.get()
     }
 
     /// For the libraries below: their own words only where something is wrong.

@@ -19,6 +19,16 @@ package enum RequestMistake: Error, Hashable {
     case notThroughProxy
     /// Too many wait already.
     case tooManyWaiting
+    /// Too many of this customer, or from this address, wait already.
+    case tooManyWaitingHere
+    /// There is no `Host`, or more than one.
+    case hostInvalid
+    /// Nobody configured the name that was asked for.
+    case hostUnknown
+    /// Another site's page asks.
+    case originForeign
+    /// The body is of another type than JSON.
+    case contentTypeWrong
     /// Whoever asked has gone: nobody hears the answer.
     case clientGone
     /// What a server's own doors turn away, with its status.

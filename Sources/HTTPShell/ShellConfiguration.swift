@@ -13,11 +13,23 @@ public struct ShellConfiguration: Sendable {
     public var listeners: [Listener] = []
     /// The proxies that end TLS in front of this server.
     public let proxies: TrustedProxies?
-    /// Connections open at once at each port; who comes then waits until another goes.
+    /// Connections open at once, at all ports together; the next client waits until one closes.
     public var connectionsMax = 16_384
-    /// Requests that wait at once, for changes; who comes then is told to
-    /// come again.
+    /// Requests that wait for changes at once; the next one is refused.
     public var waitingMax = 12_288
+    /// How many of them one customer may have; where it is not set, an eighth of
+    /// all, and at most 256.
+    public var waitingPerCustomerMax: Int {
+        get { waitingOfCustomer ?? max(1, min(256, waitingMax / 8)) }
+        set { waitingOfCustomer = newValue }
+    }
+    private var waitingOfCustomer: Int?
+    /// How many of them one client's address may have, where a proxy tells it.
+    public var waitingPerAddressMax: Int { max(1, waitingMax / 8) }
+    /// The host names under which the server is asked, beside this machine's own.
+    public var names = ServedNames()
+    /// What the process may have open; nil where it is not known.
+    public private(set) var descriptors: Descriptors?
     /// Bytes of a request's body: a request for 1000 products of the longest
     /// ids fits in.
     public var bodyBytesMax = 512 * 1024
@@ -66,12 +78,42 @@ public struct ShellConfiguration: Sendable {
         self.host = host
         self.port = port
         self.proxies = proxies
+        if !["0.0.0.0", "::"].contains(host) { names.add(host) }
+    }
+
+    /// Lowers the limits of connections to what the process may have open. Each
+    /// connection takes a descriptor, and a process without any can neither read
+    /// a key nor open a database. True where the limits were lowered.
+    public mutating func fit(into descriptors: Descriptors) -> Bool {
+        self.descriptors = descriptors
+        guard connectionsMax > descriptors.connectionsMax else { return false }
+        limitConnections(to: descriptors.connectionsMax)
+        return true
+    }
+
+    /// Sets how many connections may be open. A quarter of them stays free for
+    /// requests that do not wait.
+    public mutating func limitConnections(to count: Int) {
+        connectionsMax = count
+        waitingMax = max(1, count / 4 * 3)
     }
 
     private static func noPort(_ port: Int) -> WireError {
         WireError(
             code: "portInvalid", message: "There is no port \(port).", field: "port",
             rule: "0 (any free one) to 65535", remedy: "choose another, or leave it out")
+    }
+
+    /// Takes the address under which others reach the server; nil changes nothing.
+    public mutating func reach(at publicURL: String?) {
+        guard
+            let rest = publicURL?.split(separator: "/", maxSplits: 1).last?.drop(while: {
+                $0 == "/"
+            }),
+            let host = Approach.host(String(rest.prefix { $0 != "/" }))
+        else { return }
+        names.add(host)
+        names.coversProxies = true
     }
 
     /// Whether a host is this machine, by its spelling alone: no name but
@@ -95,6 +137,8 @@ public struct ShellPorts: Sendable {
     /// Time since some instant, that never goes back.
     public var monotonic: @Sendable () -> Duration
     public var randomness: Randomness
+    /// How many descriptors the process has open; nil where it is not known.
+    public var openDescriptors: @Sendable () -> Int? = { nil }
     private let deadlines: Deadlines
 
     public init(

@@ -26,5 +26,8 @@ extension Approach {
             let values = request.headers[values: name]
             return values.isEmpty ? nil : values.joined(separator: ",")
         }
+        // The first of them became the request's authority.
+        let more = HTTPFields.Element.Name("Host").map { request.headers[values: $0].count } ?? 0
+        hostCount = (request.head.authority == nil ? 0 : 1) + more
     }
 }

@@ -92,23 +92,21 @@ package final class ShellFigures: Sendable {
     private struct State {
         var requests: [Request: Int] = [:]
         var durations: [String: Durations] = [:]
-        var waiting = 0
     }
 
     private static let bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30]
 
     private let state = Mutex(State())
+    let places = WaitingPlaces()
+    private let connections: Connections
+    private let configuration: ShellConfiguration
+    private let ports: ShellPorts
 
-    /// Takes a place among those who wait; false where there is none left.
-    func beginWaiting(max: Int) -> Bool {
-        state.withLock { state in
-            guard state.waiting < max else { return false }
-            state.waiting += 1
-            return true
-        }
+    init(_ connections: Connections, _ configuration: ShellConfiguration, _ ports: ShellPorts) {
+        self.connections = connections
+        self.configuration = configuration
+        self.ports = ports
     }
-
-    func endWaiting() { state.withLock { $0.waiting -= 1 } }
 
     /// - Parameter duration: nil for an answer that took the time it was
     ///   asked to take.
@@ -134,9 +132,7 @@ package final class ShellFigures: Sendable {
 
     /// The text of these figures, and of those that a server adds.
     func text(_ more: [Figure]) -> String {
-        let (requests, durations, waiting) = state.withLock {
-            ($0.requests, $0.durations, $0.waiting)
-        }
+        let (requests, durations) = state.withLock { ($0.requests, $0.durations) }
         let answered = Figure(
             "shopkeeper_requests_total", .counter, "Requests that were answered.",
             requests.sorted { $0.key < $1.key }.map { request, count in
@@ -149,8 +145,26 @@ package final class ShellFigures: Sendable {
             })
         let waits = Figure(
             "shopkeeper_waiting_requests", .gauge, "Devices that wait for changes.",
-            [.init(Double(waiting))])
-        return ([answered, waits] + more).map(\.text).joined() + Self.histogram(durations)
+            [.init(Double(places.count))])
+        return ([answered, waits] + limits + more).map(\.text).joined() + Self.histogram(durations)
+    }
+
+    /// How near the process is to the ends of what it may have open. Two names
+    /// are those that Prometheus' own libraries give these figures.
+    private var limits: [Figure] {
+        func gauge(_ name: String, _ help: String, _ value: Int?) -> Figure? {
+            value.map { Figure(name, .gauge, help, [.init(Double($0))]) }
+        }
+        return [
+            gauge("shopkeeper_connections", "Open connections.", connections.count),
+            gauge("shopkeeper_connections_max", "Connections that may be open.", connections.max),
+            gauge(
+                "process_open_fds", "Descriptors that the process has open.",
+                ports.openDescriptors()),
+            gauge(
+                "process_max_fds", "Descriptors that the process may have open.",
+                configuration.descriptors?.limit),
+        ].compactMap { $0 }
     }
 
     private static func histogram(_ durations: [String: Durations]) -> String {

@@ -49,6 +49,7 @@ struct ShellResponder: HTTPResponder {
     let handler: any RequestHandler
     let configuration: ShellConfiguration
     let ports: ShellPorts
+    let connections: Connections
     let figures: ShellFigures
     let listening: Listening
     let logger: Logger
@@ -60,7 +61,7 @@ struct ShellResponder: HTTPResponder {
         approach.listener = listening.name(ofPort: approach.port)
         let call = Call(
             request: request, requestID: id, approach: approach,
-            configuration: configuration, ports: ports, figures: figures)
+            configuration: configuration, ports: ports, connections: connections, figures: figures)
         var line = RequestLine(method: request.method.rawValue, requestID: id)
         var response: Response
         do {
@@ -71,6 +72,7 @@ struct ShellResponder: HTTPResponder {
             if call.approach.isExposed, configuration.proxies != nil, !matched.isOpen {
                 throw RequestMistake.notThroughProxy
             }
+            try configuration.check(call.approach, isOpen: matched.isOpen)
             response = try await answer(matched)
         } catch {
             let answer = handler.explain(error)
@@ -87,13 +89,7 @@ struct ShellResponder: HTTPResponder {
     }
 
     private func answer(_ matched: MatchedRequest) async throws -> Response {
-        if matched.waitsByItself {
-            guard figures.beginWaiting(max: configuration.waitingMax) else {
-                throw RequestMistake.tooManyWaiting
-            }
-            defer { figures.endWaiting() }
-            return try await matched.answer()
-        }
+        if matched.waitsByItself { return try await matched.answer() }
         return try await ports.deadline(configuration.requestTimeout, or: .timedOut) {
             try await matched.answer()
         }

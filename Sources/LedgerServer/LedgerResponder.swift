@@ -4,7 +4,6 @@ import Commerce
 import HTTPShell
 import Hummingbird
 import Ledger
-import ServiceLifecycle
 import StoreWire
 
 /// Finds what a request asks of the ledger, and lets in who may ask.
@@ -95,9 +94,7 @@ struct LedgerResponder: RequestHandler {
     }
 
     private func ready(_ call: Call) async throws -> Response {
-        guard !Task.isShuttingDownGracefully else {
-            throw RequestMistake.notReady(reason: "The server is stopping.")
-        }
+        try call.checkReadiness()
         let ledger = ledger
         let late = RequestMistake.notReady(reason: "The storage does not answer.")
         do {

@@ -33,6 +33,38 @@ public enum Live {
     /// The process's environment.
     public static var environment: [String: String] { ProcessInfo.processInfo.environment }
 
+    /// How many descriptors the process may have open at once.
+    public static var descriptorLimit: Int { Int(clamping: limits.rlim_cur) }
+
+    /// How many it has open: the entries of `/dev/fd`, without the one that reading it takes.
+    public static func openDescriptors() -> Int? {
+        let entries = try? FileManager.default.contentsOfDirectory(atPath: "/dev/fd")
+        return entries.map { $0.count - 1 }
+    }
+
+    /// Raises the limit as far as this process may without other rights, to at
+    /// most a million. Programs that it starts inherit the raised limit.
+    public static func raiseDescriptorLimit() {
+        var raised = limits
+        raised.rlim_cur = max(raised.rlim_cur, min(raised.rlim_max, 1_048_576))
+        // Where the system refuses, the limit stays as it was, and is told.
+        _ = setrlimit(descriptors, &raised)
+    }
+
+    private static var limits: rlimit {
+        var limits = rlimit()
+        return getrlimit(descriptors, &limits) == 0 ? limits : rlimit()
+    }
+
+    #if canImport(Glibc)
+        private static let descriptors = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    #else
+        private static let descriptors = RLIMIT_NOFILE
+    #endif
+
+    /// How many processors this process may use.
+    public static var processors: Int { ProcessInfo.processInfo.activeProcessorCount }
+
     /// Waits; ends early with `CancellationError` when the task is cancelled.
     public static func sleep(_ duration: Duration) async throws {
         try await Task.sleep(for: duration)

@@ -3,9 +3,9 @@
 import Commerce
 import Synchronization
 
-/// Who was wrong, how often, in this process: accounts and clients apart. A
-/// class, because a store's realms and doors share it. It is bounded: where
-/// there is no more room, those who were wrong longest ago are forgotten.
+/// How often accounts and clients were wrong in this process. A class, because
+/// a store's realms and doors share it. It is bounded: where there is no more
+/// room, the entries with the oldest mistakes are forgotten.
 final class AttemptLimits: Sendable {
     /// Remembered at once, of each kind: a few megabytes.
     static let entriesMax = 20_000
@@ -33,6 +33,22 @@ final class AttemptLimits: Sendable {
         var accounts = Table(rule: .account)
         var clients = Table(rule: .client)
         var keys = Table(rule: .key)
+        /// When an account last signed in from an address.
+        var addresses: [Origin: Timestamp] = [:]
+    }
+
+    /// One sign-in: to which account, and from where.
+    struct SignIn: Hashable, Sendable {
+        let account: String
+        /// The client's address; nil inside this process.
+        let client: String?
+        /// The installation, where it has signed in to the account before.
+        let knownDevice: String?
+    }
+
+    fileprivate struct Origin: Hashable, Sendable {
+        let account: String
+        let client: String
     }
 
     private let state = Mutex(State())
@@ -42,22 +58,31 @@ final class AttemptLimits: Sendable {
 
     /// Tries a password, unless account or client have to wait: then it
     /// throws `tooManyAttempts`, whether there is such an account or not.
+    ///
+    /// A device and an address that signed in to the account before have
+    /// attempts of their own, so that a stranger's mistakes keep no customer out.
     func attempt(
-        account: String, client: String?, now: () -> Timestamp,
-        _ isRight: () async throws -> Bool
+        _ signIn: SignIn, now: () -> Timestamp,
+        _ isRight: (_ holder: String) async throws -> Bool
     ) async throws -> Bool {
         let begun = now()
-        let wait = state.withLock { $0.begin(account, client, at: begun) }
+        let (place, wait) = state.withLock { state in
+            let place = state.place(of: signIn)
+            return (place, state.begin(place, at: begun))
+        }
         if let wait { throw Self.tooManyAttempts(wait, field: "customer") }
         do {
-            let answer = try await isRight()
+            let answer = try await isRight(place.client ?? place.account)
             let ended = now()
-            state.withLock { $0.end(account, client, isRight: answer, at: ended) }
+            state.withLock { state in
+                state.end(place, isRight: answer, at: ended)
+                if answer { state.remember(signIn, at: ended) }
+            }
             return answer
         } catch {
             // Nothing was learnt of the password.
             let ended = now()
-            state.withLock { $0.end(account, client, isRight: nil, at: ended) }
+            state.withLock { $0.end(place, isRight: nil, at: ended) }
             throw error
         }
     }
@@ -87,19 +112,52 @@ final class AttemptLimits: Sendable {
     }
 }
 
+/// Where the attempts of a sign-in are counted.
+private struct AttemptPlace {
+    /// The account's, or that of one of its devices or addresses.
+    let account: String
+    /// Nil: no client's mistakes count.
+    let client: String?
+}
+
 extension AttemptLimits.State {
-    fileprivate mutating func begin(
-        _ account: String, _ client: String?, at now: Timestamp
-    ) -> Int64? {
+    fileprivate func place(of signIn: AttemptLimits.SignIn) -> AttemptPlace {
+        let account = signIn.account
+        if let device = signIn.knownDevice {
+            return AttemptPlace(account: "\(account)/device/\(device)", client: nil)
+        }
+        guard let client = signIn.client else {
+            return AttemptPlace(account: account, client: nil)
+        }
+        let origin = AttemptLimits.Origin(account: account, client: client)
+        return AttemptPlace(
+            account: addresses[origin] == nil ? account : "\(account)/address/\(client)",
+            client: client)
+    }
+
+    fileprivate mutating func remember(_ signIn: AttemptLimits.SignIn, at now: Timestamp) {
+        guard let client = signIn.client else { return }
+        let origin = AttemptLimits.Origin(account: signIn.account, client: client)
+        if addresses[origin] == nil, addresses.count >= AttemptLimits.entriesMax {
+            let dates = addresses.values.sorted()
+            let middle = dates[dates.count / 4]
+            addresses = addresses.filter { $0.value > middle }
+        }
+        addresses[origin] = now
+    }
+
+    fileprivate mutating func begin(_ place: AttemptPlace, at now: Timestamp) -> Int64? {
         accounts.makeRoom(at: now)
         clients.makeRoom(at: now)
         let waits = [
-            accounts.entries[account]?.wait(accounts.rule, at: now),
-            client.flatMap { clients.entries[$0]?.wait(clients.rule, at: now) },
+            accounts.entries[place.account]?.wait(accounts.rule, at: now),
+            place.client.flatMap { clients.entries[$0]?.wait(clients.rule, at: now) },
         ].compactMap { $0 }
         if let longest = waits.max() { return longest }
-        accounts.change(account, at: now) { [rule = accounts.rule] in _ = $0.begin(rule, at: now) }
-        if let client {
+        accounts.change(place.account, at: now) { [rule = accounts.rule] in
+            _ = $0.begin(rule, at: now)
+        }
+        if let client = place.client {
             clients.change(client, at: now) { [rule = clients.rule] in
                 _ = $0.begin(rule, at: now)
             }
@@ -108,15 +166,13 @@ extension AttemptLimits.State {
     }
 
     /// `isRight` is nil where it is not known. A right password makes good
-    /// the account's mistakes, never the client's: it may have an account of
+    /// the mistakes of the place, never the client's: it may have an account of
     /// its own.
-    fileprivate mutating func end(
-        _ account: String, _ client: String?, isRight: Bool?, at now: Timestamp
-    ) {
-        accounts.change(account, at: now) {
+    fileprivate mutating func end(_ place: AttemptPlace, isRight: Bool?, at now: Timestamp) {
+        accounts.change(place.account, at: now) {
             $0.end(isRight: isRight ?? true, forgets: isRight == true, at: now)
         }
-        guard let client else { return }
+        guard let client = place.client else { return }
         clients.change(client, at: now) {
             $0.end(isRight: isRight ?? true, forgets: false, at: now)
         }

@@ -2,12 +2,16 @@
 
 import Foundation
 
-/// The rule for where notifications may go, by the URL's spelling. What its
-/// name stands for is the courier's to judge, at every attempt.
+/// The rule for where notifications may go, by the URL's spelling. A production
+/// realm's go to a public host's name; the addresses that the name has are the
+/// courier's to judge, at every attempt.
 enum NotificationURL {
     static let bytesMax = 1024
 
-    /// Refusal: `notificationUrlInvalid`.
+    /// Names that are never a public host's: of this machine, of a local network.
+    private static let privateEnds = ["localhost", "local", "internal", "lan", "arpa"]
+
+    /// Refusals: `notificationUrlInvalid`, in production `notificationUrlPrivate`.
     static func check(_ text: String, isProduction: Bool) throws {
         guard (1...bytesMax).contains(text.utf8.count),
             text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
@@ -18,10 +22,36 @@ enum NotificationURL {
         guard scheme == "https" || (scheme == "http" && !isProduction) else {
             throw invalid(isProduction)
         }
+        guard !isProduction || isPublicName(host) else { throw isPrivate }
         guard let port = url.port else { return }
         guard (1...65_535).contains(port), !isProduction || port == 443 || port >= 1024 else {
             throw invalid(isProduction)
         }
+    }
+
+    /// Whether a host is a name with a dot in it, none that stays on a local
+    /// network, and no address. An address in any spelling (`10.0.0.7`, `0x7f.1`,
+    /// `[::1]`) ends with a number or has brackets.
+    private static func isPublicName(_ host: String) -> Bool {
+        let low = host.lowercased()
+        let name = low.last == "." ? low.dropLast() : low[...]
+        let labels = name.split(separator: ".", omittingEmptySubsequences: false)
+        guard labels.count > 1, labels.allSatisfy({ !$0.isEmpty }), let last = labels.last,
+            let first = last.utf8.first
+        else { return false }
+        return !(48...57).contains(first) && !name.contains(":")
+            && !privateEnds.contains(String(last))
+    }
+
+    private static var isPrivate: Refusal {
+        Refusal(
+            .badRequest, code: "notificationUrlPrivate",
+            "A production realm's notifications do not go into a private network.",
+            field: "notificationUrl",
+            rule: "the name of a public host: no address, no `localhost`, no name of a local "
+                + "network",
+            remedy: "give the public name of the server, such as "
+                + "`https://example.com/notifications`")
     }
 
     private static func invalid(_ isProduction: Bool) -> Refusal {

@@ -2,71 +2,76 @@
 
 import Commerce
 import Crypto
-import _CryptoExtras
 import Foundation
+import _CryptoExtras
 
 /// Passwords as they are stored: scrypt, with the cost and the salt written
-/// beside the hash, so that the cost can be raised without losing anybody.
-/// A class for its queue: guesses are made one after the other, off the
-/// threads that serve everything else, so that a burst of them costs no
-/// more than one guess's memory.
-final class Passwords: Sendable {
+/// beside the hash, so that the cost can be changed and old hashes still match.
+struct Passwords: Sendable {
     /// Beyond this a password is refused before it is hashed.
     static let bytesMax = 256
+    /// The shortest password of a production realm's customer.
+    static let productionCharactersMin = 8
     private static let saltBytes = 16
     private static let hashBytes = 32
 
     private let cost: PasswordCost
     private let randomness: Randomness
-    private let queue = DispatchQueue(label: "shopkeeper.passwords")
+    private let queue: PasswordQueue
     /// What is compared with when there is nothing to compare with.
     private let decoySalt: [UInt8]
 
-    init(cost: PasswordCost, randomness: Randomness) {
+    init(cost: PasswordCost, randomness: Randomness, queue: PasswordQueue) {
         self.cost = cost
         self.randomness = randomness
+        self.queue = queue
         decoySalt = randomness.bytes(Self.saltBytes)
     }
 
-    /// `scrypt$N$r$p$salt$hash`, salt and hash in hexadecimal digits.
-    func hash(_ password: String) async throws -> String {
+    /// `scrypt$N$r$p$salt$hash`, salt and hash in hexadecimal digits. `holder`
+    /// is that of ``PasswordQueue/run(_:for:_:)``.
+    func hash(_ password: String, for holder: String? = nil) async throws -> String {
         let salt = randomness.bytes(Self.saltBytes)
-        let hash = try await derive(password, salt: salt, cost)
+        let hash = try await derive(password, salt: salt, cost, holder)
         return [
             "scrypt", "\(cost.rounds)", "\(cost.blockSize)", "\(cost.parallelism)",
             hexadecimal(salt), hexadecimal(hash),
         ].joined(separator: "$")
     }
 
-    /// Whether the password is the one that was hashed. Without a hash it
-    /// takes as long and says no.
-    func matches(_ password: String, _ stored: String?) async throws -> Bool {
+    /// Whether the password is the one that was hashed. Without a hash it says
+    /// no after as long as the hash `decoy` takes, which is another customer's:
+    /// unknown names then take as long as known ones, also while hashes of
+    /// several costs are stored.
+    func matches(
+        _ password: String, _ stored: String?, decoy: String? = nil, for holder: String? = nil
+    ) async throws -> Bool {
         guard password.utf8.count <= Self.bytesMax else { return false }
         guard let stored, let parts = StoredPassword(stored) else {
-            _ = try await derive(password, salt: decoySalt, cost)
+            let alike = decoy.flatMap(StoredPassword.init)?.cost ?? cost
+            _ = try await derive(password, salt: decoySalt, alike, holder)
             return false
         }
-        let hash = try await derive(password, salt: parts.salt, parts.cost)
+        let hash = try await derive(password, salt: parts.salt, parts.cost, holder)
         return constantTimeEqual(hash, parts.hash)
     }
 
     /// Whether it is a hash that ``matches(_:_:)`` compares with.
     static func isStored(_ text: String) -> Bool { StoredPassword(text) != nil }
 
+    /// Whether a hash was made at another cost than new ones are.
+    func isOutdated(_ stored: String) -> Bool {
+        StoredPassword(stored).map { $0.cost != cost } ?? false
+    }
+
     private func derive(
-        _ password: String, salt: [UInt8], _ cost: PasswordCost
+        _ password: String, salt: [UInt8], _ cost: PasswordCost, _ holder: String?
     ) async throws -> [UInt8] {
-        try await withCheckedThrowingContinuation { continuation in
-            queue.async {
-                continuation.resume(
-                    with: Result {
-                        let key = try KDF.Scrypt.deriveKey(
-                            from: Array(password.utf8), salt: salt,
-                            outputByteCount: Self.hashBytes, rounds: cost.rounds,
-                            blockSize: cost.blockSize, parallelism: cost.parallelism)
-                        return key.withUnsafeBytes { Array($0) }
-                    })
-            }
+        try await queue.run(cost, for: holder) {
+            let key = try KDF.Scrypt.deriveKey(
+                from: Array(password.utf8), salt: salt, outputByteCount: Self.hashBytes,
+                rounds: cost.rounds, blockSize: cost.blockSize, parallelism: cost.parallelism)
+            return key.withUnsafeBytes { Array($0) }
         }
     }
 }

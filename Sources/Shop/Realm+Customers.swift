@@ -8,7 +8,7 @@ public import StoreWire
 extension Realm {
     /// Makes a customer. Refusals, in order: `textEmpty`, `textInvalid`,
     /// `textTooLong`, `emailInvalid`, `storefrontUnknown`, in production
-    /// `sandboxOnly` and `passwordMissing`, `customerExists`.
+    /// `sandboxOnly`, `passwordMissing` and `passwordTooShort`, `customerExists`.
     public func createCustomer(
         _ request: CreateCustomerRequest,
         _ context: RequestContext = RequestContext(requestID: "none", actor: "server")
@@ -140,6 +140,14 @@ extension Realm {
     func passwordHash(changedTo password: String?) async throws -> String? {
         guard let password else { return nil }
         try Edge.name(password, "password", bytesMax: Passwords.bytesMax)
+        guard !isProduction || password.count >= Passwords.productionCharactersMin else {
+            throw Refusal(
+                .badRequest, code: "passwordTooShort", "The password is too short.",
+                field: "password",
+                rule: "a production realm's customer has one of at least "
+                    + "\(Passwords.productionCharactersMin) characters",
+                remedy: "choose a longer one")
+        }
         return try await passwords.hash(password)
     }
 

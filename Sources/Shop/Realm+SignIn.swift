@@ -9,6 +9,10 @@ public import StoreWire
 extension Realm {
     /// Wall time that a session lasts; a device signs in again afterwards.
     static let sessionSeconds: Int64 = 30 * 24 * 3600
+    /// Sessions of one customer, and as many devices in each app: those used
+    /// longest ago make room. In a sandbox many testers may be one customer.
+    var sessionsMax: Int64 { isProduction ? 100 : 1000 }
+
     /// The version of an app that tells none.
     static let unknownVersion = "1.0"
 
@@ -22,14 +26,14 @@ extension Realm {
         let deviceUUID = try Self.check(request)
         let shelf = try await loadShelf()
         let app = try app(request.bundleId, on: shelf)
-        let customer = try await identify(request, context)
+        let customer = try await identify(request, deviceUUID, context)
         let arrival = Arrival(
             token: SessionToken(customer: customer.id, randomness: ports.randomness),
             deviceUUID: deviceUUID, request: request, bundleID: app.bundleID,
             deviceNumber: try await newNumber(.device, bucket: customer.id.bucket),
             appTransactionNumber: try await newNumber(
                 .appTransaction, bucket: customer.id.bucket),
-            wall: ports.wall.now)
+            wall: ports.wall.now, countMax: sessionsMax)
         let (session, known) = try await storage(of: customer.id).write { try arrival.write($0) }
         // A device that was here before keeps its numbers.
         if let device = known.device, device != arrival.deviceNumber {
@@ -63,8 +67,8 @@ extension Realm {
             if let only = shelf.apps.values.first, shelf.apps.count == 1 { return only }
             throw Refusal(
                 .badRequest, code: "bundleIdMissing",
-                "The device did not say which app it is, and this realm has "
-                    + "\(shelf.apps.count) apps.",
+                "The device did not say which app it is, and this realm does not have one "
+                    + "app alone.",
                 field: "bundleId", rule: "it may be left out where a realm has one app",
                 remedy: "set SHOPKEEPER_BUNDLE_ID to the app's bundle id")
         }
@@ -73,9 +77,11 @@ extension Realm {
             throw Refusal(
                 .notFound, code: "bundleIdUnknown", "This realm has no app of that bundle id.",
                 field: "bundleId",
-                rule: known.isEmpty
-                    ? "the realm has no app yet"
-                    : "one of the realm's apps: " + known.joined(separator: ", "),
+                rule: isProduction
+                    ? "the bundle id of one of the realm's apps"
+                    : known.isEmpty
+                        ? "the realm has no app yet"
+                        : "one of the realm's apps: " + known.joined(separator: ", "),
                 remedy: "set SHOPKEEPER_BUNDLE_ID to one of them, or serve the app's "
                     + "catalogue with --bundle-id")
         }
@@ -84,7 +90,7 @@ extension Realm {
 
     /// Who is signing in.
     private func identify(
-        _ request: SignInRequest, _ context: RequestContext
+        _ request: SignInRequest, _ device: UUIDText, _ context: RequestContext
     ) async throws -> SignedInCustomer {
         if request.customer == nil, isProduction {
             throw Refusal(
@@ -100,10 +106,8 @@ extension Realm {
         let isOpen = row != nil && hash == nil && !isProduction && ports.opensSandboxes
         var isRight = isOpen
         if !isOpen {
-            isRight = try await attempts.attempt(
-                account: "\(description.id)/\(Self.signInKey(name))", client: context.client,
-                now: { ports.wall.now }
-            ) { try await passwords.matches(request.password ?? "", hash) }
+            isRight = try await tryPassword(
+                request.password ?? "", of: name, row, device: device.text, context)
         }
         guard let row, isRight else {
             throw Refusal(
@@ -153,6 +157,8 @@ private struct Arrival: Sendable {
     let deviceNumber: Int64
     let appTransactionNumber: Int64
     let wall: Timestamp
+    /// Sessions of the customer, and devices in the app.
+    let countMax: Int64
 
     var expires: Timestamp { wall.adding(seconds: Realm.sessionSeconds) }
     private var version: String { request.appVersion ?? Realm.unknownVersion }
@@ -183,7 +189,10 @@ private struct Arrival: Sendable {
             Statement.Sessions.putAppAccount,
             [customer, bundle, .integer(appTransactionNumber), now, .text(version)])
         try writing.execute(
-            Statement.Sessions.deleteExpired, [customer, .integer(wall.milliseconds)])
+            Statement.Sessions.deleteOldDevices, [customer, bundle, device, .integer(countMax)])
+        try writing.execute(
+            Statement.Sessions.deleteOld,
+            [customer, .integer(wall.milliseconds), .integer(countMax - 1)])
         try writing.execute(
             Statement.Sessions.insert,
             [

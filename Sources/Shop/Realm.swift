@@ -54,7 +54,9 @@ public final class Realm: Sendable {
         numbers = store.numbers
         keyRealms = store.keyRealms
         ports = store.ports
-        passwords = Passwords(cost: store.ports.passwordCost, randomness: store.ports.randomness)
+        passwords = Passwords(
+            cost: store.ports.passwordCost, randomness: store.ports.randomness,
+            queue: store.passwordQueue)
         attempts = store.attempts
         processor = store.ports.authoriser(opening.description)
         let handlers: [any ErrandHandler] =

@@ -27,6 +27,7 @@ public final class Store: Sendable {
     /// When the store was last found ready, wall time.
     let readyAt = Mutex<Timestamp?>(nil)
     let attempts = AttemptLimits()
+    let passwordQueue: PasswordQueue
     private let doorKeys: [Door: String]
     private let opened = Mutex<[String: Task<Realm, any Error>]>([:])
     private let named = Mutex<[String: Realm]>([:])
@@ -35,6 +36,7 @@ public final class Store: Sendable {
         self.ports = ports
         self.registry = registry
         self.doorKeys = doorKeys
+        passwordQueue = PasswordQueue(workers: ports.passwordWorkers)
         numbers = NumberBlocks(registry: registry)
         keyRealms = ServerKeyRealms(registry: registry)
         authorities = Authorities(keys: ports.keys, statusURLs: ports.statusURLs)
@@ -93,20 +95,21 @@ public final class Store: Sendable {
         return key
     }
 
-    /// Lets in whoever has a door's own key, compared in constant time, or at
-    /// the operators' door a key of their own; a key opens no other. Who brings wrong ones again and again has to wait.
-    /// Refusal: `tooManyAttempts`.
+    /// Admits a door's own key, compared in constant time, or at the operators'
+    /// door a key of their own; a key opens no other door. A right key is always
+    /// admitted, however many wrong ones came from the same client before; the
+    /// client's wrong ones have to wait. Refusal: `tooManyAttempts`.
     public func knock(
         _ key: String, at door: Door, _ context: RequestContext
     ) async throws -> Knock {
-        let client = context.client ?? "here"
-        let now = ports.wall.now
-        try attempts.admitKey(of: client, at: now)
         if fits(key, door) { return .admitted(as: door.rawValue) }
         if Door.allCases.contains(where: { fits(key, $0) }) { return .otherDoor }
         if let name = try await operatorName(ofKey: key) {
             return door == .operator ? .admitted(as: name) : .otherDoor
         }
+        let client = context.client ?? "here"
+        let now = ports.wall.now
+        try attempts.admitKey(of: client, at: now)
         attempts.wrongKey(of: client, at: now)
         return .refused
     }

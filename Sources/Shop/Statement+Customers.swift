@@ -39,6 +39,26 @@ extension Statement {
             "customers.setPassword", [.integer, .text],
             "UPDATE customers SET password_hash = $2 WHERE customer_id = $1")
 
+        /// Only while the hash is still the one that was read.
+        static let renewPassword = Statement(
+            "customers.renewPassword", [.integer, .text, .text],
+            """
+            UPDATE customers SET password_hash = $2
+            WHERE customer_id = $1 AND password_hash = $3
+            """)
+
+        /// The hash of the first customer with a password from a place on, in
+        /// thousandths of all numbers.
+        static let someHash = Statement(
+            "customers.someHash", [.integer],
+            """
+            SELECT password_hash FROM customers
+            WHERE password_hash IS NOT NULL AND customer_id >= (
+                SELECT min(customer_id) + (max(customer_id) - min(customer_id)) / 1000 * $1
+                FROM customers)
+            ORDER BY customer_id LIMIT 1
+            """)
+
         static let byID = Statement(
             "customers.byID", [.integer],
             """
@@ -88,7 +108,9 @@ extension Statement {
             """)
 
         static let all = [
-            line, insert, change, setPassword, claimName, byID, byName, page, revision, now,
+            line, insert, change, setPassword, renewPassword, someHash, claimName, byID, byName,
+            page,
+            revision, now,
         ]
     }
 }

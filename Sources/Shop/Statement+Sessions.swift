@@ -49,9 +49,34 @@ extension Statement {
             VALUES ($1, $2, $3, $4, $5, $6, $7, $7)
             """)
 
-        static let deleteExpired = Statement(
-            "sessions.deleteExpired", [.integer, .integer],
-            "DELETE FROM sessions WHERE customer_id = $1 AND expires_at <= $2")
+        /// Sessions of a customer that have expired, and those beyond a number of
+        /// others: first those that have ended, then those used longest ago.
+        static let deleteOld = Statement(
+            "sessions.deleteOld", [.integer, .integer, .integer],
+            """
+            DELETE FROM sessions WHERE customer_id = $1 AND (expires_at <= $2
+                OR token_hash IN (SELECT s.token_hash FROM sessions s WHERE s.customer_id = $1
+                    ORDER BY (s.ended_at IS NOT NULL), s.used_at DESC, s.token_hash
+                    LIMIT 100000 OFFSET $3))
+            """)
+
+        /// Devices of a customer in an app beyond a number of others, but never
+        /// the one that signs in: those seen longest ago.
+        static let deleteOldDevices = Statement(
+            "sessions.deleteOldDevices", [.integer, .text, .text, .integer],
+            """
+            DELETE FROM devices WHERE customer_id = $1 AND bundle_id = $2 AND device_uuid <> $3
+                AND device_uuid IN (SELECT d.device_uuid FROM devices d
+                    WHERE d.customer_id = $1 AND d.bundle_id = $2
+                    ORDER BY d.seen_at DESC, d.device_uuid LIMIT 100000 OFFSET $4)
+            """)
+
+        /// Whether an installation has signed in to an account: one row, or none.
+        static let knowsDevice = Statement(
+            "sessions.knowsDevice", [.integer, .text],
+            """
+            SELECT 1 AS known FROM devices WHERE customer_id = $1 AND device_uuid = $2 LIMIT 1
+            """)
 
         /// The session with all that its use cases need to know, and the clock.
         static let find = Statement(
@@ -121,9 +146,8 @@ extension Statement {
             """)
 
         static let all = [
-            putDevice, putAppAccount, arriving, insert, deleteExpired, find, isValid, touch, end,
-            between,
-            page,
+            putDevice, putAppAccount, arriving, insert, deleteOld, deleteOldDevices, knowsDevice,
+            find, isValid, touch, end, between, page,
         ]
     }
 }

@@ -13,8 +13,7 @@ struct DeviceDoor: Sendable {
 
     func answer(_ route: DeviceRoute) async throws -> Response {
         if route == .signIn {
-            let request = try await call.body(SignInRequest.self)
-            return try .json(try await realm.signIn(request, call.context))
+            return try await signIn()
         }
         if case .purchase(let id) = route { return try await purchase(id) }
         let session = try await session()
@@ -29,6 +28,17 @@ struct DeviceDoor: Sendable {
         case .receipt:
             return try await receipt(session)
         }
+    }
+
+    /// A password is hashed only for a client that still waits for the answer.
+    private func signIn() async throws -> Response {
+        let request = try await call.body(SignInRequest.self)
+        guard request.password != nil else {
+            return try .json(try await realm.signIn(request, call.context))
+        }
+        let (realm, context) = (realm, call.context)
+        let answer = try await untilClientGoes { try await realm.signIn(request, context) }
+        return try last(.json(answer))
     }
 
     private func token() throws -> String {
@@ -57,29 +67,45 @@ struct DeviceDoor: Sendable {
         guard waitSeconds > 0, !page.hasNews else {
             return try .json(page)
         }
-        try await wait(.seconds(waitSeconds), since: since, session)
-        // The session is read again: it may have ended, and the clock moved.
-        let later = try await self.session()
-        let news = try await realm.transactions(since: since, after: after, later, call.context)
-        var response = try Response.json(news)
-        // Watching for the client's going has read the connection to its end.
-        response.headers[.connection] = "close"
-        return response
+        return try await call.waiting(ofCustomer: "\(realm.description.id)/\(session.customer)") {
+            try await wait(.seconds(waitSeconds), since: since, session)
+            // The session is read again: it may have ended, and the clock moved.
+            let later = try await self.session()
+            let news = try await realm.transactions(
+                since: since, after: after, later, call.context)
+            return try last(.json(news))
+        }
     }
 
     private func wait(
         _ time: Duration, since: Int64, _ session: DeviceSession
     ) async throws {
         let (realm, sleep) = (realm, call.ports.sleep)
+        try await untilClientGoes {
+            try await realm.changes(since: since, session) {
+                try await cancelWhenGracefulShutdown { try await sleep(time) }
+            }
+        }
+    }
+
+    /// Cancels `body` when the client goes. Throws `clientGone`.
+    private func untilClientGoes<Answer: Sendable>(
+        _ body: @escaping @Sendable () async throws -> Answer
+    ) async throws -> Answer {
         do {
-            try await call.request.body.consumeWithCancellationOnInboundClose { _ in
-                try await realm.changes(since: since, session) {
-                    try await cancelWhenGracefulShutdown { try await sleep(time) }
-                }
+            return try await call.request.body.consumeWithCancellationOnInboundClose { _ in
+                try await body()
             }
         } catch is CancellationError {
             throw RequestMistake.clientGone
         }
+    }
+
+    /// Watching for the client's going has read the connection to its end.
+    private func last(_ response: Response) -> Response {
+        var response = response
+        response.headers[.connection] = "close"
+        return response
     }
 
     private func receipt(_ session: DeviceSession) async throws -> Response {

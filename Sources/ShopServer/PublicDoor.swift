@@ -2,7 +2,6 @@
 
 import HTTPShell
 import Hummingbird
-import ServiceLifecycle
 import Shop
 import SignedData
 import StoreWire
@@ -19,9 +18,7 @@ struct PublicDoor: Sendable {
 
     /// The store could sell: its storage takes writes, its keys are there, and the server is not about to stop.
     func ready() async throws -> Response {
-        guard !Task.isShuttingDownGracefully else {
-            throw RequestMistake.notReady(reason: "The server is stopping.")
-        }
+        try call.checkReadiness()
         let store = store
         let late = RequestMistake.notReady(reason: "The storage does not answer.")
         do {

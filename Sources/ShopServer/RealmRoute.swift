@@ -30,6 +30,9 @@ public struct RealmRoute: Hashable, Sendable {
         self.hosts = hosts
     }
 
+    /// The hosts that name realms.
+    var names: [String] { Array(hosts.keys) }
+
     /// The realm's name; nil where nothing names one.
     ///
     /// - Parameters:

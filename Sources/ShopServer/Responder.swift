@@ -18,7 +18,9 @@ struct Responder: RequestHandler {
             prefix: destination.realm, host: call.approach.host, listener: call.approach.listener)
         let found = destination
         var waitsByItself = false
-        if case .device(.transactions) = destination.route { waitsByItself = true }
+        if case .device(.transactions(_, _, let seconds)) = destination.route {
+            waitsByItself = seconds > 0
+        }
         return MatchedRequest(
             pattern: destination.pattern, facts: ["realm": destination.shownRealm],
             waitsByItself: waitsByItself, isOpen: destination.route.isOpen

@@ -28,6 +28,8 @@ public struct ShopServer: Sendable {
         ports: ShopServerPorts, logger: Logger
     ) {
         self.store = store
+        var configuration = configuration
+        for name in route.names { configuration.names.add(name) }
         shell = HTTPShell(
             handler: Responder(store: store, route: route), configuration: configuration,
             ports: ports,

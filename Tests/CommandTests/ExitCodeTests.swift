@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test func `what production says to nobody is 1, and no matter of keys`() async throws {
-        let store = try await rig.serve()
+        let store = try await rig.serve("--scrypt-rounds", "2")
         defer { store.kill(SIGTERM) }
         _ = try await rig.object("realm", "create", "shop", "--production")
         _ = try await rig.object(

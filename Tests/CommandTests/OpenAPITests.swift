@@ -57,6 +57,19 @@ import Testing
         #expect(try await judged(spoilt).contains(told))
     }
 
+    /// Somebody else's fuzzer reads the page and asks a store by it, the same
+    /// requests every time.
+    @Test func `a store answers nothing that the page does not tell`() async throws {
+        let outcome = try await ChildProcess.run(
+            [
+                try Rig.python(), try PackageRoot.path() + "/Tests/Peers/fuzz_openapi.py",
+                "shopkeeper", "serve", "--port", "0", "--in-memory", "--json", "--scrypt-rounds",
+                "2", "8",
+            ], environment: rig.environment, folder: URL(fileURLWithPath: rig.folder.path))
+
+        #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
+    }
+
     private static func changed(
         _ object: [String: Any], _ path: ArraySlice<String>, to value: Any?
     ) -> [String: Any] {

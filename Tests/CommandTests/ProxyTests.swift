@@ -25,7 +25,7 @@ import Testing
     @Test func `a device buys over https through a proxy`() async throws {
         let store = try await rig.serve(
             "--behind-proxy", "127.0.0.1", "--operator-key", rig.path("operator.key"),
-            "--control-key", rig.path("control.key"))
+            "--control-key", rig.path("control.key"), "--scrypt-rounds", "1024")
         defer { store.kill(SIGTERM) }
         let url = try #require(try await rig.object("status")["url"] as? String)
         _ = try await rig.object("customer", "create", "ann", "--password", "correct horse")
@@ -45,6 +45,9 @@ import Testing
     @Test(arguments: [
         (["--behind-proxy", "10.0.0.1"], 77, "doorKeyMissing"),
         (["--behind-proxy", "proxy.example"], 64, "proxyInvalid"),
+        (["--behind-proxy", "10.0.0.1", "--behind-proxy", "0.0.0.0/0"], 64, "proxyAnybody"),
+        (["--behind-proxy", "::/0"], 64, "proxyAnybody"),
+        (["--behind-proxy", "0.0.0.0/0", "--behind-any-proxy"], 77, "doorKeyMissing"),
         (["--host", "0.0.0.0"], 64, "hostNotLoopback"),
         (["--public-url", "http://store.example"], 64, "publicUrlInvalid"),
         (["--operator-key", "missing.key"], 77, "keyFileUnreadable"),

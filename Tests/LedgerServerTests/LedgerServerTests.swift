@@ -81,12 +81,15 @@ private struct Served: Sendable {
     }
 
     func ask(
-        _ method: String, _ path: String, _ body: String? = nil, key: String? = nil
+        _ method: String, _ path: String, _ body: String? = nil, key: String? = nil,
+        type: String = "application/json", host: String? = nil
     ) async throws -> (HTTPURLResponse, Data) {
         var request = URLRequest(
             url: try #require(URL(string: "http://127.0.0.1:\(port)\(path)")))
         request.httpMethod = method
         request.httpBody = body.map { Data($0.utf8) }
+        if body != nil { request.setValue(type, forHTTPHeaderField: "Content-Type") }
+        if let host { request.setValue(host, forHTTPHeaderField: "Host") }
         let key = key ?? ledger.accessKey
         if !key.isEmpty { request.setValue("Bearer \(key)", forHTTPHeaderField: "Authorization") }
         let (data, response) = try await URLSession.shared.data(for: request)
@@ -124,6 +127,20 @@ private struct Served: Sendable {
 
     private static func code(_ body: Data) -> String? {
         try? JSONDecoder().decode(WireError.self, from: body).code
+    }
+
+    @Test func `a foreign name and a body that is not said to be JSON are refused`() async throws {
+        try await Served.with { served in
+            let named = try await served.ask(
+                "GET", "\(Self.accounts)/blob/unspent", host: "evil.example")
+            let typed = try await served.ask(
+                "POST", "/ledger/v1/notifications", "{}", type: "text/plain")
+
+            #expect(named.0.statusCode == 421)
+            #expect(typed.0.statusCode == 415)
+            #expect(Self.code(named.1) == "hostUnknown")
+            #expect(Self.code(typed.1) == "contentTypeWrong")
+        }
     }
 
     @Test func `a purchase is taken, listed and spent once`() async throws {

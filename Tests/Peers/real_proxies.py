@@ -89,7 +89,9 @@ class Store:
         """As an operator on the machine itself, past the proxy."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=SECONDS_MAX)
         connection.request(
-            method, path, json.dumps(body), {"Authorization": "Bearer " + self.keys["operator"]})
+            method, path, json.dumps(body),
+            {"Authorization": "Bearer " + self.keys["operator"],
+             "Content-Type": "application/json"})
         answer = connection.getresponse()
         text = answer.read()
         if answer.status >= 300:

@@ -3,6 +3,7 @@
 import Foundation
 import Logging
 import Shop
+import ShopServer
 import StoreWire
 import Testing
 
@@ -96,6 +97,68 @@ import Testing
             #expect(reply.status == 401)
             #expect(reply.error?.code == "sessionEnded")
             #expect(reply.header("WWW-Authenticate") == "Bearer")
+        }
+    }
+
+    @Test func `one customer's devices leave places to others, and need none to ask`()
+        async throws
+    {
+        try await TestServer.with(configure: {
+            $0.waitingMax = 2
+            $0.waitingPerCustomerMax = 1
+        }) { server in
+            let token = try await server.token()
+            let other = try await server.token(
+                customer: TestServer.customer, password: TestServer.password)
+            let start = try await server.transactions(bearer: token).revision
+            let path = DeviceRoute.transactions(since: start, waitSeconds: 50).path
+            async let waiting = server.send("GET", path, bearer: token)
+            try await server.time.waits.first { $0 == .seconds(50) }
+
+            let refused = try await server.send("GET", path, bearer: token)
+            let asked = try await server.transactions(since: start, wait: 0, bearer: token)
+            let far = DeviceRoute.transactions(since: 99, waitSeconds: 40).path
+            async let others = server.send("GET", far, bearer: other)
+            try await server.time.waits.first { $0 == .seconds(40) }
+            _ = try await server.buy(purchaseID(1), bearer: token)
+            _ = try await waiting
+            server.running.cancel()
+
+            #expect(refused.status == 429)
+            #expect(refused.error?.code == "tooManyWaitingHere")
+            #expect(refused.header("Retry-After") == "30")
+            #expect(asked.transactions.isEmpty)
+            #expect(try await others.status == 200)
+        }
+    }
+
+    @Test func `behind a proxy an address has a share, whatever its customers`() async throws {
+        let proxied = try ShopServerConfiguration(port: 0, proxies: TrustedProxies(["127.0.0.1"]))
+        try await TestServer.with(configure: {
+            $0 = proxied
+            $0.stopsOnSignals = false
+            $0.waitingMax = 8
+        }) { server in
+            func wait(_ token: String, _ address: String, _ seconds: Int) async throws -> Reply {
+                try await server.send(
+                    "GET", DeviceRoute.transactions(since: 99, waitSeconds: seconds).path,
+                    bearer: token,
+                    headers: ["X-Forwarded-For": address, "X-Forwarded-Proto": "https"])
+            }
+            let token = try await server.token()
+            let other = try await server.token(
+                customer: TestServer.customer, password: TestServer.password)
+            async let first = wait(token, "192.0.2.7", 50)
+            try await server.time.waits.first { $0 == .seconds(50) }
+
+            let refused = try await wait(other, "192.0.2.7", 49)
+            async let elsewhere = wait(other, "192.0.2.8", 48)
+            try await server.time.waits.first { $0 == .seconds(48) }
+            server.running.cancel()
+
+            #expect(refused.error?.code == "tooManyWaitingHere")
+            let statuses = [try await first.status, try await elsewhere.status]
+            #expect(statuses == [200, 200])
         }
     }
 

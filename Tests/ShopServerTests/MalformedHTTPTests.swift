@@ -9,12 +9,12 @@ import Testing
     @Test(arguments: [
         "hello\r\n\r\n", "GET\r\n\r\n", "GET /health HTTP/9.9\r\n\r\n",
         "GET /health HTTP/1.1\r\nNo colon\r\n\r\n",
-        "POST /device/v1/sessions HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n",
-        "POST /device/v1/sessions HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n"
+        "POST /device/v1/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Length: -5\r\n\r\n",
+        "POST /device/v1/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n"
             + "Content-Length: 4\r\n\r\nabcd",
-        "POST /device/v1/sessions HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+        "POST /device/v1/sessions HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
             + "XYZ\r\nabc\r\n0\r\n\r\n",
-        "GET /health HTTP/1.1\r\nHost: x\r\nX-Long: \(String(repeating: "a", count: 200_000))\r\n\r\n",
+        "GET /health HTTP/1.1\r\nHost: localhost\r\nX-Long: \(String(repeating: "a", count: 200_000))\r\n\r\n",
         "\u{0}\u{1}\u{2}\r\n\r\n",
     ])
     func `what is no HTTP is refused, and the server goes on`(bytes: String) async throws {
@@ -35,7 +35,8 @@ import Testing
         try await TestServer.with { server in
             let connection = try RawConnection(port: server.port)
             try connection.send(
-                "POST /device/v1/sessions HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n"
+                "POST /device/v1/sessions HTTP/1.1\r\nHost: localhost\r\n"
+                    + "Content-Type: application/json\r\nContent-Length: 100\r\n\r\n"
                     + "{\"deviceUUID\":\"0f0f0f0f-1111-4222-8333-444444444444\"}")
             connection.finish()
 
@@ -52,7 +53,8 @@ import Testing
             server in
             let connection = try RawConnection(port: server.port)
             try connection.send(
-                "POST /device/v1/sessions HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
+                "POST /device/v1/sessions HTTP/1.1\r\nHost: localhost\r\n"
+                    + "Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{")
 
             let answer = await connection.receive { $0.contains("bodyTimedOut") }
 
@@ -66,8 +68,8 @@ import Testing
             let connection = try RawConnection(port: server.port)
             let chunk = "400\r\n" + String(repeating: "a", count: 1024) + "\r\n"
             try connection.send(
-                "POST /device/v1/sessions HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n"
-                    + "\r\n" + chunk + chunk + "0\r\n\r\n")
+                "POST /device/v1/sessions HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n"
+                    + "Content-Type: application/json\r\n\r\n" + chunk + chunk + "0\r\n\r\n")
 
             let answer = await connection.receive { $0.contains("bodyTooLarge") }
 
@@ -79,7 +81,8 @@ import Testing
         try await TestServer.with { server in
             let connection = try RawConnection(port: server.port)
             try connection.send(
-                "GET /health HTTP/1.1\r\nHost: x\r\n\r\nGET /ready? HTTP/1.1\r\nHost: x\r\n\r\n")
+                "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\nGET /ready? HTTP/1.1\r\nHost: localhost\r\n\r\n"
+            )
 
             let answer = await connection.receive { $0.contains("\"ready\"") }
 

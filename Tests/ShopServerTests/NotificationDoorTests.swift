@@ -66,6 +66,19 @@ import Testing
             #expect(try await set("http://example.com/").error?.code == "notificationUrlInvalid")
             #expect(try await set("https://example.com/").status == 200)
             #expect(try await set("https://example.com:22/").status == 400)
+            for host in [
+                "10.0.0.7", "127.1", "2130706433", "0x7f000001", "0x7f.1", "[::1]", "[fd00::7]",
+                "169.254.169.254", "localhost", "shop.localhost", "LEDGER", "ledger.internal",
+                "printer.local.", "a..b", "8.8.8.8",
+            ] {
+                let reply = try await set("https://\(host)/n")
+                #expect(reply.status == 400, "\(host)")
+                #expect(reply.error?.code.hasPrefix("notificationUrl") == true, "\(host)")
+                #expect(reply.error?.remedy != nil, "\(host)")
+            }
+            #expect(
+                try await set("https://192.168.0.1/").error?.code == "notificationUrlPrivate")
+            #expect(try await set("https://ledger.example.com.:8443/n").status == 200)
         }
     }
 

@@ -75,7 +75,10 @@ import Testing
     }
 
     @Test func `who comes when too many wait is told to come again`() async throws {
-        try await TestServer.with(configure: { $0.waitingMax = 1 }) { server in
+        try await TestServer.with(configure: {
+            $0.waitingMax = 1
+            $0.waitingPerCustomerMax = 2
+        }) { server in
             let token = try await server.token()
             let start = try await server.transactions(bearer: token).revision
             let path = DeviceRoute.transactions(since: start, waitSeconds: 50).path

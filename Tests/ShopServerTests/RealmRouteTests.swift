@@ -47,7 +47,10 @@ import Testing
         let route = try RealmRoute(hosts: ["test.store": "test-1", "gone.store": "gone"])
         try await TestServer.with(
             route: route,
-            configure: { $0.listeners = [try .init(name: "test-1", port: 0)] }
+            configure: {
+                $0.listeners = [try .init(name: "test-1", port: 0)]
+                $0.names.add("other.store")
+            }
         ) { server in
             let realm = try await server.store.realm(named: "test-1")
             _ = try await realm.createCustomer(CreateCustomerRequest(name: "only here"))

@@ -53,8 +53,8 @@ import Testing
         let body = "{\"deviceUUID\":\"0f0f0f0f-1111-4222-8333-444444444444\"}"
         let connection = try RawConnection(port: server.port)
         try connection.send(
-            "POST /device/v1/sessions HTTP/1.1\r\nHost: x\r\n"
-                + "Content-Length: \(body.utf8.count)\r\n\r\n{")
+            "POST /device/v1/sessions HTTP/1.1\r\nHost: localhost\r\n"
+                + "Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n{")
         let bodyTimeout = try ShopServerConfiguration().bodyTimeout
         try await server.time.waits.first { $0 == bodyTimeout / 8 }
 
@@ -72,7 +72,8 @@ import Testing
         let server = try await TestServer.start(configure: { $0.shutdownTimeout = .zero })
         let connection = try RawConnection(port: server.port)
         try connection.send(
-            "POST /device/v1/sessions HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{")
+            "POST /device/v1/sessions HTTP/1.1\r\nHost: localhost\r\n"
+                + "Content-Type: application/json\r\nContent-Length: 9\r\n\r\n{")
         let bodyTimeout = try ShopServerConfiguration().bodyTimeout
         try await server.time.waits.first { $0 == bodyTimeout / 8 }
 

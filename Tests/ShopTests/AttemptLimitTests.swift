@@ -9,12 +9,12 @@ import Testing
 /// Guesses at passwords and keys: how many there may be.
 @Suite(.timeLimit(.minutes(5))) struct AttemptLimitTests {
     private func guess(
-        _ world: TestWorld, _ name: String, _ password: String, from client: String? = nil
+        _ world: TestWorld, _ name: String, _ password: String, from client: String? = nil,
+        device: String = TestWorld.deviceUUID
     ) async throws -> Refusal? {
         do {
             _ = try await world.realm.signIn(
-                SignInRequest(
-                    deviceUUID: TestWorld.deviceUUID, customer: name, password: password),
+                SignInRequest(deviceUUID: device, customer: name, password: password),
                 RequestContext(requestID: "test", client: client))
             return nil
         } catch let refusal as Refusal { return refusal }
@@ -79,7 +79,8 @@ import Testing
             }
         }
 
-        let barred = try await guess(world, "ann", "correct horse", from: "192.0.2.1")
+        let barred = try await guess(
+            world, "ann", "correct horse", from: "192.0.2.1", device: purchaseID(9))
         #expect(barred?.error.code == "tooManyAttempts")
     }
 
@@ -106,31 +107,65 @@ import Testing
         #expect(limits.keyCount > AttemptLimits.entriesMax / 2)
     }
 
-    @Test func `a client with too many wrong keys waits, even with the right one`() async throws {
-        let world = try await TestWorld.open()
-        let key = try await world.store.doorKey(.operator)
-        let context = RequestContext(requestID: "test", client: "192.0.2.1")
-        for _ in 1...1000 {
-            guard case .refused = try await world.store.knock("no key", at: .operator, context)
-            else {
-                Issue.record("it opened")
-                return
-            }
+    @Test func `a stranger's mistakes keep out no device that was here before`() async throws {
+        let world = try await worldWithAnn()
+        let (home, stranger) = ("192.0.2.1", "192.0.2.66")
+        #expect(try await guess(world, "ann", "correct horse", from: home) == nil)
+        for _ in 1...20 {
+            _ = try await guess(world, "ann", "x", from: stranger, device: purchaseID(66))
+            world.wall.advance(seconds: 60)
         }
 
-        let barred = try await refusal { try await world.store.knock(key, at: .operator, context) }
+        let barred = try await guess(
+            world, "ann", "correct horse", from: stranger, device: purchaseID(66))
+        let elsewhere = try await guess(world, "ann", "correct horse", from: "192.0.2.9")
+        let newDevice = try await guess(
+            world, "ann", "correct horse", from: home, device: purchaseID(2))
+        let still = try await guess(
+            world, "ann", "correct horse", from: stranger, device: purchaseID(66))
+
+        #expect(barred?.error.code == "tooManyAttempts")
+        #expect(elsewhere == nil)
+        #expect(newDevice == nil)
+        // What is right elsewhere makes good none of a stranger's mistakes.
+        #expect(still?.error.code == "tooManyAttempts")
+    }
+
+    @Test func `a known device is limited by its own mistakes, not by its address`() async throws {
+        let world = try await worldWithAnn()
+        #expect(try await guess(world, "ann", "correct horse", from: "192.0.2.1") == nil)
+        for n in 1...50 {
+            _ = try await guess(world, "n\(n)", "x", from: "192.0.2.1", device: purchaseID(n))
+        }
+        #expect(try await guess(world, "ann", "correct horse", from: "192.0.2.1") == nil)
+
+        for _ in 1...5 { _ = try await guess(world, "ann", "x", from: "192.0.2.1") }
+        let barred = try await guess(world, "ann", "correct horse", from: "192.0.2.3")
+
+        #expect(barred?.error.code == "tooManyAttempts")
+    }
+
+    @Test func `wrong keys keep out wrong keys, a right one always enters`() async throws {
+        let world = try await TestWorld.open()
+        let context = RequestContext(requestID: "test", client: "192.0.2.1")
+        let own = try await world.store.createOperator(CreateOperatorRequest(name: "bea"), context)
+        for _ in 1...1000 {
+            #expect(
+                try await world.store.knock("no key", at: .operator, context) == .refused)
+        }
+
+        let barred = try await refusal {
+            try await world.store.knock("no key", at: .operator, context)
+        }
         #expect(barred.error.code == "tooManyAttempts")
         #expect(barred.error.field == "Authorization")
-        let elsewhere = RequestContext(requestID: "test", client: "192.0.2.2")
-        guard case .admitted = try await world.store.knock(key, at: .operator, elsewhere) else {
-            Issue.record("the right key does not open from elsewhere")
-            return
+        for door in Door.allCases {
+            let key = try await world.store.doorKey(door)
+            #expect(
+                try await world.store.knock(key, at: door, context) == .admitted(as: door.rawValue))
         }
-        world.wall.advance(seconds: 1)
-        guard case .admitted = try await world.store.knock(key, at: .operator, context) else {
-            Issue.record("the right key does not open after the wait")
-            return
-        }
+        #expect(
+            try await world.store.knock(own.key, at: .operator, context) == .admitted(as: "bea"))
     }
 
     @Test func `a sandbox that is not open lets nobody in without a password`() async throws {

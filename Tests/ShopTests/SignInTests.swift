@@ -3,6 +3,7 @@
 import Commerce
 import Foundation
 import SignedData
+import Storage
 import StoreWire
 import Testing
 
@@ -195,8 +196,101 @@ import Testing
 
         _ = try await world.signIn()
 
-        #expect(world.places.counter.statements.contains("sessions.deleteExpired"))
+        #expect(world.places.counter.statements.contains("sessions.deleteOld"))
         #expect(world.places.counter.commits == 1)
+    }
+
+    @Test func `a production realm tells no stranger which apps it has`() async throws {
+        let world = try await TestWorld.open(realm: "live", environment: Realm.production)
+
+        let unknown = try await refusal {
+            try await world.signIn(customer: "ann", password: "x", bundleID: "com.example.third")
+        }
+
+        #expect(unknown.error.code == "bundleIdUnknown")
+        #expect("\(unknown)".contains("com.example.third") == false)
+        #expect("\(unknown)".contains(TestWorld.bundleID.value) == false)
+    }
+
+    @Test func `a production password has at least 8 characters`() async throws {
+        let world = try await TestWorld.open(realm: "live", environment: Realm.production)
+        let short = try await refusal {
+            try await world.realm.createCustomer(
+                CreateCustomerRequest(name: "ann", password: "1234567"))
+        }
+        let made = try await world.realm.createCustomer(
+            CreateCustomerRequest(name: "ann", password: "12345678"))
+        let changed = try await refusal {
+            try await world.realm.changeCustomer(
+                made.customerId, ChangeCustomerRequest(password: "1234567"))
+        }
+
+        #expect([short, changed].map(\.error.code) == ["passwordTooShort", "passwordTooShort"])
+        #expect(short.error.field == "password" && short.error.remedy != nil)
+    }
+
+    @Test func `a right password renews a hash of another cost, a wrong one does not`()
+        async throws
+    {
+        let world = try await TestWorld.open()
+        let made = try await world.realm.createCustomer(
+            CreateCustomerRequest(name: "ann", password: "correct horse"))
+        let number = try #require(Int64(made.customerId))
+        let storage = world.realm.storage(of: CustomerID(number))
+        func stored() async throws -> String {
+            try await storage.read {
+                try $0.first(Statement.Customers.byID, [.integer(number)])?
+                    .text("password_hash") ?? ""
+            }
+        }
+        let old = try await Passwords(
+            cost: PasswordCost(rounds: 16), randomness: .seeded(5),
+            queue: PasswordQueue(workers: 1)
+        ).hash("correct horse")
+        try await storage.write {
+            try $0.execute(Statement.Customers.setPassword, [.integer(number), .text(old)])
+        }
+
+        _ = try await refusal { try await world.signIn(customer: "ann", password: "wrong") }
+        let before = try await stored()
+        _ = try await world.signIn(customer: "ann", password: "correct horse")
+        let renewed = try await stored()
+        _ = try await world.signIn(customer: "ann", password: "correct horse")
+
+        #expect(before == old)
+        #expect(renewed.hasPrefix("scrypt$2$8$1$"))
+        #expect(try await stored() == renewed)
+    }
+
+    @Test func `a customer has a bounded number of sessions and devices`() async throws {
+        let world = try await TestWorld.open(realm: "live", environment: Realm.production)
+        let made = try await world.realm.createCustomer(
+            CreateCustomerRequest(name: "ann", password: "correct horse"))
+        let most = Int(world.realm.sessionsMax)
+        var tokens: [String] = []
+        for n in 1...(most + 3) {
+            world.wall.advance(seconds: 1)
+            tokens.append(
+                try await world.signIn(
+                    customer: "ann", password: "correct horse", device: purchaseID(n)
+                ).token)
+        }
+
+        let listed = try await world.realm.listSessions(customer: made.customerId)
+        let devices = try await world.realm.storage(
+            of: CustomerID(try #require(Int64(made.customerId)))
+        ).read {
+            try $0.first(
+                Statement("test.devices", "SELECT count(*) AS count FROM devices"), [])?
+                .integer("count")
+        }
+        let oldest = try await refusal { try await world.realm.session(token: tokens[2]) }
+
+        #expect(listed.sessions.count == most)
+        #expect(devices == Int64(most))
+        #expect(oldest.error.code == "sessionUnknown")
+        _ = try await world.realm.session(token: tokens[3])
+        _ = try await world.realm.session(token: try #require(tokens.last))
     }
 
     @Test func `logs hold neither token nor password nor name`() async throws {
@@ -215,7 +309,9 @@ import Testing
 }
 
 @Suite(.timeLimit(.minutes(5))) struct PasswordTests {
-    private let passwords = Passwords(cost: PasswordCost(rounds: 4), randomness: .seeded(1))
+    private static let queue = PasswordQueue(workers: 2)
+    private let passwords = Passwords(
+        cost: PasswordCost(rounds: 4), randomness: .seeded(1), queue: queue)
 
     @Test func `a password matches its own hash only`() async throws {
         let hash = try await passwords.hash("correct horse")
@@ -236,9 +332,31 @@ import Testing
 
     @Test func `a hash made at another cost still matches`() async throws {
         let hash = try await passwords.hash("correct horse")
-        let dearer = Passwords(cost: PasswordCost(rounds: 16), randomness: .seeded(2))
+        let dearer = Passwords(
+            cost: PasswordCost(rounds: 16), randomness: .seeded(2), queue: Self.queue)
 
         #expect(try await dearer.matches("correct horse", hash))
+        #expect(dearer.isOutdated(hash) && !passwords.isOutdated(hash))
+    }
+
+    @Test func `passwords cost by default what OWASP recommends`() {
+        #expect(
+            PasswordCost.standard == PasswordCost(rounds: 131_072, blockSize: 8, parallelism: 1))
+    }
+
+    @Test func `an unknown name costs what some customer's hash costs`() async throws {
+        let queue = PasswordQueue(workers: 1)
+        let old = Passwords(cost: PasswordCost(rounds: 16), randomness: .seeded(2), queue: queue)
+        let new = Passwords(cost: PasswordCost(rounds: 64), randomness: .seeded(3), queue: queue)
+        let hash = try await old.hash("correct horse")
+        let before = queue.workDone
+
+        #expect(try await !new.matches("x", nil, decoy: hash))
+        let alike = queue.workDone
+        #expect(try await !new.matches("x", nil, decoy: nil))
+
+        #expect(alike - before == 16 * 8)
+        #expect(queue.workDone - alike == 64 * 8)
     }
 
     @Test(arguments: [

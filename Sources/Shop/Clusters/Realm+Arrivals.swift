@@ -75,8 +75,7 @@ extension Realm {
         let owner = try await home.read {
             try $0.first(Statement.Clustering.owner, [key])?.integer("customer_id")
         }
-        let nobody = Self.signInKey(name).utf8.reduce(Int64(7)) { ($0 &* 31 &+ Int64($1)) & 0xFFFF }
-        let number = owner ?? nobody
+        let number = owner ?? Self.nobody(Self.signInKey(name))
         let far = clusters.of(number: number)
         let row = try await far.read {
             try $0.first(Statement.Customers.byID, [.integer(number)])

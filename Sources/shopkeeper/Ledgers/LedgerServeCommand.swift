@@ -54,7 +54,9 @@ struct LedgerServeCommand: AsyncParsableCommand {
                 field: "--log-level", rule: "debug, info, notice, warning or error")
         }
         let logger = TerminalLog.logger("shopkeeper.ledger", level)
-        let configuration = try proxy.configuration(host: host, port: port)
+        var configuration = try proxy.configuration(host: host, port: port)
+        Live.raiseDescriptorLimit()
+        try configuration.fitIntoProcess(telling: logger)
         let book = try await trust.configuration()
         let path = URL(fileURLWithPath: data).standardizedFileURL.path
         let lock = try DirectoryLock(folder: path)
@@ -70,10 +72,7 @@ struct LedgerServeCommand: AsyncParsableCommand {
         defer { announced.remove() }
         let server = LedgerServer(
             ledger: ledger, configuration: configuration,
-            ports: LedgerServerPorts(
-                sleep: { try await Live.sleep($0) }, monotonic: { Live.monotonic() },
-                randomness: Live.randomness),
-            logger: logger)
+            ports: .live, logger: logger)
         try await server.run { port in
             var run = announced
             run.url += ":\(port)"

@@ -21,15 +21,36 @@ struct ProxyOptions: ParsableArguments {
     /// Whether others can reach the server.
     var isOpen: Bool { !behindProxy.isEmpty }
 
+    @Flag(
+        name: .long,
+        help: "Allow networks as wide as 0.0.0.0/0: only where no stranger reaches the port.")
+    var behindAnyProxy = false
+
     func configuration(host: String, port: Int) throws -> ShopServerConfiguration {
-        guard isOpen else { return try ShopServerConfiguration(host: host, port: port) }
+        var configuration = try ShopServerConfiguration(
+            host: host, port: port, proxies: try proxies())
+        configuration.reach(at: try url())
+        return configuration
+    }
+
+    private func proxies() throws -> TrustedProxies? {
+        guard isOpen else { return nil }
         guard let proxies = TrustedProxies(behindProxy) else {
             throw Failure(
                 .usage, "proxyInvalid", "A proxy's address is none.", field: "--behind-proxy",
                 rule: "an address such as 10.0.0.7 or fd00::7, or a network such as 10.0.0.0/8",
                 remedy: "name the addresses that the proxies connect from")
         }
-        return try ShopServerConfiguration(host: host, port: port, proxies: proxies)
+        guard !proxies.trustStrangers || behindAnyProxy else {
+            throw Failure(
+                .usage, "proxyAnybody",
+                "Anybody who reaches the port could say who they are and that they use HTTPS.",
+                field: "--behind-proxy",
+                rule: "a network of at least 8 bits (IPv4) or 16 bits (IPv6)",
+                remedy: "name the proxies' own addresses; where nobody else reaches the port, add "
+                    + "--behind-any-proxy")
+        }
+        return proxies
     }
 
     /// What others are told; nil where that is the server's own address.

@@ -80,7 +80,9 @@ struct ServeOptions: ParsableArguments {
         help: "Behind a proxy too, let anybody be a sandbox's customer who has no password.")
     var openSandboxes = false
 
-    @Option(name: .long, help: "Connections open at once.")
+    @Option(
+        name: .long,
+        help: "Connections open at once; fewer where the process may not open as many files.")
     var connectionsMax: Int?
 
     @Option(name: .long, help: "debug, info, notice, warning or error, on standard error.")
@@ -136,9 +138,7 @@ struct ServeOptions: ParsableArguments {
                     field: "--connections-max", rule: "1 to 1000000",
                     remedy: "leave it out for \(configuration.connectionsMax)")
             }
-            configuration.connectionsMax = connectionsMax
-            // Some room is left for those who do not wait.
-            configuration.waitingMax = max(1, connectionsMax / 4 * 3)
+            configuration.limitConnections(to: connectionsMax)
         }
         return configuration
     }

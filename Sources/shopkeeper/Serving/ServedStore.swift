@@ -47,6 +47,7 @@ struct ServedStore {
         let reserved = port == 0 ? LastPort(folder).reserve(options.host) : nil
         var configuration = try options.configuration(port: reserved?.port ?? port)
         configuration.stopsOnSignals = stopsOnSignals
+        try configuration.fitIntoProcess(telling: logger)
         let route = try options.realms.route()
         var ports = try folder.ports(options: options, logger: logger)
         ports.sandboxStatusURL = statusURL(configuration)
@@ -54,10 +55,7 @@ struct ServedStore {
         let announced = try await announcement(store, configuration.host)
         let server = ShopServer(
             store: store, configuration: configuration, route: route,
-            ports: ShopServerPorts(
-                sleep: { try await Live.sleep($0) }, monotonic: { Live.monotonic() },
-                randomness: Live.randomness),
-            logger: logger)
+            ports: .live, logger: logger)
         let logger = logger
         let watching = try await watch(store)
         defer {

@@ -38,6 +38,8 @@ final class StoreFolder: Sendable {
             sleep: { try await Live.sleep($0) }, defaultRealmSeed: options.seed,
             statusURL: try options.checkedStatusURL())
         ports.doorKeys = try options.doorKeys.keys(isOpen: options.proxy.isOpen)
+        // Each worker takes the memory of a guess; the other processors go on serving.
+        ports.passwordWorkers = max(2, min(Live.processors / 2, 8))
         let commits = commits
         ports.commits = { commits.count }
         ports.opensSandboxes = !options.proxy.isOpen || options.openSandboxes

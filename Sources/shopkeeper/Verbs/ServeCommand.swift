@@ -3,6 +3,7 @@
 import ArgumentParser
 import Commerce
 import Foundation
+import Live
 
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -21,6 +22,8 @@ struct ServeCommand: AsyncParsableCommand {
         let served = try ServedStore(
             options: options, app: app, data: options.data ?? "./.shopkeeper")
         let printing = printing
+        // Not in `exec`: the command that it starts would inherit the limit.
+        Live.raiseDescriptorLimit()
         try await served.run(port: options.port ?? 4780, stopsOnSignals: true) { run in
             try? printing.show(Announcement(run), lines: lines(run, app))
         }

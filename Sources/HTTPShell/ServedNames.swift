@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The host names under which a server answers. A web page can give a name of
+/// its own the address 127.0.0.1 and then ask this server in the name of whoever
+/// looks at the page, so that a name nobody configured is refused.
+public struct ServedNames: Hashable, Sendable {
+    private var names: Set<String> = []
+    /// Whether what comes through a trusted proxy is asked under these names too:
+    /// only where the operator has told under which name the proxy is reached.
+    public var coversProxies = false
+
+    public init() {}
+
+    /// Adds a name or an address, without a port.
+    public mutating func add(_ name: String) { names.insert(Self.plain(name)) }
+
+    /// Whether the server answers under a name: this machine's own, or one that was added.
+    func contains(_ host: String) -> Bool {
+        let name = Self.plain(host)
+        return name == "localhost" || name.hasSuffix(".localhost")
+            || ClientAddress(name)?.isLoopback == true || names.contains(name)
+    }
+
+    /// One host, one spelling: `Store.Example.` is `store.example`.
+    private static func plain(_ name: String) -> String {
+        let low = name.lowercased()
+        return low.last == "." ? String(low.dropLast()) : low
+    }
+}
+
+extension ShellConfiguration {
+    /// Refuses a request under a foreign name or from another site's page. Throws
+    /// `hostInvalid`, `hostUnknown` and `originForeign`. `isOpen`: what a load
+    /// balancer asks, which may name no host or the machine's own address.
+    func check(_ approach: Approach, isOpen: Bool) throws(RequestMistake) {
+        guard approach.hostCount < 2 else { throw .hostInvalid }
+        guard !isOpen else { return }
+        guard let host = approach.host else { throw .hostInvalid }
+        guard names.contains(host) || approach.isProxied && !names.coversProxies else {
+            throw .hostUnknown
+        }
+        guard let origin = approach.origin else { return }
+        guard Self.isSite(origin, of: approach) else { throw .originForeign }
+    }
+
+    /// Whether an origin is the site that was asked: the same host, and on this
+    /// machine, where several servers share a host, the same port.
+    private static func isSite(_ origin: String, of approach: Approach) -> Bool {
+        guard let scheme = ["http://", "https://"].first(where: { origin.hasPrefix($0) }) else {
+            return false
+        }
+        let authority = origin.dropFirst(scheme.count).lowercased()
+        guard Approach.host(authority) == approach.host else { return false }
+        return approach.isProxied || authority == approach.authority?.lowercased()
+    }
+}

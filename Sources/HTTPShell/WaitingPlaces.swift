@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+/// The requests that wait for changes: in all, of each customer, and of each
+/// client's address. A class, because all requests share it.
+final class WaitingPlaces: Sendable {
+    /// Whose share a place is taken from.
+    enum Holder: Hashable, Sendable {
+        case customer(String)
+        case address(String)
+    }
+
+    private struct State {
+        var count = 0
+        var shares: [Holder: Int] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    var count: Int { state.withLock(\.count) }
+
+    /// Takes a place among `max`, and one of each holder's share. Throws
+    /// `tooManyWaiting` where there is none left, `tooManyWaitingHere` where a
+    /// holder has all of its share.
+    func take(
+        max: Int, shares: [Holder: Int]
+    ) throws(RequestMistake) {
+        let mistake: RequestMistake? = state.withLock { state in
+            if shares.contains(where: { state.shares[$0.key, default: 0] >= $0.value }) {
+                return .tooManyWaitingHere
+            }
+            guard state.count < max else { return .tooManyWaiting }
+            state.count += 1
+            for holder in shares.keys { state.shares[holder, default: 0] += 1 }
+            return nil
+        }
+        if let mistake { throw mistake }
+    }
+
+    func giveBack(_ shares: [Holder: Int]) {
+        state.withLock { state in
+            state.count -= 1
+            for holder in shares.keys {
+                let left = state.shares[holder, default: 1] - 1
+                state.shares[holder] = left > 0 ? left : nil
+            }
+        }
+    }
+}
+
+extension Call {
+    /// Waits in a place of the customer's share, and of the address's where a
+    /// proxy tells which one that is: on one machine all have the same.
+    package func waiting<Answer>(
+        ofCustomer customer: String, _ body: () async throws -> Answer
+    ) async throws -> Answer {
+        var shares = [WaitingPlaces.Holder.customer(customer): configuration.waitingPerCustomerMax]
+        if approach.isProxied, let client = approach.client {
+            shares[.address(client.description)] = configuration.waitingPerAddressMax
+        }
+        try figures.places.take(max: configuration.waitingMax, shares: shares)
+        defer { figures.places.giveBack(shares) }
+        return try await body()
+    }
+}

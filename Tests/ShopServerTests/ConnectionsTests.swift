@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Logging
+import NIOCore
+import NIOEmbedded
+import Shop
+import ShopServer
+import StoreWire
+import Synchronization
+import Testing
+
+@testable import HTTPShell
+
+/// How many connections a server has room for, and what it does at the end.
+@Suite(.timeLimit(.minutes(5))) struct ConnectionsTests {
+    @Test(arguments: [
+        (256, 128, 128, 96), (1024, 256, 768, 576), (4096, 1024, 3072, 2304),
+        (1_048_576, 1024, 16_384, 12_288),
+    ])
+    func `connections leave descriptors to the rest`(
+        limit: Int, reserve: Int, connections: Int, waiting: Int
+    ) throws {
+        var configuration = try ShellConfiguration()
+        let descriptors = try Descriptors(limit: limit)
+
+        let isLowered = configuration.fit(into: descriptors)
+
+        #expect(descriptors.reserve == reserve)
+        #expect(configuration.connectionsMax == connections)
+        #expect(configuration.waitingMax == waiting)
+        #expect(isLowered == (limit < 17_408))
+        #expect(configuration.descriptors == descriptors)
+    }
+
+    @Test func `a limit that leaves no room is told with its remedy`() {
+        let refused = #expect(throws: WireError.self) { try Descriptors(limit: 255) }
+        #expect(refused?.code == "descriptorsTooFew")
+        #expect(refused?.rule != nil && refused?.remedy?.contains("ulimit -n") == true)
+    }
+
+    @Test func `a server is not ready while hardly a place is free`() {
+        let connections = Connections(max: 100)
+        for _ in 1...95 { connections.opened() }
+        #expect(!connections.isNearlyFull && connections.hasRoom)
+        connections.opened()
+        #expect(connections.isNearlyFull && connections.hasRoom)
+        for _ in 1...4 { connections.opened() }
+        #expect(!connections.hasRoom)
+        for _ in 1...5 { connections.closed() }
+        #expect(!connections.isNearlyFull)
+    }
+
+    @Test func `all ports share the connections, and one gets what another gives up`()
+        async throws
+    {
+        let health = "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        try await TestServer.with(configure: {
+            $0.connectionsMax = 1
+            $0.listeners = [try .init(name: "test-1", port: 0)]
+        }) { server in
+            let other = try #require(server.realmPorts["test-1"])
+            var first: RawConnection? = try RawConnection(port: server.port)
+            try first?.send(health)
+            _ = await first?.receive { $0.contains("ok") }
+            // A port that had room when it last looked takes one more.
+            var second: RawConnection? = try RawConnection(port: other)
+            try second?.send("GET /ready HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            let full = await second?.receive { $0.contains("notReady") }
+            let third = try RawConnection(port: other)
+            try third.send(health)
+
+            second = nil
+            first = nil
+
+            #expect(full?.hasPrefix("HTTP/1.1 503") == true)
+            #expect(full?.contains("2 of 1 connections are open") == true)
+            #expect(await third.receive { $0.contains("ok") }.hasPrefix("HTTP/1.1 200"))
+        }
+    }
+
+    @Test func `the figures tell how near the ends are`() async throws {
+        try await TestServer.with(configure: {
+            _ = $0.fit(into: try Descriptors(limit: 1024))
+        }) { server in
+            let key = try await server.store.doorKey(.metrics)
+            let figures = try await server.send("GET", "/metrics", bearer: key).text
+
+            #expect(figures.contains("\nshopkeeper_connections 1\n"))
+            #expect(figures.contains("\nshopkeeper_connections_max 768\n"))
+            #expect(figures.contains("\nprocess_max_fds 1024\n"))
+        }
+    }
+
+    @Test func `a port without descriptors pauses, and then accepts again`() throws {
+        let reads = ReadCounter()
+        let errors = ErrorCounter()
+        let channel = EmbeddedChannel(handlers: [
+            reads, AcceptPause(logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }),
+            errors,
+        ])
+        let before = reads.count
+
+        channel.pipeline.fireErrorCaught(IOError(errnoCode: EMFILE, reason: "accept"))
+        channel.read()
+        #expect(reads.count == before)
+        channel.embeddedEventLoop.advanceTime(by: AcceptPause.pause)
+        #expect(reads.count > before)
+        let after = reads.count
+        channel.read()
+        #expect(reads.count == after + 1)
+
+        #expect(errors.count == 0)
+        channel.pipeline.fireErrorCaught(IOError(errnoCode: ECONNABORTED, reason: "accept"))
+        #expect(errors.count == 1)
+        _ = try? channel.finish()
+    }
+}
+
+private final class ReadCounter: ChannelOutboundHandler {
+    typealias OutboundIn = Never
+    private(set) var count = 0
+
+    func read(context: ChannelHandlerContext) {
+        count += 1
+        context.read()
+    }
+}
+
+private final class ErrorCounter: ChannelInboundHandler {
+    typealias InboundIn = Never
+    private(set) var count = 0
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { count += 1 }
+}

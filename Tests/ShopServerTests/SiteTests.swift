@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Shop
+import ShopServer
+import StoreWire
+import Testing
+
+/// Under which names a server answers, to which pages, and to which bodies.
+@Suite(.timeLimit(.minutes(5))) struct SiteTests {
+    private static let signIn = #"{"deviceUUID":"0f0f0f0f-1111-4222-8333-444444444444"}"#
+
+    /// The answer to a request with these lines, on a connection of its own.
+    private func answer(
+        _ server: TestServer, _ start: String, _ lines: [String], _ body: String = ""
+    ) async throws -> String {
+        let connection = try RawConnection(port: server.port)
+        let length = body.isEmpty ? [] : ["Content-Length: \(body.utf8.count)"]
+        let head = ["\(start) HTTP/1.1"] + lines + length + ["Connection: close", "", ""]
+        try connection.send(head.joined(separator: "\r\n") + body)
+        return await connection.receive()
+    }
+
+    private func expect(
+        _ answer: String, _ status: Int, _ code: String? = nil,
+        _ location: SourceLocation = #_sourceLocation
+    ) {
+        #expect(answer.hasPrefix("HTTP/1.1 \(status)"), "\(answer)", sourceLocation: location)
+        guard let code else { return }
+        #expect(answer.contains("\"code\":\"\(code)\""), "\(answer)", sourceLocation: location)
+        #expect(answer.contains("\"rule\":") && answer.contains("\"remedy\":"))
+    }
+
+    @Test(arguments: ["evil.example", "127.0.0.1.evil.example", "192.168.0.7", "localhost.evil"])
+    func `a name that nobody configured is refused`(name: String) async throws {
+        try await TestServer.with { server in
+            let told = try await answer(server, "GET /certificates/root", ["Host: \(name):80"])
+
+            expect(told, 421, "hostUnknown")
+        }
+    }
+
+    @Test(arguments: [
+        "localhost", "LOCALHOST.:4780", "127.0.0.1:1", "127.9.9.9", "[::1]:4780", "shop.localhost",
+        "store.example",
+    ])
+    func `this machine's names and configured ones are served`(name: String) async throws {
+        try await TestServer.with(configure: { $0.reach(at: "https://Store.Example:8443/shop") }) {
+            server in
+            expect(try await answer(server, "GET /certificates/root", ["Host: \(name)"]), 200)
+        }
+    }
+
+    @Test func `what no name is needed for is told without one`() async throws {
+        try await TestServer.with { server in
+            expect(try await answer(server, "GET /health", []), 200)
+            expect(try await answer(server, "GET /ready", ["Host: 10.1.2.3"]), 200)
+            expect(try await answer(server, "GET /certificates/root", []), 400, "hostInvalid")
+        }
+    }
+
+    @Test(arguments: ["/health", "/certificates/root"])
+    func `two hosts are one too many`(path: String) async throws {
+        try await TestServer.with { server in
+            let told = try await answer(
+                server, "GET \(path)", ["Host: localhost", "Host: localhost"])
+
+            expect(told, 400, "hostInvalid")
+        }
+    }
+
+    @Test func `behind a proxy a public name that is configured holds there too`() async throws {
+        let proxied = try ShopServerConfiguration(port: 0, proxies: TrustedProxies(["127.0.0.1"]))
+        let lines = ["X-Forwarded-For: 192.0.2.7", "X-Forwarded-Proto: https"]
+        for (url, statuses) in [(nil, [200, 200]), ("https://store.example", [421, 200])] {
+            try await TestServer.with(configure: {
+                $0 = proxied
+                $0.stopsOnSignals = false
+                $0.reach(at: url)
+            }) { server in
+                for (name, status) in zip(["other.example", "store.example"], statuses) {
+                    let told = try await answer(
+                        server, "GET /certificates/root", ["Host: \(name)"] + lines)
+                    expect(told, status)
+                }
+            }
+        }
+    }
+
+    @Test func `another site's page is refused, the server's own is not`() async throws {
+        try await TestServer.with { server in
+            let here = "127.0.0.1:\(server.port)"
+            for origin in [
+                "https://evil.example", "null", "http://127.0.0.1:1", "http://localhost",
+            ] {
+                let told = try await answer(
+                    server, "GET /certificates/root", ["Host: \(here)", "Origin: \(origin)"])
+                expect(told, 403, "originForeign")
+            }
+            let own = try await answer(
+                server, "GET /certificates/root", ["Host: \(here)", "Origin: http://\(here)"])
+            expect(own, 200)
+        }
+    }
+
+    @Test(arguments: [
+        (["Content-Type: text/plain"], 415), ([], 415),
+        (["Content-Type: application/x-www-form-urlencoded"], 415),
+        (["Content-Type: application/jsonp"], 415), (["Content-Type: application/json"], 200),
+        (["Content-Type: Application/JSON ; charset=utf-8"], 200),
+    ])
+    func `JSON is said to be JSON`(lines: [String], status: Int) async throws {
+        try await TestServer.with { server in
+            let told = try await answer(
+                server, "POST /device/v1/sessions", ["Host: localhost"] + lines, Self.signIn)
+
+            expect(told, status, status == 415 ? "contentTypeWrong" : nil)
+        }
+    }
+
+    @Test func `a client that asks whether to send its body is told so`() async throws {
+        try await TestServer.with { server in
+            let connection = try RawConnection(port: server.port)
+            try connection.send(
+                "POST /device/v1/sessions HTTP/1.1\r\nHost: localhost\r\n"
+                    + "Content-Type: application/json\r\nExpect: 100-continue\r\n"
+                    + "Content-Length: \(Self.signIn.utf8.count)\r\n\r\n")
+
+            let first = await connection.receive { $0.hasSuffix("\r\n\r\n") }
+            try connection.send(Self.signIn)
+            let second = await connection.receive { $0.contains("\"token\"") }
+
+            #expect(first == "HTTP/1.1 100 Continue\r\n\r\n")
+            #expect(second.hasPrefix("HTTP/1.1 200"))
+        }
+    }
+
+    @Test func `a body that nobody reads is waited for no longer than one that is read`()
+        async throws
+    {
+        try await TestServer.with(configure: { $0.bodyTimeout = .milliseconds(50) }) { server in
+            let connection = try RawConnection(port: server.port)
+            try connection.send(
+                "POST /nothing HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n")
+
+            // Ends when the server closes.
+            let answer = await connection.receive()
+
+            #expect(answer.hasPrefix("HTTP/1.1 404"))
+            #expect(server.time.waits.elements.isEmpty)
+        }
+    }
+
+    @Test func `a connection whose bodies all come stays open`() async throws {
+        try await TestServer.with(configure: { $0.bodyTimeout = .milliseconds(1) }) { server in
+            let connection = try RawConnection(port: server.port)
+            let one = "POST /nothing HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}"
+            for _ in 1...20 {
+                try connection.send(one)
+                let answer = await connection.receive { $0.contains("unknownPath") }
+                #expect(answer.hasPrefix("HTTP/1.1 404"))
+            }
+        }
+    }
+}
