@@ -7,7 +7,7 @@ import Testing
 @testable import shopkeeper
 
 /// `stop` ends the store that a run file is about, and nothing else.
-@Suite(.timeLimit(.minutes(5))) struct StopTests {
+@Suite(.unforgiven, .timeLimit(.minutes(5))) struct StopTests {
     let rig: Rig
 
     init() throws {

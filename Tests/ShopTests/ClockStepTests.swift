@@ -4,6 +4,7 @@ import Commerce
 import SignedData
 import Storage
 import StoreWire
+import TestSupport
 import Testing
 
 @testable import Shop
@@ -110,8 +111,8 @@ import Testing
         #expect(try await world.realm.workOnce() == 0)
 
         let worker = Task { await world.store.work() }
-        for _ in 0..<100_000 where courier.parcels.count < 2 || processor.captured.isEmpty {
-            await Task.yield()
+        await until("a second parcel, and a capture") {
+            courier.parcels.count == 2 && !processor.captured.isEmpty
         }
         worker.cancel()
         await worker.value

@@ -7,7 +7,7 @@ import Testing
 @testable import Shop
 
 /// Ids that look alike, or are equal to Swift, and are others to a database.
-@Suite struct IDTests {
+@Suite(.timeLimit(.minutes(5))) struct IDTests {
     private func catalogue(_ products: [Product]) -> Catalogue {
         Catalogue(products: products, storefront: "USA", locale: "en_US", appID: 1234)
     }

@@ -9,7 +9,7 @@ import Testing
 @testable import Shop
 
 /// A processor has approved, and the database refuses the sale.
-@Suite struct UnwrittenTests {
+@Suite(.timeLimit(.minutes(5))) struct UnwrittenTests {
     /// A store on the same databases, which refuse to write sales while it is told so.
     private func world(
         _ processor: ScriptedProcessor, _ refusing: RefusingStorage.Switch

@@ -11,7 +11,7 @@ import Testing
 
 /// A process dies, the next one answers from what it left, and then the power
 /// fails: what an answer rested on must be there.
-@Suite struct EarlierLifeTests {
+@Suite(.timeLimit(.minutes(5))) struct EarlierLifeTests {
     private let folder: TemporaryFolder
     private let file: String
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import StoragePostgres
 
-@Suite struct PostgresSnapshotTests {
+@Suite(.unforgiven) struct PostgresSnapshotTests {
     private func snapshot(_ text: String) throws -> PostgresSnapshot {
         try #require(PostgresSnapshot(text))
     }

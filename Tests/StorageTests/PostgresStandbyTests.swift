@@ -15,7 +15,7 @@ import Testing
 /// A server that waits for a standby with every commit, and what is answered
 /// from a commit that the standby lacks: it can be seen once the server process
 /// that waited is gone.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct PostgresStandbyTests {
+@Suite(.unforgiven, .serialized, .timeLimit(.minutes(5))) struct PostgresStandbyTests {
     /// How a server process that waits for the standby ends.
     enum End: String, CaseIterable, Sendable {
         case terminated, crashed
@@ -71,7 +71,7 @@ import Testing
         try await rig.direct.outsideTransactions("SELECT pg_reload_conf()")
         let setting = Statement(
             "setting", "SELECT current_setting('synchronous_standby_names') AS name")
-        try await eventually("the server took its setting") {
+        try await until("the server took its setting") {
             try await rig.truth.read { try $0.first(setting)?.text("name") } == name
         }
         // The process that lets commits wait has read it too when this is done.
@@ -82,19 +82,9 @@ import Testing
         let streaming = Statement(
             "streaming",
             "SELECT count(*) AS n FROM pg_stat_replication WHERE sync_state = 'sync'")
-        try await eventually("the standby is there") {
+        try await until("a standby that streams") {
             try await rig.truth.read { try $0.first(streaming)?.integer("n") } == 1
         }
-    }
-
-    private func eventually(
-        _ what: String, _ condition: () async throws -> Bool
-    ) async throws {
-        for _ in 0..<200_000 {
-            if try await condition() { return }
-            await Task.yield()
-        }
-        Issue.record("never: \(what)")
     }
 
     private func end(_ end: End, _ rig: PostgresRig) async throws {
@@ -107,7 +97,7 @@ import Testing
             _ = try await rig.truth.read { try $0.query(terminate, []) }
         case .crashed: try await Self.cluster.value.restart(SIGQUIT)
         }
-        try await eventually("the commit can be seen") {
+        try await until("the commit can be seen") {
             (try? await rig.truth.count()) == 1
         }
     }
