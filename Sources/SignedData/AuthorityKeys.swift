@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Crypto
-import _CryptoExtras
 import X509
+import _CryptoExtras
 
 /// Names of an authority's files. They are a format: never renamed.
 enum AuthorityFile: String {

@@ -2,10 +2,10 @@
 
 import Commerce
 import Crypto
-import _CryptoExtras
 import Foundation
 import SwiftASN1
 import X509
+import _CryptoExtras
 
 /// What an authority signs for. The two never share a root, so that nothing
 /// signed in a sandbox can pass for a sale.

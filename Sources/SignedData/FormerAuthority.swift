@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Crypto
+import SwiftASN1
 import X509
 
 /// One generation of an authority as far as it is needed after a rotation: it

@@ -87,13 +87,11 @@ private final class Gate: Sendable {
         var tasks = await fill(queue, gate, 1, for: "a")
         await until("a worker has begun") { gate.count >= 1 }
         for (place, holder) in ["a", "b", "b", "c"].enumerated() {
-            tasks.append(
-                Task {
-                    try await queue.run(Self.dear, for: holder) {
-                        order.withLock { $0.append(holder) }
-                        return 1
-                    }
-                })
+            let job: @Sendable () -> Int = {
+                order.withLock { $0.append(holder) }
+                return 1
+            }
+            tasks.append(Task { try await queue.run(Self.dear, for: holder, job) })
             await until("the job waits") { queue.waiting > place }
         }
 

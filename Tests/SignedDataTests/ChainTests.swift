@@ -2,11 +2,11 @@
 
 import Commerce
 import Crypto
-import _CryptoExtras
 import Foundation
 import SwiftASN1
 import Testing
 import X509
+import _CryptoExtras
 
 @testable import SignedData
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Commerce
-import _CryptoExtras
 import StoreWire
 import Testing
 import X509
+import _CryptoExtras
 
 @testable import SignedData
 

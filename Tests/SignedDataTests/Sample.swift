@@ -2,9 +2,9 @@
 
 import Commerce
 import Crypto
-import _CryptoExtras
 import StoreWire
 import Testing
+import _CryptoExtras
 
 @testable import SignedData
 

@@ -97,7 +97,7 @@ import Testing
             _ = try await rig.truth.read { try $0.query(terminate, []) }
         case .crashed: try await Self.cluster.value.restart(SIGQUIT)
         }
-        try await until("the commit can be seen") {
+        await until("the commit can be seen") {
             (try? await rig.truth.count()) == 1
         }
     }

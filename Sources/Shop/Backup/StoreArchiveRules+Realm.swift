@@ -54,11 +54,11 @@ extension StoreArchiveRules {
         TableRules(
             "products",
             [
-                "bundle_id": longName, "product_id": longName, "place": place,
+                "bundle_id": longName, "product_id": id, "place": place,
                 "product_type": .word(ProductType.allCases.map(\.rawValue)),
                 "reference_name": .text(bytes: 0...65_536), "price": .price,
                 "is_family_shareable": .flag, "localizations": json,
-                "group_id": .text(bytes: 0...1024).optional,
+                "group_id": id.optional,
                 "period": .text(bytes: 0...64).optional,
                 "state": .word(ReviewState.allCases.map(\.rawValue)),
                 "withdrawn_at": .time.optional, "listing": json, "from_file": .flag,
@@ -88,7 +88,7 @@ extension StoreArchiveRules {
         TableRules(
             "subscription_groups",
             [
-                "bundle_id": longName, "group_id": longName, "place": place,
+                "bundle_id": longName, "group_id": id, "place": place,
                 "name": .text(bytes: 0...65_536), "localizations": json, "from_file": .flag,
             ]
         ) { row in orWords("words that can be read") { _ = try StoredGroup(row: row) } },
@@ -161,7 +161,7 @@ extension StoreArchiveRules {
             [
                 "customer_id": customer, "transaction_id": number(.transaction),
                 "original_transaction_id": number(.transaction), "bundle_id": longName,
-                "product_id": longName,
+                "product_id": id,
                 "product_type": .word(ProductType.allCases.map(\.rawValue)),
                 "quantity": .integer(1...Int64(Payment.quantityMax)), "unit_price": .price,
                 "total_price": total, "currency": .currency, "storefront": .storefront,

@@ -70,7 +70,7 @@ enum StoreArchiveRules {
     static func isKeyName(_ name: String) -> Bool {
         let parts = name.split(separator: "/", omittingEmptySubsequences: false)
         return name.utf8.count <= 200
-            && parts.allSatisfy { !$0.hasPrefix(".") && Realm.isID(String($0)) }
+            && parts.allSatisfy { !$0.hasPrefix(".") && IDText.isID(String($0)) }
     }
 
     static let realmID = ValueRule.text("1 to 64 of a–z and digits", isRealmID)
@@ -83,7 +83,7 @@ enum StoreArchiveRules {
     /// A restore raises it once more.
     static let generation = ValueRule.integer(1...(1 << 53) - (1 << 22))
     static let id = ValueRule.text(
-        "1 to 100 of letters, digits, `-`, `.` and `_`", Realm.isID)
+        "1 to 100 of letters, digits, `-`, `.` and `_`", IDText.isID)
     /// It was cut, perhaps within a character.
     static let auditText = ValueRule.text(bytes: 0...AuditEntry.textBytesMax + 8)
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Crypto
-import _CryptoExtras
 import SwiftASN1
 import X509
+import _CryptoExtras
 
 /// How the octets of a receipt are digested before they are signed.
 public enum ReceiptDigest: Hashable, Sendable, CaseIterable {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import _CryptoExtras
 import SwiftASN1
 import X509
+import _CryptoExtras
 
 /// Signs app receipts.
 public struct ReceiptSigner: Sendable {

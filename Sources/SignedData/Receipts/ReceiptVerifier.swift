@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Commerce
-import _CryptoExtras
 import Synchronization
 import X509
+import _CryptoExtras
 
 /// Verifies app receipts against a set of roots.
 ///
