@@ -141,7 +141,7 @@ let package = Package(
         module("Ledger", ["Archive", "Commerce", "SignedData", "Storage", "StoreWire"]),
         module(
             "LedgerServer",
-            ["Commerce", "HTTPShell", "Ledger", "StoreWire", hummingbird, lifecycle, logging]),
+            ["Commerce", "HTTPShell", "Ledger", "StoreWire", hummingbird, logging]),
         module(
             "ShopServer",
             [

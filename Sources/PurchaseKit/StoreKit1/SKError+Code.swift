@@ -41,9 +41,32 @@ extension SKError.Code: RawRepresentable {
             ? Self.documented[rawValue] : UndocumentedNumber(rawValue).value()
     }
 
+    /// Spelled out, since `==` compares raw values.
     public var rawValue: Int {
-        if case ._undocumented(let number) = self { return number }
-        return Self.documented.firstIndex(of: self) ?? 0
+        switch self {
+        case .unknown: 0
+        case .clientInvalid: 1
+        case .paymentCancelled: 2
+        case .paymentInvalid: 3
+        case .paymentNotAllowed: 4
+        case .storeProductNotAvailable: 5
+        case .cloudServicePermissionDenied: 6
+        case .cloudServiceNetworkConnectionFailed: 7
+        case .cloudServiceRevoked: 8
+        case .privacyAcknowledgementRequired: 9
+        case .unauthorizedRequestData: 10
+        case .invalidOfferIdentifier: 11
+        case .invalidSignature: 12
+        case .missingOfferParams: 13
+        case .invalidOfferPrice: 14
+        case .overlayCancelled: 15
+        case .overlayInvalidConfiguration: 16
+        case .overlayTimeout: 17
+        case .ineligibleForOffer: 18
+        case .unsupportedPlatform: 19
+        case .overlayPresentedInBackgroundScene: 20
+        case ._undocumented(let number): number
+        }
     }
 }
 

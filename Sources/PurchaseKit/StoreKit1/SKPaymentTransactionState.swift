@@ -27,9 +27,16 @@ extension SKPaymentTransactionState: RawRepresentable {
             ? Self.documented[rawValue] : UndocumentedNumber(rawValue).value()
     }
 
+    /// Spelled out, since `==` compares raw values.
     public var rawValue: Int {
-        if case ._undocumented(let number) = self { return number }
-        return Self.documented.firstIndex(of: self) ?? 0
+        switch self {
+        case .purchasing: 0
+        case .purchased: 1
+        case .failed: 2
+        case .restored: 3
+        case .deferred: 4
+        case ._undocumented(let number): number
+        }
     }
 }
 
