@@ -30,7 +30,7 @@ import Testing
         try await realm.putCatalogue(
             TestWorld.catalogue(), app: AppDescription(bundleID: TestWorld.bundleID))
         _ = try await realm.createCustomer(
-            CreateCustomerRequest(name: "Zoë ✓ \"quoted\"\n", asksToBuy: true))
+            CreateCustomerRequest(name: "Zoë ✓ \"quoted\"", asksToBuy: true))
         _ = try await store.createRealm(
             CreateRealmRequest(name: "live", environment: Realm.production))
         let bought = try await buy(realm, 1)
@@ -81,7 +81,7 @@ import Testing
         #expect(new.description.generation > old.description.generation)
         #expect(try await new.listTransactions().transactions.count == 2)
         #expect(
-            try await new.listCustomers().map(\.name) == ["customer", "Zoë ✓ \"quoted\"\n"])
+            try await new.listCustomers().map(\.name) == ["customer", "Zoë ✓ \"quoted\""])
         let root = try await Authorities(keys: try await TestWorld.keys.value)
             .existing(.production)?.root
         #expect(try await second.rootCertificate(.production).der == root)

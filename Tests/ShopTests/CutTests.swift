@@ -20,7 +20,7 @@ import Testing
     func `a store that dies at any call sells once on another cluster`(
         hasProcessor: Bool
     ) async throws {
-        try await cut(more: 20, every: TestPlaces.isOnPostgres ? 3 : 1) {
+        try await cut(more: 20, every: 3) {
             Story(cut: $0, hasProcessor: hasProcessor, far: [TestClusters.far])
         }
     }

@@ -130,8 +130,8 @@ import Testing
         ("bundleIdInvalid", "", "USA", "en_US", "p", 1),
         ("storefrontUnknown", "com.example", "ZZZ", "en_US", "p", 1),
         ("textEmpty", "com.example", "USA", "", "p", 1),
-        ("textEmpty", "com.example", "USA", "en_US", "", 1),
-        ("textInvalid", "com.example", "USA", "en_US", "p\0", 1),
+        ("productIdInvalid", "com.example", "USA", "en_US", "", 1),
+        ("productIdInvalid", "com.example", "USA", "en_US", "p\0", 1),
         ("priceInvalid", "com.example", "USA", "en_US", "p", -1),
         ("priceInvalid", "com.example", "USA", "en_US", "p", Amount.milliunitsMax + 1),
     ])

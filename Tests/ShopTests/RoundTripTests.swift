@@ -65,7 +65,7 @@ import Testing
         #expect(
             costs == [
                 "session": "2 trips, 1 statements",
-                "sign in": "8 trips, 9 statements",
+                "sign in": "8 trips, 10 statements",
                 "products": "0 trips, 0 statements",
                 "purchase": "3 trips, 5 statements",
                 "transactions": "4 trips, 3 statements",

@@ -135,10 +135,15 @@ public actor Device {
         do {
             try ports.files.claim(launch: launch)
             let found = try file.open(for: launch)
-            note(found)
             let others = Set(found.record.entries.map(\.launch)).subtracting([launch])
             let ended = others.filter { !ports.files.isClaimed(launch: $0) }
-            guard !ended.isEmpty else { return found.record }
+            if ended.isEmpty {
+                note(found)
+                return found.record
+            }
+            // Known only once it is written: a launch that could not take up what
+            // another left tries again.
+            if let notice = found.notice { ports.log(notice) }
             let change = try file.change(.launched(launch, ended: ended))
             note(change)
             return change.record
