@@ -13,6 +13,8 @@ package struct Call: Sendable {
     package let configuration: ShellConfiguration
     package let ports: ShellPorts
     let connections: Connections
+    /// Noted where the connection is read to its end.
+    package let end = ConnectionEnd()
     /// What this server has counted.
     package let figures: ShellFigures
     /// Whose key let the call in; nil before one did.

@@ -81,6 +81,7 @@ struct ShellResponder: HTTPResponder {
             response = answer.response
         }
         if let name = HTTPFields.Element.Name(Self.requestIDName) { response.headers[name] = id }
+        if call.end.isReached { response.headers[.connection] = "close" }
         line.status = response.status.code
         line.duration = ports.monotonic() - started
         line.count(in: figures)

@@ -38,7 +38,7 @@ struct DeviceDoor: Sendable {
         }
         let (realm, context) = (realm, call.context)
         let answer = try await untilClientGoes { try await realm.signIn(request, context) }
-        return try last(.json(answer))
+        return try .json(answer)
     }
 
     private func token() throws -> String {
@@ -73,7 +73,7 @@ struct DeviceDoor: Sendable {
             let later = try await self.session()
             let news = try await realm.transactions(
                 since: since, after: after, later, call.context)
-            return try last(.json(news))
+            return try .json(news)
         }
     }
 
@@ -92,6 +92,7 @@ struct DeviceDoor: Sendable {
     private func untilClientGoes<Answer: Sendable>(
         _ body: @escaping @Sendable () async throws -> Answer
     ) async throws -> Answer {
+        call.end.note()
         do {
             return try await call.request.body.consumeWithCancellationOnInboundClose { _ in
                 try await body()
@@ -99,13 +100,6 @@ struct DeviceDoor: Sendable {
         } catch is CancellationError {
             throw RequestMistake.clientGone
         }
-    }
-
-    /// Watching for the client's going has read the connection to its end.
-    private func last(_ response: Response) -> Response {
-        var response = response
-        response.headers[.connection] = "close"
-        return response
     }
 
     private func receipt(_ session: DeviceSession) async throws -> Response {

@@ -31,8 +31,8 @@ extension RouteStep {
             code: "realmExists"),
         RouteStep(
             route: "POST /operator/v1/realms/{}/resets",
-            good: Question("/operator/v1/realms/tour/resets", .operator, body: #"{}"#),
-            bad: Question("/operator/v1/realms/live/resets", .operator, body: #"{}"#),
+            good: Question("/operator/v1/realms/tour/resets", .operator),
+            bad: Question("/operator/v1/realms/live/resets", .operator),
             code: "realmIsProduction", seenElsewhere: [404]),
         RouteStep(
             route: "DELETE /operator/v1/realms/{}",

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+/// Whether a request's connection was read to its end while somebody watched
+/// whether the client goes: then it carries no other request, and every answer
+/// says so, a refusal too. A class, because the door and the shell share it.
+package final class ConnectionEnd: Sendable {
+    private let flag = Mutex(false)
+
+    var isReached: Bool { flag.withLock { $0 } }
+
+    package func note() { flag.withLock { $0 = true } }
+}
