@@ -116,9 +116,12 @@ def play(arguments, seed, seconds, folder, acts):
     try:
         try:
             complaints = stage.play(seconds)
-        except Trouble as trouble:
-            # What is left is judged all the same.
-            complaints = [str(trouble)]
+        except Trouble:
+            # Nothing of it is judged: a world that did not come to rest has sales
+            # whose answers are on their way, and work that is not done yet.
+            stage.halt()
+            stage.keep()
+            raise
         try:
             gathered = stage.evidence()
         except (subprocess.CalledProcessError, IndexError) as problem:

@@ -235,10 +235,10 @@ class Stage:
             raise Trouble("the devices did not come to rest")
         self.guardian.close()
         self._drain(DRAIN_SECONDS if seconds < LONG_ROUND_SECONDS else LONG_DRAIN_SECONDS)
-        for server in self.served:
-            if server.stop() != 0:
-                raise Trouble("a server that was told to stop did not end well")
-        return done["complaints"]
+        codes = [server.stop() for server in self.served]
+        return done["complaints"] + [
+            f"a server that was told to stop ended with {code}" for code in codes if code != 0
+        ]
 
     def _drain(self, seconds):
         """Waits until no errand is due any more: what is to be captured, given
@@ -293,7 +293,8 @@ class Stage:
         if self.cluster:
             self.cluster.keep(self.folder)
 
-    def close(self):
+    def halt(self):
+        """Ends whoever asks the store or writes to it; its databases stay."""
         for kit in self.kits:
             kit.close()
         if self.load:
@@ -303,6 +304,9 @@ class Stage:
         for server in self.served:
             if server.program:
                 server.kill()
+
+    def close(self):
+        self.halt()
         if self.processor:
             self.processor.close()
         if self.receiver:

@@ -114,8 +114,11 @@ class Supervisor:
 
         thread = threading.Thread(target=play_other)
         thread.start()
-        act.play()
-        thread.join()
+        try:
+            act.play()
+        finally:
+            # Whatever became of the one, the other must not go on by itself.
+            thread.join()
         if self._failures:
             raise Trouble(self._failures[0])
         self.done[other.name] += 1
