@@ -58,16 +58,32 @@ struct ServerError: Error {
     }
 }
 
-/// The connection is gone. `mayHaveCommitted`: after COMMIT was sent.
+/// The connection is gone.
 struct ConnectionLost: Error {
+    /// What it was lost in the middle of.
+    enum Moment {
+        /// Before COMMIT was sent: nothing was written.
+        case working
+        /// After COMMIT was sent: it may have been written.
+        case committing
+        /// In the commit that makes an answer durable (``PostgresProof``):
+        /// the caller itself has written nothing.
+        case confirming
+    }
+
     let message: String
-    var mayHaveCommitted = false
+    var moment = Moment.working
+
+    var mayHaveCommitted: Bool { moment == .committing }
 
     func fault(in place: String) -> StorageFault {
-        mayHaveCommitted
-            ? StorageFault(
+        switch moment {
+        case .working: StorageFault(.unavailable, "\(place): \(message)")
+        case .committing:
+            StorageFault(
                 .outcomeUnknown,
                 "\(place): the connection was lost while committing (\(message)); ask again")
-            : StorageFault(.unavailable, "\(place): \(message)")
+        case .confirming: PostgresProof.fault(message)
+        }
     }
 }

@@ -144,18 +144,22 @@ final class PostgresPool: @unchecked Sendable {
     }
 
     /// A connection that was lost before anything could be committed has
-    /// done nothing: the job is run on a new one, a few times.
+    /// done nothing: the job is run on a new one, a few times. What waits for
+    /// a standby does so for one call's time in all.
     private func run(_ job: Job, on connection: inout PostgresConnection?) -> () -> Void {
+        let latest = Deadline.after(milliseconds: options.callMilliseconds)
         for attempt in 1... {
-            let wasOpen = connection != nil
+            var wasOpen = connection != nil
             do {
                 let open = try connection ?? connect()
                 connection = open
+                wasOpen = true
                 return try turn(job, on: open, &connection)
             } catch let lost as ConnectionLost {
                 connection = nil
                 if wasOpen || attempt > 1, !lost.mayHaveCommitted,
-                    attempt < PostgresOptions.attemptsMax, !job.ticket.isCancelled
+                    attempt < PostgresOptions.attemptsMax, !job.ticket.isCancelled,
+                    lost.moment != .confirming || !latest.isPast
                 {
                     continue
                 }

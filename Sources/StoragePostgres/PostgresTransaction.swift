@@ -150,7 +150,8 @@ struct PostgresRunner {
         return try outcome.get()
     }
 
-    /// A commit after which all that was committed before is durable.
+    /// A commit after which all that was committed before is durable. Where its
+    /// connection is lost, another one may make it: the pool runs the whole call again.
     private func makeMark() throws {
         do {
             try transaction("BEGIN", nil) {
@@ -158,8 +159,8 @@ struct PostgresRunner {
             } ending: {
                 try commit()
             }
-        } catch let lost as ConnectionLost where lost.mayHaveCommitted {
-            throw PostgresProof.fault(lost.message)
+        } catch let lost as ConnectionLost {
+            throw ConnectionLost(message: lost.message, moment: .confirming)
         }
     }
 
@@ -235,13 +236,13 @@ struct PostgresRunner {
         } catch {
             throw ConnectionLost(
                 message: (error as? ConnectionLost)?.message ?? "\(error)",
-                mayHaveCommitted: true)
+                moment: .committing)
         }
         guard tag == "COMMIT" || !checksCommitTag else {
             throw StorageFault(.engine, "the server rolled a transaction back: \(tag)")
         }
         if let warning = connection.notices.warnings.first {
-            throw ConnectionLost(message: warning, mayHaveCommitted: true)
+            throw ConnectionLost(message: warning, moment: .committing)
         }
         guard let sight = connection.sight, sight.own != nil else { return }
         // What was seen before a durable commit is durable.

@@ -208,6 +208,40 @@ import Testing
         await rig.close()
     }
 
+    @Test(arguments: [CuttingProxy.Fate.cutBefore, .cutDuring, .cutAfter])
+    func `a read that is cut anywhere, also in the commit that confirms it, is asked again`(
+        fate: CuttingProxy.Fate
+    ) async throws {
+        let rig = try await rig()
+        try await setStandby("mate", rig)
+        let standby = try Standby(try await Self.cluster.value)
+        try await untilStreaming(rig)
+        let other = other(rig, 60_000, connections: 1)
+        let shelf = try await other.schema(rig.schema, migrations: Shelf.migrations)
+        // Each sees a commit that this process has not confirmed yet.
+        func readAnew(_ jars: Int64) async throws {
+            try await rig.truth.putJar(jars, "jar \(jars)")
+            #expect(try await shelf.count() == jars)
+        }
+        try await readAnew(1)
+        rig.proxy.pass()
+        try await readAnew(2)
+        let messages = rig.proxy.messages
+        #expect(messages > 6, "a read, and a commit")
+
+        for number in 1...messages {
+            rig.proxy.cut(message: number, fate)
+            try await readAnew(Int64(2 * number + 1))
+            rig.proxy.pass()
+            try await readAnew(Int64(2 * number + 2))
+        }
+
+        withExtendedLifetime(standby) {}
+        await other.close()
+        try await setStandby("", rig)
+        await rig.close()
+    }
+
     /// The number of the next transaction that writes.
     private func transactions(_ rig: PostgresRig) async throws -> Int64 {
         let next = Statement(
