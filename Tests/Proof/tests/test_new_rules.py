@@ -4,10 +4,10 @@ of a table spoils one thing, and the rule named beside it must find it."""
 
 import unittest
 
-from proof import apps, counts, deliveries, lines, money
+from proof import apps, counts, deliveries, lines, money, rules
 from tests.sound import (
-    BUNDLE, CUSTOMER, bought, charged, fork, kit, purchase_row, received, signed, sound,
-    transaction_row,
+    BUNDLE, CUSTOMER, bought, charged, fork, heard, kit, purchase_row, received, redemption,
+    signed, sound, transaction_row,
 )
 
 
@@ -190,6 +190,36 @@ SPOILT = [
      add("kits", kit("complaint", text="it hangs"))),
 ]
 
+#: Rules that find one mistake in several ways: here the sentence counts that names it.
+SENTENCES = [
+    ("transaction 100 has 2 rows", rules.purchases_exist_once,
+     lambda evidence: evidence.transactions.extend(list(evidence.transactions))),
+    ("'p1') has 2 transactions", rules.purchases_exist_once,
+     add("transactions", transaction_row(101))),
+    ("was answered 101 and is recorded as 100", rules.acknowledged_purchases_are_there,
+     told(transactionId="101")),
+    ("transaction 100 was finished and is lost", rules.finishes_stay,
+     lambda evidence: evidence.transactions.clear()),
+    ("unit 2 of transaction 100 was redeemed 2 times", rules.purchases_are_redeemed_once,
+     add("ledger_redemptions", redemption("k3", 2))),
+    ("redemption k1 was answered with", rules.purchases_are_redeemed_once, add("heard", heard(
+        "redeem", 50, transaction="101", idempotency_key="k1", answer={"unit": 1}))),
+    ("unit 2 of transaction 100 was redeemed under", rules.purchases_are_redeemed_once,
+     add("heard", heard(
+         "redeem", 50, transaction="100", idempotency_key="k3", answer={"unit": 2}))),
+    ("transaction 100 is of no product: gold", money.sums_are_right,
+     row("transactions", product_id="gold")),
+    ("transaction 100 of 7 is in account 8", lines.ledger_accounts_agree,
+     row("ledger_purchases", account="8")),
+    ("payment t1 was sold and never delivered", apps.apps_get_what_they_paid,
+     both(row("purchases", application_username="t1"), add("kits", kit("purchasing")))),
+    ("payment t1 was delivered under several numbers", apps.apps_get_what_they_paid,
+     both(DELIVERED, add("kits", kit("purchased", transaction="101")))),
+    ("payment t1 was finished and is unfinished in the store", apps.apps_get_what_they_paid,
+     both(DELIVERED, row("transactions", finished_at=None),
+          add("kits", kit("purchased", is_finished=True)))),
+]
+
 SOUND = [
     ("a charge given back in order", add("processor", charged("p2"), charged("p2", "void"))),
     ("a repeated void", add(
@@ -216,6 +246,13 @@ class SpoiltTests(unittest.TestCase):
                 self.assertEqual(list(rule(evidence)), [])
                 spoil(evidence)
                 self.assertTrue(list(rule(evidence)), rule.__name__)
+
+    def test_each_rule_names_what_was_spoilt(self):
+        for sentence, rule, spoil in SENTENCES:
+            with self.subTest(sentence):
+                evidence = sound()
+                spoil(evidence)
+                self.assertIn(sentence, "; ".join(rule(evidence)))
 
     def test_no_rule_finds_what_is_sound(self):
         rules = money.RULES + deliveries.RULES + lines.RULES + apps.RULES
