@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <sqlite3.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,12 +38,12 @@ struct disk {
     long operations, syncs, limit;
     int is_off;
     int refuses_syncs;
-    char *ignored;  // the logs below it whose commits are not synced
     char prefix[];
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct disk *disks;
+static atomic_int is_unsettled;
 static sqlite3_vfs *real;
 static sqlite3_vfs forgetful;
 
@@ -144,37 +145,6 @@ static int has_power(struct disk *disk) {
     return 1;
 }
 
-static int is_log(const char *path) {
-    size_t length = strlen(path);
-    return length > 4 && strcmp(path + length - 4, "-wal") == 0;
-}
-
-static int is_ignored(struct disk *disk, const char *path) {
-    return disk->ignored && strncmp(path, disk->ignored, strlen(disk->ignored)) == 0;
-}
-
-/// Whether a log's sync is one that SQLite leaves out with `synchronous=NORMAL`:
-/// not that of a log that begins anew.
-static int is_left_out(struct disk *disk, const char *path) {
-    if (!is_log(path) || !is_ignored(disk, path)) return 0;
-    struct change *change = record_of(disk, path)->first;
-    while (change && change->at != 0) change = change->next;
-    return change == NULL;
-}
-
-/// The log is synced before it is moved into the database, so that nothing
-/// is torn but what came last.
-static void sync_before_moving(struct disk *disk, const char *path) {
-    if (is_log(path) || !is_ignored(disk, path)) return;
-    char *log = malloc(strlen(path) + 5);
-    if (!log) abort();
-    strcat(strcpy(log, path), "-wal");
-    struct record *found = disk->records;
-    while (found && strcmp(found->path, log) != 0) found = found->next;
-    if (found && found->first) make_durable(found);
-    free(log);
-}
-
 // Under the lock throughout: nothing is written that is not noted.
 
 static int kept_write(sqlite3_file *f, const void *from, int count, sqlite3_int64 at) {
@@ -183,7 +153,6 @@ static int kept_write(sqlite3_file *f, const void *from, int count, sqlite3_int6
     pthread_mutex_lock(&lock);
     struct disk *disk = disk_of(path);
     if (disk && !has_power(disk)) code = SQLITE_IOERR_WRITE;
-    if (code == SQLITE_OK && disk) sync_before_moving(disk, path);
     if (code == SQLITE_OK) code = inner(f)->pMethods->xWrite(inner(f), from, count, at);
     if (code == SQLITE_OK && disk) note(record_of(disk, path), at, from, count);
     pthread_mutex_unlock(&lock);
@@ -218,7 +187,7 @@ static int kept_sync(sqlite3_file *f, int flags) {
     pthread_mutex_lock(&lock);
     struct disk *disk = disk_of(path);
     if (!disk) {
-        code = inner(f)->pMethods->xSync(inner(f), flags);
+        if (!is_unsettled) code = inner(f)->pMethods->xSync(inner(f), flags);
     } else if (!has_power(disk)) {
         code = SQLITE_IOERR_FSYNC;
     } else if (disk->refuses_syncs) {
@@ -228,10 +197,8 @@ static int kept_sync(sqlite3_file *f, int flags) {
         code = SQLITE_IOERR_FSYNC;
     } else {
         disk->syncs += 1;
-        if (!is_left_out(disk, path)) {
-            make_durable(record_of(disk, path));
-            settle_removals(disk);
-        }
+        make_durable(record_of(disk, path));
+        settle_removals(disk);
     }
     pthread_mutex_unlock(&lock);
     return code;
@@ -270,6 +237,8 @@ static int kept_shm_map(sqlite3_file *f, int page, int size, int extend, void vo
     return inner(f)->pMethods->xShmMap(inner(f), page, size, extend, to);
 }
 static int kept_shm_lock(sqlite3_file *f, int offset, int count, int flags) {
+    // The lock of whoever moves the log.
+    if (is_unsettled && offset == 1 && count == 1 && flags & SQLITE_SHM_LOCK) return SQLITE_BUSY;
     return inner(f)->pMethods->xShmLock(inner(f), offset, count, flags);
 }
 static void kept_shm_barrier(sqlite3_file *f) { inner(f)->pMethods->xShmBarrier(inner(f)); }
@@ -480,26 +449,10 @@ long forgetful_disk_settle(const char *prefix, uint64_t seed) {
     if (disk) {
         *place = disk->next;
         open = settle(disk, seed);
-        free(disk->ignored);
         free(disk);
     }
     pthread_mutex_unlock(&lock);
     return open;
 }
 
-void forgetful_disk_ignore_log(const char *prefix) {
-    pthread_mutex_lock(&lock);
-    struct disk *disk = disk_of(prefix);
-    if (disk && !disk->ignored) disk->ignored = strdup(prefix);
-    pthread_mutex_unlock(&lock);
-}
-
-void forgetful_disk_cut(const char *prefix, uint64_t seed) {
-    pthread_mutex_lock(&lock);
-    struct disk *disk = disk_of(prefix);
-    if (disk) {
-        disk->is_off = 1;
-        settle(disk, seed);
-    }
-    // Kept for ever: whoever would write or sync now waits for the end.
-}
+void forgetful_disk_leave_unsettled(int leaves) { is_unsettled = leaves; }

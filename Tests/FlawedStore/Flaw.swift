@@ -11,8 +11,8 @@ enum Flaw: String, Sendable {
     case lineless
     /// The caller is answered before the commit.
     case answersEarly
-    /// A commit is not synced, as with SQLite's `synchronous=NORMAL`.
-    case logNotSynced
+    /// What an earlier life wrote and did not sync is read, and not made durable.
+    case unsettled
     /// A statement's error is lost on its way, now and then, so that only the
     /// tag of COMMIT says that the server gave the transaction up.
     case errorsLost

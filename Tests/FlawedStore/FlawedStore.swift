@@ -13,8 +13,7 @@ import StoragePostgres
 import StorageSQLite
 
 /// A store for the proof alone: like `shopkeeper serve`, but broken where
-/// `--flaw` says, and where it says `--forgetful` on a disk that forgets what
-/// was not synced when SIGUSR1 cuts its power.
+/// `--flaw` says.
 @main
 struct FlawedStore {
     private let arguments: [String]
@@ -52,7 +51,7 @@ struct FlawedStore {
     }
 
     private func serve() async throws {
-        if arguments.contains("--forgetful") { PowerSwitch.install(data) }
+        if flaw == .unsettled { LeftUnsettled.begin() }
         let store = try await Store.open(
             StorePorts(
                 places: places,
@@ -77,6 +76,7 @@ struct FlawedStore {
             logger: Logger(label: "flawed") { _ in SwiftLogNoOpLogHandler() })
         try await server.run { port in
             Serving.begin()
+            LeftUnsettled.end()
             let line = Data("{\"url\":\"http://127.0.0.1:\(port)\"}\n".utf8)
             FileHandle.standardOutput.write(line)
         }
@@ -85,20 +85,14 @@ struct FlawedStore {
     private var places: StoragePlaces {
         if let conninfo = Self.value("--database", arguments) { return shared(conninfo) }
         let (data, flaw) = (data, flaw)
-        let isForgetful = arguments.contains("--forgetful")
-        // What a start writes is spared, and who the customers are: without
-        // them nothing would be asked any more.
-        @Sendable func didBegin() {
-            if flaw == .logNotSynced { forgetful_disk_ignore_log(data + "/realms/") }
-        }
         @Sendable func open(_ name: String, _ migrations: [Migration]) async throws -> any Storage {
             let file = "\(data)/\(name).sqlite"
             let options = SQLiteOptions(
-                vfs: isForgetful ? String(cString: forgetful_disk_name) : nil)
+                vfs: flaw == .unsettled ? String(cString: forgetful_disk_name) : nil)
             return FlawedStorage(
                 base: try await SQLiteStorage.open(
                     file: file, migrations: Flaw.spoil(migrations, flaw), options: options),
-                flaw: flaw, didBegin: { didBegin() })
+                flaw: flaw)
         }
         return StoragePlaces(
             registry: { try await open("store", $0) },
@@ -130,22 +124,12 @@ struct FlawedStore {
     }
 }
 
-/// What SIGUSR1 does: the power is cut, the disk left as that leaves it, and
-/// the process gone before it can say anything.
-enum PowerSwitch {
-    nonisolated(unsafe) private static var source: (any DispatchSourceSignal)?
-
-    static func install(_ data: String) {
+/// A start that does not make durable what an earlier life left in the log.
+enum LeftUnsettled {
+    static func begin() {
         precondition(forgetful_disk_register() == 0, "no forgetful disk")
-        forgetful_disk_insert(data, -1)
-        signal(SIGUSR1, SIG_IGN)
-        let cut = DispatchSource.makeSignalSource(signal: SIGUSR1, queue: .global())
-        cut.setEventHandler {
-            let seed = Live.randomness.bytes(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-            forgetful_disk_cut(data, seed)
-            kill(getpid(), SIGKILL)
-        }
-        cut.resume()
-        source = cut
+        forgetful_disk_leave_unsettled(1)
     }
+
+    static func end() { forgetful_disk_leave_unsettled(0) }
 }

@@ -42,7 +42,7 @@ import Testing
 
     /// What is taken away is written in the store's own statements: a flaw that
     /// no longer fits them would sell nothing, and show nothing in `make flaws`.
-    @Test(arguments: ["keyless", "lineless", "answersEarly", "logNotSynced"])
+    @Test(arguments: ["keyless", "lineless", "answersEarly", "unsettled"])
     func `a store broken on purpose sells all the same`(flaw: String) async throws {
         let report = try await Proof.round(
             "--command", Proof.program("FlawedStore"), "--seconds", "0.5", "--seed", "11",

@@ -36,14 +36,9 @@ void forgetful_disk_refuse_syncs(const char *prefix, int refuses);
 /// left, and watches no more. Returns how many bytes' fate was open.
 long forgetful_disk_settle(const char *prefix, uint64_t seed);
 
-/// From now on a commit to a write-ahead log below `prefix` is not synced, as
-/// when SQLite is told `synchronous=NORMAL`: a log is only synced where it
-/// begins anew, and before it is moved into its database.
-void forgetful_disk_ignore_log(const char *prefix);
-
-/// Cuts the power with files open: leaves on the real disk what the failure
-/// left. The process must end next: every later operation on any disk waits
-/// for that, so that nothing done after the cut is ever reported as done.
-void forgetful_disk_cut(const char *prefix, uint64_t seed);
+/// Of files on no disk of these: while it is set no log can be moved into its
+/// database, and a sync does nothing, so that what an earlier life left in a log
+/// stays as it was.
+void forgetful_disk_leave_unsettled(int leaves);
 
 #endif

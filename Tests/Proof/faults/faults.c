@@ -5,24 +5,16 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdatomic.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
-/// The same layout as in `faults.py`.
-struct orders {
-    _Atomic int64_t clock_seconds;   // added to the wall clock
-    _Atomic int64_t syncs_to_fail;   // the next so many fail with EIO
-    _Atomic int64_t sync_microseconds;  // each sync takes as much longer
-    _Atomic int64_t syncs_failed;
-};
+#include "faults.h"
 
 static struct orders none;
-static struct orders *orders = &none;
+struct orders *orders = &none;
 
 __attribute__((constructor)) static void begin(void) {
     const char *path = getenv("PROOF_FAULTS");
@@ -75,14 +67,23 @@ static int fails(void) {
     return 0;
 }
 
+/// A sync that fails, is left out by a flaw, or is done.
+static int sync_with(int (*sync)(int), int file) {
+    int64_t mark = journal_mark(file);
+    if (journal_leaves(file)) return 0;
+    int outcome = fails() ? -1 : sync(file);
+    journal_synced(file, mark, outcome == 0);
+    return outcome;
+}
+
 int fsync(int file) {
     static int (*next)(int);
     if (!next) next = (int (*)(int))dlsym(RTLD_NEXT, "fsync");
-    return fails() ? -1 : next(file);
+    return sync_with(next, file);
 }
 
 int fdatasync(int file) {
     static int (*next)(int);
     if (!next) next = (int (*)(int))dlsym(RTLD_NEXT, "fdatasync");
-    return fails() ? -1 : next(file);
+    return sync_with(next, file);
 }

@@ -24,7 +24,7 @@ from . import counts as counting
 from . import rules
 from .disk import may_mount
 from .programs import Trouble
-from .sabotage import SABOTAGES
+from .sabotage import LEFT_UNSYNCED, SABOTAGES
 from .stage import Stage
 
 ROUND_SECONDS = 120
@@ -45,7 +45,6 @@ class Plan:
     ledger: bool = True
     approvals: bool = True
     standby: bool = True
-    power: bool = False
     notifications: bool = True
     #: One realm and one app alone: what `FlawedStore` serves.
     is_plain: bool = False
@@ -78,9 +77,8 @@ def parse():
     parser.add_argument("--without-notifications", action="store_true")
     parser.add_argument("--plain", action="store_true", help="one realm and one app alone")
     parser.add_argument("--without-minimums", action="store_true", help="however little happens")
-    parser.add_argument("--power", action="store_true", help="cut it: servers that can forget")
     parser.add_argument(
-        "--sabotage", choices=sorted(SABOTAGES), help="spoil a store on SQLite by triggers")
+        "--sabotage", choices=sorted(SABOTAGES | LEFT_UNSYNCED), help="spoil a store on SQLite")
     parser.add_argument("--acts", help="of the supervisor, by name, with commas; else all")
     parser.add_argument("--without-acts", default="", help="all but these, with commas")
     parser.add_argument("--serve-option", action="append", default=[], help="for every server")
@@ -101,7 +99,7 @@ def plan(arguments, seed):
         approvals=not arguments.without_approvals,
         notifications=not (arguments.without_notifications or arguments.plain),
         is_plain=arguments.plain, moves_clocks=not arguments.plain,
-        power=arguments.power, serve_options=arguments.serve_option,
+        serve_options=arguments.serve_option,
         kits=os.path.exists(os.path.join(os.path.dirname(arguments.command), "ProofDevice")),
         sabotage=arguments.sabotage, is_short=arguments.seconds is not None,
         acts=arguments.acts.split(",") if arguments.acts else (),

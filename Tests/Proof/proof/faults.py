@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Faults inside of a process: its wall clock steps, its syncs fail or take long.
-`faults.c` is compiled once a round and preloaded into what is started."""
+"""Faults inside of a process: its wall clock steps, its syncs fail or take long,
+and its disk can forget what was not synced. `faults.c` and `journal.c` are
+compiled once a round and preloaded into what is started."""
 
 import mmap
 import os
@@ -9,11 +10,15 @@ import struct
 import subprocess
 import tempfile
 
-SOURCE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "faults",
-                      "faults.c")
+from .power import Disk
+
+SOURCES = [
+    os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "faults", name)
+    for name in ("faults.c", "journal.c")
+]
 COMPILERS = ("cc", "clang", "gcc")
 #: The places of `struct orders`, in 64-bit words.
-CLOCK, FAILING, SLOW, FAILED = range(4)
+CLOCK, FAILING, SLOW, FAILED, LEAVES_LOGS = range(5)
 
 
 class Faults:
@@ -26,16 +31,23 @@ class Faults:
         self._library = os.path.join(self._folder, "faults.so")
         compiler = next((found for name in COMPILERS if (found := shutil.which(name))), None)
         self.is_there = compiler is not None and subprocess.run(
-            [compiler, "-shared", "-fPIC", "-O1", "-o", self._library, SOURCE, "-ldl"],
+            [compiler, "-shared", "-fPIC", "-O1", "-o", self._library, *SOURCES, "-ldl"],
             capture_output=True, check=False,
         ).returncode == 0
-        self.pages = []
+        self.pages, self.disks = [], []
 
     def page(self, name):
         """Orders for a process that is to be started with `variables`."""
         page = Page(os.path.join(self._folder, f"{name}.orders"), self._library)
         self.pages.append(page)
         return page
+
+    def disk(self, folder):
+        """A folder whose databases can forget what was not synced."""
+        journals = os.path.join(self._folder, f"disk-{len(self.disks)}")
+        os.mkdir(journals, mode=0o700)
+        self.disks.append(Disk(os.path.realpath(folder), journals))
+        return self.disks[-1]
 
     def step_clocks(self, seconds):
         """The machine's clock, for every process of it."""

@@ -89,8 +89,10 @@ class ServedProcess:
         self.program = None
         self.port = None
         self.lives = self.cut_short = 0
-        #: Variables for it alone.
+        #: Variables for it alone; faults inside of it (`faults.py`), and its
+        #: disk where that can forget (`power.py`).
         self.variables = {}
+        self.page = self.power = None
 
     def start_and_kill(self, seconds):
         """A life that ends while it begins."""

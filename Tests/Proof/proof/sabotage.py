@@ -2,6 +2,8 @@
 """Triggers in the databases of a real store, which make it do wrong behind its
 own back. Each names the rule that must find it.
 
+Others leave out syncs of its log, or of the ledger's, which shows once the power is cut.
+
 A round with `--sabotage NAME` must end with a breach of that rule: it judges
 the proof and not the store.
 """
@@ -72,9 +74,16 @@ SABOTAGES = {
 }
 
 
+#: By name: the rule, and whether it is the ledger's log whose commits are not synced.
+LEFT_UNSYNCED = {
+    "log-not-synced": ("acknowledged_purchases_are_there", False),
+    "ledger-log-not-synced": ("purchases_are_redeemed_once", True),
+}
+
+
 def spoil(folder, name):
     """Puts a sabotage's triggers into every realm of a store on SQLite."""
-    _, statements = SABOTAGES[name]
+    _, statements = SABOTAGES.get(name, ("", []))
     for path in glob.glob(os.path.join(folder, "realms", "*.sqlite")):
         connection = sqlite3.connect(path, timeout=10, isolation_level=None)
         try:

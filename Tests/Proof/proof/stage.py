@@ -13,14 +13,14 @@ import time
 from . import counts, evidence
 from .cluster import Cluster
 from .disk import SmallDisk
-from .faults import FAILING, SLOW, Faults
+from .faults import FAILING, LEAVES_LOGS, SLOW, Faults
 from .forks import Forks
 from .guardian import Guardian
 from .kit import Kit
 from .network import Proxy
 from .programs import Processor, Program, ServedProcess, Trouble, python_environment
 from .receiver import Receiver
-from .sabotage import spoil
+from .sabotage import LEFT_UNSYNCED, spoil
 from .side import Side
 from .supervisor import Supervisor
 from .worlds import (
@@ -44,7 +44,7 @@ class Stage:
         self.plan, self.folder = plan, folder
         os.makedirs(folder, exist_ok=True)
         seeds = random.Random(plan.seed)
-        self.faults = None if plan.is_plain else Faults()
+        self.faults = Faults()
         self.errors = open(os.path.join(folder, "errors.txt"), "ab")
         self.cluster = None
         self.disk = self.processor = self.load = self.guardian = self.receiver = None
@@ -86,6 +86,7 @@ class Stage:
             spoil(data, self.plan.sabotage)
         for number in range(self.plan.servers if self.plan.ledger else 0):
             self._start_ledger(number, seeds)
+        self._leave_logs()
         self.guardian = Guardian(
             self.servers, os.path.join(self.folder, "guardian.log"), seeds.getrandbits(32)
         )
@@ -105,13 +106,23 @@ class Stage:
 
     def _open(self, server, seeds):
         """Starts a server and opens a network before it."""
-        if self._may_fault:
+        if self.faults.is_there:
             server.page = self.faults.page(f"process-{len(self.proxies)}")
-            server.variables = server.page.variables
+            server.variables = dict(server.page.variables)
+            if self.disk:
+                server.power = self.faults.disk(server.data)
+                server.variables |= server.power.variables
         server.start()
         server.proxy = Proxy(seeds.getrandbits(32))
         server.proxy.target = server.port
         self.proxies.append(server.proxy)
+
+    def _leave_logs(self):
+        """With such a sabotage commits are not synced any more."""
+        for server in self.served:
+            is_ledger = server in self.ledgers
+            if LEFT_UNSYNCED.get(self.plan.sabotage, ("", None))[1] is is_ledger:
+                server.page.write(LEAVES_LOGS, 1)
 
     def _start_ledger(self, number, seeds):
         """The merchant's, which believes the store's roots; on the engine of the round."""
@@ -158,7 +169,7 @@ class Stage:
 
     @property
     def _may_fault(self):
-        return self.faults is not None and self.faults.is_there
+        return self.faults.is_there and not self.plan.is_plain
 
     def more_acts(self, supervisor):
         """Disturbances that happen inside of processes."""
@@ -311,8 +322,7 @@ class Stage:
             self.processor.close()
         if self.receiver:
             self.receiver.close()
-        if self.faults:
-            self.faults.close()
+        self.faults.close()
         for proxy in self.proxies:
             proxy.close()
         if self.cluster:
@@ -338,7 +348,7 @@ class Stage:
             lives["processor"] = self.processor.lives
         return {
             **counts.tally(gathered),
-            "syncs failed": self.faults.syncs_failed if self.faults else 0,
+            "syncs failed": self.faults.syncs_failed,
             "disturbances": dict(self.supervisor.done),
             "network": mischief, "lives": lives,
         }

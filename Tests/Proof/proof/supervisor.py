@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who disturbs: kills servers, breaks connections, fills disks, as a seed says."""
 
+import contextlib
 import json
 import os
 import random
-import signal
 import threading
 from collections import Counter
 
 from .disk import Quota
+from .faults import SLOW
 from .programs import Trouble
 
 START_TRIES = 5
-POWER_SECONDS = 120
 SHORT_DUE = 8
 
 
@@ -66,8 +66,8 @@ class Supervisor:
             acts.append(Act(self.bound_files, 2, "server"))
         if stage.cluster:
             acts += [Act(act, weight, "database") for act, weight in stage.cluster.acts(self)]
-        if stage.plan.power:
-            acts.append(Act(self.cut_power, 6, "server"))
+        if stage.servers[0].power:
+            acts += self._power_acts()
         if stage.forks:
             acts += [
                 Act(stage.forks.restore_twice, 1, "everything", is_long=True),
@@ -80,6 +80,15 @@ class Supervisor:
                 Act(stage.side.rotate_certificates, 1, "server"),
             ]
         return acts + [Act(*each) for each in stage.more_acts(self)]
+
+    def _power_acts(self):
+        """Where a disk can forget what was not synced."""
+        acts = [
+            Act(self.cut_power, 4, "server"), Act(self.kill_then_cut_power, 4, "everything"),
+        ]
+        if self.stage.ledgers:
+            acts.append(Act(self.cut_power_of_ledger, 2, "ledger"))
+        return acts
 
     def disturb(self):
         """One disturbance, once the devices have heard some more; every third
@@ -161,7 +170,9 @@ class Supervisor:
         self.start(server)
 
     def kill_everything(self):
-        """Servers, ledgers and the database at one moment, as when a machine goes."""
+        """Servers, ledgers and the database at one moment, as when a machine goes,
+        every other time with its power."""
+        has_power = bool(self.random.randrange(2))
         for server in self.stage.served:
             server.program.kill()
         if self.stage.cluster:
@@ -169,16 +180,54 @@ class Supervisor:
             self.stage.cluster.primary.start()
         for server in self.stage.served:
             server.program.ended()
+            if not has_power:
+                self._forget(server)
             self.start(server)
 
     def cut_power(self):
-        """The server's disk forgets what was not synced, and it dies of that.
-        It must not be killed in the middle: what is left would be no disk's."""
-        server = self.one()
-        server.program.kill(signal.SIGUSR1)
-        if server.program.ended(POWER_SECONDS) != -signal.SIGKILL:
-            raise Trouble("a server whose power was cut did not die of it")
+        """A server dies, and its disk forgets what was not synced."""
+        self._cut_slowly(self.one())
+
+    def cut_power_of_ledger(self):
+        """The same of a ledger."""
+        self._cut_slowly(self.random.choice(self.stage.ledgers))
+
+    def _cut_slowly(self, server):
+        """Syncs take long, so that the power goes in the middle of one."""
+        with self._slow(server):
+            self.let_be(10, self.random.uniform(0.1, 0.5))
+            server.kill()
+        self._cut(server)
+
+    def kill_then_cut_power(self):
+        """Syncs are slow, so that a kill finds one under way. The next life reads
+        what was not synced, and answers; then the power goes."""
+        server = self.random.choice(self.stage.served)
+        with self._slow(server):
+            self.let_be(10, self.random.uniform(0.1, 0.5))
+            server.kill()
+            self.start(server)
+            self.let_be(10, self.random.uniform(0.02, 0.4))
+            server.kill()
+        self._cut(server)
+
+    @contextlib.contextmanager
+    def _slow(self, server):
+        server.page.write(SLOW, self.random.randint(20_000, 120_000))
+        try:
+            yield
+        finally:
+            server.page.write(SLOW, 0)
+
+    def _cut(self, server):
+        self._forget(server)
         self.start(server)
+
+    def _forget(self, server):
+        """What is in memory alone is gone; the process is dead."""
+        if server.power:
+            self.done["changes not synced when the power was cut"] += server.power.forget(
+                self.random)
 
     def kill_ledger(self):
         ledger = self.random.choice(self.stage.ledgers)
