@@ -7,9 +7,6 @@ import Testing
 /// A short round of the proof; `make soak` plays long ones.
 @Suite(.unforgiven, .serialized, .timeLimit(.minutes(5))) struct RoundTests {
     private static let seconds = "8"
-    /// After a clock that was days ahead, a customer's commercial time stays
-    /// ahead, and the ledger takes no production proof until it is reached.
-    private static let without = ["--without-acts", "step_clock"]
 
     @Test func `each rule finds what was spoilt by hand`() async throws {
         let outcome = try await Proof.run("-m", "unittest", "discover", "-t", ".", "-s", "tests")
@@ -20,10 +17,8 @@ import Testing
 
     @Test func `whatever happens to a store on SQLite, nothing is lost or doubled`() async throws {
         let report = try await Proof.round(
-            [
-                "--command", try Proof.program("shopkeeper"), "--seconds", Self.seconds,
-                "--seed", "\(Seeds.fresh % 1_000_000)",
-            ] + Self.without)
+            "--command", try Proof.program("shopkeeper"), "--seconds", Self.seconds,
+            "--seed", "\(Seeds.fresh % 1_000_000)")
 
         #expect(report.breaches.isEmpty, "\(report.breaches), seed \(report.seed)")
         #expect((report.counts["acknowledged sales"] ?? 0) > 0)
@@ -31,10 +26,8 @@ import Testing
 
     @Test func `nor to two servers on one PostgreSQL, nor to that`() async throws {
         let report = try await Proof.round(
-            [
-                "--command", try Proof.program("shopkeeper"), "--engine", "postgres", "--seconds",
-                Self.seconds, "--seed", "\(Seeds.fresh % 1_000_000)",
-            ] + Self.without)
+            "--command", try Proof.program("shopkeeper"), "--engine", "postgres", "--seconds",
+            Self.seconds, "--seed", "\(Seeds.fresh % 1_000_000)")
 
         #expect(report.breaches.isEmpty, "\(report.breaches), seed \(report.seed)")
         #expect((report.counts["acknowledged sales"] ?? 0) > 0)

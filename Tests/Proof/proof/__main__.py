@@ -51,6 +51,7 @@ class Plan:
     moves_clocks: bool = True
     kits: bool = True
     sabotage: str | None = None
+    clusters: int = 1
     #: A round in which not everything can be done.
     is_short: bool = False
     acts: list = ()
@@ -79,6 +80,9 @@ def parse():
     parser.add_argument("--without-minimums", action="store_true", help="however little happens")
     parser.add_argument(
         "--sabotage", choices=sorted(SABOTAGES | LEFT_UNSYNCED), help="spoil a store on SQLite")
+    parser.add_argument(
+        "--clusters", type=int, choices=[1, 2],
+        help="on PostgreSQL; else two under odd seeds, and so in every second round")
     parser.add_argument("--acts", help="of the supervisor, by name, with commas; else all")
     parser.add_argument("--without-acts", default="", help="all but these, with commas")
     parser.add_argument("--serve-option", action="append", default=[], help="for every server")
@@ -101,10 +105,17 @@ def plan(arguments, seed):
         is_plain=arguments.plain, moves_clocks=not arguments.plain,
         serve_options=arguments.serve_option,
         kits=os.path.exists(os.path.join(os.path.dirname(arguments.command), "ProofDevice")),
-        sabotage=arguments.sabotage, is_short=arguments.seconds is not None,
+        clusters=clusters(arguments, seed), sabotage=arguments.sabotage, is_short=arguments.seconds is not None,
         acts=arguments.acts.split(",") if arguments.acts else (),
         without_acts=arguments.without_acts.split(","),
     )
+
+
+def clusters(arguments, seed):
+    """How many databases share out the customers."""
+    if arguments.engine == "sqlite" or arguments.plain:
+        return 1
+    return arguments.clusters or 1 + seed % 2
 
 
 def play(arguments, seed, seconds, folder, acts):

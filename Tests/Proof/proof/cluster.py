@@ -152,13 +152,19 @@ class Cluster:
         """Readers of the realms that are judged, in every database of the store."""
         found = []
         for database in self.databases:
-            conninfo = f"{self.primary.conninfo.rsplit(' ', 1)[0]} dbname={database}"
+            conninfo = self.primary.conninfo.replace("dbname=postgres", f"dbname={database}")
             names = self.primary.ask(
                 "SELECT nspname FROM pg_namespace WHERE nspname LIKE 'realm\\_%' ORDER BY 1",
                 database)
             readers = [postgres_reader(conninfo, name) for name in names.splitlines()]
             found += [reader for reader in readers if is_judged(reader)]
         return found
+
+    def add(self, name):
+        """One more database of the store, with customers of its own; its conninfo."""
+        self.make_database(name)
+        self.databases.append(name)
+        return self.url.replace("dbname=postgres", f"dbname={name}")
 
     def make_database(self, name):
         """An empty database beside the store's."""
@@ -189,8 +195,10 @@ class Cluster:
 
     def keep(self, folder):
         """A copy for people to look at."""
-        with open(os.path.join(folder, "database.sql"), "wb") as file:
-            subprocess.run(["pg_dump", self.primary.conninfo], stdout=file, check=False)
+        for name in self.databases:
+            conninfo = self.primary.conninfo.replace("dbname=postgres", f"dbname={name}")
+            with open(os.path.join(folder, f"{name}.sql"), "wb") as file:
+                subprocess.run(["pg_dump", conninfo], stdout=file, check=False)
         shutil.copy(self.log.name, os.path.join(folder, "postgres.log"))
 
     def close(self):

@@ -31,6 +31,10 @@ def tally(evidence):
         "finishes acknowledged": len(
             {e["transaction"] for e in evidence.of("finish") if e["status"] == 200}
         ),
+        "proofs from the future": sum(
+            e["status"] == 400 and e["answer"].get("code") == "proofInvalid"
+            for e in evidence.of("take")
+        ),
         "rows: purchases": dict(states),
         "rows: transactions": len(evidence.transactions),
         "rows: outbox": len(evidence.outbox),

@@ -29,11 +29,14 @@ class Sources:
         self.ledger = None
         self.has_processor = self.has_receiver = False
         self.catalogue = {}
+        #: How far ahead the stores' clocks are.
+        self.seconds_ahead = 0
 
 
 def gather(sources):
     """Everything that a round left."""
-    evidence = Evidence(catalogue=sources.catalogue, read_at=time.time_ns() // 1_000_000)
+    read_at = time.time_ns() // 1_000_000 + sources.seconds_ahead * 1000
+    evidence = Evidence(catalogue=sources.catalogue, read_at=read_at)
     trust = Trust(sources.roots)
     evidence.sessions = []
     for reader in sources.realms:

@@ -35,10 +35,12 @@ class Faults:
             capture_output=True, check=False,
         ).returncode == 0
         self.pages, self.disks = [], []
+        self._clock = 0
 
     def page(self, name):
         """Orders for a process that is to be started with `variables`."""
         page = Page(os.path.join(self._folder, f"{name}.orders"), self._library)
+        page.write(CLOCK, self._clock)
         self.pages.append(page)
         return page
 
@@ -51,6 +53,7 @@ class Faults:
 
     def step_clocks(self, seconds):
         """The machine's clock, for every process of it."""
+        self._clock = seconds
         for page in self.pages:
             page.write(CLOCK, seconds)
 

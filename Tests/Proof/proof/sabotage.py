@@ -12,16 +12,27 @@ import glob
 import os
 import sqlite3
 
+
+def changed(assignment, condition="1"):
+    """A trigger that changes each new transaction behind the store's back."""
+    return f"""
+        CREATE TRIGGER sabotage AFTER INSERT ON transactions WHEN {condition} BEGIN
+            UPDATE transactions SET {assignment} WHERE transaction_id = NEW.transaction_id;
+        END"""
+
+
+def forgotten(kind):
+    """A trigger that forgets errands of a kind."""
+    return f"""
+        CREATE TRIGGER sabotage AFTER INSERT ON errands WHEN NEW.kind = '{kind}' BEGIN
+            DELETE FROM errands WHERE kind = '{kind}' AND subject = NEW.subject;
+        END"""
+
+
 #: By name: the rule, and statements for each realm's SQLite database.
 SABOTAGES = {
-    "empty-receipts": ("receipts_hold_what_is_owned", ["""
-        CREATE TRIGGER sabotage AFTER INSERT ON transactions BEGIN
-            UPDATE transactions SET record = x'' WHERE transaction_id = NEW.transaction_id;
-        END"""]),
-    "never-captured": ("sales_are_captured", ["""
-        CREATE TRIGGER sabotage AFTER INSERT ON errands WHEN NEW.kind = 'capture' BEGIN
-            DELETE FROM errands WHERE kind = 'capture' AND subject = NEW.subject;
-        END"""]),
+    "empty-receipts": ("receipts_hold_what_is_owned", [changed("record = x''")]),
+    "never-captured": ("sales_are_captured", [forgotten("capture")]),
     "revoked-and-sold-again": ("non_consumables_are_paid_once", ["""
         CREATE TRIGGER sabotage AFTER INSERT ON purchases
         WHEN EXISTS (SELECT 1 FROM transactions WHERE product_type = 'non-consumable'
@@ -30,37 +41,21 @@ SABOTAGES = {
             UPDATE transactions SET revoked_at = 1 WHERE product_type = 'non-consumable'
                 AND customer_id = NEW.customer_id AND product_id = NEW.product_id;
         END"""]),
-    "wrong-currency": ("sums_are_right", ["""
-        CREATE TRIGGER sabotage AFTER INSERT ON transactions BEGIN
-            UPDATE transactions SET currency = 'EUR' WHERE transaction_id = NEW.transaction_id;
-        END"""]),
-    "wrong-storefront": ("sums_are_right", ["""
-        CREATE TRIGGER sabotage AFTER INSERT ON transactions BEGIN
-            UPDATE transactions SET storefront = 'DEU' WHERE transaction_id = NEW.transaction_id;
-        END"""]),
-    "wrong-sum": ("sums_are_right", ["""
-        CREATE TRIGGER sabotage AFTER INSERT ON transactions WHEN NEW.quantity > 1 BEGIN
-            UPDATE transactions SET total_price = unit_price
-            WHERE transaction_id = NEW.transaction_id;
-        END"""]),
+    "wrong-currency": ("sums_are_right", [changed("currency = 'EUR'")]),
+    "wrong-storefront": ("sums_are_right", [changed("storefront = 'DEU'")]),
+    "wrong-sum": ("sums_are_right", [changed("total_price = unit_price", "NEW.quantity > 1")]),
     "another-app-in-the-outbox": ("notifications_are_attempted", ["""
         CREATE TRIGGER sabotage AFTER INSERT ON outbox BEGIN
             UPDATE outbox SET bundle_id = 'com.example.stranger'
             WHERE notification_uuid = NEW.notification_uuid;
         END"""]),
-    "never-notified": ("notifications_are_attempted", ["""
-        CREATE TRIGGER sabotage AFTER INSERT ON errands WHEN NEW.kind = 'notification' BEGIN
-            DELETE FROM errands WHERE kind = 'notification' AND subject = NEW.subject;
-        END"""]),
+    "never-notified": ("notifications_are_attempted", [forgotten("notification")]),
     "purchases-forgotten": ("revisions_have_no_gaps", ["""
         CREATE TRIGGER sabotage AFTER INSERT ON purchases
         WHEN NEW.state = 'refused' BEGIN
             DELETE FROM purchases WHERE purchase_id = NEW.purchase_id;
         END"""]),
-    "voids-forgotten": ("charges_and_transactions_pair", ["""
-        CREATE TRIGGER sabotage AFTER INSERT ON errands WHEN NEW.kind = 'void' BEGIN
-            DELETE FROM errands WHERE kind = 'void' AND subject = NEW.subject;
-        END"""]),
+    "voids-forgotten": ("charges_and_transactions_pair", [forgotten("void")]),
     "work-left-for-nothing": ("nothing_is_left_over", ["""
         CREATE TRIGGER sabotage AFTER UPDATE ON purchases
         WHEN NEW.approval IS NOT NULL AND OLD.approval IS NULL BEGIN

@@ -32,6 +32,8 @@ CALM_SECONDS = 600
 # How long errands may take to be done in the calm: in a long round longer than
 # the lease of a server that was killed.
 DRAIN_SECONDS, LONG_DRAIN_SECONDS, LONG_ROUND_SECONDS = 6, 45, 30
+# Customers are numbered from bucket 1 on: every other one is on the second cluster.
+FAR_BUCKETS = "0,2,4,6,8,10,12,14,16-999"
 # What failed again and again is tried again within the hour.
 CLOCK_LEAP = {"advanceMilliseconds": 2 * 3_600_000}
 
@@ -51,6 +53,9 @@ class Stage:
         self.servers, self.ledgers, self.proxies = [], [], []
         self.forks = self.side = None
         self.kits = []
+        #: How many seconds a clock was ahead, at most.
+        self._ahead = 0
+        self.first_starts_killed = 0
         try:
             self._start(seeds)
         except BaseException:
@@ -70,6 +75,8 @@ class Stage:
             self.cluster = Cluster(
                 seeds.getrandbits(32), self.plan.standby, self.faults if self._may_fault else None)
             options += ["--database", self.cluster.url, "--seal-key", self._seal_key(seeds)]
+            if self.plan.clusters == 2:
+                options += ["--cluster", f"{FAR_BUCKETS}={self.cluster.add('far')}"]
         else:
             self.disk = SmallDisk(data, self.plan.disk_megabytes)
         for number in range(self.plan.servers):
@@ -95,7 +102,9 @@ class Stage:
             stdin=subprocess.PIPE, environment=python_environment(),
         )
         self.order(json.dumps(self._orders(seeds.getrandbits(32))))
-        self.forks = Forks(self, seeds.getrandbits(32)) if self._is_whole else None
+        # Of several clusters there is no archive of one moment, and no backup.
+        takes_copies = self._is_whole and self.plan.clusters == 1
+        self.forks = Forks(self, seeds.getrandbits(32)) if takes_copies else None
         self.side = Side(self, seeds.getrandbits(32)) if self._is_whole else None
         if self._is_whole and self.plan.kits:
             self.kits = [
@@ -112,10 +121,18 @@ class Stage:
             if self.disk:
                 server.power = self.faults.disk(server.data)
                 server.variables |= server.power.variables
+        if self._may_fault:
+            self._kill_first_starts(server, seeds)
         server.start()
         server.proxy = Proxy(seeds.getrandbits(32))
         server.proxy.target = server.port
         self.proxies.append(server.proxy)
+
+    def _kill_first_starts(self, server, seeds):
+        """Kills it as it makes its databases, in the middle of its migrations."""
+        for _ in range(seeds.randint(1, 3)):
+            server.start_and_kill(seeds.uniform(0.02, 0.6))
+            self.first_starts_killed += 1
 
     def _leave_logs(self):
         """With such a sabotage commits are not synced any more."""
@@ -179,6 +196,7 @@ class Stage:
         def step_clock():
             """The machine's clock is wrong for a while, ahead or behind."""
             minutes = supervisor.random.choice([-2880, -60, -1, 1, 60, 2880])
+            self._ahead = max(self._ahead, minutes * 60)
             self.faults.step_clocks(minutes * 60)
             try:
                 supervisor.let_be(20, 0.8)
@@ -234,6 +252,9 @@ class Stage:
             if party:
                 party.calm()
         self.supervisor.revive()
+        # What was sold under a clock ahead is dated so, and a ledger takes no
+        # proof from the future: in the calm those days have come.
+        self.faults.step_clocks(self._ahead)
         # A start in the calm settles what earlier lives left.
         for server in self.served:
             server.stop()
@@ -286,6 +307,7 @@ class Stage:
         )
         roots = [open(path, "rb").read() for path in self.roots]
         sources = evidence.Sources(self.folder, self._realms(), registry, roots)
+        sources.seconds_ahead = self._ahead
         sources.has_processor = self.processor is not None
         sources.has_receiver = self.receiver is not None
         sources.catalogue = catalogue()
@@ -349,6 +371,8 @@ class Stage:
         return {
             **counts.tally(gathered),
             "syncs failed": self.faults.syncs_failed,
+            "first starts killed": self.first_starts_killed,
+            "clusters": self.plan.clusters,
             "disturbances": dict(self.supervisor.done),
             "network": mischief, "lives": lives,
         }

@@ -10,7 +10,7 @@ import sys
 import tempfile
 import unittest
 
-from proof.faults import FAILING, LEAVES_LOGS, Faults
+from proof.faults import CLOCK, FAILING, LEAVES_LOGS, Faults
 
 #: Writes to a database, and dies before it could close it.
 WRITER = """
@@ -93,6 +93,10 @@ class PowerTests(unittest.TestCase):
         self.live("INSERT INTO sales VALUES (2)")
         self.assertEqual(self.page.read(FAILING), 0)
         self.assertEqual(self.left(1), [1])
+
+    def test_a_process_that_starts_while_clocks_are_wrong_has_the_wrong_clock_too(self):
+        self.faults.step_clocks(3600)
+        self.assertEqual(self.faults.page("late").read(CLOCK), 3600)
 
     def test_a_log_whose_syncs_are_left_out_is_lost_by_and_by(self):
         self.live(TABLE, "INSERT INTO sales VALUES (1)")

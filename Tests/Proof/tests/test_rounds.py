@@ -37,6 +37,15 @@ class RoundTests(unittest.TestCase):
             main.play(arguments, 1, 1, "folder", set())
         self.assertEqual(stage.told, ["halt", "keep", "close"])
 
+    def test_every_second_round_on_postgresql_has_two_clusters(self):
+        def drawn(seed, **given):
+            arguments = {"engine": "postgres", "plain": False, "clusters": None} | given
+            return main.clusters(argparse.Namespace(**arguments), seed)
+
+        self.assertEqual([drawn(seed) for seed in (4, 5, 6)], [1, 2, 1])
+        self.assertEqual(drawn(5, clusters=1), 1)
+        self.assertEqual([drawn(5, engine="sqlite"), drawn(5, plain=True)], [1, 1])
+
     def test_an_act_beside_one_that_failed_has_ended_before_anything_goes_on(self):
         ended, may_end = threading.Event(), threading.Event()
 
