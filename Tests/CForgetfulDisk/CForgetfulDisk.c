@@ -145,6 +145,11 @@ static int has_power(struct disk *disk) {
     return 1;
 }
 
+static int is_log(const char *path) {
+    size_t length = path ? strlen(path) : 0;
+    return length > 4 && strcmp(path + length - 4, "-wal") == 0;
+}
+
 // Under the lock throughout: nothing is written that is not noted.
 
 static int kept_write(sqlite3_file *f, const void *from, int count, sqlite3_int64 at) {
@@ -187,7 +192,7 @@ static int kept_sync(sqlite3_file *f, int flags) {
     pthread_mutex_lock(&lock);
     struct disk *disk = disk_of(path);
     if (!disk) {
-        if (!is_unsettled) code = inner(f)->pMethods->xSync(inner(f), flags);
+        if (!is_unsettled || !is_log(path)) code = inner(f)->pMethods->xSync(inner(f), flags);
     } else if (!has_power(disk)) {
         code = SQLITE_IOERR_FSYNC;
     } else if (disk->refuses_syncs) {

@@ -37,7 +37,7 @@ void forgetful_disk_refuse_syncs(const char *prefix, int refuses);
 long forgetful_disk_settle(const char *prefix, uint64_t seed);
 
 /// Of files on no disk of these: while it is set no log can be moved into its
-/// database, and a sync does nothing, so that what an earlier life left in a log
+/// database, and the sync of a log does nothing, so that what an earlier life left in a log
 /// stays as it was.
 void forgetful_disk_leave_unsettled(int leaves);
 

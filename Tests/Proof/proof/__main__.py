@@ -13,6 +13,7 @@ import json
 import os
 import secrets
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -125,15 +126,15 @@ def play(arguments, seed, seconds, folder, acts):
     try:
         try:
             complaints = stage.play(seconds)
-        except Trouble:
+        except (Trouble, sqlite3.DatabaseError) as problem:
             # Nothing of it is judged: a world that did not come to rest has sales
             # whose answers are on their way, and work that is not done yet.
             stage.halt()
             stage.keep()
-            raise
+            raise Trouble(f"{problem}") from problem
         try:
             gathered = stage.evidence()
-        except (subprocess.CalledProcessError, IndexError) as problem:
+        except (subprocess.CalledProcessError, sqlite3.DatabaseError, IndexError) as problem:
             stage.keep()
             raise Trouble(f"{complaints}; its databases cannot be read: {problem}") from problem
         counts = stage.tally(gathered)
