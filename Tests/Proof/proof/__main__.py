@@ -106,7 +106,8 @@ def plan(arguments, seed):
         is_plain=arguments.plain, moves_clocks=not arguments.plain,
         serve_options=arguments.serve_option,
         kits=os.path.exists(os.path.join(os.path.dirname(arguments.command), "ProofDevice")),
-        clusters=clusters(arguments, seed), sabotage=arguments.sabotage, is_short=arguments.seconds is not None,
+        clusters=clusters(arguments, seed),
+        sabotage=arguments.sabotage, is_short=arguments.seconds is not None,
         acts=arguments.acts.split(",") if arguments.acts else (),
         without_acts=arguments.without_acts.split(","),
     )

@@ -23,6 +23,11 @@ for statement in sys.argv[2:]:
         print(type(problem).__name__)
 os.kill(os.getpid(), 9)
 """
+READER = """
+import json, sqlite3, sys
+rows = sqlite3.connect(sys.argv[1]).execute('SELECT number FROM sales')
+print(json.dumps(sorted(number for (number,) in rows)))
+"""
 BEGIN = ("PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", "PRAGMA wal_autocheckpoint = 0")
 TABLE = "CREATE TABLE IF NOT EXISTS sales (number INTEGER)"
 
@@ -53,8 +58,7 @@ class PowerTests(unittest.TestCase):
         """The numbers that a copy of the disk holds after the power failed."""
         self.disk.forget(random.Random(seed))
         outcome = subprocess.run(
-            [sys.executable, "-c", "import json, sqlite3, sys; print(json.dumps(sorted(number for (number,) "
-             "in sqlite3.connect(sys.argv[1]).execute('SELECT number FROM sales'))))", self.path],
+            [sys.executable, "-c", READER, self.path],
             check=True, capture_output=True, text=True)
         return json.loads(outcome.stdout)
 
