@@ -231,7 +231,7 @@ let package = Package(
         tests(
             "PurchaseKitTests",
             [
-                "Commerce", "Live", "PurchaseKit", "SignedData", "StoreWire",
+                "Commerce", "Live", "Outbound", "PurchaseKit", "SignedData", "StoreWire",
                 "TestSupport",
             ]),
         tests(

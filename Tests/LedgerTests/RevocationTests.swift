@@ -59,6 +59,26 @@ import Testing
             try await refusal { try await book.redeem(account: "a") }?.first == "purchaseUnknown")
     }
 
+    @Test func `a notification that holds brings in no transaction that does not`() async throws {
+        let old = try Book.addressed()
+        let new = try old.rotated(.sandbox, statusURL: "http://127.0.0.1:1/status")
+        let check = CertificateStatusCheck(wall: WallClock { Self.wall }) { request, _ in
+            try new.status.answer(
+                request, wall: Self.wall, revoked: [old.leafSerials[0]: Self.wall],
+                formerly: Set(old.issued.map(\.serial)))
+        }
+        let book = try await Book.open(status: LedgerStatusCheck(check, isHard: true))
+
+        let told = try await refusal {
+            try await book.ledger.take(
+                Book.notification(try Book.signed(1, by: old), by: new))
+        }
+
+        #expect(told == ["certificateRevoked", "signedTransactionInfo"])
+        #expect(
+            try await refusal { try await book.redeem(account: "a") }?.first == "purchaseUnknown")
+    }
+
     @Test func `what cannot be asked waits, unless the ledger is told to let it pass`()
         async throws
     {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Live
 import StoreWire
 import TestSupport
 import Testing
 
+@testable import Outbound
 @testable import PurchaseKit
 
 /// What a broken connection is taken for, and that nothing a peer sends ends
@@ -46,6 +48,16 @@ struct HTTPTransportTests {
     @Test func `a host that does not exist was not sent`() async throws {
         let failure = try await failure("http://nowhere.invalid:4780")
         #expect(isNotSent(failure), "\(String(describing: failure))")
+    }
+
+    @Test func `what may have been sent is unknown, whatever went wrong`() {
+        for code in [OutboundFault.Code.tls, .notConnected, .hostNotFound, .urlRefused] {
+            let certain = HTTPTransport.failure(OutboundFault(code, ""))
+            let open = HTTPTransport.failure(OutboundFault(code, "", mayHaveBeenSent: true))
+
+            #expect(isNotSent(certain))
+            #expect(isUnknown(open))
+        }
     }
 
     @Test func `a failed TLS handshake was not sent`() async throws {
@@ -175,6 +187,21 @@ struct HTTPTransportTests {
         let outcome = await transport.outcome(of: call)
 
         #expect(outcome == .failure(.unknown(URLError(.timedOut))))
+    }
+
+    @Test func `a call that waits for changes may take as much longer`() async throws {
+        let silent = try RawServer(.staySilent)
+        let transport = HTTPTransport(
+            storeURL: try #require(URL(string: silent.url)), answerMilliseconds: 100)
+        let waiting = DeviceCall(
+            route: .transactions(since: 0, waitSeconds: 1), body: nil, token: "t",
+            requestID: "r", ifNoneMatch: nil)
+        let began = Live.monotonic()
+
+        let outcome = await transport.outcome(of: waiting)
+
+        #expect(outcome == .failure(.unknown(URLError(.timedOut))))
+        #expect(Live.monotonic() - began > .seconds(1))
     }
 
     @Test func `a cancelled call ends at once, though nobody answers`() async throws {

@@ -296,6 +296,22 @@ struct LaunchTests {
         #expect(rig.store.state.withLock { $0.sales.count } == 2)
     }
 
+    @Test func `a queue file that goes while the app runs loses nothing`() async {
+        let app = rig.launch(naps: false)
+        rig.store.always(.replyLost(lost), when: \.isPurchase)
+        app.add("credits.5")
+        await rig.sold(1)
+        rig.files.state.withLock { $0.files["queue.json"] = nil }
+        rig.store.state.withLock { $0.hidesSales = true }
+        rig.store.recover()
+
+        app.add("credits.10")
+        await app.observer.diary.wait(for: "purchased credits.5")
+        await app.observer.diary.wait(for: "purchased credits.10")
+
+        #expect(rig.store.state.withLock { $0.sales.count } == 2)
+    }
+
     @Test func `a full disk fails the payment before anything is sent`() async throws {
         rig.files.fail { _ in true }
         let app = rig.launch(naps: false)

@@ -81,6 +81,8 @@ struct VerdictTests {
         FakeStore.refusal(400, "x"), FakeStore.refusal(403, "notThroughProxy"),
         FakeStore.refusal(404, "realmNotFound"), DeviceReply(status: 404),
         DeviceReply(status: 200), DeviceReply(status: 200, body: Array("{}".utf8)),
+        DeviceReply(
+            status: 200, body: Array(#"{"transactionId":"2000000000000009","revision":9}"#.utf8)),
     ])
     func `a finish is sent until the store itself has recorded it`(answer: DeviceReply) async {
         rig.store.next(.answered(answer), when: \.isFinish)

@@ -125,6 +125,84 @@ import Testing
         #expect(try await world.realm.workOnce() == 1)
     }
 
+    /// Notifications that were tried and are to be tried again.
+    private func putOff(_ world: TestWorld) async throws -> Int {
+        let tried = Statement(
+            "test.tried",
+            """
+            SELECT subject FROM errands
+            WHERE kind = 'notification' AND attempt = 1 AND lease_until IS NULL
+            """)
+        return try await world.realm.rows(tried).count
+    }
+
+    @Test func `a worker at work makes due again what its clock has put off`() async throws {
+        let courier = ScriptedCourier(Delivery(status: 500), Delivery(status: 500))
+        let (world, session) = try await production(courier: courier)
+        try await world.realm.setNotificationURL(
+            "https://example.com/", bundleID: TestWorld.bundleID.value, TestWorld.context)
+        let worker = Task { await world.store.work() }
+        world.wall.advance(seconds: twoDays)
+        _ = try await sold(world, 1, session)
+        try await until("a notification that is put off") { try await putOff(world) == 1 }
+
+        world.wall.advance(seconds: -twoDays)
+        world.realm.ringAll()
+
+        await until("a second parcel") { courier.parcels.count == 2 }
+        worker.cancel()
+        await worker.value
+    }
+
+    @Test func `what another machine's clock has put off is due again before long`()
+        async throws
+    {
+        let courier = ScriptedCourier(Delivery(status: 500), Delivery(status: 500))
+        let (world, session) = try await production(courier: courier)
+        try await world.realm.setNotificationURL(
+            "https://example.com/", bundleID: TestWorld.bundleID.value, TestWorld.context)
+        let worker = Task { await world.store.work() }
+        _ = try await sold(world, 1, session)
+        try await until("a notification that is put off") { try await putOff(world) == 1 }
+        let ahead = Statement(
+            "test.ahead", [.integer], "UPDATE errands SET due_at = due_at + $1")
+        let distance = SQLValue.integer(twoDays * 1000)
+        try await world.realm.storage.write { try $0.execute(ahead, [distance]) }
+
+        // Half an hour passes, in which nothing would be due without it.
+        var left: Int64 = 1800
+        await until("a second parcel") {
+            if left > 0 { world.wall.advance(seconds: 60) }
+            left -= 60
+            world.realm.ringAll()
+            return courier.parcels.count == 2
+        }
+        worker.cancel()
+        await worker.value
+    }
+
+    @Test func `an approval asked for by a clock that is moved back times out within a day`()
+        async throws
+    {
+        let world = try await TestWorld.open()
+        let ann = try await world.realm.createCustomer(
+            CreateCustomerRequest(name: "ann", asksToBuy: true))
+        let session = try await world.session(customer: ann.name)
+        func move(_ request: MoveClockRequest) async throws {
+            _ = try await world.realm.moveClock(request, TestWorld.context)
+        }
+        try await move(MoveClockRequest(advanceMilliseconds: twoDays * 1000))
+        #expect(
+            try await world.buy("credits.5", purchaseID(1), session: session).state == "waiting")
+
+        try await move(MoveClockRequest(runOffsetMilliseconds: 0))
+
+        world.wall.advance(seconds: 86_400 - 1)
+        #expect(try await world.realm.workDue().count == 0)
+        world.wall.advance(seconds: 1)
+        #expect(try await world.realm.workDue().count == 1)
+    }
+
     @Test func `a worker notices that its clock was set back`() {
         var watch = WallWatch(TestWall.start)
         let steps: [(Int64, Bool)] = [

@@ -63,6 +63,20 @@ import Testing
         await #expect(throws: KeyStoreFault.self) { try await keys.store([1], as: name) }
     }
 
+    @Test func `a key that others may read is closed to them, and a link is none`() async throws {
+        let folder = try temporaryFolder()
+        let keys = FileKeyStore(directory: folder.file("keys"), randomness: .seeded(1))
+        _ = try await keys.store([1, 2, 3], as: "a.pem")
+        let path = folder.file("keys/a.pem")
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.file("keys/b.pem"), withDestinationPath: path)
+
+        #expect(try await keys.read("a.pem") == [1, 2, 3])
+        #expect(try mode(path) == 0o600)
+        await #expect(throws: KeyStoreFault.self) { try await keys.read("b.pem") }
+    }
+
     @Test func `what is replaced is whole, private, and nothing else`() async throws {
         let folder = try temporaryFolder()
         let keys = FileKeyStore(directory: folder.file("keys"), randomness: .seeded(1))

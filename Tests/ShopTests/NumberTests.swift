@@ -22,13 +22,23 @@ import Testing
     }
 
     /// Numbers that the world's realm gives out next in one bucket, of each kind.
-    private func nextNumbers(_ world: TestWorld) async throws -> [Int64] {
+    private func nextNumbers(_ world: TestWorld, bucket: Int64 = 0) async throws -> [Int64] {
         var numbers: [Int64] = []
         for kind in IDKind.allCases {
-            let number = try await world.realm.newNumber(kind, bucket: 0)
+            let number = try await world.realm.newNumber(kind, bucket: bucket)
             world.realm.giveBack(number)
             numbers.append(number)
         }
+        return numbers
+    }
+
+    /// The numbers of the next thousand customers: one of each bucket.
+    private func nextCustomers(_ world: TestWorld) async throws -> Set<Int64> {
+        var numbers: Set<Int64> = []
+        for _ in 0..<NumberLayout.buckets {
+            numbers.insert(try await world.realm.newNumber(.customer))
+        }
+        for number in numbers { world.realm.giveBack(number) }
         return numbers
     }
 
@@ -67,6 +77,7 @@ import Testing
 
         #expect(drawn.count == 50)
         #expect(world.places.counter.commits == 1)
+        #expect(try await reserved(world)[IDKind.device.rawValue] == NumberBlocks.blockSize)
     }
 
     @Test func `customers go to one bucket after the other`() async throws {
@@ -159,6 +170,7 @@ import Testing
         let world = try await TestWorld.open()
         _ = try await world.signIn()
         let before = try await nextNumbers(world)
+        let customers = try await nextCustomers(world)
 
         for _ in 0..<3 { _ = try await world.signIn() }
         await #expect(throws: Refusal.self) {
@@ -166,6 +178,54 @@ import Testing
                 CreateCustomerRequest(name: Realm.defaultCustomer))
         }
 
+        #expect(try await nextCustomers(world) == customers)
+        #expect(try await nextNumbers(world) == before)
+    }
+
+    @Test func `an answer to an approval that sells nothing draws no number`() async throws {
+        let world = try await TestWorld.open()
+        _ = try await world.realm.createCustomer(
+            CreateCustomerRequest(name: "kid", asksToBuy: true))
+        let session = try await world.session(customer: "kid")
+        let bucket = session.customer.bucket
+        func answer(_ word: String, _ number: Int) async throws {
+            _ = try await world.realm.answerApproval(
+                purchaseID(number), AnswerApprovalRequest(answer: word), TestWorld.context)
+        }
+        for number in 1...2 {
+            let asked = try await world.buy("credits.5", purchaseID(number), session: session)
+            #expect(asked.state == "waiting")
+        }
+        let before = try await nextNumbers(world, bucket: bucket)
+
+        try await answer("declined", 1)
+        try await answer("declined", 1)
+        await #expect(throws: Refusal.self) { try await answer("approved", 1) }
+        #expect(try await nextNumbers(world, bucket: bucket) == before)
+        try await answer("approved", 2)
+        let sold = try await nextNumbers(world, bucket: bucket)
+        try await answer("approved", 2)
+
+        #expect(sold != before)
+        #expect(try await nextNumbers(world, bucket: bucket) == sold)
+    }
+
+    @Test func `a charge without an answer draws no number, however often it is asked about`()
+        async throws
+    {
+        let processor = ScriptedProcessor([.chargeAndLoseAnswer])
+        let world = try await TestWorld.open(processor: processor)
+        let session = try await world.session()
+        processor.make(asksFail: true)
+        let open = try await world.buy("credits.5", purchaseID(1), session: session)
+        let before = try await nextNumbers(world)
+
+        for _ in 0..<3 {
+            world.wall.advance(seconds: 3600)
+            #expect(try await world.realm.workOnce() == 1)
+        }
+
+        #expect(open.state == "authorising")
         #expect(try await nextNumbers(world) == before)
     }
 }

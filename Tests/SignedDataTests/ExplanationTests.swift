@@ -88,6 +88,9 @@ import Testing
         #expect(explanation.receipt?.purchases.count == 2)
         #expect(failed(attributed) == [.envelope])
         #expect(attributed.receipt?.purchases.count == 2)
+        let inner = Explanation(
+            receipt: try BERReceipt.withIndefiniteContent(der), roots: { _ in [root] }, now: nil)
+        #expect(inner.receipt?.purchases.count == 2)
     }
 
     @Test func `real receipts show their fields`() throws {
@@ -129,6 +132,12 @@ private enum BERReceipt {
             [0x24, 0x80] + Tamper.element(4, Array(envelope.content[..<half]))
             + Tamper.element(4, Array(envelope.content[half...])) + [0, 0]
         return try around(octets, der)
+    }
+
+    /// The receipt's own values, within the octets, with an indefinite length.
+    static func withIndefiniteContent(_ der: [UInt8]) throws -> [UInt8] {
+        let values = try children(ReceiptEnvelope(der).content).flatMap { $0 }
+        return try around(Tamper.element(4, [0x31, 0x80] + values + [0, 0]), der)
     }
 
     /// A signer with signed attributes, as other libraries write them.

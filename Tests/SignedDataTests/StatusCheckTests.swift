@@ -104,6 +104,27 @@ import Testing
         #expect(await check.verdict(ofSignedJSON: try responder.signed()) == .unanswered)
     }
 
+    /// The first answer is held until the others have asked as well, as far as
+    /// giving way brings them there.
+    @Test func `callers at the same moment share one answer`() async throws {
+        let responder = try responder()
+        let signed = try responder.signed()
+        _ = await responder.check().verdict(ofSignedJSON: signed)
+        let once = responder.asked.withLock { $0.count }
+        let check = CertificateStatusCheck(wall: WallClock { Self.wall }) {
+            for _ in 0..<1000 { await Task.yield() }
+            return try responder.answer($0, $1)
+        }
+
+        let told = await withTaskGroup { group in
+            for _ in 0..<8 { group.addTask { await check.verdict(ofSignedJSON: signed) } }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+
+        #expect(told == Array(repeating: .good, count: 8))
+        #expect(responder.asked.withLock { $0.count } == 2 * once)
+    }
+
     @Test func `without an address nobody is asked`() async throws {
         let check = CertificateStatusCheck(wall: WallClock { Self.wall }) { _, _ in
             Issue.record("somebody was asked")
