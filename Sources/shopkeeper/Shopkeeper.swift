@@ -10,11 +10,12 @@ struct Shopkeeper: AsyncParsableCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "shopkeeper",
-        abstract: "A store for in-app purchases, on your own machine.",
+        abstract: "A store for in-app purchases on your own machine.",
         discussion: """
-            Exit codes: 0 yes, 1 the answer is no, 64 wrong command line, 65 wrong input file,
-            69 no store is running or a package is missing, 70 our bug, 73 the data directory or
-            the port is taken, 77 a key is missing or wrong.
+            Exit codes: 0 success, 1 the answer is no, 64 wrong command line, 65 wrong input \
+            file, 69 no store is running, its database cannot be used or a package is missing, \
+            70 a bug in shopkeeper, 73 the data directory or the port is taken, 77 a key is \
+            missing or wrong.
             """,
         version: version,
         subcommands: [
@@ -58,7 +59,7 @@ struct Shopkeeper: AsyncParsableCommand {
             }
             let failure = Failure(
                 .usage, "usage", message(for: error), rule: usageString(),
-                remedy: "`shopkeeper help` and `--help` after a verb tell what there is")
+                remedy: "`shopkeeper help` lists the verbs, and `--help` after a verb describes it")
             failure.complain(asJSON: true)
             Foundation.exit(failure.code.rawValue)
         } catch {

@@ -6,10 +6,10 @@ import Live
 
 /// Which running store a verb speaks to.
 struct StoreOptions: ParsableArguments {
-    @Option(name: .long, help: "The store's data directory; else the only store that runs.")
+    @Option(name: .long, help: "The store's data directory; default: the only running store.")
     var data: String?
 
-    @Option(name: .long, help: "The realm; else the one of SHOPKEEPER_URL, else `default`.")
+    @Option(name: .long, help: "The realm; default: that of SHOPKEEPER_URL, else `default`.")
     var realm: String?
 
     /// The running store, or why there is none: 69.

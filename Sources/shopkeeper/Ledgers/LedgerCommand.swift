@@ -6,7 +6,7 @@ import StoreWire
 
 struct LedgerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "ledger", abstract: "The merchant's book: what was bought, and spent.",
+        commandName: "ledger", abstract: "The merchant's books: what was bought and spent.",
         subcommands: [
             LedgerServeCommand.self, Take.self, List.self, Redeem.self, LedgerStatusCommand.self,
             LedgerBackupCommand.self, LedgerRestoreCommand.self,
@@ -14,10 +14,10 @@ struct LedgerCommand: AsyncParsableCommand {
 
     struct Take: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Hand in a signed transaction; handing it in again changes nothing.")
+            abstract: "Book a signed transaction; a repeat changes nothing.")
 
         @Argument(help: "The signed transaction (JWS).") var signedTransaction: String
-        @Option(name: .long, help: "Whose it is, where it has no app account token.")
+        @Option(name: .long, help: "The account, if the transaction has no app account token.")
         var account: String?
         @OptionGroup var ledger: LedgerOptions
         @OptionGroup var printing: PrintOptions
@@ -33,10 +33,10 @@ struct LedgerCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List what an account has bought and not spent.")
+            abstract: "List the unspent purchases of an account.")
 
         @Argument(help: "The account.") var account: String
-        @Option(name: .long, help: "Needed where the ledger books several.")
+        @Option(name: .long, help: "Required if the ledger books several environments.")
         var environment: String?
         @OptionGroup var ledger: LedgerOptions
         @OptionGroup var printing: PrintOptions
@@ -61,18 +61,18 @@ struct LedgerCommand: AsyncParsableCommand {
 
     struct Redeem: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Spend one unit of a purchase; the same key again spends nothing more.")
+            abstract: "Spend one unit of a purchase; a repeated key spends nothing more.")
 
         @Argument(help: "The account.") var account: String
         @Option(name: .long, help: "The transaction to spend.") var transaction: String?
-        @Option(name: .long, help: "The product whose oldest unspent purchase is spent.")
+        @Option(name: .long, help: "The product; its oldest unspent purchase is spent.")
         var product: String?
-        @Option(name: .long, help: "What it is spent for.") var purpose: String
-        @Option(name: .long, help: "Your own word for this redemption, used once.")
+        @Option(name: .long, help: "What the unit is spent for.") var purpose: String
+        @Option(name: .long, help: "The idempotency key: your own id of this redemption.")
         var key: String
-        @Option(name: .long, help: "Needed where the ledger books several.")
+        @Option(name: .long, help: "Required if the ledger books several environments.")
         var environment: String?
-        @Option(name: .long, help: "Needed where the ledger books several apps.")
+        @Option(name: .long, help: "Required if the ledger books several apps.")
         var bundleId: String?
         @OptionGroup var ledger: LedgerOptions
         @OptionGroup var printing: PrintOptions

@@ -9,7 +9,8 @@ import Live
 
 struct LedgerStatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Tell how the ledger's database stands, served or not.")
+        commandName: "status", abstract: "Report the state of the ledger's database, served or not."
+    )
 
     @OptionGroup var place: LedgerPlaceOptions
     @OptionGroup var printing: PrintOptions
@@ -31,10 +32,10 @@ struct LedgerStatusCommand: AsyncParsableCommand {
 
 struct LedgerBackupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "backup", abstract: "Copy a ledger, while it books or not, into one file.",
-        discussion: "The file holds the keys of its doors; it is made with mode 0600.")
+        commandName: "backup", abstract: "Back a ledger up into one file, running or not.",
+        discussion: "The file contains the keys of the ledger's doors; its mode is 0600.")
 
-    @Argument(help: "A file that is not there yet, or a folder.") var file: String
+    @Argument(help: "A file that does not exist yet, or a folder.") var file: String
     @OptionGroup var place: LedgerPlaceOptions
     @OptionGroup var printing: PrintOptions
 
@@ -52,13 +53,13 @@ struct LedgerBackupCommand: AsyncParsableCommand {
 struct LedgerRestoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
-        abstract: "Make a ledger again from a copy, in a place that holds nothing.",
+        abstract: "Restore a ledger from a backup into an empty place.",
         discussion: """
-            The copy may come from the other engine. What was booked and spent after it was made \
-            is not in it: hand the signed transactions in again, and compare what was given out.
+            The backup may come from the other engine. What was booked and spent after it is \
+            not in it: send the signed transactions again, and compare what was granted.
             """)
 
-    @Argument(help: "What `ledger backup` wrote.") var file: String
+    @Argument(help: "The file that `ledger backup` wrote.") var file: String
     @OptionGroup var place: LedgerPlaceOptions
     @OptionGroup var printing: PrintOptions
 

@@ -13,7 +13,7 @@ struct LedgerPlaceOptions: ParsableArguments {
     @Option(name: .long, help: "The ledger's data directory.")
     var data = "./.shopkeeper-ledger"
 
-    @Option(name: .long, help: "PostgreSQL, as for `ledger serve`; else the directory's file.")
+    @Option(name: .long, help: "PostgreSQL, as for `ledger serve`; default: the directory's file.")
     var database: String?
 
     func place() throws -> LedgerPlace {

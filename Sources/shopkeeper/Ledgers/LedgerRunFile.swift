@@ -67,7 +67,7 @@ struct LedgerRunFile: Codable, Sendable {
 
 /// Which running ledger a verb speaks to.
 struct LedgerOptions: ParsableArguments {
-    @Option(name: .long, help: "The ledger's data directory; else the only ledger that runs.")
+    @Option(name: .long, help: "The ledger's data directory; default: the only running ledger.")
     var data: String?
 
     /// The ledger's door, or why there is none: 69.

@@ -16,34 +16,34 @@ struct LedgerServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve", abstract: "Serve a ledger until it is stopped.",
         discussion: """
-            Without --trust and --trust-store it trusts the only store that runs here, in its \
-            sandbox. A root comes over https or from this machine; from elsewhere over plain \
-            http only with --root-fingerprint.
+            Without --trust and --trust-store the ledger trusts the sandbox of the only store \
+            that runs on this machine. A root is fetched over HTTPS or from this machine. Over \
+            plain HTTP from another machine it needs --root-fingerprint.
             """)
 
     @OptionGroup var trust: TrustOptions
-    @Option(name: .long, help: "Where to listen; loopback only, unless behind a proxy.")
+    @Option(name: .long, help: "The address to listen at: loopback, unless behind a proxy.")
     var host = "127.0.0.1"
     @OptionGroup var proxy: ProxyOptions
-    @Option(name: .long, help: "Port; 0 is any free one.") var port = 4790
+    @Option(name: .long, help: "The port; 0 for any free one.") var port = 4790
     @Option(name: .long, help: "The data directory.") var data = "./.shopkeeper-ledger"
-    @Option(name: .long, help: "File with the key to /metrics; or SHOPKEEPER_METRICS_KEY.")
+    @Option(name: .long, help: "A file with the key to /metrics; or SHOPKEEPER_METRICS_KEY.")
     var metricsKey: String?
     @Option(
         name: .long,
         help: """
-            PostgreSQL instead: a URL or what libpq takes; '' for what its environment says; \
-            @FILE or @- to read it from a file or standard input.
+            Use PostgreSQL: a URL or another connection string of libpq; '' for libpq's \
+            environment variables; @FILE or @- to read it from a file or standard input.
             """)
     var database: String?
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "Whether certificates were revoked, by the status address that they name. hard: "
-                + "nothing is booked without an answer, as in Apple's libraries; soft: what "
-                + "cannot be asked passes; off: nobody is asked.", valueName: "hard|soft|off"))
+            "Whether to ask at the certificates' status address if they were revoked. hard: "
+                + "book nothing without an answer, as Apple's libraries; soft: book without "
+                + "an answer; off: do not ask.", valueName: "hard|soft|off"))
     var onlineChecks = OnlineChecks.hard
-    @Option(name: .long, help: "debug, info, notice, warning or error, on standard error.")
+    @Option(name: .long, help: "The log on standard error: debug, info, notice, warning or error.")
     var logLevel = "notice"
     @OptionGroup var printing: PrintOptions
 

@@ -11,13 +11,13 @@ import SignedData
 struct TrustOptions: ParsableArguments {
     @Option(
         name: .long,
-        help: "A root certificate to trust in every environment named; DER or PEM. May be repeated."
+        help: "A root certificate to trust in every given environment; DER or PEM. Repeatable."
     )
     var trust: [String] = []
 
     @Option(
         name: .long,
-        help: "A store to fetch the roots from, each for its own environment. May be repeated.")
+        help: "A store to fetch roots from, each for its own environment. Repeatable.")
     var trustStore: [String] = []
 
     @Option(
@@ -25,15 +25,15 @@ struct TrustOptions: ParsableArguments {
         help: "SHA-256 of a root that --trust-store may fetch; any other is refused. Repeatable.")
     var rootFingerprint: [String] = []
 
-    @Option(name: .long, help: "An app to book purchases of. May be repeated.")
+    @Option(name: .long, help: "An app whose purchases are booked. Repeatable.")
     var bundleId: [String] = []
 
-    @Option(name: .long, help: "The app's number, as production's notifications tell it.")
+    @Option(name: .long, help: "The app's number in production's notifications.")
     var appId: Int64?
 
     @Option(
         name: .long,
-        help: "Production, Sandbox, Xcode or LocalTesting. May be repeated; Sandbox when left out.")
+        help: "Production, Sandbox, Xcode or LocalTesting; default: Sandbox. Repeatable.")
     var environment: [String] = []
 
     func configuration() async throws -> LedgerConfiguration {

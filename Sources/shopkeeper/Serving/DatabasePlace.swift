@@ -14,7 +14,7 @@ struct DatabaseOptions: ParsableArguments {
     @Option(name: .long, help: "The store's data directory.")
     var data: String?
 
-    @Option(name: .long, help: "PostgreSQL, as for `serve`; else the data directory's files.")
+    @Option(name: .long, help: "PostgreSQL, as for `serve`; default: the data directory's files.")
     var database: String?
 
     @Option(name: .long, help: "The file with the key that seals the keys in PostgreSQL.")

@@ -8,13 +8,13 @@ import Shop
 /// The doors' keys where the store shall not make them itself: a file that
 /// only its owner may read, or a variable.
 struct DoorKeyOptions: ParsableArguments {
-    @Option(name: .long, help: "File with the operators' key; or SHOPKEEPER_OPERATOR_KEY.")
+    @Option(name: .long, help: "A file with the operators' key; or SHOPKEEPER_OPERATOR_KEY.")
     var operatorKey: String?
 
-    @Option(name: .long, help: "File with the control door's key; or SHOPKEEPER_CONTROL_KEY.")
+    @Option(name: .long, help: "A file with the control door's key; or SHOPKEEPER_CONTROL_KEY.")
     var controlKey: String?
 
-    @Option(name: .long, help: "File with the key to /metrics; or SHOPKEEPER_METRICS_KEY.")
+    @Option(name: .long, help: "A file with the key to /metrics; or SHOPKEEPER_METRICS_KEY.")
     var metricsKey: String?
 
     /// Those that were given. `isOpen`: others reach the store, so that the

@@ -10,8 +10,8 @@ struct ProxyOptions: ParsableArguments {
     @Option(
         name: .long,
         help: """
-            An address or network (10.0.0.0/8) of the proxies with TLS in front; repeatable. \
-            Others than these and this machine are turned away.
+            An address or network (10.0.0.0/8) of the proxies that end TLS; repeatable. \
+            Clients other than these and this machine are refused.
             """)
     var behindProxy: [String] = []
 
@@ -23,7 +23,7 @@ struct ProxyOptions: ParsableArguments {
 
     @Flag(
         name: .long,
-        help: "Allow networks as wide as 0.0.0.0/0: only where no stranger reaches the port.")
+        help: "Allow networks as wide as 0.0.0.0/0; only if no stranger can reach the port.")
     var behindAnyProxy = false
 
     func configuration(host: String, port: Int) throws -> ShopServerConfiguration {

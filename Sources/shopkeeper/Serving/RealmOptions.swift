@@ -10,12 +10,12 @@ import StoreWire
 struct RealmOptions: ParsableArguments {
     @Option(
         name: .long,
-        help: "NAME=HOST: what is asked of the host, without a prefix, is the realm's; repeatable.")
+        help: "NAME=HOST: requests for the host, without a prefix, go to the realm; repeatable.")
     var realmHost: [String] = []
 
     @Option(
         name: .long,
-        help: "NAME=PORT: what comes in at the port is the realm's; 0 any free one; repeatable.")
+        help: "NAME=PORT: requests at the port go to the realm; 0 for any free one; repeatable.")
     var realmPort: [String] = []
 
     func route() throws -> RealmRoute {

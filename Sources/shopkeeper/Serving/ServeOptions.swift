@@ -12,16 +12,16 @@ import StoreWire
 
 /// How a store is served: shared by `serve` and `exec`.
 struct ServeOptions: ParsableArguments {
-    @Option(name: .long, help: "The app that sells what the file holds.")
+    @Option(name: .long, help: "The bundle id of the app that sells the file's products.")
     var bundleId: String?
 
-    @Option(name: .long, help: "The app's number, as production's signed data tells it.")
+    @Option(name: .long, help: "The app's number in production's signed data.")
     var appId: Int64?
 
-    @Option(name: .long, help: "Where to listen; loopback only, unless behind a proxy.")
+    @Option(name: .long, help: "The address to listen at: loopback, unless behind a proxy.")
     var host = "127.0.0.1"
 
-    @Option(name: .long, help: "Port; 0 is any free one.")
+    @Option(name: .long, help: "The port; 0 for any free one.")
     var port: Int?
 
     @Option(name: .long, help: "The data directory: databases and keys.")
@@ -33,21 +33,21 @@ struct ServeOptions: ParsableArguments {
     @Option(
         name: .long,
         help: """
-            PostgreSQL instead: a URL or what libpq takes; '' for what its environment says; \
-            @FILE or @- to read it from a file or standard input.
+            Use PostgreSQL: a URL or another connection string of libpq; '' for libpq's \
+            environment variables; @FILE or @- to read it from a file or standard input.
             """)
     var database: String?
 
     @Option(
         name: .long,
-        help: "Split the tables of realms made from now on by customer, into so many parts.")
+        help: "Split the tables of new realms by customer into this many parts.")
     var partitions: Int?
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "Another PostgreSQL with the customers of some buckets, or BUCKETS=@FILE; "
-                + "repeatable. As the store was made, for good.",
+            "Another PostgreSQL for the customers of some buckets, or BUCKETS=@FILE; "
+                + "repeatable. Fixed when the store is created.",
             valueName: "500-999=postgres://…"))
     var cluster: [String] = []
 
@@ -55,20 +55,20 @@ struct ServeOptions: ParsableArguments {
     var sealKey: String?
 
     @Option(
-        name: .long, help: "Seed of the default realm when it is made: same commands, same ids.")
+        name: .long, help: "The seed of a new default realm: the same commands give the same ids.")
     var seed: Int64?
 
-    @Option(name: .long, help: "How dear a guess at a password is: scrypt's N, a power of two.")
+    @Option(name: .long, help: "The cost of a password hash: scrypt's N, a power of two.")
     var scryptRounds = PasswordCost.standard.rounds
 
-    @Option(name: .long, help: "Where the app's notifications go from now on.")
+    @Option(name: .long, help: "The URL for the app's notifications from now on.")
     var notify: String?
 
-    @Option(name: .long, help: "A payment processor; production realms sell through it.")
+    @Option(name: .long, help: "The URL of a payment processor; production realms sell through it.")
     var processor: String?
 
     @Option(
-        name: .long, help: "A realm that sells through the processor, a sandbox too; repeatable.")
+        name: .long, help: "A realm, also a sandbox, that sells through the processor; repeatable.")
     var processorRealm: [String] = []
 
     @OptionGroup var realms: RealmOptions
@@ -77,20 +77,20 @@ struct ServeOptions: ParsableArguments {
 
     @Flag(
         name: .long,
-        help: "Behind a proxy too, let anybody be a sandbox's customer who has no password.")
+        help: "Behind a proxy, sign clients in as sandbox customers without a password.")
     var openSandboxes = false
 
     @Option(
         name: .long,
-        help: "Connections open at once; fewer where the process may not open as many files.")
+        help: "The most open connections; fewer if the process may not open as many files.")
     var connectionsMax: Int?
 
-    @Option(name: .long, help: "debug, info, notice, warning or error, on standard error.")
+    @Option(name: .long, help: "The log on standard error: debug, info, notice, warning or error.")
     var logLevel = "notice"
 
     @Option(
         name: .long,
-        help: "Where new certificates say that their status is told: …/certificates/status.")
+        help: "The status address in new certificates: …/certificates/status.")
     var statusURL: String?
 
     /// With what was to be read elsewhere; to be asked once, for standard input

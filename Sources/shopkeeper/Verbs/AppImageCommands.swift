@@ -7,8 +7,8 @@ import StoreWire
 extension AppCommand {
     struct Image: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "image", abstract: "Images that show an app's products.",
-            discussion: "`product set --image` says which show a product.",
+            commandName: "image", abstract: "Images of an app's products.",
+            discussion: "`product set --image` assigns images to a product.",
             subcommands: [Put.self, Delete.self, List.self])
     }
 }
@@ -21,7 +21,7 @@ extension AppCommand.Image {
         }
 
         static let configuration = CommandConfiguration(
-            abstract: "Keep an image, in place of one of the same id.")
+            abstract: "Store an image; it replaces one with the same id.")
 
         @Argument(help: "1 to 100 letters, digits, `-`, `.`, `_`.") var image: String
         @Argument(help: "A PNG of at most 8 MiB.") var file: String
@@ -51,13 +51,13 @@ extension AppCommand.Image {
         }
 
         static let configuration = CommandConfiguration(
-            abstract: "Delete images that nothing uses; exits with 1 if one was not deleted.",
+            abstract: "Delete unused images; exits with 1 if one was not deleted.",
             discussion: """
-                What a product, the catalogue file or its overlay still names is kept, and they are \
-                told. The other images are deleted all the same.
+                An image that a product, the catalogue file or its overlay uses is kept, and the \
+                command reports where it is used. The other images are deleted.
                 """)
 
-        @Argument(help: "Their ids, as `app image list` tells them.") var images: [String]
+        @Argument(help: "Their ids, from `app image list`.") var images: [String]
         @OptionGroup var app: AppOptions
         @OptionGroup var printing: PrintOptions
 
@@ -81,7 +81,7 @@ extension AppCommand.Image {
     }
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List the images' ids.")
+        static let configuration = CommandConfiguration(abstract: "List the ids of the images.")
 
         @OptionGroup var app: AppOptions
         @OptionGroup var printing: PrintOptions

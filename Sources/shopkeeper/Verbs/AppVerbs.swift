@@ -5,12 +5,12 @@ import StoreWire
 
 /// What may be said of an app on the command line.
 struct AppChangeOptions: ParsableArguments {
-    @Option(name: .long, help: "For operators.") var name: String?
+    @Option(name: .long, help: "A name for operators.") var name: String?
     @Option(name: .long, help: "The app's number.") var appId: Int64?
-    @Option(name: .long, help: "Of customers who have none of their own, alpha-3.")
+    @Option(name: .long, help: "The storefront of customers without their own, alpha-3.")
     var storefront: String?
-    @Option(name: .long, help: "In which words are chosen: en_US.") var locale: String?
-    @Flag(inversion: .prefixedNo, help: "Whether the app may sell at all.")
+    @Option(name: .long, help: "The preferred language of texts: en_US.") var locale: String?
+    @Flag(inversion: .prefixedNo, help: "Whether the app may sell.")
     var purchasesEnabled: Bool?
 
     var change: AppChange {
@@ -23,9 +23,9 @@ struct AppChangeOptions: ParsableArguments {
 extension AppCommand {
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make an app that sells nothing yet.")
+            abstract: "Create an app without products.")
 
-        @Argument(help: "Its bundle id.") var bundleId: String
+        @Argument(help: "The app's bundle id.") var bundleId: String
         @OptionGroup var details: AppChangeOptions
         @OptionGroup var store: StoreOptions
         @OptionGroup var printing: PrintOptions
@@ -39,7 +39,7 @@ extension AppCommand {
     }
 
     struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Tell all about an app.")
+        static let configuration = CommandConfiguration(abstract: "Show an app.")
 
         @OptionGroup var app: AppOptions
         @OptionGroup var printing: PrintOptions
@@ -54,7 +54,7 @@ extension AppCommand {
 
     struct Set: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Change an app; what is not named stays.")
+            abstract: "Change an app; other fields keep their values.")
 
         @OptionGroup var details: AppChangeOptions
         @OptionGroup var app: AppOptions
@@ -73,9 +73,9 @@ extension AppCommand {
 
         static let configuration = CommandConfiguration(
             commandName: "shared-secret",
-            abstract: "Tell the app's shared secret, or make another.")
+            abstract: "Print the app's shared secret, or replace it.")
 
-        @Flag(name: .long, help: "Make another; the one before is worth nothing then.")
+        @Flag(name: .long, help: "Create a new secret; the earlier one becomes invalid.")
         var new = false
         @OptionGroup var app: AppOptions
         @OptionGroup var printing: PrintOptions
@@ -105,9 +105,9 @@ extension KeyCommand {
         private struct Revoked: Encodable { let revoked: String }
 
         static let configuration = CommandConfiguration(
-            abstract: "End a server key: what it signs opens nothing from now on.")
+            abstract: "Revoke a server key; its tokens become invalid.")
 
-        @Argument(help: "The key's id, as `key list` shows it.") var key: String
+        @Argument(help: "The key's id, from `key list`.") var key: String
         @OptionGroup var store: StoreOptions
         @OptionGroup var printing: PrintOptions
 

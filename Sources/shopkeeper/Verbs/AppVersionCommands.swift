@@ -6,10 +6,11 @@ import StoreWire
 extension AppCommand {
     struct Version: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "version", abstract: "An app's versions, and what comes with them.",
+            commandName: "version",
+            abstract: "An app's versions, and the products that come with them.",
             discussion: """
-                In production the first product of an app goes live with a version of it: make \
-                the version with the product, approve the product, put the version live.
+                In production the first product of an app goes live with a version of the app: \
+                add the version with the product, approve the product, put the version live.
                 """,
             subcommands: [Add.self, Set.self, Live.self, List.self])
     }
@@ -18,7 +19,7 @@ extension AppCommand {
 extension AppCommand.Version {
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make a version, which waits.")
+            abstract: "Add a version; it waits until it is put live.")
 
         @Argument(help: "One to four numbers: 1.2.0.") var version: String
         @Option(name: .long, help: "A product that comes with it.") var product: [String] = []
@@ -37,9 +38,9 @@ extension AppCommand.Version {
 
     struct Set: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Say what comes with a version that waits: the whole list.")
+            abstract: "Replace the list of products of a waiting version.")
 
-        @Argument(help: "As `app version list` tells it.") var version: String
+        @Argument(help: "The version, from `app version list`.") var version: String
         @Option(name: .long, help: "A product that comes with it.") var product: [String] = []
         @OptionGroup var app: AppOptions
         @OptionGroup var printing: PrintOptions
@@ -52,9 +53,9 @@ extension AppCommand.Version {
 
     struct Live: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Put a version into customers' hands; approved products go live with it.")
+            abstract: "Put a version live; its approved products go live with it.")
 
-        @Argument(help: "As `app version list` tells it.") var version: String
+        @Argument(help: "The version, from `app version list`.") var version: String
         @OptionGroup var app: AppOptions
         @OptionGroup var printing: PrintOptions
 

@@ -6,14 +6,14 @@ import StoreWire
 
 struct PurchaseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "purchase", abstract: "What customers asked to buy.",
+        commandName: "purchase", abstract: "Requests of customers to buy, and their outcomes.",
         subcommands: [List.self])
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List the purchases, whatever became of them.")
+            abstract: "List purchases in every state.")
 
-        @Flag(name: .long, help: "Only those that wait for `approve` or `decline`.")
+        @Flag(name: .long, help: "Only purchases that wait for `approve` or `decline`.")
         var waiting = false
         @OptionGroup var store: StoreOptions
         @OptionGroup var printing: PrintOptions
@@ -43,9 +43,9 @@ struct PurchaseCommand: AsyncParsableCommand {
 
 /// What the two answers have in common.
 struct ApprovalOptions: ParsableArguments {
-    @Argument(help: "The purchase's id, as `purchase list --waiting` shows it.")
+    @Argument(help: "The purchase's id, from `purchase list --waiting`.")
     var purchase: String
-    @Option(name: .long, help: "The customer's number, where several have used the id.")
+    @Option(name: .long, help: "The customer's number, if several customers have used the id.")
     var customer: String?
     @OptionGroup var store: StoreOptions
     @OptionGroup var printing: PrintOptions
@@ -71,7 +71,7 @@ struct ApprovalOptions: ParsableArguments {
 
 struct ApproveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "approve", abstract: "Say yes to a purchase that waits for approval.")
+        commandName: "approve", abstract: "Approve a purchase that waits.")
 
     @OptionGroup var options: ApprovalOptions
 
@@ -80,7 +80,7 @@ struct ApproveCommand: AsyncParsableCommand {
 
 struct DeclineCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "decline", abstract: "Say no to a purchase that waits for approval.")
+        commandName: "decline", abstract: "Decline a purchase that waits.")
 
     @OptionGroup var options: ApprovalOptions
 

@@ -5,14 +5,16 @@ import StoreWire
 
 struct AuditCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "audit", abstract: "Who changed what in a realm, or in the store.",
+        commandName: "audit", abstract: "Administrative changes in a realm or in the store.",
         subcommands: [List.self])
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List the administrative changes, oldest first.")
+            abstract: "List who changed what, oldest first.")
 
-        @Flag(name: .customLong("store"), help: "The store's own: realms, operators, certificates.")
+        @Flag(
+            name: .customLong("store"),
+            help: "Changes of the store: realms, operators, certificates.")
         var ofStore = false
         @OptionGroup var store: StoreOptions
         @OptionGroup var printing: PrintOptions

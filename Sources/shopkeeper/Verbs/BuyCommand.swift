@@ -10,18 +10,18 @@ import StoreWire
 /// Buys as a device named `shopkeeper`, the way an app would.
 struct BuyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "buy", abstract: "Buy a product, and finish its transaction.")
+        commandName: "buy", abstract: "Buy a product and finish its transaction.")
 
     @Argument(help: "The product's id.") var product: String
-    @Option(name: .long, help: "1 to 10.") var quantity = 1
-    @Option(name: .long, help: "Who buys; else the sandbox's default customer.")
+    @Option(name: .long, help: "The quantity, 1 to 10.") var quantity = 1
+    @Option(name: .long, help: "The customer who buys; default: the sandbox's own.")
     var customer: String?
-    @Option(name: .long, help: "The app's own word for its user.") var username: String?
-    @Flag(name: .long, help: "Leave the transaction to be delivered to the app.")
+    @Option(name: .long, help: "The app's own name for its user.") var username: String?
+    @Flag(name: .long, help: "Do not finish: the app receives the transaction.")
     var unfinished = false
-    @Flag(name: .long, help: "Ask for approval first, whoever buys: see `approve`.")
+    @Flag(name: .long, help: "Ask for approval first (Ask to Buy): see `approve`.")
     var asksToBuy = false
-    @Option(name: .long, help: "Seconds to wait for an answer at most.") var timeout = 60.0
+    @Option(name: .long, help: "The most seconds to wait for an answer.") var timeout = 60.0
     @OptionGroup var store: StoreOptions
     @OptionGroup var printing: PrintOptions
 

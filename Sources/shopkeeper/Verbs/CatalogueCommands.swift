@@ -9,13 +9,13 @@ import StoreWire
 struct CatalogueCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "catalogue",
-        abstract: "What .storekit files say, and what stores sell from them.",
+        abstract: ".storekit files, and the catalogue of a store.",
         subcommands: [Check.self, Diff.self, Import.self, Export.self])
 
     struct Check: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Tell what files hold and what is wrong in them.",
-            discussion: "Problems are told as FILE: KEY PATH: RULE: REMEDY. Exit code 65 on errors."
+            abstract: "Check files: their contents and their problems.",
+            discussion: "Prints problems as FILE: KEY PATH: RULE: REMEDY. Exits with 65 on errors."
         )
 
         @Argument(help: "Files or packages, .storekit.") var files: [String]
@@ -32,12 +32,12 @@ struct CatalogueCommand: AsyncParsableCommand {
 
     struct Diff: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Tell what one file sells otherwise than another, or than a store.",
-            discussion: "Exit code 0 where they say the same, 1 where not.")
+            abstract: "Compare a file with another one, or with the running store.",
+            discussion: "Exits with 0 if they are equal, with 1 if not.")
 
-        @Argument(help: "The file as it was; alone, it is held against the store.")
+        @Argument(help: "The earlier file; alone, it is compared with the store.")
         var before: String
-        @Argument(help: "The file as it is.") var after: String?
+        @Argument(help: "The later file.") var after: String?
         @OptionGroup var app: AppOptions
         @OptionGroup var printing: PrintOptions
 

@@ -8,7 +8,7 @@ import StoreWire
 
 /// Which app of a running store is meant.
 struct AppOptions: ParsableArguments {
-    @Option(name: .long, help: "The app; else the served one.")
+    @Option(name: .long, help: "The app; default: the served one.")
     var bundleId: String?
     @OptionGroup var store: StoreOptions
 
@@ -21,10 +21,11 @@ struct AppOptions: ParsableArguments {
 extension CatalogueCommand {
     struct Import: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Sell what a file says, in a store that runs.",
+            abstract: "Replace an app's catalogue in the running store by a file.",
             discussion: """
-                What the format cannot say is read from NAME.storekit.yaml beside it. What an earlier file named and this one does not is withdrawn from sale, never \
-                deleted. An app that the realm does not have yet is made.
+                What the format cannot express is read from NAME.storekit.yaml beside it. A product \
+                that the file no longer contains is withdrawn from sale, never deleted. An app that \
+                does not exist yet is created.
                 """)
 
         @Argument(help: "A file or package, .storekit.") var file: String
@@ -58,11 +59,11 @@ extension CatalogueCommand {
         }
 
         static let configuration = CommandConfiguration(
-            abstract: "Write what an app sells now as a file, with every byte that did not change.",
+            abstract: "Write an app's catalogue as a file; unchanged parts keep their bytes.",
             discussion: """
-                With images it is a package, a folder that holds Configuration.storekit and Assets. \
-                What the format cannot say, such as states and prices of storefronts, is written \
-                beside it as an overlay. Without --output the file alone is printed.
+                With images it is a package: a folder with Configuration.storekit and Assets. What \
+                the format cannot express, such as states and prices of storefronts, is written \
+                beside it as an overlay. Without --output only the file is printed.
                 """)
 
         @Option(name: .shortAndLong, help: "The file or package to write.")

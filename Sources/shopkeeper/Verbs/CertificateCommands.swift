@@ -7,7 +7,7 @@ import StoreWire
 
 struct CertificateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "certificate", abstract: "What signatures are checked against.",
+        commandName: "certificate", abstract: "The certificates behind the store's signatures.",
         subcommands: [Root.self, List.self, Rotate.self, Revoke.self])
 
     struct Root: AsyncParsableCommand {
@@ -48,7 +48,7 @@ struct CertificateCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List what was issued, used and revoked.")
+            abstract: "List the certificates: issued, in use, revoked.")
 
         @OptionGroup var store: StoreOptions
         @OptionGroup var printing: PrintOptions
@@ -62,14 +62,15 @@ struct CertificateCommand: AsyncParsableCommand {
 
     struct Rotate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Sign with new certificates from now on; running servers do so in seconds.",
-            discussion: "What was signed before verifies as ever: it carries its own chain.")
+            abstract: "Issue new certificates; running servers sign with them within seconds.",
+            discussion: "Earlier signatures still verify, because they contain their chain.")
 
-        @Flag(name: .long, help: "A new intermediate too, which needs the root's key.")
+        @Flag(name: .long, help: "Issue a new intermediate too; this needs the root's key.")
         var intermediate = false
-        @Option(name: .long, help: "The file with the root's key (PEM), where it lies in a safe.")
+        @Option(
+            name: .long, help: "The file with the root's key (PEM), if the store does not have it.")
         var rootKey: String?
-        @Flag(name: .long, help: "Those of production realms.") var production = false
+        @Flag(name: .long, help: "The certificates of production realms.") var production = false
         @OptionGroup var store: StoreOptions
         @OptionGroup var printing: PrintOptions
 
@@ -92,9 +93,9 @@ struct CertificateCommand: AsyncParsableCommand {
 
     struct Revoke: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Say that a certificate holds no more, to whoever checks that online.")
+            abstract: "Revoke a certificate for clients that check online.")
 
-        @Argument(help: "Its serial number, as `certificate list` tells it.") var serial: String
+        @Argument(help: "Its serial number, from `certificate list`.") var serial: String
         @OptionGroup var store: StoreOptions
         @OptionGroup var printing: PrintOptions
 

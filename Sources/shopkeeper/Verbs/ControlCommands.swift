@@ -7,22 +7,23 @@ import StoreWire
 /// A sandbox's commercial time, told and moved.
 struct ClockCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "clock", abstract: "Tell or move a sandbox's clock.",
+        commandName: "clock", abstract: "Show or move a sandbox's clock.",
         discussion: """
-            It dates what is sold, signed and owed, and falls due; tokens and time-outs go by the \
-            machine's clock. Without an option it is told. A catalogue file's time rate is the \
-            clock's rate from when the file is imported.
+            The clock dates sales, signatures and due work. Tokens and time-outs use the \
+            machine's clock. Without an option the time is printed. A catalogue file's time rate \
+            becomes the clock's rate when the file is imported.
             """)
 
-    @Option(name: .long, help: "Run so many times as fast as the machine's clock; 1 is real time.")
+    @Option(
+        name: .long, help: "Run this many times as fast as the machine's clock; 1 is real time.")
     var rate: Int64?
     @Option(name: .long, help: "Stand at an instant: 2026-01-31T12:00:00Z.")
     var standAt: String?
-    @Option(name: .long, help: "Jump so many seconds forward; what falls due is done first.")
+    @Option(name: .long, help: "Jump this many seconds forward; work that falls due is done first.")
     var advance: Int64?
     @Option(
         name: .long, parsing: .unconditional,
-        help: "Run from so many seconds ahead of the machine's clock; 0 from now.")
+        help: "Run, this many seconds ahead of the machine's clock; 0 to follow it.")
     var runAhead: Int64?
     @OptionGroup var store: StoreOptions
     @OptionGroup var printing: PrintOptions
@@ -75,10 +76,10 @@ extension ClockDescription {
 struct SettingsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "settings",
-        abstract: "Tell how a sandbox behaves: the switches of an app's catalogue file.",
+        abstract: "Show how a sandbox behaves: the settings of an app's catalogue file.",
         discussion: """
-            They are changed by importing a file that says otherwise, and are given back by \
-            `catalogue export`.
+            Import a file with other settings to change them. `catalogue export` writes them \
+            into the file.
             """)
 
     @OptionGroup var app: AppOptions

@@ -6,8 +6,8 @@ import StoreWire
 extension CustomerCommand {
     struct Clear: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Clear a sandbox customer's history: all that was bought is gone.",
-            discussion: "The customer stays signed in; devices hear of it at once.")
+            abstract: "Delete everything that a sandbox customer bought.",
+            discussion: "The customer stays signed in, and devices are notified at once.")
 
         @Argument(help: "The sign-in name.") var name: String
         @OptionGroup var store: StoreOptions

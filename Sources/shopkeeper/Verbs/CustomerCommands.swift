@@ -9,19 +9,20 @@ struct CustomerCommand: AsyncParsableCommand {
         subcommands: [Create.self, Change.self, Clear.self, List.self])
 
     struct Create: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Make a customer.")
+        static let configuration = CommandConfiguration(abstract: "Create a customer.")
 
         @Argument(help: "The sign-in name.") var name: String
-        @Option(name: .long, help: "An e-mail address, for people: nobody signs in by it.")
+        @Option(name: .long, help: "An e-mail address, for people; it is no sign-in name.")
         var email: String?
-        @Option(name: .long, help: "Needed in production; others may see it in a process list.")
+        @Option(
+            name: .long, help: "Required in production; other users may see it in a process list.")
         var password: String?
         @OptionGroup var secret: PasswordFileOption
         @Option(name: .long, help: "Alpha-3 country code.") var storefront: String?
-        @Flag(name: .long, help: "A customer who may not buy.") var restricted = false
-        @Flag(name: .long, help: "A customer whose payments wait for `approve`.")
+        @Flag(name: .long, help: "Forbid purchases.") var restricted = false
+        @Flag(name: .long, help: "Let payments wait for `approve` (Ask to Buy).")
         var asksToBuy = false
-        @Flag(help: "A sandbox customer whose purchases are interrupted until `approve`.")
+        @Flag(help: "Interrupt purchases until `approve`; sandboxes only.")
         var interruptsPurchases = false
         @OptionGroup var store: StoreOptions
         @OptionGroup var printing: PrintOptions
@@ -42,7 +43,7 @@ struct CustomerCommand: AsyncParsableCommand {
 
     struct Change: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Change a customer and what they may do; what is not named stays.")
+            abstract: "Change a customer; other fields keep their values.")
 
         @Argument(help: "The sign-in name.") var name: String
         @Flag(inversion: .prefixedNo, help: "Whether payments wait for `approve`.")
@@ -51,14 +52,14 @@ struct CustomerCommand: AsyncParsableCommand {
             inversion: .prefixedNo,
             help: "Whether purchases are interrupted until `approve`; sandboxes only.")
         var interruptsPurchases: Bool?
-        @Flag(inversion: .prefixedNo, help: "Whether the customer may not buy.")
+        @Flag(inversion: .prefixedNo, help: "Whether purchases are forbidden.")
         var restricted: Bool?
-        @Option(name: .long, help: "An e-mail address, for people; '' for none any more.")
+        @Option(name: .long, help: "An e-mail address, for people; '' removes it.")
         var email: String?
-        @Option(name: .long, help: "A new password; ends the customer's sessions.")
+        @Option(name: .long, help: "A new password; it ends the customer's sessions.")
         var password: String?
         @OptionGroup var secret: PasswordFileOption
-        @Option(name: .long, help: "Alpha-3 country code: the customer has moved.")
+        @Option(name: .long, help: "The customer's new country, an alpha-3 code.")
         var storefront: String?
         @OptionGroup var store: StoreOptions
         @OptionGroup var printing: PrintOptions
@@ -129,7 +130,7 @@ struct CustomerCommand: AsyncParsableCommand {
 /// A password that does not stand in the command line.
 struct PasswordFileOption: ParsableArguments {
     @Option(
-        name: .long, help: "A file of mode 0600 with the password alone; - for standard input.")
+        name: .long, help: "A file of mode 0600 with only the password; - for standard input.")
     var passwordFile: String?
 
     func password(or typed: String?) throws -> String? {

@@ -8,12 +8,12 @@ import Shop
 struct DatabaseAdvanceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "advance",
-        abstract: "Make databases that were set back safe to serve again.",
+        abstract: "Make a store whose databases were set back safe to serve.",
         discussion: """
-            For databases that came from a disk's snapshot, PostgreSQL's own archive or a standby \
-            that lacked the last commits; `restore` does it by itself. Numbers go on beyond all \
-            that may have been given out since, and devices sign in again and read anew. Stop \
-            every server first. Doing it without need does no harm.
+            For databases from a disk snapshot, from PostgreSQL's own archive, or from a standby \
+            that lacked the last commits; `restore` needs no advance. Numbers continue above all \
+            that may have been assigned since, and devices sign in again and read everything \
+            anew. Stop every server first. An unnecessary run does no harm.
             """)
 
     @OptionGroup var place: DatabaseOptions

@@ -9,17 +9,17 @@ import Shop
 
 struct DatabaseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "database", abstract: "A store's databases: how they stand, and copies.",
+        commandName: "database", abstract: "A store's databases: status, backup, restore.",
         subcommands: [
             DatabaseStatusCommand.self, Backup.self, Restore.self, DatabaseAdvanceCommand.self,
         ])
 
     struct Backup: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Copy a store, while it sells or not, into one file.",
-            discussion: "The file holds private keys; it is made with mode 0600.")
+            abstract: "Back a store up into one file, running or not.",
+            discussion: "The file contains private keys; its mode is 0600.")
 
-        @Argument(help: "A file that is not there yet, or a folder.") var file: String
+        @Argument(help: "A file that does not exist yet, or a folder.") var file: String
         @OptionGroup var place: DatabaseOptions
         @OptionGroup var printing: PrintOptions
 
@@ -45,13 +45,14 @@ struct DatabaseCommand: AsyncParsableCommand {
 
     struct Restore: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make a store again from a copy, in a place that holds nothing.",
+            abstract: "Restore a store from a backup into an empty place.",
             discussion: """
-                The copy may come from the other engine. Devices notice by themselves and read \
-                anew; numbers that may have been given out after the copy never come again.
+                The backup may come from the other engine. Devices notice the restore by \
+                themselves and read everything anew. Numbers that were assigned after the backup \
+                are not reused.
                 """)
 
-        @Argument(help: "What `database backup` wrote.") var file: String
+        @Argument(help: "The file that `database backup` wrote.") var file: String
         @OptionGroup var place: DatabaseOptions
         @OptionGroup var printing: PrintOptions
 

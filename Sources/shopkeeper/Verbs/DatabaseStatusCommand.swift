@@ -6,7 +6,7 @@ import Shop
 
 struct DatabaseStatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Tell how the databases stand, served or not.")
+        commandName: "status", abstract: "Report the state of the databases, served or not.")
 
     @OptionGroup var place: DatabaseOptions
     @OptionGroup var clusters: ClusterOptions

@@ -11,15 +11,15 @@ import Synchronization
 struct ExecCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "exec",
-        abstract: "Run a command beside a store of its own, and pass its exit code on.",
+        abstract: "Run a command beside a store of its own, and return its exit code.",
         usage: "shopkeeper exec [FILE] [serve options] -- COMMAND [ARGUMENTS]")
 
-    @Argument(help: "A .storekit file; without one a built-in catalogue is served.")
+    @Argument(help: "A .storekit file; default: a built-in catalogue.")
     var file: String?
 
     @OptionGroup var options: ServeOptions
 
-    @Argument(parsing: .postTerminator, help: "The command, behind `--`, and its arguments.")
+    @Argument(parsing: .postTerminator, help: "The command and its arguments, after `--`.")
     var command: [String] = []
 
     func run() async throws {

@@ -6,16 +6,16 @@ import StoreWire
 struct GroupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "group",
-        abstract: "Subscription groups: of each a customer has one subscription at a time.",
-        discussion: "`product create --group` and `product set --level` put subscriptions in.",
+        abstract: "Subscription groups; a customer has one subscription of each at a time.",
+        discussion: "`product create --group` and `product set --level` add subscriptions.",
         subcommands: [Add.self, Rename.self, List.self, Remove.self])
 
     struct Add: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Make a group.")
+        static let configuration = CommandConfiguration(abstract: "Create a group.")
 
         @Argument(help: "1 to 100 letters, digits, `-`, `.`, `_`.") var group: String
-        @Option(name: .long, help: "The merchant's own label; else the id.") var name: String?
-        @Option(name: .long, help: "What customers are shown: en_US=Name.")
+        @Option(name: .long, help: "The merchant's own label; default: the id.") var name: String?
+        @Option(name: .long, help: "The name that customers see: en_US=Name.")
         var words: [String] = []
         @OptionGroup var app: AppOptions
         @OptionGroup var printing: PrintOptions
@@ -33,11 +33,11 @@ struct GroupCommand: AsyncParsableCommand {
 
     struct Rename: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Change what a group is called.")
+            abstract: "Change the names of a group.")
 
         @Argument(help: "The group's id.") var group: String
         @Option(name: .long, help: "The merchant's own label.") var name: String?
-        @Option(name: .long, help: "What customers are shown: en_US=Name; the whole list.")
+        @Option(name: .long, help: "The names that customers see: en_US=Name; replaces all.")
         var words: [String] = []
         @OptionGroup var app: AppOptions
         @OptionGroup var printing: PrintOptions
@@ -56,7 +56,7 @@ struct GroupCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List an app's groups, and their subscriptions by level.")
+            abstract: "List an app's groups and their subscriptions by level.")
 
         @OptionGroup var app: AppOptions
         @OptionGroup var printing: PrintOptions
@@ -74,7 +74,7 @@ struct GroupCommand: AsyncParsableCommand {
     struct Remove: AsyncParsableCommand {
         private struct Removed: Encodable { let removed: String }
 
-        static let configuration = CommandConfiguration(abstract: "Remove a group that is empty.")
+        static let configuration = CommandConfiguration(abstract: "Remove an empty group.")
 
         @Argument(help: "The group's id.") var group: String
         @OptionGroup var app: AppOptions

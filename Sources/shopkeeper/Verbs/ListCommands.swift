@@ -7,16 +7,16 @@ import StoreWire
 
 struct RealmCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "realm", abstract: "Isolated worlds inside a store.",
+        commandName: "realm", abstract: "The isolated worlds inside a store.",
         subcommands: [Create.self, List.self, Delete.self, RealmResetCommand.self])
 
     struct Create: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Make a realm.")
+        static let configuration = CommandConfiguration(abstract: "Create a realm.")
 
-        @Argument(help: "1 to 40 of a–z, 0–9 and `-`.") var name: String
-        @Flag(name: .long, help: "A production realm; a sandbox when left out.")
+        @Argument(help: "The realm's name: 1 to 40 of a–z, 0–9 and `-`.") var name: String
+        @Flag(name: .long, help: "Create a production realm; default: a sandbox.")
         var production = false
-        @Option(name: .long, help: "Same seed, same commands: same ids. Sandboxes only.")
+        @Option(name: .long, help: "The same seed and commands give the same ids. Sandboxes only.")
         var seed: Int64?
         @OptionGroup var store: StoreOptions
         @OptionGroup var printing: PrintOptions
@@ -52,9 +52,9 @@ struct RealmCommand: AsyncParsableCommand {
         private struct Deleted: Encodable { let deleted: String }
 
         static let configuration = CommandConfiguration(
-            abstract: "Delete a realm with all it holds.")
+            abstract: "Delete a realm and everything in it.")
 
-        @Argument(help: "As `realm list` tells it.") var name: String
+        @Argument(help: "The realm's name, from `realm list`.") var name: String
         @OptionGroup var store: StoreOptions
         @OptionGroup var printing: PrintOptions
 
@@ -67,13 +67,14 @@ struct RealmCommand: AsyncParsableCommand {
 
 struct TransactionCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "transaction", abstract: "What was sold.", subcommands: [List.self])
+        commandName: "transaction", abstract: "Completed sales.", subcommands: [List.self])
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List transactions, customer by customer.")
+            abstract: "List transactions by customer.")
 
-        @Option(name: .long, help: "Only this customer's, by number.") var customer: String?
+        @Option(name: .long, help: "Only transactions of this customer, by number.") var customer:
+            String?
         @OptionGroup var store: StoreOptions
         @OptionGroup var printing: PrintOptions
 
@@ -121,14 +122,14 @@ extension RunningStore {
 
 struct KeyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "key", abstract: "Keys with which a merchant's server asks.",
+        commandName: "key", abstract: "Keys of merchants' servers for Apple's door.",
         subcommands: [Create.self, List.self, Revoke.self])
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make a server key; its private half is told this once.")
+            abstract: "Create a server key; its private half is printed this once.")
 
-        @Option(name: .long, help: "The app; else the served one.") var bundleId: String?
+        @Option(name: .long, help: "The app; default: the served one.") var bundleId: String?
         @OptionGroup var store: StoreOptions
         @OptionGroup var printing: PrintOptions
 

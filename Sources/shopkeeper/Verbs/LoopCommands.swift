@@ -11,7 +11,7 @@ struct EnvCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "env", abstract: "Print the variables that point to a running store.")
 
-    @Option(name: .long, help: "sh, dotenv or json.")
+    @Option(name: .long, help: "The format: sh, dotenv or json.")
     var format = Format.sh
 
     @OptionGroup var store: StoreOptions
@@ -30,9 +30,10 @@ struct EnvCommand: AsyncParsableCommand {
 
 struct WaitCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "wait", abstract: "Wait until a store is ready; 69 when it is not in time.")
+        commandName: "wait",
+        abstract: "Wait until a store is ready; exits with 69 if it is not in time.")
 
-    @Option(name: .long, help: "Seconds to wait at most.")
+    @Option(name: .long, help: "The most seconds to wait.")
     var timeout = 30.0
 
     @OptionGroup var store: StoreOptions
@@ -67,7 +68,7 @@ struct StatusCommand: AsyncParsableCommand {
     }
 
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Tell whether a store is running, and how it is.")
+        commandName: "status", abstract: "Report whether a store is running and ready.")
 
     @OptionGroup var store: StoreOptions
     @OptionGroup var printing: PrintOptions
@@ -93,9 +94,9 @@ struct StopCommand: AsyncParsableCommand {
     }
 
     static let configuration = CommandConfiguration(
-        commandName: "stop", abstract: "Stop a running store, and wait until it has ended.")
+        commandName: "stop", abstract: "Stop a running store and wait until it has ended.")
 
-    @Option(name: .long, help: "Seconds to wait at most.")
+    @Option(name: .long, help: "The most seconds to wait.")
     var timeout = 30.0
 
     @OptionGroup var store: StoreOptions

@@ -33,11 +33,11 @@ struct AppCommand: AsyncParsableCommand {
     struct NotificationURL: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "notification-url",
-            abstract: "Say where an app's notifications go, or ask.")
+            abstract: "Set or print the URL that gets an app's notifications.")
 
-        @Argument(help: "The URL; without one, the present one is told.") var url: String?
-        @Flag(name: .long, help: "Send them nowhere.") var none = false
-        @Option(name: .long, help: "The app; else the served one.") var bundleId: String?
+        @Argument(help: "The URL; without one, the present URL is printed.") var url: String?
+        @Flag(name: .long, help: "Send no notifications.") var none = false
+        @Option(name: .long, help: "The app; default: the served one.") var bundleId: String?
         @OptionGroup var store: StoreOptions
         @OptionGroup var printing: PrintOptions
 
@@ -78,16 +78,16 @@ struct NotifyCommand: AsyncParsableCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "notify",
-        abstract: "Send a notification by hand, and tell how it ended.",
+        abstract: "Send a notification by hand, and report the result.",
         discussion: """
-            By hand there is TEST alone; every other type is sent when what it tells of happens: \
-            `shopkeeper buy` sends a ONE_TIME_CHARGE.
+            Only TEST can be sent by hand. Every other type follows its event: `shopkeeper buy` \
+            sends a ONE_TIME_CHARGE.
             """)
 
-    @Argument(help: "TEST.") var type: String
-    @Option(name: .long, help: "The app; else the served one.") var bundleId: String?
-    @Flag(name: .long, help: "Do not wait for the first attempt's end.") var noWait = false
-    @Option(name: .long, help: "Seconds to wait at most.") var timeout = 30.0
+    @Argument(help: "The type: TEST.") var type: String
+    @Option(name: .long, help: "The app; default: the served one.") var bundleId: String?
+    @Flag(name: .long, help: "Do not wait for the end of the first attempt.") var noWait = false
+    @Option(name: .long, help: "The most seconds to wait.") var timeout = 30.0
     @OptionGroup var store: StoreOptions
     @OptionGroup var printing: PrintOptions
 
@@ -129,17 +129,17 @@ struct NotifyCommand: AsyncParsableCommand {
 struct ListenCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "listen",
-        abstract: "Print the notifications that come, each checked, and pass them on.",
+        abstract: "Receive notifications, verify, print and forward them.",
         discussion: """
-            Start it, then point a store to it: `shopkeeper app notification-url \
+            Start it, and then point a store to it: `shopkeeper app notification-url \
             http://127.0.0.1:4790/` or `shopkeeper serve --notify http://127.0.0.1:4790/`.
             """)
 
-    @Option(name: .long, help: "Where to listen, on loopback; 0 is any free port.")
+    @Option(name: .long, help: "The port to listen at on loopback; 0 for any free one.")
     var port = 4790
-    @Option(name: .long, help: "A URL that gets every body too; its status is the answer.")
+    @Option(name: .long, help: "A URL to forward every body to; its status is the answer.")
     var forwardTo: String?
-    @Option(name: .long, help: "A root certificate to check against; else the running store's.")
+    @Option(name: .long, help: "The root certificate to trust; default: the running store's.")
     var root: [String] = []
     @OptionGroup var store: StoreOptions
     @OptionGroup var printing: PrintOptions

@@ -6,33 +6,33 @@ import StoreWire
 
 struct OfferCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "offer", abstract: "Offers of a subscription: a lower price for a time.",
+        commandName: "offer", abstract: "Offers of a subscription: a lower price for some time.",
         subcommands: [Add.self, List.self, Remove.self])
 
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Add an offer.",
             discussion: """
-                introductory: one for each billing plan. promotional and win-back: --id. code: \
-                --reference-name and --for.
+                An introductory offer: one for each billing plan. A promotional or win-back offer \
+                needs --id. A code needs --reference-name and --for.
                 """)
 
         @Argument(help: "The subscription.") var product: String
-        @Argument(help: "introductory, promotional, code or win-back.") var kind: String
-        @Option(name: .long, help: "free, payUpFront or payAsYouGo.") var mode = "free"
-        @Option(name: .long, help: "ISO 8601: P1W; as the subscription's with payAsYouGo.")
+        @Argument(help: "The kind: introductory, promotional, code or win-back.") var kind: String
+        @Option(name: .long, help: "The mode: free, payUpFront or payAsYouGo.") var mode = "free"
+        @Option(name: .long, help: "The period, ISO 8601: P1W; with payAsYouGo the subscription's.")
         var period: String?
-        @Option(name: .long, help: "How many periods, with payAsYouGo.") var periods: Int?
-        @Option(name: .long, help: "What it costs: 0.99; nothing when free.") var price: String?
-        @Option(name: .long, help: "What apps and servers call it.") var id: String?
+        @Option(name: .long, help: "The number of periods, with payAsYouGo.") var periods: Int?
+        @Option(name: .long, help: "The price: 0.99; none when free.") var price: String?
+        @Option(name: .long, help: "The offer's id for apps and servers.") var id: String?
         @Option(name: .long, help: "The merchant's own label.") var referenceName: String?
-        @Option(name: .long, help: "BILLED_UPFRONT or MONTHLY; any when left out.")
+        @Option(name: .long, help: "The billing plan: BILLED_UPFRONT or MONTHLY; default: any.")
         var billingPlan: String?
-        @Option(name: .customLong("for"), help: "Whom a code is for: new,existing,expired.")
+        @Option(name: .customLong("for"), help: "The customers of a code: new,existing,expired.")
         var eligibility: String?
-        @Flag(name: .long, help: "A code that the introductory offer may come before.")
+        @Flag(name: .long, help: "For a code: it may follow the introductory offer.")
         var stackable = false
-        @Flag(name: .long, help: "A win-back offer that is offered once it has expired.")
+        @Flag(name: .long, help: "For a win-back offer: offer it after the subscription expired.")
         var eligible = false
         @OptionGroup var app: AppOptions
         @OptionGroup var printing: PrintOptions
@@ -75,8 +75,8 @@ struct OfferCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Remove an offer.")
 
         @Argument(help: "The subscription.") var product: String
-        @Argument(help: "introductory, promotional, code or win-back.") var kind: String
-        @Argument(help: "Its name, as `offer list` shows it.") var name: String
+        @Argument(help: "The kind: introductory, promotional, code or win-back.") var kind: String
+        @Argument(help: "Its name, from `offer list`.") var name: String
         @OptionGroup var app: AppOptions
         @OptionGroup var printing: PrintOptions
 

@@ -6,18 +6,19 @@ import StoreWire
 struct OperatorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "operator",
-        abstract: "Who has a key of their own to the operators' door.",
+        abstract: "Operators with a key of their own.",
         discussion: """
-            What is changed with such a key is told under its name by `audit list`. Verbs bring \
-            it where SHOPKEEPER_OPERATOR_KEY holds it.
+            `audit list` reports changes under the name of the key. The verbs use the key in \
+            SHOPKEEPER_OPERATOR_KEY.
             """,
         subcommands: [Create.self, List.self, Revoke.self])
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make a key for somebody; it is told this once.")
+            abstract: "Create an operator's key; it is printed this once.")
 
-        @Argument(help: "1 to 100 letters, digits, `-`, `.`, `_`; given once.") var name: String
+        @Argument(help: "1 to 100 letters, digits, `-`, `.`, `_`; never used again.") var name:
+            String
         @OptionGroup var store: StoreOptions
         @OptionGroup var printing: PrintOptions
 
@@ -30,7 +31,7 @@ struct OperatorCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List who has, or had, a key.")
+            abstract: "List the operators, with revoked keys.")
 
         @OptionGroup var store: StoreOptions
         @OptionGroup var printing: PrintOptions
@@ -51,9 +52,9 @@ struct OperatorCommand: AsyncParsableCommand {
         private struct Revoked: Encodable { let revoked: String }
 
         static let configuration = CommandConfiguration(
-            abstract: "End somebody's key: it opens nothing from now on.")
+            abstract: "Revoke an operator's key.")
 
-        @Argument(help: "As `operator list` tells it.") var name: String
+        @Argument(help: "The operator's name, from `operator list`.") var name: String
         @OptionGroup var store: StoreOptions
         @OptionGroup var printing: PrintOptions
 

@@ -7,22 +7,23 @@ import StoreWire
 
 struct ProductCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "product", abstract: "What an app sells, changed while the store runs.",
+        commandName: "product", abstract: "The products of an app.",
         subcommands: [
             Create.self, Set.self, Approve.self, List.self, Show.self, Remove.self,
         ])
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make a product: a draft, unless --state says otherwise.",
-            discussion: "Its offers are added with `offer add`.")
+            abstract: "Create a product: a draft, unless --state is given.",
+            discussion: "Add its offers with `offer add`.")
 
-        @Argument(help: "1 to 100 letters, digits, `-`, `.`, `_`; never given again.")
+        @Argument(help: "1 to 100 letters, digits, `-`, `.`, `_`; never used again.")
         var product: String
         @Option(name: .long, help: "consumable, non-consumable, auto-renewable, non-renewing.")
         var type = "consumable"
-        @Option(name: .long, help: "The group's id, of an auto-renewable.") var group: String?
-        @Option(name: .long, help: "ISO 8601, of an auto-renewable.") var period: String?
+        @Option(name: .long, help: "The group's id, for an auto-renewable.") var group: String?
+        @Option(name: .long, help: "The period of an auto-renewable, ISO 8601: P1M.") var period:
+            String?
         @OptionGroup var details: ProductOptions
         @OptionGroup var app: AppOptions
         @OptionGroup var printing: PrintOptions
@@ -40,9 +41,9 @@ struct ProductCommand: AsyncParsableCommand {
 
     struct Set: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Change what is said of a product; the rest stays.")
+            abstract: "Change a product; other fields keep their values.")
 
-        @Argument(help: "The product's id, as `product list` tells it.") var product: String
+        @Argument(help: "The product's id, from `product list`.") var product: String
         @OptionGroup var details: ProductOptions
         @OptionGroup var app: AppOptions
         @OptionGroup var printing: PrintOptions
@@ -60,9 +61,9 @@ struct ProductCommand: AsyncParsableCommand {
 
     struct Approve: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Approve a product: production sells it from now on.")
+            abstract: "Approve a product, so that production sells it.")
 
-        @Argument(help: "The product's id, as `product list` tells it.") var product: String
+        @Argument(help: "The product's id, from `product list`.") var product: String
         @OptionGroup var app: AppOptions
         @OptionGroup var printing: PrintOptions
 
@@ -78,7 +79,7 @@ struct ProductCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List an app's products, drafts and withdrawn ones too.")
+            abstract: "List an app's products, including drafts and withdrawn ones.")
 
         @OptionGroup var app: AppOptions
         @OptionGroup var printing: PrintOptions
@@ -104,9 +105,9 @@ struct ProductCommand: AsyncParsableCommand {
     }
 
     struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Tell all about a product.")
+        static let configuration = CommandConfiguration(abstract: "Show a product.")
 
-        @Argument(help: "The product's id, as `product list` tells it.") var product: String
+        @Argument(help: "The product's id, from `product list`.") var product: String
         @OptionGroup var app: AppOptions
         @OptionGroup var printing: PrintOptions
 
@@ -122,9 +123,9 @@ struct ProductCommand: AsyncParsableCommand {
         private struct Removed: Encodable { let removed: String }
 
         static let configuration = CommandConfiguration(
-            abstract: "Remove a product for good: its id is never given again.")
+            abstract: "Remove a product; its id is never used again.")
 
-        @Argument(help: "The product's id, as `product list` tells it.") var product: String
+        @Argument(help: "The product's id, from `product list`.") var product: String
         @OptionGroup var app: AppOptions
         @OptionGroup var printing: PrintOptions
 
@@ -138,11 +139,11 @@ struct ProductCommand: AsyncParsableCommand {
 
 struct WhyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "why", abstract: "Tell why a device gets a product, or does not.",
-        discussion: "Exit code 0 where it is sold, 1 where not.")
+        commandName: "why", abstract: "Explain why a device can buy a product, or cannot.",
+        discussion: "Exits with 0 if the product is sold, with 1 if not.")
 
     @Argument(help: "The product's id.") var product: String
-    @Option(name: .long, help: "Alpha-3 country code; else the app's.") var storefront: String?
+    @Option(name: .long, help: "Alpha-3 country code; default: the app's.") var storefront: String?
     @OptionGroup var app: AppOptions
     @OptionGroup var printing: PrintOptions
 

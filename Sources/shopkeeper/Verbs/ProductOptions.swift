@@ -7,27 +7,28 @@ import StoreWire
 
 /// What may be said of a product on the command line.
 struct ProductOptions: ParsableArguments {
-    @Option(name: .long, help: "In every storefront's currency: 0.99.") var price: String?
+    @Option(name: .long, help: "The price, in every storefront's currency: 0.99.") var price:
+        String?
     @Option(
         name: .long,
-        help: "In one storefront: DEU=1.09, or from an instant on: DEU=1.09@2027-01-01T00:00:00Z.")
+        help: "The price in a storefront: DEU=1.09, or later on: DEU=1.09@2027-01-01T00:00:00Z.")
     var priceIn: [String] = []
-    @Flag(name: .long, help: "Forget the storefronts' own prices first.")
+    @Flag(name: .long, help: "Remove the storefronts' own prices first.")
     var noPricesIn = false
-    @Option(name: .long, help: "Where alone it is sold: USA,DEU; `all` is everywhere.")
+    @Option(name: .long, help: "The only storefronts that sell it: USA,DEU; `all` for everywhere.")
     var storefronts: String?
-    @Option(name: .long, help: "The words in a language: en_US=Name, or en_US=Name|Description.")
+    @Option(name: .long, help: "The texts in a language: en_US=Name, or en_US=Name|Description.")
     var words: [String] = []
     @Option(name: .long, help: "The merchant's own label.") var referenceName: String?
-    @Flag(inversion: .prefixedNo, help: "Whether families share it.") var familyShareable: Bool?
-    @Flag(inversion: .prefixedNo, help: "Whether the store is to hold content for it.")
+    @Flag(inversion: .prefixedNo, help: "Whether a family can share it.") var familyShareable: Bool?
+    @Flag(inversion: .prefixedNo, help: "Whether the store hosts content for it.")
     var hosted: Bool?
-    @Option(name: .long, help: "The id of an image of the app that shows it.")
+    @Option(name: .long, help: "The id of an image of the app for this product.")
     var image: [String] = []
-    @Flag(name: .long, help: "Show it by no image but those named here.")
+    @Flag(name: .long, help: "Remove its other images.")
     var noImages = false
-    @Option(name: .long, help: "draft, ready or approved.") var state: String?
-    @Option(name: .long, help: "Of a subscription in its group: from 1, the highest.")
+    @Option(name: .long, help: "The state: draft, ready or approved.") var state: String?
+    @Option(name: .long, help: "A subscription's level in its group: from 1, the highest.")
     var level: Int?
 
     /// What is said, added to what is known.

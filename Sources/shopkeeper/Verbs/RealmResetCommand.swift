@@ -6,11 +6,11 @@ import StoreWire
 
 struct RealmResetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "reset", abstract: "Forget what was bought in a sandbox.",
+        commandName: "reset", abstract: "Delete everything that was bought in a sandbox.",
         discussion: """
-            Purchases, transactions, sessions and what is owed because of them go. Accounts, \
-            apps, catalogue, server keys, settings and clock stay. Devices sign in again and \
-            read anew by themselves; no number comes again.
+            Deletes purchases, transactions, sessions and the work owed because of them. Keeps \
+            accounts, apps, catalogue, server keys, settings and clock. Devices sign in again \
+            and read everything anew by themselves. No number is reused.
             """)
 
     @Argument(help: "The realm.") var name: String
@@ -34,7 +34,7 @@ struct RealmResetCommand: AsyncParsableCommand {
 /// What cannot be taken back is asked about on a terminal, and elsewhere
 /// wants `--yes`.
 struct Confirmation: ParsableArguments {
-    @Flag(name: .long, help: "Do not ask.")
+    @Flag(name: .long, help: "Do not ask for confirmation.")
     var yes = false
 
     /// Throws where the answer is no, or nobody can be asked.

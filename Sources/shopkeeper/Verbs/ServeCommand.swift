@@ -9,7 +9,7 @@ struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve", abstract: "Serve a store until it is stopped.")
 
-    @Argument(help: "A .storekit file; without one a built-in catalogue is served.")
+    @Argument(help: "A .storekit file; default: a built-in catalogue.")
     var file: String?
 
     @OptionGroup var options: ServeOptions

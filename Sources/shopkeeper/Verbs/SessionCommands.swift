@@ -13,7 +13,7 @@ struct SessionCommand: AsyncParsableCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "List the sessions.")
 
-        @Option(name: .long, help: "Only those of this sign-in name.") var customer: String?
+        @Option(name: .long, help: "Only the sessions of this sign-in name.") var customer: String?
         @OptionGroup var store: StoreOptions
         @OptionGroup var printing: PrintOptions
 
@@ -44,10 +44,10 @@ struct SessionCommand: AsyncParsableCommand {
 
     struct Revoke: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "End a session, or all of a customer's; exits with 1 if none was left.")
+            abstract: "End a session, or all of a customer; exits with 1 if there was none.")
 
-        @Argument(help: "As `session list` tells it.") var session: String?
-        @Option(name: .long, help: "All of this sign-in name's.") var customer: String?
+        @Argument(help: "The session's id, from `session list`.") var session: String?
+        @Option(name: .long, help: "All sessions of this sign-in name.") var customer: String?
         @OptionGroup var store: StoreOptions
         @OptionGroup var printing: PrintOptions
 

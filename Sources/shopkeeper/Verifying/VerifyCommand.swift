@@ -9,19 +9,19 @@ import SignedData
 struct VerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
-        abstract: "Explain a signed transaction, notification or receipt, and judge it.",
+        abstract: "Explain and verify a signed transaction, notification or receipt.",
         discussion: """
-            Reads a JWS, a notification's body or a receipt (DER or Base64). Ends with 0 when no \
-            rule is broken, with 1 when one is, with 65 when it is none of these.
+            Reads a JWS, a notification's body or a receipt (DER or Base64). Exits with 0 if no \
+            rule is broken, with 1 if one is, and with 65 if the input is none of these.
             """)
 
-    @Argument(help: "The file to verify, - for standard input.")
+    @Argument(help: "The file to verify; - for standard input.")
     var file: String
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "Whom to trust: store (the one that runs), apple (roots with the fingerprints "
+            "The root to trust: store (the running one), apple (roots with the fingerprints "
                 + "that Apple publishes), or a file with a root certificate.",
             valueName: "store|apple|FILE"))
     var root = "store"
@@ -29,16 +29,16 @@ struct VerifyCommand: AsyncParsableCommand {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "What is signed after this instant is signed in the future.",
+            "The present: data signed after this instant is signed in the future.",
             valueName: "2026-11-21T04:27:06Z"))
     var at: String?
 
     @Flag(
         name: .long,
-        help: "Ask at the certificates' status address whether they were revoked since.")
+        help: "Ask at the certificates' status address whether they were revoked.")
     var online = false
 
-    @Flag(name: .long, help: "Print what was signed, as JSON with sorted keys, and no more.")
+    @Flag(name: .long, help: "Print only the signed content, as JSON with sorted keys.")
     var payloadOnly = false
 
     @OptionGroup var print: PrintOptions
