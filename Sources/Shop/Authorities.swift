@@ -183,12 +183,15 @@ actor Authorities {
     }
 
     /// Whether a key of a backup, where it is named as an authority, is one
-    /// whose certificates and keys belong together.
-    static func isSound(_ name: String, _ bytes: [UInt8]) -> Bool {
-        let isAuthority = AuthorityKind.allCases.contains {
-            name.hasPrefix("\($0.rawValue)/authority.")
-        }
-        return !isAuthority || (try? decode(bytes, name)) != nil
+    /// whose certificates and keys belong together. One that was rotated away,
+    /// so that `keys` have the next generation, may lack the keys of its leaves.
+    static func isSound(_ name: String, in keys: [String: [UInt8]]) -> Bool {
+        let kind = AuthorityKind.allCases.first { name.hasPrefix("\($0.rawValue)/authority.") }
+        guard let kind, let bytes = keys[name] else { return true }
+        if (try? decode(bytes, name)) != nil { return true }
+        let generation = (1...keys.count).first { Self.name(kind, $0) == name }
+        guard let generation, keys[Self.name(kind, generation + 1)] != nil else { return false }
+        return (try? FormerAuthority(files: files(bytes, name))) != nil
     }
 
     private static func name(_ kind: AuthorityKind, _ generation: Int) -> String {

@@ -88,6 +88,33 @@ import Testing
         await second.close()
     }
 
+    @Test(arguments: BackupEngine.allCases)
+    func `a store whose certificates were rotated can be restored`(
+        engine: BackupEngine
+    ) async throws {
+        let (here, there) = (try await BackupPlace(engine), try await BackupPlace(engine))
+        let (first, sold) = try await filled(here)
+        for _ in 1...2 {
+            _ = try await first.rotateCertificates(RotateCertificatesRequest())
+        }
+        let certificates = try await first.certificates()
+        let archive = try await here.backup("copy")
+        await first.close()
+
+        _ = try await there.restore(archive)
+        let second = try await there.open()
+        let realm = try await second.realm(named: Store.defaultRealm)
+        let after = try await buy(realm, 3)
+
+        #expect(
+            try await second.certificates().map(\.serialNumber)
+                == certificates.map(\.serialNumber))
+        for signed in [sold, try #require(after.signedTransaction)] {
+            #expect(throws: Never.self) { try TestWorld.payload(signed, realm) }
+        }
+        await second.close()
+    }
+
     @Test func `an archive is nobody else's to read`() async throws {
         let place = try await BackupPlace(.sqlite)
         let (store, _) = try await filled(place)

@@ -85,7 +85,7 @@ struct StoreArchive {
         }
         for (name, bytes) in contents.keys {
             guard StoreArchiveRules.isKeyName(name), bytes.count <= FileKeyStore.bytesMax,
-                Authorities.isSound(name, bytes)
+                Authorities.isSound(name, in: contents.keys)
             else {
                 throw invalid(
                     "a key", "plain names, and authorities whose certificates and keys match")
