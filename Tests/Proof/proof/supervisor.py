@@ -14,6 +14,8 @@ from .programs import Trouble
 
 START_TRIES = 5
 SHORT_DUE = 8
+# Microseconds that a sync takes while a life only reads.
+COMMITS_WAIT = 1_500_000
 
 
 class Act:
@@ -201,13 +203,15 @@ class Supervisor:
 
     def kill_then_cut_power(self):
         """Syncs are slow, so that a kill finds one under way. The next life reads
-        what was not synced, and answers; then the power goes."""
+        what was not synced, and answers, while its own commits wait; then the
+        power goes."""
         server = self.random.choice(self.stage.served)
         with self._slow(server):
             self.let_be(10, self.random.uniform(0.1, 0.5))
             server.kill()
             self.start(server)
-            self.let_be(10, self.random.uniform(0.02, 0.4))
+            server.page.write(SLOW, COMMITS_WAIT)
+            self.let_be(60, self.random.uniform(0.2, 1.0))
             server.kill()
         self._cut(server)
 
