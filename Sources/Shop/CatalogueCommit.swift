@@ -59,16 +59,14 @@ struct CatalogueCommit: Sendable {
     }
 
     /// Answers the products that are named and stay removed.
-    func write(_ writing: any Writing, _ entry: AuditEntry) throws -> [ProductID] {
-        let bundle = SQLValue.text(bundleID.value)
-        // The first statement is the catalogue's line: whoever puts one waits here.
-        try writing.execute(Statement.Catalogues.bumpRevision, [])
+    func write(_ house: HouseLine) throws -> [ProductID] {
+        let (writing, bundle) = (house.writing, SQLValue.text(bundleID.value))
         let known = try writing.query(Statement.Catalogues.states, [bundle])
         let removed = try check(known)
-        try setSpeed(writing, entry)
+        try setSpeed(house)
         try writing.execute(Statement.Catalogues.putApp, app)
         try writing.execute(
-            Statement.Catalogues.withdraw, [bundle, .integer(entry.wall.milliseconds)])
+            Statement.Catalogues.withdraw, [bundle, .integer(house.wall.milliseconds)])
         try writing.insertMany(Statement.Catalogues.putProduct, try rows(known))
         try writing.execute(Statement.Groups.removeFiled, [bundle])
         for values in groups { try writing.execute(Statement.Groups.put, values) }
@@ -79,15 +77,12 @@ struct CatalogueCommit: Sendable {
                 [
                     bundle, .text(original.name), .blob(original.file),
                     original.overlay.map(SQLValue.blob) ?? .null,
-                    .integer(entry.wall.milliseconds),
+                    .integer(house.wall.milliseconds),
                 ])
         }
         try writing.execute(Statement.AppVersions.noteSale, [bundle])
         let before = known.isEmpty ? nil : "\(known.count) products"
-        try AuditEntry(
-            who: entry.who, wall: entry.wall, deed: entry.deed, subject: entry.subject,
-            before: before, after: entry.after
-        ).write(writing)
+        try house.audit("catalogue.import", bundleID.value, before: before, after: words)
         return removed
     }
 
@@ -125,15 +120,15 @@ struct CatalogueCommit: Sendable {
 
     /// A file's time rate is the clock's from then on that the file changes it:
     /// importing the same once more leaves alone what testers have set.
-    private func setSpeed(_ writing: any Writing, _ entry: AuditEntry) throws {
+    private func setSpeed(_ house: HouseLine) throws {
         guard let timeRate else { return }
+        let writing = house.writing
         let row = try writing.first(Statement.Catalogues.settings, [.text(bundleID.value)])
         let before = try row?.optionalText("settings").map(SandboxSettings.init(stored:))
         guard timeRate != (before?.timeRate ?? .real) else { return }
         let clock = try Realm.holdClock(writing)
         try Realm.setClock(
-            from: clock, to: clock.running(atRate: timeRate.speed, wall: entry.wall),
-            by: entry.who, wall: entry.wall, writing)
+            from: clock, to: clock.running(atRate: timeRate.speed, wall: house.wall), house)
     }
 
     /// What was sold as one type in production is never another: customers

@@ -7,38 +7,35 @@ import StoreWire
 /// The rows that a purchase's commits write.
 extension PurchaseCommit {
     func transaction(
-        selling total: Money, _ line: Row, _ row: Row, _ reading: any Reading,
-        _ revision: Int64, _ now: Timestamp
+        selling total: Money, _ line: CustomerLine
     ) throws -> TransactionFacts {
+        let storefront = try storefront(line)
         guard
-            let product = try shelf(row, reading).offered(
-                payment.productID, of: key.bundleID, in: try storefront(line, row, reading),
-                at: now)
+            let product = try shelf(line).offered(
+                payment.productID, of: key.bundleID, in: storefront, at: line.now)
         else { throw StorageFault(.malformedRow, "a product that was decided on and is gone") }
         return TransactionFacts(
             customer: key.customer, id: TransactionID(transactionNumber),
             originalID: TransactionID(transactionNumber), bundleID: key.bundleID,
             productID: product.id, type: product.type, quantity: payment.quantity,
             unitPrice: product.price, total: total,
-            storefront: try storefront(line, row, reading).countryCode,
+            storefront: storefront.countryCode,
             appAccountToken: payment.appAccountToken?.text, appTransactionID: appTransactionID,
-            purchaseID: key.purchaseID, purchasedAt: now, originalPurchasedAt: now,
-            revision: revision)
+            purchaseID: key.purchaseID, purchasedAt: line.now, originalPurchasedAt: line.now,
+            revision: line.revision)
     }
 
     /// The moment of sale: the transaction, and the notification it owes.
     /// Tells whether there is somebody to send it to.
-    func write(
-        _ sold: TransactionFacts, _ row: Row, _ writing: any Writing
-    ) throws -> Bool {
-        let hasURL = try shelf(row, writing).apps[sold.bundleID]?.notificationURL != nil
-        try writing.execute(Statement.Transactions.insert, sold.values)
+    func write(_ sold: TransactionFacts, _ line: CustomerLine) throws -> Bool {
+        let hasURL = try shelf(line).apps[sold.bundleID]?.notificationURL != nil
+        try line.writing.execute(Statement.Transactions.insert, sold.values)
         let owed = OwedNotification(
             customer: sold.customer, cause: "\(NotificationKind.oneTimeCharge)/\(sold.id)",
             uuid: notificationUUID, type: NotificationKind.oneTimeCharge,
             bundleID: sold.bundleID, transaction: sold.id, revision: sold.revision,
             owedAt: sold.purchasedAt)
-        try owed.write(writing, hasURL: hasURL)
+        try owed.write(line.writing, hasURL: hasURL)
         return hasURL
     }
 
@@ -53,11 +50,11 @@ extension PurchaseCommit {
     }
 
     func record(
-        _ state: PurchaseState, _ writing: any Writing, _ revision: Int64, _ now: Timestamp,
-        total: Money? = nil, transaction: TransactionFacts? = nil
+        _ state: PurchaseState, _ line: CustomerLine, total: Money? = nil,
+        transaction: TransactionFacts? = nil
     ) throws -> PurchaseOutcome {
-        let decided = state.isDecided ? now : nil
-        try writing.execute(
+        let decided = state.isDecided ? line.now : nil
+        try line.writing.execute(
             Statement.Purchases.insert,
             key.values + [
                 .text(payment.productID.value), .integer(Int64(payment.quantity)),
@@ -66,50 +63,37 @@ extension PurchaseCommit {
                 .optional(payment.applicationUsername), .optional(payment.replaces?.value),
                 .text(state.word), .optional(state.refusal?.rawValue),
                 .optional(transaction?.id.value), .optional(total?.amount.milliunits),
-                .integer(now.milliseconds), .optional(decided), .integer(revision),
+                .integer(line.now.milliseconds), .optional(decided), .integer(line.revision),
                 .boolean(payment.simulatesAskToBuy), .optional(state.waitingFor),
             ])
         return PurchaseOutcome(
             state: state, transaction: transaction,
-            charge: state == .authorising ? total.map(charge) : nil, revision: revision, now: now)
+            charge: state == .authorising ? total.map(charge) : nil, revision: line.revision,
+            now: line.now)
     }
 
     func move(
-        to state: PurchaseState, _ writing: any Writing, _ revision: Int64, _ now: Timestamp,
-        reference: String? = nil, owesVoid: Bool = false, transaction: TransactionFacts? = nil
+        to state: PurchaseState, _ line: CustomerLine, reference: String? = nil,
+        owesVoid: Bool = false, transaction: TransactionFacts? = nil
     ) throws -> PurchaseOutcome {
-        let moved = try writing.first(
+        let now = line.now
+        let moved = try line.writing.first(
             Statement.Purchases.settle,
             key.values + [
                 .text(state.word), .optional(state.refusal?.rawValue),
                 .optional(transaction?.id.value), .optional(reference),
-                .optional(owesVoid ? now : nil), .integer(now.milliseconds), .integer(revision),
+                .optional(owesVoid ? now : nil), .integer(now.milliseconds),
+                .integer(line.revision),
             ])
         guard moved != nil else {
             throw StorageFault(.malformedRow, "a purchase moved while its line was held")
         }
-        if owesVoid { try owe(VoidErrands.kind, now, writing) }
-        if case .sold = state, !owesVoid { try owe(CaptureErrands.kind, now, writing) }
+        if owesVoid { try owe(VoidErrands.kind, now, line.writing) }
+        if case .sold = state, !owesVoid { try owe(CaptureErrands.kind, now, line.writing) }
         var outcome = PurchaseOutcome(
-            state: state, transaction: transaction, charge: nil, revision: revision, now: now)
+            state: state, transaction: transaction, charge: nil, revision: line.revision, now: now)
         outcome.owesWork = true
         return outcome
-    }
-
-    /// Refuses an approved charge whose sale cannot be written, and owes the
-    /// sum; throws ``AskedBefore`` where the purchase was decided meanwhile.
-    func giveBack(_ reference: String, _ writing: any Writing) throws -> PurchaseOutcome {
-        let (line, row) = try readFacts(writing)
-        let now = try ClockRow(row).now(wall: wall)
-        guard let before = try PurchaseRow(row, key: key) else {
-            throw StorageFault(.malformedRow, "a purchase that was asked and is gone")
-        }
-        guard before.state == .authorising else {
-            throw AskedBefore(outcome: try outcome(of: before, writing, now: now))
-        }
-        return try move(
-            to: .refused(.notRecorded), writing, try line.integer("revision"), now,
-            reference: reference, owesVoid: true)
     }
 
     /// What a row that an earlier process left wants done.
@@ -120,13 +104,13 @@ extension PurchaseCommit {
     }
 
     func outcome(
-        of before: PurchaseRow, _ reading: any Reading, now: Timestamp
+        of before: PurchaseRow, _ line: CustomerLine
     ) throws -> PurchaseOutcome {
         var sold: TransactionFacts?
-        if case .sold(let id) = before.state { sold = try transaction(id, reading) }
+        if case .sold(let id) = before.state { sold = try transaction(id, line.writing) }
         return PurchaseOutcome(
             state: before.state, transaction: sold, charge: charge(of: before),
-            revision: before.revision, now: now)
+            revision: before.revision, now: line.now)
     }
 
     func charge(of row: PurchaseRow) -> Charge? {
@@ -141,10 +125,11 @@ extension PurchaseCommit {
     }
 
     /// What the caller asks the processor at once, and who else does where it dies.
-    func hold(_ now: Timestamp, _ writing: any Writing) throws -> Errand {
+    func hold(_ line: CustomerLine) throws -> Errand {
         try Errands.addHeld(
             kind: SettleErrands.asked, subject: key.subject, lane: ProcessorErrands.lane,
-            now: now, lease: try leases.now(writing), customer: key.customer, writing)
+            now: line.now, lease: try leases.now(line.writing), customer: key.customer,
+            line.writing)
     }
 
     func owe(_ kind: String, _ now: Timestamp, _ writing: any Writing) throws {

@@ -21,148 +21,151 @@ struct PurchaseCommit: Sendable {
     let wall: Timestamp
     let leases: LeaseClock
 
-    /// Decides a payment and writes what follows; throws ``AskedBefore``
-    /// without writing when it was decided, or begun, already.
-    func ask(_ writing: any Writing) throws -> PurchaseOutcome {
-        let (line, row) = try readFacts(writing)
-        if tokenHash != nil { try Realm.prove(row, at: wall) }
-        let now = try ClockRow(row).now(wall: wall)
-        if let before = try PurchaseRow(row, key: key) {
+    /// Everything that deciding the payment needs.
+    var question: LineQuestion {
+        LineQuestion(
+            statement: Statement.Purchases.facts,
+            values: key.values.dropFirst() + [
+                .text(payment.productID.value), .optional(payment.replaces?.value),
+                tokenHash.map(SQLValue.blob) ?? .null,
+            ])
+    }
+
+    /// Decides a payment and writes what follows; leaves it when it was
+    /// decided, or begun, already.
+    func ask(_ line: CustomerLine) throws -> Ending<PurchaseOutcome> {
+        if tokenHash != nil { try Realm.prove(line.facts, at: line.wall) }
+        if let before = try PurchaseRow(line.facts, key: key) {
             try check(payment, against: before.payment)
-            throw AskedBefore(outcome: try outcome(of: before, writing, now: now))
+            return .leave(try outcome(of: before, line))
         }
-        try checkReplaced(row)
-        let revision = try line.integer("revision")
-        let switches = try shelf(row, writing).apps[key.bundleID]?.settings
-        let facts = try facts(line, row, writing, try hurdles(line, switches))
+        try checkReplaced(line.facts)
+        let switches = try shelf(line).apps[key.bundleID]?.settings
+        let facts = try facts(line, hurdles(line.account, switches))
         switch PurchaseDecision.decide(payment, facts) {
         case .refuse(let refusal):
-            return try record(.refused(refusal), writing, revision, now)
+            return .commit(try record(.refused(refusal), line))
         case .deliverOwned(let owned):
-            let facts = try transaction(owned, writing)
-            return try record(.sold(owned), writing, revision, now, transaction: facts)
+            let facts = try transaction(owned, line.writing)
+            return .commit(try record(.sold(owned), line, transaction: facts))
         case .authorise(let total):
-            var outcome = try record(.authorising, writing, revision, now, total: total)
-            outcome.errand = try hold(now, writing)
-            return outcome
+            var outcome = try record(.authorising, line, total: total)
+            outcome.errand = try hold(line)
+            return .commit(outcome)
         case .wait(let reason):
-            var outcome = try record(.waiting(reason), writing, revision, now)
-            try ApprovalTimeout.work(key, askedAt: now).add(writing)
+            var outcome = try record(.waiting(reason), line)
+            try ApprovalTimeout.work(key, askedAt: line.now).add(line.writing)
             outcome.owesWork = true
-            return outcome
+            return .commit(outcome)
         case .sell(let total):
-            let sold = try transaction(selling: total, line, row, writing, revision, now)
-            var outcome = try record(
-                .sold(sold.id), writing, revision, now, total: total, transaction: sold)
-            outcome.owesWork = try write(sold, row, writing)
-            return outcome
+            let sold = try transaction(selling: total, line)
+            var outcome = try record(.sold(sold.id), line, total: total, transaction: sold)
+            outcome.owesWork = try write(sold, line)
+            return .commit(outcome)
         }
     }
 
     /// Writes what a processor said, where the purchase is still authorising;
-    /// else tells what became of it.
-    func settle(_ said: ChargeOutcome, _ writing: any Writing) throws -> PurchaseOutcome {
-        let (line, row) = try readFacts(writing)
-        let now = try ClockRow(row).now(wall: wall)
-        guard let before = try PurchaseRow(row, key: key) else {
+    /// else leaves it with what became of it.
+    func settle(
+        _ said: ChargeOutcome, _ line: CustomerLine
+    ) throws -> Ending<PurchaseOutcome> {
+        try whileAuthorising(line) { before in
+            guard case .approved(let reference) = said else {
+                return try move(to: .refused(.declined), line)
+            }
+            return try settle(before, reference, line)
+        }
+    }
+
+    /// Decided a second time: what was true before the processor was asked may
+    /// be so no longer, and then the sum is given back.
+    private func settle(
+        _ before: PurchaseRow, _ reference: String, _ line: CustomerLine
+    ) throws -> PurchaseOutcome {
+        switch PurchaseDecision.decide(payment, try facts(line)) {
+        case .authorise(let total) where total.amount == before.total:
+            let sold = try transaction(selling: total, line)
+            let outcome = try move(
+                to: .sold(sold.id), line, reference: reference, transaction: sold)
+            _ = try write(sold, line)
+            return outcome
+        case .deliverOwned(let owned):
+            let facts = try transaction(owned, line.writing)
+            return try move(
+                to: .sold(owned), line, reference: reference, owesVoid: true,
+                transaction: facts)
+        case .refuse(let refusal):
+            return try move(to: .refused(refusal), line, reference: reference, owesVoid: true)
+        case .authorise, .sell, .wait:
+            return try move(
+                to: .refused(.priceChanged), line, reference: reference, owesVoid: true)
+        }
+    }
+
+    /// Refuses an approved charge whose sale cannot be written, and owes the
+    /// sum; leaves a purchase that was decided meanwhile.
+    func giveBack(
+        _ reference: String, _ line: CustomerLine
+    ) throws -> Ending<PurchaseOutcome> {
+        try whileAuthorising(line) { _ in
+            try move(to: .refused(.notRecorded), line, reference: reference, owesVoid: true)
+        }
+    }
+
+    private func whileAuthorising(
+        _ line: CustomerLine, _ body: (PurchaseRow) throws -> PurchaseOutcome
+    ) throws -> Ending<PurchaseOutcome> {
+        guard let before = try PurchaseRow(line.facts, key: key) else {
             throw StorageFault(.malformedRow, "a purchase that was asked and is gone")
         }
         guard before.state == .authorising else {
-            throw AskedBefore(outcome: try outcome(of: before, writing, now: now))
+            return .leave(try outcome(of: before, line))
         }
-        let revision = try line.integer("revision")
-        guard case .approved(let reference) = said else {
-            return try move(to: .refused(.declined), writing, revision, now)
-        }
-        // Decided a second time: what was true before the processor was asked
-        // may be so no longer, and then the sum is given back.
-        let facts = try facts(line, row, writing)
-        switch PurchaseDecision.decide(payment, facts) {
-        case .authorise(let total) where total.amount == before.total:
-            let sold = try transaction(selling: total, line, row, writing, revision, now)
-            let outcome = try move(
-                to: .sold(sold.id), writing, revision, now, reference: reference,
-                transaction: sold)
-            _ = try write(sold, row, writing)
-            return outcome
-        case .deliverOwned(let owned):
-            let facts = try transaction(owned, writing)
-            return try move(
-                to: .sold(owned), writing, revision, now, reference: reference,
-                owesVoid: true, transaction: facts)
-        case .refuse(let refusal):
-            return try move(
-                to: .refused(refusal), writing, revision, now, reference: reference,
-                owesVoid: true)
-        case .authorise, .sell, .wait:
-            return try move(
-                to: .refused(.priceChanged), writing, revision, now, reference: reference,
-                owesVoid: true)
-        }
-    }
-
-    /// Locks the customer's line, then reads what deciding needs.
-    func readFacts(_ writing: any Writing) throws -> (line: Row, facts: Row) {
-        let customer = SQLValue.integer(key.customer.value)
-        guard let line = try writing.first(Statement.Customers.line, [customer]) else {
-            throw StorageFault(.malformedRow, "a customer without a row")
-        }
-        return (line, try readFacts(behindLine: writing))
-    }
-
-    func readFacts(behindLine writing: any Writing) throws -> Row {
-        let values: [SQLValue] =
-            key.values + [
-                .text(payment.productID.value), .optional(payment.replaces?.value),
-                tokenHash.map(SQLValue.blob) ?? .null,
-            ]
-        guard let facts = try writing.first(Statement.Purchases.facts, values) else {
-            throw StorageFault(.malformedRow, "the realm has no row")
-        }
-        return facts
+        return .commit(try body(before))
     }
 
     /// What stands in a payment's way when it is asked for: the customer's
     /// own switches or the app's.
-    private func hurdles(_ line: Row, _ switches: SandboxSettings?) throws -> Hurdles {
-        let asksToBuy = try line.boolean("asks_to_buy")
-        let interrupts = try line.boolean("interrupts_purchases")
-        return Hurdles(
-            lacksApproval: payment.simulatesAskToBuy || asksToBuy || switches?.asksToBuy == true,
-            needsAttention: interrupts || switches?.interruptsPurchases == true,
+    private func hurdles(
+        _ account: CustomerAccount, _ switches: SandboxSettings?
+    ) -> Hurdles {
+        Hurdles(
+            lacksApproval: payment.simulatesAskToBuy || account.asksToBuy
+                || switches?.asksToBuy == true,
+            needsAttention: account.interruptsPurchases || switches?.interruptsPurchases == true,
             simulated: switches?.purchaseRefusal)
     }
 
     /// What the decision looks at. Nothing stands in the way any more once
     /// somebody has answered.
     func facts(
-        _ line: Row, _ row: Row, _ writing: any Writing, _ hurdles: Hurdles = Hurdles()
+        _ line: CustomerLine, _ hurdles: Hurdles = Hurdles()
     ) throws -> PurchaseFacts {
-        let owned = try row.optionalInteger("owned").map(TransactionID.init)
-        let storefront = try storefront(line, row, writing)
+        let owned = try line.facts.optionalInteger("owned").map(TransactionID.init)
+        let storefront = try storefront(line)
         // What is owned is delivered again, on sale or not.
-        let shelf = try shelf(row, writing)
+        let shelf = try shelf(line)
         let product =
             owned == nil
-            ? shelf.offered(
-                payment.productID, of: key.bundleID, in: storefront,
-                at: try ClockRow(row).now(wall: wall))
+            ? shelf.offered(payment.productID, of: key.bundleID, in: storefront, at: line.now)
             : shelf.product(payment.productID, of: key.bundleID)
         return PurchaseFacts(
-            product: product, storefront: storefront, mayBuy: try line.boolean("may_buy"),
+            product: product, storefront: storefront, mayBuy: line.account.mayBuy,
             owned: owned, authoriser: authoriser, lacksApproval: hurdles.lacksApproval,
             needsAttention: hurdles.needsAttention, simulated: hurdles.simulated)
     }
 
     /// The cached catalogue, or the one of this transaction where it is newer.
-    func shelf(_ row: Row, _ reading: any Reading) throws -> Shelf {
-        try row.integer("catalogue_revision") == shelf.revision ? shelf : Shelf(reading: reading)
+    func shelf(_ line: CustomerLine) throws -> Shelf {
+        line.catalogueRevision == shelf.revision ? shelf : try Shelf(reading: line.writing)
     }
 
     /// The customer's own storefront, or the app's.
-    func storefront(_ line: Row, _ row: Row, _ reading: any Reading) throws -> Storefront {
-        let own = try line.optionalText("storefront")
-        guard let name = try own ?? shelf(row, reading).apps[key.bundleID]?.storefront,
+    func storefront(_ line: CustomerLine) throws -> Storefront {
+        guard
+            let name = try line.account.storefront
+                ?? shelf(line).apps[key.bundleID]?.storefront,
             let named = Storefront.named(name)
         else {
             throw StorageFault(.malformedRow, "a storefront that is not known")

@@ -146,9 +146,3 @@ struct PurchaseOutcome: Sendable {
     /// Whether the commit left work to do.
     var owesWork = false
 }
-
-/// Thrown to leave a write without committing: the purchase was asked for
-/// before, and asking again changes nothing.
-struct AskedBefore: Error {
-    let outcome: PurchaseOutcome
-}

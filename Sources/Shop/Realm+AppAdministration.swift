@@ -30,15 +30,12 @@ extension Realm {
             // Production sells its first product with a version of the app.
             .boolean(!isProduction),
         ]
-        let entry = audit(
-            "app.create", request.bundleId, before: nil, after: made.words, context)
-        let isMade = try await writeHouse { writing in
-            try writing.execute(Statement.Catalogues.bumpRevision, [])
-            guard try writing.first(Statement.Catalogues.addApp, values) != nil else {
-                return false
+        let isMade = try await house(.catalogue, context) { house in
+            guard try house.writing.first(Statement.Catalogues.addApp, values) != nil else {
+                return .leave(false)
             }
-            try entry.write(writing)
-            return true
+            try house.audit("app.create", request.bundleId, before: nil, after: made.words)
+            return .commit(true)
         }
         guard isMade else {
             throw Refusal(
@@ -62,16 +59,15 @@ extension Realm {
             .optional(change.storefront), .optional(change.locale),
             change.purchasesEnabled.map(SQLValue.boolean) ?? .null,
         ]
-        let (wall, who) = (ports.wall.now, context.actor)
-        try await writeHouse { writing in
-            try writing.execute(Statement.Catalogues.bumpRevision, [])
-            guard let before = try writing.first(Statement.Catalogues.app, [.text(bundleID)])
+        try await house(.catalogue, context) { house in
+            let key: [SQLValue] = [.text(bundleID)]
+            guard let before = try house.writing.first(Statement.Catalogues.app, key)
             else { throw Self.unknownApp }
-            try writing.execute(Statement.Catalogues.setApp, values)
-            try AuditEntry(
-                who: who, wall: wall, deed: "app.change", subject: bundleID,
-                before: try change.naming(before).words, after: change.words
-            ).write(writing)
+            try house.writing.execute(Statement.Catalogues.setApp, values)
+            try house.audit(
+                "app.change", bundleID, before: try change.naming(before).words,
+                after: change.words)
+            return .commit(())
         }
         return try await appSummary(bundleID)
     }
@@ -79,7 +75,7 @@ extension Realm {
     /// The app's shared secret; nil before one was made. Refusal: `bundleIdUnknown`.
     public func sharedSecret(_ bundleID: String) async throws -> SharedSecret {
         _ = try await app(bundleID)
-        let row = try await home.read {
+        let row = try await readHouse {
             try $0.first(Statement.Catalogues.sharedSecret, [.text(bundleID)])
         }
         return SharedSecret(
@@ -93,16 +89,14 @@ extension Realm {
     ) async throws -> SharedSecret {
         _ = try await app(bundleID)
         let secret = ports.randomness.hex(16)
-        let (wall, who) = (ports.wall.now, context.actor)
-        try await home.write { writing in
-            let key = SQLValue.text(bundleID)
+        try await house(.rows, context) { house in
+            let (key, writing) = (SQLValue.text(bundleID), house.writing)
             let before = try writing.first(Statement.Catalogues.holdSharedSecret, [key])
             let hadOne = try before?.optionalText("shared_secret") != nil
             try writing.execute(Statement.Catalogues.setSharedSecret, [key, .text(secret)])
-            try AuditEntry(
-                who: who, wall: wall, deed: "app.sharedSecret", subject: bundleID,
-                before: hadOne ? "one" : "none", after: "another"
-            ).write(writing)
+            try house.audit(
+                "app.sharedSecret", bundleID, before: hadOne ? "one" : "none", after: "another")
+            return .commit(())
         }
         return SharedSecret(bundleId: bundleID, sharedSecret: secret)
     }
@@ -139,7 +133,7 @@ extension Realm {
         guard let place = Storefront.named(storefront ?? app.storefront) else {
             throw Self.unknownStorefront(field: "storefront")
         }
-        let clock = try await home.read { try $0.first(Statement.Realms.clock) }
+        let clock = try await readHouse { try $0.first(Statement.Realms.clock) }
         guard let clock else { throw StorageFault(.malformedRow, "the realm has no row") }
         let now = try ClockRow(clock, hasLastEvent: false).now(wall: ports.wall.now)
         let shelf = try await loadShelf()

@@ -13,7 +13,7 @@ extension Realm {
     public func appVersions(_ bundleID: String) async throws -> AppVersionList {
         _ = try await app(bundleID)
         return AppVersionList(
-            versions: try await home.read { try Self.versions(of: bundleID, $0) })
+            versions: try await readHouse { try Self.versions(of: bundleID, $0) })
     }
 
     /// Makes a version, which waits. Refusals, in order: `bundleIdUnknown`,
@@ -81,18 +81,15 @@ extension Realm {
         _ bundleID: String, _ deed: String, _ version: String, _ context: RequestContext,
         _ change: @escaping @Sendable (any Writing) throws -> Void
     ) async throws -> AppVersionSummary {
-        let (wall, who) = (ports.wall.now, context.actor)
-        let changed = try await writeHouse { writing in
-            try writing.execute(Statement.Catalogues.bumpRevision, [])
+        let changed = try await house(.catalogue, context) { house in
+            let writing = house.writing
             let before = try Self.version(version, of: bundleID, writing)
             try change(writing)
             try writing.execute(Statement.AppVersions.noteSale, [.text(bundleID)])
             let after = try Self.version(version, of: bundleID, writing)
-            try AuditEntry(
-                who: who, wall: wall, deed: deed, subject: "\(bundleID)/\(version)",
-                before: before?.words, after: after?.words
-            ).write(writing)
-            return after
+            try house.audit(
+                deed, "\(bundleID)/\(version)", before: before?.words, after: after?.words)
+            return .commit(after)
         }
         guard let changed else { throw Self.noAppVersion }
         return changed

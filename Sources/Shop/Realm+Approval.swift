@@ -47,15 +47,13 @@ extension Realm {
                 "purchase.\(answer == .approved ? "approve" : "decline")",
                 "\(row.key.customer)/\(id)", before: row.state.word, after: answer.rawValue,
                 context)
-            let outcome = try await storage(of: row.key.customer).write { writing in
-                let outcome = try commit.answer(answer, writing)
-                try entry.write(writing)
-                return outcome
+            let ending = try await lineOrLeave(of: row.key.customer, asking: commit.question) {
+                let ending = try commit.answer(answer, $0)
+                try entry.write($0.writing)
+                return ending
             }
-            committed(outcome, row.key, context)
-            giveBackUnused(commit, try await settle(commit, outcome, context))
-        } catch let before as AskedBefore {
-            giveBackUnused(commit, try await settle(commit, before.outcome, context))
+            if case .commit(let outcome) = ending { committed(outcome, row.key, context) }
+            giveBackUnused(commit, try await settle(commit, ending.answer, context))
         } catch let refusal as Refusal {
             giveBack(commit.transactionNumber)
             throw refusal

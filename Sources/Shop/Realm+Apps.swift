@@ -23,20 +23,16 @@ extension Realm {
         try Edge.text(bundleID, "bundleId")
         if let url { try NotificationURL.check(url, isProduction: isProduction) }
         let values: [SQLValue] = [.text(bundleID), .optional(url)]
-        let (wall, who) = (ports.wall.now, context.actor)
-        let isSet = try await writeHouse { writing in
-            // Behind the catalogue's line, so that what was is what this replaces.
-            try writing.execute(Statement.Catalogues.bumpRevision, [])
-            let before = try writing.first(Statement.Notifications.url, [.text(bundleID)])
-            guard let before,
-                try writing.first(Statement.Notifications.setURL, values) != nil
-            else { return false }
-            try AuditEntry(
-                who: who, wall: wall, deed: "app.notificationUrl", subject: bundleID,
+        let isSet = try await house(.catalogue, context) { house in
+            let key: [SQLValue] = [.text(bundleID)]
+            guard let before = try house.writing.first(Statement.Notifications.url, key),
+                try house.writing.first(Statement.Notifications.setURL, values) != nil
+            else { return .leave(false) }
+            try house.audit(
+                "app.notificationUrl", bundleID,
                 before: try before.optionalText("notification_url") ?? "none",
-                after: url ?? "none"
-            ).write(writing)
-            return true
+                after: url ?? "none")
+            return .commit(true)
         }
         guard isSet, let app = try await loadShelf().apps[BundleID(bundleID)] else {
             throw Self.unknownApp

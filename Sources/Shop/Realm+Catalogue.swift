@@ -85,9 +85,7 @@ extension Realm {
             try Edge.text(group.referenceName, "subscriptionGroups.name")
         }
         let commit = try CatalogueCommit(catalogue, app, isProduction: isProduction)
-        let entry = audit(
-            "catalogue.import", app.bundleID.value, before: nil, after: commit.words, context)
-        let removed = try await writeHouse { try commit.write($0, entry) }
+        let removed = try await house(.catalogue, context) { .commit(try commit.write($0)) }
         try await loadShelf()
         // The file may have changed how soon work falls due.
         wakeWorkers()

@@ -25,7 +25,7 @@ extension Realm {
     public func storedCatalogue(bundleID: String) async throws -> StoredCatalogue {
         let app = try await app(bundleID)
         let bundle = SQLValue.text(bundleID)
-        let (file, images) = try await home.read { reading in
+        let (file, images) = try await readHouse { reading in
             (
                 try reading.first(Statement.Catalogues.file, [bundle]),
                 try reading.query(Statement.Catalogues.images, [bundle])

@@ -16,18 +16,18 @@ extension Realm {
     ) async throws -> HistoryCleared {
         guard !isProduction else { throw Self.historyIsKept }
         guard let number = Edge.number(customerID) else { throw Self.customerNotFound }
-        let (wall, who) = (ports.wall.now, context.actor)
-        let cleared = try await storage(of: CustomerID(number)).write { writing in
-            let key = SQLValue.integer(number)
-            guard let line = try writing.first(Statement.Customers.line, [key]),
-                let facts = try writing.first(
-                    Statement.Clearing.facts, [key, .text(ProcessorErrands.lane)])
-            else { throw Self.customerNotFound }
+        let who = context.actor
+        let question = LineQuestion(
+            statement: Statement.Clearing.facts, values: [.text(ProcessorErrands.lane)])
+        let cleared = try await line(
+            of: CustomerID(number), asking: question, else: Self.customerNotFound
+        ) { line in
+            let (key, writing, facts) = (SQLValue.integer(number), line.writing, line.facts)
             guard try facts.integer("charges") == 0 else { throw Self.chargesOwed }
             let cleared = HistoryCleared(
                 customerId: customerID, purchases: try facts.integer("purchases"),
                 transactions: try facts.integer("transactions"),
-                revision: try line.integer("revision"))
+                revision: line.revision)
             let last = try facts.optionalInteger("last_transaction")
             if let number = last.flatMap(NumberLayout.init(number:)) {
                 try writing.execute(
@@ -41,7 +41,7 @@ extension Realm {
             try writing.execute(Statement.Clearing.decline, revised)
             try writing.execute(Statement.Clearing.mark, revised)
             try AuditEntry(
-                who: who, wall: wall, deed: "customer.clearHistory", subject: customerID,
+                who: who, wall: line.wall, deed: "customer.clearHistory", subject: customerID,
                 before: "\(cleared.purchases) purchases; \(cleared.transactions) transactions",
                 after: "0 transactions"
             ).write(writing)
@@ -77,7 +77,7 @@ extension Statement {
         static let facts = Statement(
             "clearing.facts", [.integer, .text],
             """
-            SELECT
+            SELECT \(Customers.lineColumns),
                 (SELECT count(*) FROM purchases p WHERE p.customer_id = $1) AS purchases,
                 (SELECT count(*) FROM transactions t WHERE t.customer_id = $1) AS transactions,
                 (SELECT max(t.transaction_id) FROM transactions t WHERE t.customer_id = $1)
@@ -85,7 +85,7 @@ extension Statement {
                 (SELECT count(*) FROM errands e WHERE e.customer_id = $1 AND e.lane = $2)
                     + (SELECT count(*) FROM purchases u WHERE u.customer_id = $1
                         AND (u.state = 'authorising' OR u.void_owed_at IS NOT NULL)) AS charges
-            FROM realm
+            FROM realm r
             """)
 
         static let mark = Statement(

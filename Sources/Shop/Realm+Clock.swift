@@ -11,7 +11,7 @@ extension Realm {
 
     /// The realm's commercial time.
     public func clock() async throws -> ClockDescription {
-        described(try await home.read { try Self.clock($0) })
+        described(try await readHouse { try Self.clock($0) })
     }
 
     /// Moves a sandbox's clock or changes its speed, and returns when what fell due on the way has
@@ -27,12 +27,11 @@ extension Realm {
                 field: "realm", rule: "clocks are moved in sandboxes only",
                 remedy: "create a sandbox")
         }
-        let (wall, who) = (ports.wall.now, context.actor)
-        let (moved, isBack) = try await writeHouse { writing in
-            let clock = try Self.holdClock(writing)
-            let moved = try Self.move(clock, request, wall: wall)
-            try Self.setClock(from: clock, to: moved, by: who, wall: wall, writing)
-            return (moved, moved.now(wall: wall) < clock.now(wall: wall))
+        let (moved, isBack) = try await house(.clock, context) { house in
+            let clock = try Self.clock(house.writing)
+            let moved = try Self.move(clock, request, wall: house.wall)
+            try Self.setClock(from: clock, to: moved, house)
+            return .commit((moved, moved.now(wall: house.wall) < clock.now(wall: house.wall)))
         }
         if isBack { for index in clusters.all.indices { await bringForwardQuietly(in: index) } }
         wakeWorkers()
@@ -55,19 +54,17 @@ extension Realm {
 
     /// Behind the line of those who change the clock; the audit says how.
     static func setClock(
-        from before: RealmClock, to clock: RealmClock, by who: String, wall: Timestamp,
-        _ writing: any Writing
+        from before: RealmClock, to clock: RealmClock, _ house: HouseLine
     ) throws {
-        try writing.execute(
+        try house.writing.execute(
             Statement.Realms.setClock,
             [
                 .integer(clock.aheadMilliseconds), .optional(clock.standsAt),
                 .integer(clock.rate), .integer(clock.since.milliseconds),
             ])
-        try AuditEntry(
-            who: who, wall: wall, deed: "clock.move", subject: "clock",
-            before: before.words(wall: wall), after: clock.words(wall: wall)
-        ).write(writing)
+        try house.audit(
+            "clock.move", "clock", before: before.words(wall: house.wall),
+            after: clock.words(wall: house.wall))
     }
 
     private func described(_ clock: RealmClock) -> ClockDescription {

@@ -19,28 +19,24 @@ extension Realm {
         try checkCustomer(request.storefront, interrupts: request.interruptsPurchases)
         let hash = try await passwordHash(request.password)
         let number = try await newNumber(.customer)
-        let wall = ports.wall.now
-        let entry = audit(
-            "customer.create", "\(number)", before: nil, after: request.words, context)
         let key = Self.signInKey(request.name)
         let isFar = clusters.map.cluster(of: number) != 0
         let customer = NewCustomer(request, number: number, passwordHash: hash)
-        let inserted = try await home.write { writing -> Row? in
-            guard let clock = try writing.first(Statement.Realms.clock) else {
-                throw StorageFault(.malformedRow, "the realm has no row")
-            }
-            let now = try ClockRow(clock, hasLastEvent: false).now(wall: wall)
+        let inserted = try await house(.rows, context) { house -> Ending<Row?> in
+            let writing = house.writing
+            let now = try Self.now(writing, wall: house.wall)
             guard
                 try writing.first(
                     Statement.Customers.claimName, [.text(key), .integer(number)]) != nil
-            else { return nil }
-            try entry.write(writing)
+            else { return .leave(nil) }
+            try house.audit("customer.create", "\(number)", before: nil, after: request.words)
             guard !isFar else {
                 try writing.execute(Statement.Clustering.arrive, customer.values(at: now))
-                return try writing.first(Statement.Clustering.arrival, [.integer(number)])
+                return .commit(
+                    try writing.first(Statement.Clustering.arrival, [.integer(number)]))
             }
             try writing.execute(Statement.Customers.insert, customer.values(at: now))
-            return try writing.first(Statement.Customers.byName, [.text(key)])
+            return .commit(try writing.first(Statement.Customers.byName, [.text(key)]))
         }
         guard let inserted else {
             giveBack(number)
@@ -88,10 +84,10 @@ extension Realm {
             request.interruptsPurchases.map(SQLValue.boolean) ?? .null, .optional(request.email),
         ]
         let password = try await passwordHash(changedTo: request.password)
-        let (wall, who) = (ports.wall.now, context.actor)
-        let row = try await storage(of: CustomerID(number)).write { writing in
-            guard try writing.first(Statement.Customers.line, [.integer(number)]) != nil,
-                let before = try writing.first(Statement.Customers.byID, [.integer(number)])
+        let who = context.actor
+        let row = try await line(of: CustomerID(number), else: Self.customerNotFound) { line in
+            let (writing, wall) = (line.writing, line.wall)
+            guard let before = try writing.first(Statement.Customers.byID, [.integer(number)])
             else { throw Self.customerNotFound }
             try writing.execute(Statement.Customers.change, values)
             if request != ChangeCustomerRequest() {

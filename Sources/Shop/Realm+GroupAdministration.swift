@@ -101,16 +101,13 @@ extension Realm {
         _ deed: String, _ id: String, _ bundleID: String, _ context: RequestContext,
         _ change: @escaping @Sendable (any Writing) throws -> Void
     ) async throws -> GroupRecord {
-        let (wall, who) = (ports.wall.now, context.actor)
-        try await writeHouse { writing in
-            try writing.execute(Statement.Catalogues.bumpRevision, [])
-            let before = try Self.group(id, of: bundleID, writing)
-            try change(writing)
-            let after = try Self.group(id, of: bundleID, writing)
-            try AuditEntry(
-                who: who, wall: wall, deed: deed, subject: "\(bundleID)/\(id)",
-                before: before?.auditWords, after: after?.auditWords
-            ).write(writing)
+        try await house(.catalogue, context) { house in
+            let before = try Self.group(id, of: bundleID, house.writing)
+            try change(house.writing)
+            let after = try Self.group(id, of: bundleID, house.writing)
+            try house.audit(
+                deed, "\(bundleID)/\(id)", before: before?.auditWords, after: after?.auditWords)
+            return .commit(())
         }
         let app = try await app(bundleID)
         let group = app.groups.first { $0.id == id }

@@ -21,17 +21,15 @@ extension Realm {
                 field: "body", rule: "a PNG of at most \(Self.imageBytesMax) bytes",
                 remedy: "save it as PNG, and smaller")
         }
-        let (wall, who) = (ports.wall.now, context.actor)
-        try await home.write { writing in
+        try await house(.rows, context) { house in
             let key: [SQLValue] = [.text(bundleID), .text(imageID)]
-            let before = try writing.first(Statement.Catalogues.image, key)?.blob("contents")
-            let entry = AuditEntry(
-                who: who, wall: wall, deed: "image.put", subject: "\(bundleID)/\(imageID)",
+            let before = try house.writing.first(Statement.Catalogues.image, key)?
+                .blob("contents")
+            try house.writing.execute(Statement.Catalogues.putImage, key + [.blob(bytes)])
+            try house.audit(
+                "image.put", "\(bundleID)/\(imageID)",
                 before: before.map { "\($0.count) bytes" }, after: "\(bytes.count) bytes")
-            try writing.execute(
-                Statement.Catalogues.putImage,
-                [.text(bundleID), .text(imageID), .blob(bytes)])
-            try entry.write(writing)
+            return .commit(())
         }
     }
 
@@ -52,9 +50,8 @@ extension Realm {
                 (shelf.apps[BundleID(bundleID)]?.products(shownBy: imageID) ?? [])
                 + (try await namedBy(stored))
             let deletion = ImageDeletion(
-                bundleID: bundleID, imageID: imageID, users: users, revision: shelf.revision,
-                wall: ports.wall.now, who: context.actor)
-            if try await home.write({ try deletion.write($0) }) { return }
+                bundleID: bundleID, imageID: imageID, users: users, revision: shelf.revision)
+            if try await house(.rows, context, { try deletion.write($0) }) { return }
         }
         throw Refusal(
             .conflict, code: "catalogueBusy", "The catalogue changes all the time.",
@@ -70,7 +67,7 @@ extension Realm {
     public func image(_ imageID: String, bundleID: String) async throws -> [UInt8] {
         _ = try await app(bundleID)
         try Self.checkImageID(imageID)
-        let row = try await home.read { reading in
+        let row = try await readHouse { reading in
             try reading.first(Statement.Catalogues.image, [.text(bundleID), .text(imageID)])
         }
         guard let row else { throw Self.imageUnknown(imageID) }
@@ -105,26 +102,24 @@ private struct ImageDeletion: Sendable {
     let users: [String]
     /// The catalogue's, of which `users` are true.
     let revision: Int64
-    let wall: Timestamp
-    let who: String
 
-    /// False where the catalogue is another by now, and nothing was written.
-    func write(_ writing: any Writing) throws -> Bool {
+    /// Left, with false, where the catalogue is another by now.
+    func write(_ house: HouseLine) throws -> Ending<Bool> {
+        let writing = house.writing
         let key: [SQLValue] = [.text(bundleID), .text(imageID)]
         guard let now = try writing.first(Statement.Catalogues.holdRevision, []) else {
             throw StorageFault(.malformedRow, "the realm has no row")
         }
-        guard try now.integer("catalogue_revision") == revision else { return false }
+        guard try now.integer("catalogue_revision") == revision else { return .leave(false) }
         guard let image = try writing.first(Statement.Catalogues.image, key) else {
             throw Realm.imageUnknown(imageID)
         }
         guard users.isEmpty else { throw inUse }
         try writing.execute(Statement.Catalogues.deleteImage, key)
-        try AuditEntry(
-            who: who, wall: wall, deed: "image.delete", subject: "\(bundleID)/\(imageID)",
-            before: "\(try image.blob("contents").count) bytes", after: nil
-        ).write(writing)
-        return true
+        try house.audit(
+            "image.delete", "\(bundleID)/\(imageID)",
+            before: "\(try image.blob("contents").count) bytes", after: nil)
+        return .commit(true)
     }
 
     private var inUse: Refusal {

@@ -38,17 +38,14 @@ extension Realm {
         let app = try await app(bundleID)
         let made = try ProductDraft(request).applying(
             request.details ?? ProductChange(), isNew: true)
-        let entry = audit(
-            "product.create", "\(bundleID)/\(request.productId)", before: nil,
-            after: made.words, context)
         let values =
             try made.product.values(bundleID: app.bundleID, place: Self.lastPlace) + [
                 .text(made.listing.state.rawValue), .text(try made.listing.stored()),
             ]
-        let isMade = try await writeHouse { writing in
-            try writing.execute(Statement.Catalogues.bumpRevision, [])
+        let isMade = try await house(.catalogue, context) { house in
+            let writing = house.writing
             guard try writing.first(Statement.Catalogues.addProduct, values) != nil else {
-                return false
+                return .leave(false)
             }
             if let terms = made.terms {
                 let key: [SQLValue] = [.text(bundleID), .text(request.productId)]
@@ -60,8 +57,10 @@ extension Realm {
                     try group.values(
                         bundleID: bundleID, place: Self.lastPlace, isFromFile: false))
             }
-            try entry.write(writing)
-            return true
+            try house.audit(
+                "product.create", "\(bundleID)/\(request.productId)", before: nil,
+                after: made.words)
+            return .commit(true)
         }
         guard isMade else {
             throw Refusal(
@@ -105,9 +104,9 @@ extension Realm {
         let app = try await app(bundleID)
         try Edge.text(id, "productId")
         let key: [SQLValue] = [.text(bundleID), .text(id)]
-        let (wall, who, isProduction) = (ports.wall.now, context.actor, isProduction)
-        try await writeHouse { writing in
-            try writing.execute(Statement.Catalogues.bumpRevision, [])
+        let isProduction = isProduction
+        try await house(.catalogue, context) { house in
+            let writing = house.writing
             guard let row = try writing.first(Statement.Catalogues.product, key) else {
                 throw Self.unknownProduct
             }
@@ -126,11 +125,10 @@ extension Realm {
             }
             try writing.execute(Statement.AppVersions.noteSale, [.text(bundleID)])
             let changes = before.changes(to: after)
-            guard !changes.after.isEmpty else { return }
-            try AuditEntry(
-                who: who, wall: wall, deed: deed, subject: "\(bundleID)/\(id)",
-                before: changes.before, after: changes.after
-            ).write(writing)
+            guard !changes.after.isEmpty else { return .commit(()) }
+            try house.audit(
+                deed, "\(bundleID)/\(id)", before: changes.before, after: changes.after)
+            return .commit(())
         }
         return try await productRecord(id, bundleID: bundleID)
     }

@@ -76,15 +76,11 @@ extension Realm {
     private func ask(
         _ commit: PurchaseCommit, _ context: RequestContext
     ) async throws -> PurchaseOutcome {
-        do {
-            let outcome = try await storage(of: commit.key.customer).write {
-                try commit.ask($0)
-            }
-            committed(outcome, commit.key, context)
-            return outcome
-        } catch let before as AskedBefore {
-            return before.outcome
+        let ending = try await lineOrLeave(of: commit.key.customer, asking: commit.question) {
+            try commit.ask($0)
         }
+        if case .commit(let outcome) = ending { committed(outcome, commit.key, context) }
+        return ending.answer
     }
 
     /// Tells those who wait, after a commit holds.

@@ -25,7 +25,7 @@ extension Realm {
         let values: [SQLValue] = [
             .integer(session.customer.value), .text(session.bundleID.value),
         ]
-        let rows = try await storage(of: session.customer).read {
+        let rows = try await read(of: session.customer) {
             try $0.query(Statement.Transactions.records, values)
         }
         guard let revision = try rows.first?.integer("revision") else {

@@ -63,7 +63,7 @@ extension Realm {
         while true {
             let wall = ports.wall.now
             let start = FreshStart(wall: wall, randomness: ports.randomness)
-            let last = try await home.read {
+            let last = try await readHouse {
                 try $0.first(Statement.Restores.generation)?.integer("generation") ?? 0
             }
             let generation = start.generation(after: last)
@@ -71,14 +71,11 @@ extension Realm {
             let commit = ResetCommit(
                 realm: description.name, generation: generation, who: context.actor, wall: wall,
                 drawn: seededNext, elsewhere: elsewhere)
-            do { return try await home.write { try commit.write($0) } } catch is Outrun {
-                continue
-            }
+            let reset = try await home.writeOrLeave { try commit.write($0) }
+            // Another reset was first: this one has to be announced again.
+            if let reset = reset.answer { return reset }
         }
     }
-
-    /// Thrown to leave a write without committing.
-    fileprivate struct Outrun: Error {}
 
     /// The other clusters are cleared by the commits that bring them the new
     /// generation. All must answer, and owe no processor, before it is made;
@@ -112,11 +109,12 @@ private struct ResetCommit: Sendable {
     /// What other clusters are about to lose.
     let elsewhere: ClearedRows
 
-    func write(_ writing: any Writing) throws -> RealmReset {
+    /// Nil where another reset has made a generation that is not before this one.
+    func write(_ writing: any Writing) throws -> Ending<RealmReset?> {
         let cleared = try ClearedRows.clear(writing, drawn: drawn) + elsewhere
         guard
             try writing.first(Statement.Resets.newGeneration, [.integer(generation)]) != nil
-        else { throw Realm.Outrun() }
+        else { return .leave(nil) }
         let reset = RealmReset(
             realm: realm, generation: generation,
             purchases: cleared.purchases, transactions: cleared.transactions,
@@ -125,7 +123,7 @@ private struct ResetCommit: Sendable {
             who: who, wall: wall, deed: "realm.reset", subject: realm,
             before: reset.words, after: ResetNote.words(generation)
         ).write(writing)
-        return reset
+        return .commit(reset)
     }
 }
 

@@ -92,7 +92,7 @@ extension Realm {
         _ cause: String, of customer: CustomerID
     ) async throws -> ReadyNotification? {
         let key: [SQLValue] = [.integer(customer.value), .text(cause)]
-        let row = try await storage(of: customer).read {
+        let row = try await read(of: customer) {
             try $0.first(Statement.Notifications.facts, key)
         }
         guard let row, let url = try row.optionalText("notification_url"),
@@ -141,7 +141,7 @@ extension Realm {
         data.appAppleId = isProduction ? try row.optionalInteger("app_id") : nil
         if let transaction = try row.optionalInteger("transaction_id") {
             let key: [SQLValue] = [.integer(customer.value), .integer(transaction)]
-            let sold = try await storage(of: customer).read {
+            let sold = try await read(of: customer) {
                 try $0.first(Statement.Transactions.one, key)
             }
             guard let sold else {

@@ -49,7 +49,7 @@ extension Realm {
     /// The session as the database has it now; as it was where it has ended.
     func asOfNow(_ session: DeviceSession) async throws -> DeviceSession {
         let key: [SQLValue] = [.integer(session.customer.value), .blob(session.tokenHash)]
-        let row = try await storage(of: session.customer).read {
+        let row = try await read(of: session.customer) {
             try $0.first(Statement.Sessions.find, key)
         }
         return try row.map { try DeviceSession($0, session.customer, session.tokenHash) }
@@ -132,17 +132,15 @@ extension Realm {
         of customer: Int64, _ first: [UInt8], _ last: [UInt8], _ context: RequestContext,
         refusing: @escaping @Sendable (any Reading) throws -> Refusal?
     ) async throws -> SessionsEnded {
-        let (wall, who) = (ports.wall.now, context.actor)
-        let ended = try await storage(of: CustomerID(customer)).write { writing in
-            guard try writing.first(Statement.Customers.line, [.integer(customer)]) != nil else {
-                throw Self.customerNotFound
-            }
-            if let refusal = try refusing(writing) { throw refusal }
-            let ended = try Self.endSessions(of: customer, first, last, at: wall, writing)
+        let who = context.actor
+        let ended = try await line(of: CustomerID(customer), else: Self.customerNotFound) { line in
+            if let refusal = try refusing(line.writing) { throw refusal }
+            let ended = try Self.endSessions(
+                of: customer, first, last, at: line.wall, line.writing)
             try AuditEntry(
-                who: who, wall: wall, deed: "session.end", subject: "\(customer)",
+                who: who, wall: line.wall, deed: "session.end", subject: "\(customer)",
                 before: "\(ended) of these sessions", after: "0 of these sessions"
-            ).write(writing)
+            ).write(line.writing)
             return ended
         }
         wake(CustomerID(customer))

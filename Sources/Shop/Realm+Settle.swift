@@ -42,15 +42,17 @@ extension Realm {
             return outcome
         }
         do {
-            let settled = try await uncancelled(errand.customer) { writing in
-                let settled = try commit.settle(said, writing)
-                try Errands.settle(errand, ErrandReport(.done), writing)
-                return settled
+            let ending = try await uncancelledLine(
+                of: errand.customer, asking: commit.question
+            ) { line in
+                let ending = try commit.settle(said, line)
+                if case .commit = ending {
+                    try Errands.settle(errand, ErrandReport(.done), line.writing)
+                }
+                return ending
             }
-            committed(settled, commit.key, context)
-            return settled
-        } catch let before as AskedBefore {
-            return before.outcome
+            if case .commit(let settled) = ending { committed(settled, commit.key, context) }
+            return ending.answer
         } catch let fault as StorageFault {
             return try await unwritten(fault, said, commit, errand, context)
         }
@@ -123,7 +125,7 @@ extension Realm {
         let values: [SQLValue] = [
             .integer(row.key.customer.value), .text(row.key.bundleID.value),
         ]
-        let account = try await storage(of: row.key.customer).read {
+        let account = try await read(of: row.key.customer) {
             try $0.first(Statement.Purchases.appAccount, values)?.integer("app_transaction_id")
         }
         guard shelf.apps[row.key.bundleID] != nil, let account else {
@@ -139,7 +141,7 @@ extension Realm {
 
     func purchaseRow(_ key: PurchaseKey) async throws -> PurchaseRow? {
         let values = key.values
-        return try await storage(of: key.customer).read { reading in
+        return try await read(of: key.customer) { reading in
             try reading.first(Statement.Purchases.one, values).flatMap {
                 try PurchaseRow($0, key: key)
             }
@@ -158,21 +160,13 @@ extension Realm {
         _ kind: String, _ subject: String, of customer: CustomerID
     ) async throws -> Errand? {
         let leases = leases
-        do {
-            return try await storage(of: customer).write { writing in
-                let taken = try Errands.take(
-                    kind: kind, subject: subject, of: customer,
-                    lease: try leases.now(writing), writing)
-                guard let taken else { throw NothingToTake() }
-                return taken
-            }
-        } catch is NothingToTake {
-            return nil
-        }
+        return try await storage(of: customer).writeOrLeave { writing -> Ending<Errand?> in
+            let taken = try Errands.take(
+                kind: kind, subject: subject, of: customer, lease: try leases.now(writing),
+                writing)
+            return taken == nil ? .leave(nil) : .commit(taken)
+        }.answer
     }
-
-    /// Thrown to leave a write without committing.
-    private struct NothingToTake: Error {}
 
     /// What the processor says, or nil when it does not answer. A charge that
     /// may have been asked for before is asked about first: under the same

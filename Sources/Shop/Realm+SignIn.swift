@@ -34,7 +34,9 @@ extension Realm {
             appTransactionNumber: try await newNumber(
                 .appTransaction, bucket: customer.id.bucket),
             wall: ports.wall.now, countMax: sessionsMax)
-        let (session, known) = try await storage(of: customer.id).write { try arrival.write($0) }
+        let (session, known) = try await line(of: customer.id, asking: arrival.question) {
+            try arrival.write($0)
+        }
         // A device that was here before keeps its numbers.
         if let device = known.device, device != arrival.deviceNumber {
             giveBack(arrival.deviceNumber)
@@ -163,22 +165,23 @@ private struct Arrival: Sendable {
     var expires: Timestamp { wall.adding(seconds: Realm.sessionSeconds) }
     private var version: String { request.appVersion ?? Realm.unknownVersion }
 
+    private var bundle: SQLValue { .text(bundleID.value) }
+    private var device: SQLValue { .text(deviceUUID.text) }
+
+    var question: LineQuestion {
+        LineQuestion(statement: Statement.Sessions.arriving, values: [bundle, device])
+    }
+
     /// Answers also the numbers that device and account had before.
     func write(
-        _ writing: any Writing
+        _ line: CustomerLine
     ) throws -> (DeviceSession, known: (device: Int64?, account: Int64?)) {
-        let customer = SQLValue.integer(token.customer.value)
-        let bundle = SQLValue.text(bundleID.value)
-        let device = SQLValue.text(deviceUUID.text)
-        guard try writing.first(Statement.Customers.line, [customer]) != nil,
-            let clock = try writing.first(
-                Statement.Sessions.arriving, [customer, bundle, device])
-        else { throw StorageFault(.malformedRow, "a customer without a row") }
+        let (writing, customer) = (line.writing, SQLValue.integer(line.customer.value))
         let known = (
-            device: try clock.optionalInteger("device_id"),
-            account: try clock.optionalInteger("app_transaction_id")
+            device: try line.facts.optionalInteger("device_id"),
+            account: try line.facts.optionalInteger("app_transaction_id")
         )
-        let now = SQLValue.integer(try ClockRow(clock).now(wall: wall).milliseconds)
+        let now = SQLValue.integer(line.now.milliseconds)
         try writing.execute(
             Statement.Sessions.putDevice,
             [

@@ -63,7 +63,7 @@ extension Realm {
         let key: [SQLValue] = [
             .integer(OwedNotification.nobody.value), .text(Self.testCause(token)),
         ]
-        let (owed, rows) = try await home.read { reading in
+        let (owed, rows) = try await readHouse { reading in
             (
                 try reading.first(Statement.Notifications.facts, key),
                 try reading.query(Statement.Notifications.one, key + [.text(bundleID)])
@@ -90,7 +90,7 @@ extension Realm {
             .integer(OwedNotification.nobody.value), .text(Self.testCause(token)),
             .text(bundleID.value),
         ]
-        let (rows, clock) = try await home.read { reading in
+        let (rows, clock) = try await readHouse { reading in
             (
                 try reading.query(Statement.Notifications.one, values),
                 try reading.first(Statement.Realms.clock)
@@ -108,16 +108,13 @@ extension Realm {
     private func oweTest(
         _ bundleID: BundleID, _ context: RequestContext, isAudited: Bool = false
     ) async throws -> SendTestNotificationResponse {
-        let who = context.actor
-        let (name, wall) = (ports.randomness.uuid(), ports.wall.now)
+        let name = ports.randomness.uuid()
         let uuid = uuid(for: "notification/TEST/\(name)")
-        let token = try await home.write { writing -> String? in
-            guard let clock = try writing.first(Statement.Realms.clock) else {
-                throw StorageFault(.malformedRow, "the realm has no row")
-            }
+        let token = try await house(.rows, context) { house -> Ending<String?> in
+            let writing = house.writing
             let app = try writing.first(Statement.Notifications.url, [.text(bundleID.value)])
-            guard try app?.optionalText("notification_url") != nil else { return nil }
-            let now = try ClockRow(clock, hasLastEvent: false).now(wall: wall)
+            guard try app?.optionalText("notification_url") != nil else { return .leave(nil) }
+            let now = try Self.now(writing, wall: house.wall)
             let token = "\(name)_\(now.milliseconds)"
             let owed = OwedNotification(
                 customer: OwedNotification.nobody, cause: Self.testCause(token), uuid: uuid,
@@ -125,12 +122,11 @@ extension Realm {
                 owedAt: now)
             try owed.write(writing, hasURL: true)
             if isAudited {
-                try AuditEntry(
-                    who: who, wall: wall, deed: "notification.send", subject: bundleID.value,
-                    before: nil, after: "\(NotificationKind.test) \(token)"
-                ).write(writing)
+                try house.audit(
+                    "notification.send", bundleID.value, before: nil,
+                    after: "\(NotificationKind.test) \(token)")
             }
-            return token
+            return .commit(token)
         }
         guard let token else { throw AppleRefusal(.serverNotificationURLNotFound) }
         wakeWorkers()

@@ -58,10 +58,10 @@ extension Realm {
             .text(key.keyID), .text(key.issuerID), .text(bundleID), .blob(key.publicKey),
             .integer(wall.milliseconds),
         ]
-        let entry = audit("key.create", keyID, before: nil, after: bundleID, context)
-        try await home.write { writing in
-            try writing.execute(Statement.ServerKeys.insert, values)
-            try entry.write(writing)
+        try await house(.rows, context) { house in
+            try house.writing.execute(Statement.ServerKeys.insert, values)
+            try house.audit("key.create", keyID, before: nil, after: bundleID)
+            return .commit(())
         }
         return CreatedServerKey(
             keyId: keyID, issuerId: key.issuerID, bundleId: bundleID, privateKey: pem)
@@ -69,7 +69,7 @@ extension Realm {
 
     /// The realm's server keys, oldest first, without their private halves.
     public func serverKeys() async throws -> [ServerKeySummary] {
-        let rows = try await home.read { try $0.query(Statement.ServerKeys.list, []) }
+        let rows = try await readHouse { try $0.query(Statement.ServerKeys.list, []) }
         return try rows.map { row in
             ServerKeySummary(
                 keyId: try row.text("key_id"), issuerId: try row.text("issuer_id"),
@@ -84,14 +84,13 @@ extension Realm {
     /// issuer stays the realm's. Refusals: `textInvalid`, `serverKeyUnknown`.
     public func revokeServerKey(_ keyID: String, _ context: RequestContext) async throws {
         try Edge.text(keyID, "keyId")
-        let entry = audit("key.revoke", keyID, before: "in use", after: "revoked", context)
-        let isRevoked = try await home.write { writing in
-            let values: [SQLValue] = [.text(keyID), .integer(entry.wall.milliseconds)]
-            guard try writing.first(Statement.ServerKeys.revoke, values) != nil else {
-                return false
+        let isRevoked = try await house(.rows, context) { house in
+            let values: [SQLValue] = [.text(keyID), .integer(house.wall.milliseconds)]
+            guard try house.writing.first(Statement.ServerKeys.revoke, values) != nil else {
+                return .leave(false)
             }
-            try entry.write(writing)
-            return true
+            try house.audit("key.revoke", keyID, before: "in use", after: "revoked")
+            return .commit(true)
         }
         guard isRevoked else {
             throw Refusal(
@@ -109,7 +108,7 @@ extension Realm {
         guard !token.keyID.utf8.contains(0), token.keyID.utf8.count <= Edge.textBytesMax else {
             throw AppleRefusal.unauthorised
         }
-        let row = try await home.read {
+        let row = try await readHouse {
             try $0.first(Statement.ServerKeys.byID, [.text(token.keyID)])
         }
         guard let row,

@@ -63,7 +63,7 @@ extension Realm {
             .integer(session.customer.value), .text(session.bundleID.value), .integer(since),
         ]
         let wall = ports.wall.now
-        return try await storage(of: session.customer).read { reading in
+        return try await read(of: session.customer) { reading in
             guard try Self.isValid(session, at: wall, reading) else { return true }
             return try reading.first(Statement.Purchases.news, values) != nil
         }
@@ -77,20 +77,15 @@ extension Realm {
     ) async throws -> FinishResponse {
         guard let number = Edge.number(transactionID) else { throw Self.transactionNotFound }
         let finishing = Finishing(
-            customer: session.customer, bundleID: session.bundleID,
-            transaction: TransactionID(number), wall: ports.wall.now)
-        do {
-            let revision = try await storage(of: session.customer).write {
-                try finishing.write($0)
-            }
+            bundleID: session.bundleID, transaction: TransactionID(number))
+        let ending = try await lineOrLeave(of: session.customer) { try finishing.write($0) }
+        if case .commit = ending {
             wake(session.customer)
             ports.log(
                 .info, "finished", context,
                 session.facts.merging(["transaction": transactionID]) { first, _ in first })
-            return FinishResponse(transactionId: transactionID, revision: revision)
-        } catch let finished as FinishedBefore {
-            return FinishResponse(transactionId: transactionID, revision: finished.revision)
         }
+        return FinishResponse(transactionId: transactionID, revision: ending.answer)
     }
 
     static var transactionNotFound: Refusal {
@@ -118,7 +113,7 @@ extension Realm {
         ]
         let values = start + [.integer(after ?? .max), .integer(Int64(limit + 1))]
         let customer: [SQLValue] = [.integer(session.customer.value)]
-        return try await storage(of: session.customer).read { reading in
+        return try await read(of: session.customer) { reading in
             var rows = try reading.query(Statement.Transactions.since, values)
                 .map(TransactionFacts.init(row:))
             let line = try reading.first(Statement.Customers.revision, customer)
@@ -144,35 +139,24 @@ extension Realm {
     }
 }
 
-/// Thrown to leave a write without committing: it was done before.
-private struct FinishedBefore: Error {
-    let revision: Int64
-}
-
 private struct Finishing: Sendable {
-    let customer: CustomerID
     let bundleID: BundleID
     let transaction: TransactionID
-    let wall: Timestamp
 
-    func write(_ writing: any Writing) throws -> Int64 {
-        let owner = SQLValue.integer(customer.value)
-        guard let line = try writing.first(Statement.Customers.line, [owner]),
-            let clock = try writing.first(Statement.Customers.now, [owner])
-        else { throw StorageFault(.malformedRow, "a customer without a row") }
-        let revision = try line.integer("revision")
-        let now = try ClockRow(clock).now(wall: wall)
-        let finished = try writing.first(
+    /// The revision of the finish, this one or an earlier one.
+    func write(_ line: CustomerLine) throws -> Ending<Int64> {
+        let owner = SQLValue.integer(line.customer.value)
+        let finished = try line.writing.first(
             Statement.Transactions.finish,
             [
                 owner, .text(bundleID.value), .integer(transaction.value),
-                .integer(now.milliseconds), .integer(revision),
+                .integer(line.now.milliseconds), .integer(line.revision),
             ])
-        if finished != nil { return revision }
-        let row = try writing.first(
+        if finished != nil { return .commit(line.revision) }
+        let row = try line.writing.first(
             Statement.Transactions.one, [owner, .integer(transaction.value)])
         guard let facts = try row.map(TransactionFacts.init(row:)), facts.bundleID == bundleID
         else { throw Realm.transactionNotFound }
-        throw FinishedBefore(revision: facts.revision)
+        return .leave(facts.revision)
     }
 }

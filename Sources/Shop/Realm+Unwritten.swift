@@ -61,20 +61,22 @@ extension Realm {
     private func giveBack(
         _ commit: PurchaseCommit, _ reference: String, _ errand: Errand, _ context: RequestContext
     ) async throws -> PurchaseOutcome {
-        do {
-            let refused = try await uncancelled(errand.customer) { writing in
-                let refused = try commit.giveBack(reference, writing)
-                try Errands.settle(errand, ErrandReport(.done), writing)
-                return refused
+        let ending = try await uncancelledLine(
+            of: errand.customer, asking: commit.question
+        ) { line in
+            let ending = try commit.giveBack(reference, line)
+            if case .commit = ending {
+                try Errands.settle(errand, ErrandReport(.done), line.writing)
             }
+            return ending
+        }
+        if case .commit(let refused) = ending {
             committed(refused, commit.key, context)
             ports.log(
                 .error, "a sum is given back, since its sale cannot be written", context,
                 ["charge": commit.key.charge(in: description.id)])
-            return refused
-        } catch let before as AskedBefore {
-            return before.outcome
         }
+        return ending.answer
     }
 }
 

@@ -37,6 +37,8 @@ public final class Realm: Sendable {
     let bells: [WorkBell]
     /// Who does which kind of outer work.
     let handlers: [String: any ErrandHandler]
+    /// Who does which kind of inner work. Every process does all kinds.
+    let dueWorkHandlers: [String: any DueWorkHandler]
     let passwords: Passwords
     let recentSessions = RecentSessions()
     let attempts: AttemptLimits
@@ -63,6 +65,8 @@ public final class Realm: Sendable {
             (store.ports.courier.map { [NotificationErrands(courier: $0)] } ?? [])
             + (processor.map(ProcessorErrands.handlers) ?? [])
         self.handlers = Dictionary(uniqueKeysWithValues: handlers.map { ($0.kind, $0) })
+        dueWorkHandlers = Dictionary(
+            uniqueKeysWithValues: ports.dueWork.map { ($0.kind, $0) })
         authorities = store.authorities
         live = try await store.authorities.live(
             opening.description.environment == Self.production ? .production : .sandbox)

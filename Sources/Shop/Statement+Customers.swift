@@ -96,16 +96,17 @@ extension Statement {
             "customers.revision", [.integer],
             "SELECT revision, cleared_revision FROM customers WHERE customer_id = $1")
 
-        /// The realm's clock and the date of the customer's last event, read
-        /// behind the customer's line.
-        static let now = Statement(
-            "customers.now", [.integer],
+        /// What is read behind every customer's line: the realm's clock, the date
+        /// of the customer's last event, and when work of the customer falls due.
+        static let lineColumns = """
+            \(Realms.clockColumns),
+            (SELECT t.changed_at FROM transactions t WHERE t.customer_id = $1
+                ORDER BY t.revision DESC LIMIT 1) AS last_event,
+            (SELECT min(w.due_at) FROM due_work w WHERE w.customer_id = $1) AS first_due
             """
-            SELECT \(Realms.clockColumns),
-                (SELECT t.changed_at FROM transactions t WHERE t.customer_id = $1
-                    ORDER BY t.revision DESC LIMIT 1) AS last_event
-            FROM realm r
-            """)
+
+        static let now = Statement(
+            "customers.now", [.integer], "SELECT \(lineColumns) FROM realm r")
 
         static let all = [
             line, insert, change, setPassword, renewPassword, someHash, claimName, byID, byName,

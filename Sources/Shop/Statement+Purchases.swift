@@ -16,9 +16,7 @@ extension Statement {
         static let facts = Statement(
             "purchases.facts", [.integer, .text, .text, .text, .text, .blob],
             """
-            SELECT \(Realms.clockColumns),
-                (SELECT t.changed_at FROM transactions t WHERE t.customer_id = $1
-                    ORDER BY t.revision DESC LIMIT 1) AS last_event,
+            SELECT \(Customers.lineColumns),
                 (SELECT t.transaction_id FROM transactions t
                     WHERE t.customer_id = $1 AND t.bundle_id = $2 AND t.product_id = $4
                         AND t.product_type = 'non-consumable' AND t.revoked_at IS NULL) AS owned,

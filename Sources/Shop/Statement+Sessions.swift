@@ -31,9 +31,7 @@ extension Statement {
         static let arriving = Statement(
             "sessions.arriving", [.integer, .text, .text],
             """
-            SELECT \(Realms.clockColumns),
-                (SELECT t.changed_at FROM transactions t WHERE t.customer_id = $1
-                    ORDER BY t.revision DESC LIMIT 1) AS last_event,
+            SELECT \(Customers.lineColumns),
                 (SELECT d.device_id FROM devices d WHERE d.customer_id = $1
                     AND d.bundle_id = $2 AND d.device_uuid = $3) AS device_id,
                 (SELECT a.app_transaction_id FROM app_accounts a

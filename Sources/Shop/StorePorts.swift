@@ -109,6 +109,8 @@ public struct StorePorts: Sendable {
     public var opensSandboxes = true
     /// How many commits there were, where somebody counts them.
     public var commits: (@Sendable () -> Int)?
+    /// Who does inner work.
+    var dueWork: [any DueWorkHandler] = [ApprovalTimeout()]
     /// Keys of doors, in place of those that the store made for itself.
     public var doorKeys: [Door: String] = [:]
 

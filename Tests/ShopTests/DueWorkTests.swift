@@ -45,11 +45,11 @@ import Testing
     }
 
     @Test func `more than a page is done in one go`() async throws {
-        let world = try await asked(DueWork.pageMax + 3)
+        let world = try await asked(DueWork.customersMax + 3)
         pass(world)
 
-        #expect(try await world.realm.workOnce() == DueWork.pageMax + 3)
-        #expect(try await refused(world) == DueWork.pageMax + 3)
+        #expect(try await world.realm.workOnce() == DueWork.customersMax + 3)
+        #expect(try await refused(world) == DueWork.customersMax + 3)
     }
 
     /// Each piece is one commit: what was not done when a worker died is
@@ -59,17 +59,18 @@ import Testing
     {
         let world = try await asked(5)
         pass(world)
-        let worked = try await world.realm.rows(
-            Statement.DueWorks.page, [.integer(Int64.max)] + DueWork.firstCursor + [.integer(5)]
-        ).map(DueWork.init).prefix(2)
-        for work in worked {
-            try await world.realm.storage(of: work.customer).write { writing in
-                let line = try #require(
-                    try writing.first(
-                        Statement.Customers.line, [.integer(work.customer.value)]))
-                _ = try writing.first(
-                    Statement.DueWorks.take, work.key + [.integer(work.dueAt.milliseconds)])
-                try ApprovalTimeout().write(work, line: line, writing)
+        // Signing in would catch up.
+        let listed = try #require(await world.realm.listPurchases().purchases.first)
+        let kid = CustomerID(try #require(Int64(listed.customerId)))
+        for _ in 0..<2 {
+            let wall = world.wall.clock.now
+            try await world.realm.storage(of: kid).write { writing in
+                let first = try writing.first(
+                    Statement.DueWorks.first, [.integer(kid.value), .integer(.max)])
+                let work = try DueWork(#require(first))
+                let line = try CustomerLine(kid, asking: .time, wall: wall, writing)
+                #expect(try work.isTaken(writing))
+                try ApprovalTimeout().write(work, #require(line))
             }
         }
 
@@ -211,8 +212,10 @@ import Testing
             realmID: world.realm.description.id,
             shelf: try await world.realm.loadShelf(), wall: world.wall.clock.now,
             leases: world.realm.leases)
-        let outcome = try await world.realm.storage.write { try commit.ask($0) }
-        #expect(outcome.state == .authorising)
+        let ending = try await world.realm.lineOrLeave(
+            of: session.customer, asking: commit.question
+        ) { try commit.ask($0) }
+        #expect(ending.answer.state == .authorising)
         return commit
     }
 }

@@ -137,7 +137,7 @@ import Testing
             Statement.Customers.revision, Statement.Customers.byName, Statement.Purchases.facts,
             Statement.Purchases.settle, Statement.Purchases.answer, Statement.Purchases.one,
             Statement.Purchases.waitingByID, Statement.Purchases.waitingPage,
-            Statement.Purchases.answeredSince, Statement.DueWorks.page, Statement.DueWorks.take,
+            Statement.Purchases.answeredSince, Statement.DueWorks.heads, Statement.DueWorks.take,
             Statement.Errands.take,
             Statement.Transactions.one, Statement.Transactions.byID,
             Statement.Transactions.since, Statement.Transactions.finish,

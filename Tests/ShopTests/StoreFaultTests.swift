@@ -118,7 +118,9 @@ import Testing
             shelf: try await world.realm.loadShelf(), wall: TestWall.start,
             leases: world.realm.leases)
         let fault = await #expect(throws: StorageFault.self) {
-            try await world.realm.storage.write { try commit.ask($0) }
+            try await world.realm.lineOrLeave(of: key.customer, asking: commit.question) {
+                try commit.ask($0)
+            }
         }
 
         #expect(fault?.code == .malformedRow)

@@ -290,7 +290,8 @@ struct TestWorld: Sendable {
         places: TestPlaces = TestPlaces(), wall: TestWall = TestWall(), seed: Int64? = nil,
         randomness: UInt64 = 1, processor: ScriptedProcessor? = nil, realm: String? = nil,
         environment: String = Realm.sandbox, courier: (any Courier)? = nil,
-        keys: (any KeyStore)? = nil, opensSandboxes: Bool = true, doorKeys: [Door: String] = [:]
+        keys: (any KeyStore)? = nil, opensSandboxes: Bool = true, doorKeys: [Door: String] = [:],
+        dueWork: [any DueWorkHandler] = [ApprovalTimeout()]
     ) async throws -> TestWorld {
         let shared = try await Self.keys.value
         let logged = Logged()
@@ -301,6 +302,7 @@ struct TestWorld: Sendable {
             defaultRealmSeed: seed)
         ports.opensSandboxes = opensSandboxes
         ports.doorKeys = doorKeys
+        ports.dueWork = dueWork
         let store = try await Store.open(ports)
         if let realm, try await store.realms().allSatisfy({ $0.name != realm }) {
             _ = try await store.createRealm(

@@ -30,27 +30,25 @@ struct House: Sendable {
 
     /// Puts the copy in place of an older one. Where the home was reset since,
     /// what happened to this cluster's customers goes in the same commit.
-    /// Throws ``NotNewer`` where there is nothing to do.
-    func write(_ writing: any Writing) throws {
+    /// Leaves a cluster that has this state, or a later one.
+    func write(_ writing: any Writing) throws -> Ending<Void> {
         guard let now = try writing.first(Statement.Houses.state) else {
             throw StorageFault(.malformedRow, "the realm has no row")
         }
-        guard try now.integer("house_revision") < revision else { throw NotNewer() }
+        guard try now.integer("house_revision") < revision else { return .leave(()) }
         let before = try now.integer("generation")
         // Lines before the realm's row, as every customer's commit takes them.
         if before > 0, before < resetGeneration { _ = try ClearedRows.clear(writing) }
         guard
             try writing.first(
                 Statement.Houses.set, [.integer(revision)] + realm) != nil
-        else { throw NotNewer() }
+        else { return .leave(()) }
         for (table, rows) in zip(HouseTable.all, rows) { try table.put(rows, writing) }
         for (table, rows) in zip(HouseTable.all, rows).reversed() {
             try table.removeOthers(than: rows, writing)
         }
+        return .commit(())
     }
-
-    /// Thrown to leave a write without committing.
-    struct NotNewer: Error {}
 }
 
 /// A table of house rows, as it is copied.

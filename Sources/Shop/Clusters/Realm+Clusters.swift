@@ -10,10 +10,20 @@ extension Realm {
     /// Where a customer's facts are, all of them.
     func storage(of customer: CustomerID) -> any Storage { clusters.of(customer) }
 
+    /// Reads what is a customer's.
+    func read<Answer: Sendable>(
+        of customer: CustomerID, _ body: @escaping @Sendable (any Reading) throws -> Answer
+    ) async throws -> Answer { try await storage(of: customer).read(body) }
+
+    /// Reads what is nobody's: what is administered, names, and the audit.
+    func readHouse<Answer: Sendable>(
+        _ body: @escaping @Sendable (any Reading) throws -> Answer
+    ) async throws -> Answer { try await home.read(body) }
+
     /// Commercial time as a customer's cluster has it.
     func now(for customer: CustomerID) async throws -> Timestamp {
         let wall = ports.wall.now
-        return try await storage(of: customer).read { try Self.now($0, wall: wall) }
+        return try await read(of: customer) { try Self.now($0, wall: wall) }
     }
 
     /// Opens the home, makes what a new one lacks, and the others. One that

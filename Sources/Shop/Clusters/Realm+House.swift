@@ -6,18 +6,9 @@ import StoreWire
 
 /// Writes to house rows, which are the home's, and their way to the others.
 extension Realm {
-    /// Runs a commit at home, and brings what it changed to the other
-    /// clusters before it returns. One that cannot be reached gets it later,
-    /// from whoever works here; the log tells.
-    func writeHouse<Answer: Sendable>(
-        _ body: @escaping @Sendable (any Writing) throws -> Answer
-    ) async throws -> Answer {
-        let answer = try await home.write(body)
-        await bringHouse()
-        return answer
-    }
-
-    /// Brings the home's house rows to all other clusters, at the same time.
+    /// Brings the home's house rows to all other clusters, at the same time. One
+    /// that cannot be reached gets them later, from whoever works here; the log
+    /// says so.
     func bringHouse() async {
         if clusters.isOne { return }
         await withDiscardingTaskGroup { group in
@@ -47,7 +38,7 @@ extension Realm {
         }
         if there == here { return }
         let house = try await home.read { try House($0) }
-        do { try await far.write { try house.write($0) } } catch is House.NotNewer {}
+        _ = try await far.writeOrLeave { try house.write($0) }
     }
 
     private static func houseRevision(_ storage: any Storage) async throws -> Int64 {

@@ -9,8 +9,8 @@ import Storage
 /// does not find the row any more does nothing. So it needs no lease, and a
 /// process that dies has done the whole of it or nothing.
 struct DueWork: Hashable, Sendable {
-    /// Rows that are read at once.
-    static let pageMax = 100
+    /// Customers whose work is done in one commit.
+    static let customersMax = 100
 
     let customer: CustomerID
     /// Which handler does it.
@@ -48,11 +48,14 @@ struct DueWork: Hashable, Sendable {
         dueAt = Timestamp(milliseconds: try row.integer("due_at"))
     }
 
+    /// Takes the row for the one who does the work, behind the customer's line.
+    func isTaken(_ writing: any Writing) throws -> Bool {
+        try writing.first(Statement.DueWorks.take, key + [.integer(dueAt.milliseconds)]) != nil
+    }
+
     /// Where the next page starts.
-    var cursor: [SQLValue] { [.integer(dueAt.milliseconds)] + key }
-    static let firstCursor: [SQLValue] = [
-        .integer(Int64.min), .integer(0), .text(""), .text(""),
-    ]
+    var cursor: [SQLValue] { [.integer(dueAt.milliseconds), .integer(customer.value)] }
+    static let firstCursor: [SQLValue] = [.integer(Int64.min), .integer(0)]
 }
 
 /// Does the inner work of one kind.
@@ -67,7 +70,7 @@ protocol DueWorkHandler: Sendable {
 
 /// The effect of a piece of inner work.
 protocol DueWorkCommit: Sendable {
-    /// Writes it. The customer's line is held, and the row of the work is
-    /// gone; `line` is what locking the line answered.
-    func write(_ work: DueWork, line: Row, _ writing: any Writing) throws
+    /// Writes it in the customer's line; the row of the work is gone. Its date
+    /// is the work's own, which may be long before the line's time.
+    func write(_ work: DueWork, _ line: CustomerLine) throws
 }

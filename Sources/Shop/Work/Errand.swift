@@ -45,11 +45,21 @@ public struct ErrandReport: Sendable {
     /// run more than once.
     public let write: @Sendable (any Writing) throws -> Void
 
+    /// Writes what is its customer's own, before the errand is settled.
+    let writeInLine: (@Sendable (CustomerLine) throws -> Void)?
+
     public init(
         _ outcome: Outcome, write: @escaping @Sendable (any Writing) throws -> Void = { _ in }
     ) {
         self.outcome = outcome
         self.write = write
+        writeInLine = nil
+    }
+
+    init(_ outcome: Outcome, inLine write: @escaping @Sendable (CustomerLine) throws -> Void) {
+        self.outcome = outcome
+        self.write = { _ in }
+        writeInLine = write
     }
 }
 

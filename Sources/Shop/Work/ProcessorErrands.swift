@@ -39,11 +39,11 @@ enum ProcessorErrands {
                 ["kind": errand.kind, "charge": key.charge(in: realm.description.id)])
             return Realm.retry(errand, at: try await realm.now(for: errand.customer))
         }
-        let now = try await realm.now(for: errand.customer)
-        return ErrandReport(.done) { writing in
-            _ = try writing.first(Statement.Customers.line, [.integer(key.customer.value)])
-            try writing.execute(statement, key.values + [.integer(now.milliseconds)])
-        }
+        return ErrandReport(
+            .done,
+            inLine: { line in
+                try line.writing.execute(statement, key.values + [.integer(line.now.milliseconds)])
+            })
     }
 }
 

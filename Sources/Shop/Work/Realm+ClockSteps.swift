@@ -30,7 +30,7 @@ extension Realm {
         let limits = handlers.values.flatMap { handler in
             Self.limits(handler.kind, handler.retries(in: self))
         }
-        let works = Self.dueWorkHandlers.values.map { ($0.kind, $0.longestMilliseconds) }
+        let works = dueWorkHandlers.values.map { ($0.kind, $0.longestMilliseconds) }
         let count = try await storage.write { writing in
             let now = try Self.now(writing, wall: wall)
             let slack = now.adding(milliseconds: WallWatch.slackMilliseconds)

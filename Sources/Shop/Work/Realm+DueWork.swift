@@ -3,16 +3,13 @@
 import Commerce
 import Storage
 
+/// Inner work, done in its customers' order: of each customer the earliest
+/// first, until nothing of the customer is due. Each piece is done in its
+/// customer's line, and one commit serves many customers.
 extension Realm {
-    /// Who does which kind of inner work. Every process does all kinds.
-    static let dueWorkHandlers: [String: any DueWorkHandler] = {
-        let handlers: [any DueWorkHandler] = [ApprovalTimeout()]
-        return Dictionary(uniqueKeysWithValues: handlers.map { ($0.kind, $0) })
-    }()
-
-    /// Does the inner work that is due, in the order of its dates, and what
-    /// that makes due. Answers how much of it this call did, and how long the
-    /// next is off; what failed is logged, and tried when this is called again.
+    /// Does the inner work that is due, and what that makes due. Returns how
+    /// much of it this call did, and how long the next is off. What failed is
+    /// logged, holds up its own customer alone, and is tried when this is called again.
     ///
     /// Of every cluster; one that does not answer keeps none of the others from it.
     func workDue() async throws -> (count: Int, next: Duration?) {
@@ -29,67 +26,122 @@ extension Realm {
         return (count, next)
     }
 
-    /// Of one cluster, whose customers' dates are in order.
+    /// Of one cluster.
     func workDue(in index: Int) async throws -> (count: Int, next: Duration?) {
-        let storage = clusters[index]
-        let wall = ports.wall.now
         var (count, cursor) = (0, DueWork.firstCursor)
+        var failed: Set<CustomerID> = []
         while true {
-            let from = cursor
-            let (page, clock, next) = try await storage.read { reading in
-                let clock = try Self.clock(reading)
-                let instant = SQLValue.integer(clock.now(wall: wall).milliseconds)
-                let rows = try reading.query(
-                    Statement.DueWorks.page, [instant] + from + [.integer(Int64(DueWork.pageMax))])
-                let next = try reading.first(Statement.DueWorks.next, [instant])
-                return (
-                    try rows.map(DueWork.init), clock,
-                    try next.map { Timestamp(milliseconds: try $0.integer("due_at")) }
-                )
-            }
-            for work in page where await isDone(work) { count += 1 }
-            if let last = page.last {
-                cursor = last.cursor
-            } else {
-                let now = clock.now(wall: wall)
-                return (
-                    count,
-                    next.map { .milliseconds(clock.wallMilliseconds(from: now, to: $0)) }
-                )
-            }
+            let page = try await heads(beyond: cursor, in: index)
+            guard let last = page.works.last else { return (count, page.next) }
+            let wanted = page.works.filter { isKnown($0) && !failed.contains($0.customer) }
+            let (done, stuck) = await work(off: wanted, in: index)
+            count += done
+            failed.formUnion(stuck)
+            // What was done may have made more due, of the same customers.
+            if done == 0 { cursor = last.cursor }
         }
     }
 
-    /// Whether this call did it. A kind that this program does not know is a
-    /// newer one's, and left to it.
-    private func isDone(_ work: DueWork) async -> Bool {
-        guard let handler = Self.dueWorkHandlers[work.kind] else { return false }
-        do {
-            let commit = try await handler.prepare(work, in: self)
-            try await storage(of: work.customer).write { writing in
-                guard
-                    let line = try writing.first(
-                        Statement.Customers.line, [.integer(work.customer.value)]),
-                    try writing.first(
-                        Statement.DueWorks.take,
-                        work.key + [.integer(work.dueAt.milliseconds)]) != nil
-                else { throw DoneBefore() }
-                try commit.write(work, line: line, writing)
+    /// The work of one customer that is due, the earliest first. Returns how much
+    /// of it this call did; what fails is thrown.
+    func workDue(of customer: CustomerID) async throws -> Int {
+        var count = 0
+        while let work = try await firstDue(of: customer), isKnown(work) {
+            if try await isDone([work], in: storage(of: customer)) { count += 1 }
+        }
+        return count
+    }
+
+    /// A kind that this program does not know is a newer program's, and left to it,
+    /// with all that comes behind it in its customer's order.
+    private func isKnown(_ work: DueWork) -> Bool { dueWorkHandlers[work.kind] != nil }
+
+    private func firstDue(of customer: CustomerID) async throws -> DueWork? {
+        let wall = ports.wall.now
+        let key = SQLValue.integer(customer.value)
+        return try await storage(of: customer).read { reading in
+            guard let time = try reading.first(Statement.Customers.now, [key]) else { return nil }
+            let now = SQLValue.integer(try ClockRow(time).now(wall: wall).milliseconds)
+            return try reading.first(Statement.DueWorks.first, [key, now]).map(DueWork.init)
+        }
+    }
+
+    /// The first due piece of each of the earliest customers, and how long the
+    /// first that is not due yet is off.
+    private func heads(
+        beyond cursor: [SQLValue], in index: Int
+    ) async throws -> (works: [DueWork], next: Duration?) {
+        let wall = ports.wall.now
+        return try await clusters[index].read { reading in
+            let clock = try Self.clock(reading)
+            let now = clock.now(wall: wall)
+            let instant = SQLValue.integer(now.milliseconds)
+            let rows = try reading.query(
+                Statement.DueWorks.heads,
+                [instant] + cursor + [.integer(Int64(DueWork.customersMax))])
+            let next = try reading.first(Statement.DueWorks.next, [instant])
+                .map { Timestamp(milliseconds: try $0.integer("due_at")) }
+            return (
+                try rows.map(DueWork.init),
+                next.map { .milliseconds(clock.wallMilliseconds(from: now, to: $0)) }
+            )
+        }
+    }
+
+    /// Does one piece for each of several customers in one commit; where that
+    /// fails, each in a commit of its own, so that one holds up no other.
+    /// Returns how many were done, and the customers whose work failed.
+    private func work(
+        off works: [DueWork], in index: Int
+    ) async -> (done: Int, failed: [CustomerID]) {
+        if works.isEmpty { return (0, []) }
+        if works.count > 1, let done = try? await countDone(works, in: clusters[index]) {
+            return (done, [])
+        }
+        var (done, failed) = (0, [CustomerID]())
+        for work in works {
+            do { if try await isDone([work], in: clusters[index]) { done += 1 } } catch {
+                failed.append(work.customer)
+                ports.log(
+                    .error, "due work failed", nil, ["kind": work.kind, "fault": "\(error)"])
             }
-        } catch is DoneBefore {
-            return false
-        } catch {
+        }
+        return (done, failed)
+    }
+
+    private func isDone(_ works: [DueWork], in storage: any Storage) async throws -> Bool {
+        try await countDone(works, in: storage) > 0
+    }
+
+    /// One commit. What another worker did meanwhile is left out.
+    private func countDone(_ works: [DueWork], in storage: any Storage) async throws -> Int {
+        var pieces: [(work: DueWork, commit: any DueWorkCommit)] = []
+        // Lines are locked in one order, so that two workers never wait for each other.
+        for work in works.sorted(by: { $0.customer.value < $1.customer.value }) {
+            guard let handler = dueWorkHandlers[work.kind] else { continue }
+            pieces.append((work, try await handler.prepare(work, in: self)))
+        }
+        let wall = ports.wall.now
+        while !pieces.isEmpty {
+            let turn = pieces
+            let ending = try await storage.writeOrLeave { writing -> Ending<Int?> in
+                for (index, piece) in turn.enumerated() {
+                    let line = try CustomerLine(
+                        piece.work.customer, asking: .time, wall: wall, writing)
+                    // A line that was taken for nothing would leave a gap.
+                    guard let line, try piece.work.isTaken(writing) else { return .leave(index) }
+                    try piece.commit.write(piece.work, line)
+                }
+                return .commit(nil)
+            }
+            if let gone = ending.answer { pieces.remove(at: gone) } else { break }
+        }
+        for (work, _) in pieces {
+            wake(work.customer)
             ports.log(
-                .error, "due work failed", nil, ["kind": work.kind, "fault": "\(error)"])
-            return false
+                .info, "due work", nil,
+                ["kind": work.kind, "customer": work.customer.description])
         }
-        wake(work.customer)
-        ports.log(
-            .info, "due work", nil,
-            ["kind": work.kind, "customer": work.customer.description])
-        return true
+        return pieces.count
     }
-
-    /// Thrown to leave a write without committing.
-    private struct DoneBefore: Error {}
 }

@@ -230,10 +230,16 @@ extension Realm {
     /// What was done is written down also where the worker is about to end:
     /// in a task of its own, which nobody cancels.
     private func settle(_ errand: Errand, _ report: ErrandReport) async throws {
-        let storage = storage(of: errand.customer)
-        try await Task {
-            try await storage.write { try Errands.settle(errand, report, $0) }
-        }.value
+        guard let write = report.writeInLine else {
+            return try await uncancelled(errand.customer) {
+                try Errands.settle(errand, report, $0)
+            }
+        }
+        _ = try await uncancelledLine(of: errand.customer) { line -> Ending<Void> in
+            try write(line)
+            try Errands.settle(errand, report, line.writing)
+            return .commit(())
+        }
     }
 
     /// An errand that met a fault is tried again later and later. Where not even

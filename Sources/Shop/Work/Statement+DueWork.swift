@@ -11,13 +11,26 @@ extension Statement {
             ON CONFLICT (customer_id, kind, subject) DO UPDATE SET due_at = excluded.due_at
             """)
 
-        /// A page of what is due, in the order of its dates.
-        static let page = Statement(
-            "dueWork.page", [.integer, .integer, .integer, .text, .text, .integer],
+        /// What each customer's line has first among what is due, the earliest
+        /// customers first.
+        static let heads = Statement(
+            "dueWork.heads", [.integer, .integer, .integer, .integer],
+            """
+            SELECT d.customer_id, d.kind, d.subject, d.due_at FROM due_work d
+            WHERE d.due_at <= $1 AND (d.due_at, d.customer_id) > ($2, $3)
+                AND NOT EXISTS (
+                    SELECT 1 FROM due_work e WHERE e.customer_id = d.customer_id
+                        AND (e.due_at, e.kind, e.subject) < (d.due_at, d.kind, d.subject))
+            ORDER BY d.due_at, d.customer_id LIMIT $4
+            """)
+
+        /// What one customer's line has first among what is due.
+        static let first = Statement(
+            "dueWork.first", [.integer, .integer],
             """
             SELECT customer_id, kind, subject, due_at FROM due_work
-            WHERE due_at <= $1 AND (due_at, customer_id, kind, subject) > ($2, $3, $4, $5)
-            ORDER BY due_at, customer_id, kind, subject LIMIT $6
+            WHERE customer_id = $1 AND due_at <= $2
+            ORDER BY due_at, kind, subject LIMIT 1
             """)
 
         static let next = Statement(
@@ -47,6 +60,6 @@ extension Statement {
             RETURNING customer_id
             """)
 
-        static let all = [bringForward, insert, page, next, take, remove, any]
+        static let all = [bringForward, insert, heads, first, next, take, remove, any]
     }
 }

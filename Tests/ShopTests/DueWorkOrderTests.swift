@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Storage
+import StoreWire
+import Synchronization
+import Testing
+
+@testable import Shop
+
+/// Inner work in its customers' order: what happens to one customer happens
+/// earliest first, whatever else is due and whoever asks meanwhile.
+@Suite(.timeLimit(.minutes(5))) struct DueWorkOrderTests {
+    private static let month: Int64 = 30 * 86_400_000
+
+    /// Writes down what was done, once however often its commit ran.
+    private final class Diary: Sendable {
+        struct Entry: Hashable, Sendable {
+            let customer: CustomerID
+            let kind: String
+            let month: Int64
+            let revision: Int64
+        }
+
+        private let state = Mutex<[Entry]>([])
+
+        func note(_ work: DueWork, _ revision: Int64) {
+            let entry = Entry(
+                customer: work.customer, kind: work.kind,
+                month: work.dueAt.milliseconds(since: TestWall.start)
+                    / DueWorkOrderTests.month, revision: revision)
+            state.withLock { if !$0.contains(entry) { $0.append(entry) } }
+        }
+
+        func entries(of customer: CustomerID) -> [Entry] {
+            state.withLock { $0.filter { $0.customer == customer } }
+        }
+
+        func months(of customer: CustomerID) -> [Int64] { entries(of: customer).map(\.month) }
+    }
+
+    /// A made-up kind that owes itself again, so many months later; 0 is never.
+    private struct Recurring: DueWorkHandler, DueWorkCommit {
+        let kind: String
+        let months: Int64
+        let diary: Diary
+        var broken: CustomerID?
+        var longestMilliseconds: Int64 { .max }
+
+        func prepare(_ work: DueWork, in realm: Realm) async throws -> any DueWorkCommit { self }
+
+        func write(_ work: DueWork, _ line: CustomerLine) throws {
+            if work.customer == broken { throw StorageFault(.malformedRow, "made up") }
+            diary.note(work, line.revision)
+            guard months > 0 else { return }
+            let next = work.dueAt.adding(milliseconds: months * DueWorkOrderTests.month)
+            try DueWork(
+                customer: work.customer, kind: kind, subject: work.subject, dueAt: next
+            ).add(line.writing)
+        }
+    }
+
+    private func owe(
+        _ kind: String, inMonth month: Int64, _ customer: CustomerID, _ world: TestWorld
+    ) async throws {
+        let due = TestWall.start.adding(milliseconds: month * Self.month)
+        let work = DueWork(customer: customer, kind: kind, subject: "s", dueAt: due)
+        try await world.realm.storage(of: customer).write { try work.add($0) }
+    }
+
+    private func customers(_ count: Int, _ world: TestWorld) async throws -> [CustomerID] {
+        var made: [CustomerID] = []
+        for n in 0..<count {
+            let summary = try await world.realm.createCustomer(
+                CreateCustomerRequest(name: "c\(n)"), TestWorld.context)
+            made.append(CustomerID(try #require(Int64(summary.customerId))))
+        }
+        return made
+    }
+
+    private func jump(months: Int64, _ world: TestWorld) async throws {
+        _ = try await world.realm.moveClock(
+            MoveClockRequest(advanceMilliseconds: months * Self.month), TestWorld.context)
+    }
+
+    @Test func `a year's renewals have happened, beside what another customer has in month 12`()
+        async throws
+    {
+        let diary = Diary()
+        let world = try await TestWorld.open(
+            dueWork: [
+                Recurring(kind: "renewal", months: 1, diary: diary),
+                Recurring(kind: "once", months: 0, diary: diary),
+            ])
+        let made = try await customers(2, world)
+        try await owe("renewal", inMonth: 1, made[0], world)
+        try await owe("once", inMonth: 12, made[1], world)
+
+        try await jump(months: 12, world)
+
+        #expect(diary.months(of: made[0]) == Array(1...12))
+        #expect(diary.months(of: made[1]) == [12])
+        #expect(try await world.realm.workDue().count == 0)
+    }
+
+    @Test func `two kinds of one customer happen in the order of their dates`() async throws {
+        let diary = Diary()
+        let world = try await TestWorld.open(
+            dueWork: [
+                Recurring(kind: "a", months: 3, diary: diary),
+                Recurring(kind: "b", months: 1, diary: diary),
+            ])
+        let customer = try #require(try await customers(1, world).first)
+        try await owe("a", inMonth: 3, customer, world)
+        try await owe("b", inMonth: 5, customer, world)
+
+        try await jump(months: 7, world)
+
+        let order = diary.entries(of: customer).map { "\($0.kind)\($0.month)" }
+        #expect(order == ["a3", "b5", "a6", "b6", "b7"])
+        let revisions = diary.entries(of: customer).map(\.revision)
+        #expect(revisions == revisions.sorted() && Set(revisions).count == 5)
+    }
+
+    /// Nobody works here: the purchase itself has to catch up.
+    @Test func `a purchase is decided after all that fell due before it`() async throws {
+        let diary = Diary()
+        let world = try await TestWorld.open(
+            dueWork: [
+                Recurring(kind: "renewal", months: 1, diary: diary),
+                Recurring(kind: "once", months: 0, diary: diary),
+            ])
+        let customer = try await world.session().customer
+        try await owe("renewal", inMonth: 1, customer, world)
+        world.wall.advance(seconds: 3 * Self.month / 1000)
+        let device = try await world.session()
+        #expect(diary.months(of: customer) == [1, 2, 3], "signing in has caught up")
+        try await owe("once", inMonth: 2, customer, world)
+
+        let answer = try await world.buy("credits.5", purchaseID(1), session: device)
+
+        #expect(diary.months(of: customer) == [1, 2, 3, 2])
+        #expect(answer.state == "sold")
+        #expect(answer.revision > diary.entries(of: customer)[3].revision)
+    }
+
+    @Test func `many customers share a commit, and none of their revisions has a gap`()
+        async throws
+    {
+        let diary = Diary()
+        let world = try await TestWorld.open(
+            dueWork: [Recurring(kind: "once", months: 0, diary: diary)])
+        let made = try await customers(30, world)
+        for customer in made { try await owe("once", inMonth: 1, customer, world) }
+        world.wall.advance(seconds: Self.month / 1000)
+        let before = world.places.counter.commits
+
+        #expect(try await world.realm.workDue().count == 30)
+
+        #expect(world.places.counter.commits - before <= (TestClusters.areShared ? 2 : 1))
+        for customer in made { #expect(diary.entries(of: customer).map(\.revision) == [2]) }
+    }
+
+    @Test func `work that fails holds up its own customer, and nobody else`() async throws {
+        let diary = Diary()
+        let places = TestPlaces()
+        let first = try await TestWorld.open(places: places)
+        let made = try await customers(3, first)
+        await first.store.close()
+        let world = try await TestWorld.open(
+            places: places, randomness: 3,
+            dueWork: [
+                Recurring(kind: "renewal", months: 1, diary: diary, broken: made[1]),
+                Recurring(kind: "later", months: 0, diary: diary),
+            ])
+        for customer in made {
+            try await owe("renewal", inMonth: 1, customer, world)
+            try await owe("later", inMonth: 2, customer, world)
+        }
+
+        try await jump(months: 2, world)
+
+        #expect(diary.months(of: made[0]) == [1, 2, 2])
+        #expect(diary.months(of: made[1]) == [])
+        #expect(diary.months(of: made[2]) == [1, 2, 2])
+        #expect(world.logged.count("due work failed") == 1)
+        await #expect(throws: StorageFault.self) {
+            _ = try await world.realm.endSessions(
+                ofCustomer: made[1].description, TestWorld.context)
+        }
+    }
+}
