@@ -106,7 +106,7 @@ import Testing
 
         let changed = try file(written).selling(catalogue)
 
-        let start = written.dropLast(2) + #",{"displayPrice":"2.00","familyShareable":false,"#
+        let start = written.dropLast(2) + #",{"displayPrice":"2","familyShareable":false,"#
         #expect(text(changed).hasPrefix(start))
         #expect(!text(changed).contains("\n") && changed.catalogue == catalogue)
     }
