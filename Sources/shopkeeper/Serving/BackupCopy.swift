@@ -10,7 +10,7 @@ enum BackupCopy {
     static func place(beside path: String) -> String {
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
         removeLeft(in: folder)
-        return "\(path).\(ProcessInfo.processInfo.processIdentifier).copy"
+        return "\(path).\(getpid()).copy"
     }
 
     private static func removeLeft(in folder: String) {
