@@ -17,7 +17,8 @@ import Testing
         } matching: {
             Self.names("nobody", $0)
         }
-        let open = DispatchSemaphore(value: 1)
+        let open = DispatchSemaphore(value: 0)
+        open.signal()
         #expect(open.wait(for: "somebody", within: 0))
     }
 
