@@ -21,7 +21,7 @@ run: packages        ## serve the sample's catalogue on http://127.0.0.1:4780
 test: packages peers lint build unit  ## lint, build, every test, the peers' checks
 
 build:
-	$(SWIFT) build --build-tests
+	scripts/within 40 build $(SWIFT) build --build-tests
 
 unit:                ## every test that is built, on both engines
 	@scripts/run-tests --new-tally
@@ -47,23 +47,23 @@ test-growing:        ## the store's own tests with two clusters, on files and Po
 	    scripts/run-tests --filter 'ShopTests|ScenarioTests'
 
 lint:                ## the formatter's strict rules
-	$(SWIFT) format lint --strict --parallel --recursive $(wildcard $(SOURCES))
+	scripts/within 10 lint $(SWIFT) format lint --strict --parallel --recursive $(wildcard $(SOURCES))
 
 format:              ## write the files as the formatter wants them
 	$(SWIFT) format format --in-place --parallel --recursive $(wildcard $(SOURCES))
 
 test-stranger: packages  ## build a stranger's package against StoreKit, for real
-	scripts/test-stranger
+	scripts/within 30 test-stranger scripts/test-stranger
 
 packages:            ## system packages that are missing, through apt
-	@scripts/install-packages
+	@scripts/within 10 packages scripts/install-packages
 
 peers: $(VENV)/.installed  ## Python libraries we test against, in a local environment
 
 $(VENV)/.installed: Tests/Peers/requirements.txt
 	@echo "Installing the test peers of $< into $(VENV)"
 	$(PYTHON) -m venv $(VENV)
-	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	@scripts/within 10 peers $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
 	@touch $@
 
 bench: packages peers  ## the figures, as ratios measured in one run

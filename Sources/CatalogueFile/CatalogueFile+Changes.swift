@@ -6,8 +6,8 @@ import StrictJSON
 extension CatalogueFile {
     /// The same file selling what `catalogue` says: where a product's price,
     /// words or label are others they are replaced, new products are added
-    /// and those that are gone are left out. Everything else stays as it was
-    /// written; a file in which nothing changed keeps its very bytes.
+    /// and those that are gone are left out. Everything else keeps its very
+    /// bytes: the order of keys, white space, and keys that are not read.
     ///
     /// A subscription that is new is added to its group, which is made where
     /// there is none, at the highest level: a catalogue names no other.
@@ -22,7 +22,18 @@ extension CatalogueFile {
             throw CatalogueFileFault(problems: changes.problems)
         }
         changes.applySettings(from: self.catalogue, to: &tree)
-        let text = FileText(tree, endsWithLineFeed: bytes.last == 0x0A)
+        return try saying(tree)
+    }
+
+    /// The same file with another tree, written into the text that there is.
+    func saying(_ tree: JSONTree) throws(CatalogueFileFault) -> CatalogueFile {
+        let text: FileRewriter
+        do throws(JSONFailure) {
+            text = try FileRewriter(bytes, as: tree, limits: Self.limits)
+        } catch {
+            throw CatalogueFileFault(
+                name, "", "the file is not JSON: \(error)", "import it anew")
+        }
         return try CatalogueFile(tree, bytes: text.bytes, name: name, images: images)
     }
 
@@ -30,11 +41,14 @@ extension CatalogueFile {
     public static func new(
         selling catalogue: Catalogue, name: String
     ) throws(CatalogueFileFault) -> CatalogueFile {
-        let text = """
-            {"nonRenewingSubscriptions": [], "products": [], "settings": {},
-             "subscriptionGroups": [], "version": {"major": 4, "minor": 0}}
-            """
-        return try CatalogueFile(json: Array(text.utf8), name: name).selling(catalogue)
+        let empty = JSONTree.array([])
+        let tree = JSONTree.object([
+            .init("nonRenewingSubscriptions", empty), .init("products", empty),
+            .init("settings", .object([])), .init("subscriptionGroups", empty),
+            .init(
+                "version", .object([.init("major", .number("4")), .init("minor", .number("0"))])),
+        ])
+        return try CatalogueFile(json: FileText(tree).bytes, name: name).selling(catalogue)
     }
 }
 
@@ -72,12 +86,13 @@ private struct Changes {
     }
 
     func applySettings(from old: Catalogue, to tree: inout JSONTree) {
+        guard old.storefront != after.storefront || old.locale != after.locale else { return }
         var settings = tree["settings"] ?? .object([])
         if old.storefront != after.storefront {
-            settings["_storefront"] = .string(after.storefront)
+            settings.put("_storefront", .string(after.storefront))
         }
-        if old.locale != after.locale { settings["_locale"] = .string(after.locale) }
-        if tree["settings"] != settings { tree["settings"] = FileText.sorted(settings) }
+        if old.locale != after.locale { settings.put("_locale", .string(after.locale)) }
+        tree.put("settings", settings)
     }
 
     private mutating func kept(_ group: JSONTree, _ products: [ProductID: Product]) -> JSONTree {
@@ -115,17 +130,17 @@ private struct Changes {
         }
         var item = item
         if old.price != new.price || losesPrice || gainsPrice {
-            item["displayPrice"] = .string(priceText(new))
+            item.put("displayPrice", .string(priceText(new)))
         }
         if old.referenceName != new.referenceName {
-            item["referenceName"] = .string(new.referenceName)
+            item.put("referenceName", .string(new.referenceName))
         }
         if old.isFamilyShareable != new.isFamilyShareable {
-            item["familyShareable"] = .boolean(new.isFamilyShareable)
+            item.put("familyShareable", .boolean(new.isFamilyShareable))
             item["familySharable"] = nil
         }
         if old.localizations != new.localizations {
-            item["localizations"] = .array(new.localizations.map(Self.tree))
+            item.put("localizations", new.localizations.tree(over: item["localizations"]))
         }
         return item
     }
@@ -165,10 +180,7 @@ private struct Changes {
     private func append(_ item: JSONTree, under key: String, to tree: inout JSONTree) {
         var items: [JSONTree] = []
         if case .array(let present)? = tree[key] { items = present }
-        let isNew = tree[key] == nil
-        tree[key] = .array(items + [item])
-        guard isNew, case .object(let members) = tree else { return }
-        tree = .object(members.sorted { FileText.precedes($0.key, $1.key) })
+        tree.put(key, .array(items + [item]))
     }
 
     private func tree(_ product: Product) -> JSONTree {
@@ -176,7 +188,7 @@ private struct Changes {
             .init("displayPrice", .string(priceText(product))),
             .init("familyShareable", .boolean(product.isFamilyShareable)),
             .init("internalID", .string(Self.internalID(of: product.id))),
-            .init("localizations", .array(product.localizations.map(Self.tree))),
+            .init("localizations", product.localizations.tree(over: nil)),
             .init("productID", .string(product.id.value)),
             .init("referenceName", .string(product.referenceName)),
             .init("type", .string(Self.typeName(product.type))),
@@ -190,14 +202,6 @@ private struct Changes {
             ]
         }
         return FileText.sorted(.object(members))
-    }
-
-    private static func tree(_ localization: Localization) -> JSONTree {
-        .object([
-            .init("description", .string(localization.details)),
-            .init("displayName", .string(localization.displayName)),
-            .init("locale", .string(localization.locale)),
-        ])
     }
 
     private static func typeName(_ type: ProductType) -> String {

@@ -14,8 +14,7 @@ extension CatalogueFile {
         var tree = tree
         changes.apply(to: &tree)
         guard tree != self.tree else { return self }
-        let text = FileText(tree, endsWithLineFeed: bytes.last == 0x0A)
-        return try CatalogueFile(tree, bytes: text.bytes, name: name, images: images)
+        return try saying(tree)
     }
 }
 
@@ -50,16 +49,14 @@ private struct SubscriptionChanges {
                 return changed(group)
             } + added
         guard wanted != groups else { return }
-        let isNew = tree["subscriptionGroups"] == nil
-        tree["subscriptionGroups"] = .array(wanted)
-        if isNew { tree = FileText.topSorted(tree) }
+        tree.put("subscriptionGroups", .array(wanted))
     }
 
     private var added: [JSONTree] {
         (new ?? []).filter { old[$0.id] == nil }.map { group in
             .object([
                 .init("id", .string(group.id)),
-                .init("localizations", .array(group.localizations.map(Self.tree))),
+                .init("localizations", group.localizations.tree(over: nil)),
                 .init("name", .string(group.referenceName)),
                 .init("subscriptions", .array([])),
             ])
@@ -72,10 +69,10 @@ private struct SubscriptionChanges {
         var group = group
         if let wanted = new?.first(where: { $0.id == id }) {
             if wanted.referenceName != known.referenceName {
-                group["name"] = .string(wanted.referenceName)
+                group.put("name", .string(wanted.referenceName))
             }
             if wanted.localizations != known.localizations {
-                group["localizations"] = .array(wanted.localizations.map(Self.tree))
+                group.put("localizations", wanted.localizations.tree(over: group["localizations"]))
             }
         } else if new != nil, known.products.isEmpty {
             return nil
@@ -94,16 +91,15 @@ private struct SubscriptionChanges {
         guard case .string(let text)? = item["productID"], let old = before[ProductID(text)],
             let new = after[ProductID(text)]
         else { return item }
-        let written = item
         var item = item
-        if old.level != new.level { item["groupNumber"] = .number("\(new.level)") }
+        if old.level != new.level { item.put("groupNumber", .number("\(new.level)")) }
         for (kind, key) in OfferText.keys where old.offers(kind) != new.offers(kind) {
             replace(key, kind, from: old.offers(kind), to: new.offers(kind), text, in: &item)
         }
         if old.introductoryOffers != new.introductoryOffers {
             replaceIntroductory(old.introductoryOffers, new.introductoryOffers, text, in: &item)
         }
-        return item == written ? written : FileText.topSorted(item)
+        return item
     }
 
     /// The newer list where there is one or more than one is wanted; the
@@ -116,33 +112,38 @@ private struct SubscriptionChanges {
             replace("introductoryOffers", .introductory, from: old, to: new, product, in: &item)
         }
         guard item["introductoryOffer"] != nil || !hadList else { return }
-        let first = new.first { $0.billingPlan != .monthly }
-        item["introductoryOffer"] =
-            first.map { OfferText.tree($0, .introductory, product) } ?? .null
+        let (before, first) = (
+            old.first { $0.billingPlan != .monthly }, new.first { $0.billingPlan != .monthly }
+        )
+        guard before != first || item["introductoryOffer"] == nil else { return }
+        let written = (item["introductoryOffer"] ?? .null, before)
+        item.put(
+            "introductoryOffer",
+            first.map { OfferText.tree($0, .introductory, product, over: written) } ?? .null)
     }
 
-    /// Offers that are as before keep what is written of them.
+    /// Offers that are as before keep what is written of them, and changed ones
+    /// what did not change.
     private func replace(
         _ key: String, _ kind: OfferKind, from old: [Offer], to new: [Offer], _ product: String,
         in item: inout JSONTree
     ) {
         var written: [JSONTree] = []
         if case .array(let present)? = item[key] { written = present }
-        // What is written and what was read of it stand in one order only
-        // where nothing was passed over.
-        let texts = written.count == old.count ? Array(zip(old, written)) : []
-        item[key] = .array(
-            new.map { offer in
-                texts.first { $0.0 == offer }?.1 ?? OfferText.tree(offer, kind, product)
-            })
-    }
-
-    private static func tree(_ words: Localization) -> JSONTree {
-        .object([
-            .init("description", .string(words.details)),
-            .init("displayName", .string(words.displayName)),
-            .init("locale", .string(words.locale)),
-        ])
+        let texts = OfferText.pairs(written, old)
+        let known = texts.compactMap { text, offer in offer.map { (text, Optional($0)) } }
+        var offers = new.map { offer in
+            let same =
+                known.first { $0.1 == offer }
+                ?? known.first { $0.1?.name(as: kind) == offer.name(as: kind) }
+            guard let same else { return OfferText.tree(offer, kind, product) }
+            return OfferText.tree(offer, kind, product, over: same)
+        }
+        // What was not read stays where it is.
+        for (place, text) in texts.enumerated() where text.1 == nil {
+            offers.insert(text.0, at: min(place, offers.count))
+        }
+        item.put(key, .array(offers))
     }
 }
 
@@ -151,6 +152,31 @@ private enum OfferText {
     static let keys: [(OfferKind, String)] = [
         (.promotional, "adHocOffers"), (.code, "codeOffers"), (.winBack, "winbackOffers"),
     ]
+
+    /// An offer in place of another, of which all stays that is the same.
+    static func tree(
+        _ offer: Offer, _ kind: OfferKind, _ product: String, over written: (JSONTree, Offer?)
+    ) -> JSONTree {
+        guard case (.object, let old?) = written else { return tree(offer, kind, product) }
+        var item = written.0
+        item.put(
+            changesFrom: tree(old, kind, product), to: tree(offer, kind, product),
+            except: ["internalID"])
+        return item
+    }
+
+    /// What is written with what was read of it: nil where it was passed over.
+    static func pairs(_ written: [JSONTree], _ read: [Offer]) -> [(JSONTree, Offer?)] {
+        var rest = read[...]
+        return written.map { item in
+            guard let offer = rest.first, item.text("paymentMode") == offer.mode.rawValue,
+                offer.id == nil || item.text("offerID").isSame(as: offer.id),
+                item.text("referenceName").isSame(as: offer.referenceName)
+            else { return (item, nil) }
+            rest.removeFirst()
+            return (item, offer)
+        }
+    }
 
     static func tree(_ offer: Offer, _ kind: OfferKind, _ product: String) -> JSONTree {
         let own = "\(product)/\(kind.rawValue)/\(offer.name(as: kind))"
@@ -185,12 +211,6 @@ private enum OfferText {
 }
 
 extension FileText {
-    /// The same object with its own keys in Xcode's order.
-    static func topSorted(_ tree: JSONTree) -> JSONTree {
-        guard case .object(let members) = tree else { return tree }
-        return .object(members.sorted { precedes($0.key, $1.key) })
-    }
-
     /// Eight upper-case hexadecimal digits, as editors make them, always the
     /// same for the same name: FNV-1a.
     static func internalID(of name: String) -> String {

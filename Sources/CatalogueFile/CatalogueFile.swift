@@ -20,7 +20,7 @@ public struct CatalogueFile: Sendable {
     /// What the file was called when it was read.
     public let name: String
     let tree: JSONTree
-    /// As read, or as Xcode would write what was changed.
+    /// As read, with what was changed in its place.
     public let bytes: [UInt8]
 
     /// The products, in the file's order.
@@ -28,7 +28,7 @@ public struct CatalogueFile: Sendable {
 
     /// The largest file that is read.
     public static let bytesMax = 16 * 1024 * 1024
-    private static let limits = JSONLimits(bytesMax: bytesMax, depthMax: JSONNesting.depthMax)
+    static let limits = JSONLimits(bytesMax: bytesMax, depthMax: JSONNesting.depthMax)
 
     /// Reads a file, or a package: a folder `NAME.storekit` that holds
     /// `Configuration.storekit` and, in `Assets`, images.

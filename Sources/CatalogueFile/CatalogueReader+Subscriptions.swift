@@ -122,9 +122,21 @@ extension CatalogueReader {
     private mutating func offers(_ item: Node, _ key: String, _ period: Period) -> [Offer] {
         var offers: [Offer] = []
         for entry in list(item, key) where isObject(entry) {
-            if let offer = offer(entry, period) { offers.append(offer) }
+            guard let offer = offer(entry, period), hasName(entry, in: key) else { continue }
+            offers.append(offer)
         }
         return offers
+    }
+
+    /// Offers that apps ask for by their id have one by the rule for all ids.
+    private mutating func hasName(_ entry: Node, in key: String) -> Bool {
+        guard ["adHocOffers", "winbackOffers"].contains(key),
+            let id = text(entry, "offerID"), !IDText.isID(id)
+        else { return true }
+        warn(
+            entry.path(to: "offerID"), "an offer's id is \(IDText.rule)",
+            "rename it, in the file and in the app; the offer is left out")
+        return false
     }
 
     private mutating func offer(_ entry: Node, _ own: Period) -> Offer? {
@@ -137,8 +149,9 @@ extension CatalogueReader {
             : price(entry, of: "an offer that is paid", otherwise: "the offer is left out")
         guard let price else { return nil }
         return Offer(
-            id: text(entry, "offerID"), referenceName: text(entry, "referenceName"), mode: mode,
-            period: period, periodCount: mode == .payAsYouGo ? periodCount(entry) : 1,
+            id: text(entry, "offerID").flatMap { IDText.isID($0) ? $0 : nil },
+            referenceName: text(entry, "referenceName"), mode: mode, period: period,
+            periodCount: mode == .payAsYouGo ? periodCount(entry) : 1,
             price: price, billingPlan: plan(entry), eligibility: eligibility(entry),
             isStackable: boolean(entry, "isStackable") ?? false,
             isEligible: boolean(entry, "isEligible") ?? false)

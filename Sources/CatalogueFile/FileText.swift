@@ -5,13 +5,24 @@ import StrictJSON
 /// Writes JSON as Xcode writes its configuration files, so that a file that
 /// goes through here shows no difference where nothing was changed: two
 /// spaces a level, a space on both sides of a colon, empty lists over three
-/// lines, one line feed at the end.
+/// lines, one line feed at the end. Beside what others wrote it writes in
+/// their style.
 struct FileText {
     private(set) var bytes: [UInt8] = []
+    private let style: FileStyle
+    /// What the lines of the value's own level begin with.
+    private let margin: [UInt8]
 
     init(_ tree: JSONTree, endsWithLineFeed: Bool = true) {
-        write(tree, level: 0)
+        self.init(tree, .editor, margin: [])
         if endsWithLineFeed { bytes.append(0x0A) }
+    }
+
+    /// A value that stands in a line that begins with `margin`.
+    init(_ tree: JSONTree, _ style: FileStyle, margin: [UInt8]) {
+        self.style = style
+        self.margin = margin
+        write(tree, level: 0)
     }
 
     /// The order in which Xcode writes keys: without regard to case, so that
@@ -46,7 +57,7 @@ struct FileText {
         case .object(let members):
             list("{", "}", members, level) { writer, member in
                 StrictJSON.write(member.key, to: &writer.bytes)
-                writer.add(" : ")
+                writer.bytes += writer.style.colon
                 writer.write(member.value, level: level + 1)
             }
         }
@@ -58,20 +69,65 @@ struct FileText {
     ) {
         add(open)
         for (index, element) in elements.enumerated() {
-            add(index == 0 ? "\n" : ",\n")
-            indent(level + 1)
+            if index > 0 { bytes += style.comma }
+            newLine(level + 1)
             write(&self, element)
         }
-        add(elements.isEmpty ? "\n\n" : "\n")
-        indent(level)
+        if !elements.isEmpty {
+            newLine(level)
+        } else if style == .editor {
+            bytes += style.lineEnd
+            newLine(level)
+        }
         add(close)
     }
 
-    private mutating func indent(_ level: Int) {
-        bytes.append(contentsOf: repeatElement(0x20, count: level * 2))
+    private mutating func newLine(_ level: Int) {
+        guard !style.isInline else { return }
+        bytes += style.lineEnd + margin
+        for _ in 0..<level { bytes += style.indent }
     }
 
     private mutating func add(_ text: String) {
         bytes.append(contentsOf: text.utf8)
+    }
+}
+
+/// The white space of a file.
+struct FileStyle: Equatable {
+    var indent = Array("  ".utf8)
+    var colon = Array(" : ".utf8)
+    var lineEnd = Array("\n".utf8)
+    /// Everything stands on one line.
+    var isInline = false
+
+    /// Xcode's.
+    static let editor = FileStyle()
+
+    /// Between two values, before the line ends.
+    var comma: [UInt8] {
+        let isSpaced = isInline && colon.last == 0x20
+        return Array((isSpaced ? ", " : ",").utf8)
+    }
+
+    /// The same on one line.
+    var inline: FileStyle {
+        var style = self
+        style.isInline = true
+        return style
+    }
+}
+
+extension FileStyle {
+    /// That of a text, as its first member shows it.
+    init(of text: [UInt8], _ root: JSONPlace) {
+        isInline = !text[root.bytes].contains(0x0A)
+        if text.contains(0x0D) { lineEnd = Array("\r\n".utf8) }
+        guard let key = root.keys.first, let value = root.parts.first else { return }
+        colon = Array(text[key.upperBound..<value.bytes.lowerBound])
+        let gap = text[(root.bytes.lowerBound + 1)..<key.lowerBound]
+        if let end = gap.lastIndex(of: 0x0A), end + 1 < gap.endIndex {
+            indent = Array(gap[(end + 1)...])
+        }
     }
 }

@@ -2,7 +2,6 @@
 
 public import Commerce
 import Foundation
-import Synchronization
 
 /// The only place that reads the machine's clocks, randomness and environment.
 public enum Live {
@@ -69,26 +68,4 @@ public enum Live {
     public static func sleep(_ duration: Duration) async throws {
         try await Task.sleep(for: duration)
     }
-
-    /// Lets calls to a host go to the host alone, whatever proxy the environment
-    /// names. Foundation's URLSession reads no setting of its own for that on Linux,
-    /// only the variable `no_proxy`, each time it connects.
-    ///
-    /// It is written only where a proxy is named and the host is not listed yet.
-    /// glibc leaves the list of variables in place that a reader on another thread
-    /// has begun, unless the process had enlarged it itself before.
-    public static func keepFromProxies(_ host: String) {
-        let proxies = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
-        writing.withLock { _ in
-            let environment = environment
-            guard proxies.contains(where: { environment[$0]?.isEmpty == false }) else { return }
-            let known = [environment["no_proxy"], environment["NO_PROXY"]]
-                .compactMap { $0 }.first { !$0.isEmpty }
-            let listed = (known ?? "").split { $0 == "," || $0 == " " }
-            guard known != "*", !listed.contains(where: { $0 == host }) else { return }
-            setenv("no_proxy", (known.map { $0 + "," } ?? "") + host, 1)
-        }
-    }
-
-    private static let writing = Mutex(())
 }

@@ -10,9 +10,12 @@ final class AttemptLimits: Sendable {
     /// Remembered at once, of each kind: a few megabytes.
     static let entriesMax = 20_000
 
+    /// A name of what is limited, compared by bytes.
+    typealias Key = Identifier<AttemptLimits, String>
+
     fileprivate struct Table {
         let rule: AttemptRule
-        var entries: [String: Attempts] = [:]
+        var entries: [Key: Attempts] = [:]
 
         mutating func makeRoom(at now: Timestamp) {
             guard entries.count >= AttemptLimits.entriesMax else { return }
@@ -23,7 +26,7 @@ final class AttemptLimits: Sendable {
             entries = entries.filter { $0.value.last > middle || $0.value.underWay > 0 }
         }
 
-        mutating func change(_ key: String, at now: Timestamp, _ body: (inout Attempts) -> Void) {
+        mutating func change(_ key: Key, at now: Timestamp, _ body: (inout Attempts) -> Void) {
             body(&entries[key, default: Attempts()])
             if entries[key]?.isForgotten(at: now) == true { entries[key] = nil }
         }
@@ -39,16 +42,22 @@ final class AttemptLimits: Sendable {
 
     /// One sign-in: to which account, and from where.
     struct SignIn: Hashable, Sendable {
-        let account: String
+        let account: Key
         /// The client's address; nil inside this process.
-        let client: String?
+        let client: Key?
         /// The installation, where it has signed in to the account before.
         let knownDevice: String?
+
+        init(account: String, client: String?, knownDevice: String?) {
+            self.account = Key(account)
+            self.client = client.map { Key($0) }
+            self.knownDevice = knownDevice
+        }
     }
 
     fileprivate struct Origin: Hashable, Sendable {
-        let account: String
-        let client: String
+        let account: Key
+        let client: Key
     }
 
     private let state = Mutex(State())
@@ -72,7 +81,7 @@ final class AttemptLimits: Sendable {
         }
         if let wait { throw Self.tooManyAttempts(wait, field: "customer") }
         do {
-            let answer = try await isRight(place.client ?? place.account)
+            let answer = try await isRight((place.client ?? place.account).value)
             let ended = now()
             state.withLock { state in
                 state.end(place, isRight: answer, at: ended)
@@ -90,7 +99,7 @@ final class AttemptLimits: Sendable {
     /// Throws `tooManyAttempts` where a client brought too many wrong keys.
     func admitKey(of client: String, at now: Timestamp) throws {
         let wait = state.withLock { state in
-            state.keys.entries[client]?.wait(state.keys.rule, at: now)
+            state.keys.entries[Key(client)]?.wait(state.keys.rule, at: now)
         }
         if let wait { throw Self.tooManyAttempts(wait, field: "Authorization") }
     }
@@ -98,7 +107,7 @@ final class AttemptLimits: Sendable {
     func wrongKey(of client: String, at now: Timestamp) {
         state.withLock { state in
             state.keys.makeRoom(at: now)
-            state.keys.change(client, at: now) { $0.mistake(at: now) }
+            state.keys.change(Key(client), at: now) { $0.mistake(at: now) }
         }
     }
 
@@ -115,23 +124,23 @@ final class AttemptLimits: Sendable {
 /// Where the attempts of a sign-in are counted.
 private struct AttemptPlace {
     /// The account's, or that of one of its devices or addresses.
-    let account: String
+    let account: AttemptLimits.Key
     /// Nil: no client's mistakes count.
-    let client: String?
+    let client: AttemptLimits.Key?
 }
 
 extension AttemptLimits.State {
     fileprivate func place(of signIn: AttemptLimits.SignIn) -> AttemptPlace {
         let account = signIn.account
         if let device = signIn.knownDevice {
-            return AttemptPlace(account: "\(account)/device/\(device)", client: nil)
+            return AttemptPlace(account: .init("\(account)/device/\(device)"), client: nil)
         }
         guard let client = signIn.client else {
             return AttemptPlace(account: account, client: nil)
         }
         let origin = AttemptLimits.Origin(account: account, client: client)
         return AttemptPlace(
-            account: addresses[origin] == nil ? account : "\(account)/address/\(client)",
+            account: addresses[origin] == nil ? account : .init("\(account)/address/\(client)"),
             client: client)
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Commerce
 import Foundation
 import Synchronization
 
@@ -17,8 +18,11 @@ final class PasswordQueue: Sendable {
     static let jobsMax = 4096
     static let retryAfterSeconds = 2
 
+    /// A holder's name, compared by bytes.
+    private typealias Holder = Identifier<PasswordQueue, String>
+
     private struct Job: Sendable {
-        let holder: String?
+        let holder: Holder?
         let work: Int
         /// Nil until its request waits for the answer.
         var run: (@Sendable () -> Void)?
@@ -35,7 +39,7 @@ final class PasswordQueue: Sendable {
         var line: [Int] = []
 
         /// How many jobs of each holder in the queue were begun.
-        var turns: [String?: Int] = [:]
+        var turns: [Holder?: Int] = [:]
 
         /// Holders take turns, so that many jobs of one hold no other up: the oldest
         /// job of those holders that had the fewest turns.
@@ -55,7 +59,7 @@ final class PasswordQueue: Sendable {
             turns = turns.filter { holders.contains($0.key) }
         }
 
-        func work(of holder: String?) -> Int {
+        func work(of holder: Holder?) -> Int {
             jobs.values.reduce(0) { $0 + ($1.holder == holder ? $1.work : 0) }
         }
     }
@@ -85,7 +89,7 @@ final class PasswordQueue: Sendable {
         _ cost: PasswordCost, for holder: String?,
         _ body: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
-        let number = try admit(Job(holder: holder, work: cost.work))
+        let number = try admit(Job(holder: holder.map { Holder($0) }, work: cost.work))
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 wait(

@@ -24,7 +24,8 @@ extension Realm {
         let session = try DeviceSession(row, token.customer, token.hash)
         recentSessions.remember(session, at: now)
         let used = Timestamp(milliseconds: try row.integer("used_at"))
-        if used.adding(seconds: Self.sessionTouchSeconds) <= now {
+        let isOld = used.adding(seconds: Self.sessionTouchSeconds) <= now
+        if isOld || used > now.adding(seconds: Self.sessionTouchSeconds) {
             // A note for operators: where it cannot be written, the request goes on.
             try? await storage.write { writing in
                 try writing.execute(

@@ -193,9 +193,11 @@ private struct Arrival: Sendable {
             [customer, bundle, .integer(appTransactionNumber), now, .text(version)])
         try writing.execute(
             Statement.Sessions.deleteOldDevices, [customer, bundle, device, .integer(countMax)])
+        // One that a clock which ran ahead ends is good again when the clock is.
+        let forgotten = wall.adding(seconds: -Realm.sessionSeconds)
         try writing.execute(
             Statement.Sessions.deleteOld,
-            [customer, .integer(wall.milliseconds), .integer(countMax - 1)])
+            [customer, .integer(forgotten.milliseconds), .integer(countMax - 1)])
         try writing.execute(
             Statement.Sessions.insert,
             [

@@ -110,7 +110,8 @@ extension Statement {
             "sessions.touch", [.integer, .blob, .integer],
             """
             UPDATE sessions SET used_at = $3
-            WHERE customer_id = $1 AND token_hash = $2 AND used_at < $3
+            WHERE customer_id = $1 AND token_hash = $2
+                AND (used_at < $3 OR used_at > $3 + 3600000)
             """)
 
         /// Ends the customer's sessions whose hashes lie between two.

@@ -47,7 +47,7 @@ package enum JSONTree: Hashable, Sendable {
         }
     }
 
-    private init(_ document: JSONDocument, at index: Int) {
+    init(_ document: JSONDocument, at index: Int) {
         let node = document.nodes[index]
         switch node.kind {
         case .null: self = .null

@@ -23,6 +23,20 @@ import Testing
         try CatalogueFile(json: Array(json.utf8), name: "x")
     }
 
+    @Test(arguments: ["adHocOffers", "winbackOffers"])
+    func `an offer that apps name has an id by the rule for ids`(key: String) throws {
+        let offers =
+            #"[{"offerID": "Two weeks", "paymentMode": "free", "subscriptionPeriod": "P2W"},"#
+            + #" {"offerID": "weeks.2", "paymentMode": "free", "subscriptionPeriod": "P2W"}]"#
+
+        let (terms, warnings) = try self.offers(key, offers)
+
+        let kind = key == "adHocOffers" ? OfferKind.promotional : .winBack
+        #expect(terms.offers(kind).map(\.id) == ["weeks.2"])
+        #expect(warnings.count == 1)
+        #expect(warnings.first?.hasSuffix("\(key)[0].offerID") == true)
+    }
+
     @Test func `a group, its level and its words`() throws {
         let (terms, warnings) = try offers("adHocOffers", "[]")
 

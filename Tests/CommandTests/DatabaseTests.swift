@@ -82,6 +82,37 @@ import Testing
         #expect(nothing.status == 69, "\(nothing.errors)")
     }
 
+    @Test func `what a killed backup left goes with the next one`() async throws {
+        let server = try await rig.serve("--data", rig.path("a"))
+        let ended = try await ChildProcess.run(
+            ["bash", "-c", "echo $$"], folder: URL(fileURLWithPath: rig.folder.path))
+        let dead = ended.output.trimmingCharacters(in: .whitespacesAndNewlines)
+        let own = ProcessInfo.processInfo.processIdentifier
+        let database = try Data(contentsOf: URL(fileURLWithPath: rig.path("a/store.sqlite")))
+        let files = [
+            "old.archive.\(dead).copy": database, "cut.\(dead).copy": Data(),
+            "old.archive.\(dead).copy-journal": Data("x".utf8),
+            "other.\(own).copy": database, "notes.\(dead).copy": Data("notes".utf8),
+            "\(dead).copy": database,
+        ]
+        let folder = rig.path("backups")
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true)
+        for (name, bytes) in files {
+            try bytes.write(to: URL(fileURLWithPath: "\(folder)/\(name)"))
+        }
+
+        let made = try await rig.run(
+            "shopkeeper", "database", "backup", "\(folder)/now", "--data", rig.path("a"))
+        server.kill(SIGTERM)
+        _ = await server.outcome()
+
+        #expect(made.status == 0, "\(made.errors)")
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+                == ["\(dead).copy", "notes.\(dead).copy", "now", "other.\(own).copy"].sorted())
+    }
+
     @Test func `a shared database is not advanced while a server uses it`() async throws {
         let database = try await PostgresCluster.database(rig)
         let server = try await rig.serve("--database", database, "--data", rig.path("a"))

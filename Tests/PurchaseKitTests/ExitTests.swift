@@ -19,7 +19,7 @@ import Testing
 /// How a process ends while calls are under way.
 @Suite(.timeLimit(.minutes(5)))
 struct ExitTests {
-    /// In handshakes what lies below URLSession is busiest: a process that
+    /// In handshakes the TLS library below the transport is busiest: a process that
     /// exits amid them dies of a signal where they are not ended before.
     @Test func `a process that exits amid handshakes is not killed by them`() async {
         await #expect(processExitsWith: .exitCode(3)) {
@@ -96,7 +96,7 @@ private struct SlowFiles: DeviceFiles {
     static let isSlow = Mutex(false)
 
     func replace(_ files: [DeviceFile]) throws {
-        if Self.isSlow.withLock({ $0 }) { Self.gate.wait() }
+        if Self.isSlow.withLock({ $0 }) { Self.gate.wait(for: "the end of slowness") }
         try Self.memory.replace(files)
     }
 

@@ -87,8 +87,8 @@ struct HTTPTransportTests {
 
     private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
 
-    /// What ended a process, or held it until its time was over, when
-    /// URLSession read it.
+    /// What other readers of HTTP end a process on, or hold it until its time is
+    /// over.
     @Test(arguments: [
         "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Le",
         "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nCont", "HTTP/1.1 20",

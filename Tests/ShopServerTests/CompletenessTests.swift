@@ -144,7 +144,9 @@ import Testing
 
             #expect(first.file == file)
             #expect(first.overlay == nil)
-            #expect(free.file.contains(#""displayPrice" : "0""#))
+            #expect(
+                free.file
+                    == file.replacing(#""displayPrice":"""#, with: #""displayPrice":"0""#))
             #expect(freely == "sold")
             #expect(try await door.price() == 2990)
         }

@@ -96,6 +96,26 @@ import Testing
         }
     }
 
+    @Test func `names are the same where their bytes are`() async throws {
+        let limits = AttemptLimits()
+        let now = TestWall.start
+        let names = ["caf\u{E9}", "cafe\u{301}"]
+        for _ in 1...6 {
+            _ = try? await limits.attempt(
+                AttemptLimits.SignIn(account: names[0], client: nil, knownDevice: nil),
+                now: { now }
+            ) { _ in false }
+        }
+
+        let other = try await limits.attempt(
+            AttemptLimits.SignIn(account: names[1], client: nil, knownDevice: nil),
+            now: { now }
+        ) { _ in true }
+
+        #expect(names[0] == names[1])
+        #expect(other)
+    }
+
     @Test func `what is remembered is bounded`() throws {
         let limits = AttemptLimits()
         let start = TestWall.start

@@ -170,7 +170,7 @@ import Testing
                 let count = try? await reader.read { transaction in
                     let count = try transaction.query(Shelf.count, []).count
                     begin.yield(true)
-                    gate.wait()
+                    gate.wait(for: "the end of the read")
                     return count
                 }
                 begin.yield(count != nil)

@@ -44,7 +44,7 @@ import Testing
         let holder = Task {
             try await storage.write { _ in
                 entering.finish()
-                gate.wait()
+                gate.wait(for: "the writes that wait behind this one")
             }
         }
         for await _ in entered {}
@@ -240,7 +240,7 @@ import Testing
         let holder = Task {
             try await storage.write { transaction in
                 entering.finish()
-                gate.wait()
+                gate.wait(for: "the writes that wait behind this one")
                 try transaction.execute(Shelf.insert, Shelf.values(2, "held"))
             }
         }

@@ -40,7 +40,7 @@ import Testing
             try await storage.read { reading in
                 let count = try reading.query(Shelf.all, []).count
                 entering.finish()
-                gate.wait()
+                gate.wait(for: "the end of the long read")
                 return count
             }
         }
@@ -120,7 +120,7 @@ import Testing
             try await copy.read { reading in
                 let first = try reading.query(Shelf.all, []).count
                 entering.finish()
-                gate.wait()
+                gate.wait(for: "the end of the long read")
                 return [first, try reading.query(Shelf.all, []).count]
             }
         }

@@ -206,7 +206,7 @@ private func blocking<Answer: Sendable>(
         answer.withLock { $0 = value }
         done.signal()
     }
-    done.wait()
+    done.wait(for: "an answer of the database")
     return answer.withLock { $0 }
 }
 
@@ -221,7 +221,7 @@ private final class Barrier: Sendable {
         condition.lock()
         missing.withLock { $0 -= 1 }
         condition.broadcast()
-        while missing.withLock({ $0 > 0 }) { condition.wait() }
+        condition.wait(for: "the other threads") { missing.withLock { $0 <= 0 } }
         condition.unlock()
     }
 }

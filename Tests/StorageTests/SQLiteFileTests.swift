@@ -164,7 +164,7 @@ import Testing
         let holder = Task {
             try await first.write { transaction in
                 entering.finish()
-                gate.wait()
+                gate.wait(for: "what happens beside this transaction")
                 try transaction.execute(Shelf.insert, Shelf.values(1, "a"))
             }
         }
@@ -187,7 +187,7 @@ import Testing
             try await storage.read { transaction in
                 let before = try transaction.query(Shelf.all, []).count
                 entering.finish()
-                gate.wait()
+                gate.wait(for: "what happens beside this transaction")
                 return [before, try transaction.query(Shelf.all, []).count]
             }
         }

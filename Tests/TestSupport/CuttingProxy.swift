@@ -191,7 +191,7 @@ public final class CuttingProxy: Sendable {
     private func hold() {
         gate.lock()
         tellHeld.yield()
-        while !state.withLock({ $0.isReleased }) { gate.wait() }
+        gate.wait(for: "the end of the hold") { state.withLock(\.isReleased) }
         gate.unlock()
     }
 

@@ -91,7 +91,7 @@ public final class ScriptedPeer: Sendable {
         case .answer(let text): if readRequest(connection) { say(text, connection) }
         case .answerWhenTold(let text):
             if readRequest(connection) {
-                go.wait()
+                go.wait(for: "the word to answer")
                 say(text, connection)
             }
         case .answerThenSilence(let text):

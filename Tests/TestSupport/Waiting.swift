@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
+public import Foundation
 public import Testing
 
 /// Waits until something is so, and returns whether it came to be.
@@ -63,6 +63,40 @@ public func first<Element: Sendable>(
         return nil
     }
     return found
+}
+
+extension DispatchSemaphore {
+    /// Holds a plain thread until a test lets it go on. It ends as ``until`` does:
+    /// with a sentence that names what was awaited. Returns whether it was let go.
+    @discardableResult
+    public func wait(
+        for what: String, within patience: Int = Patience.seconds,
+        at place: SourceLocation = .here()
+    ) -> Bool {
+        let began = ContinuousClock.now
+        if wait(timeout: .now() + .seconds(patience)) == .success { return true }
+        reportVainWait(for: what, seen: "", since: began, at: place)
+        return false
+    }
+}
+
+extension NSCondition {
+    /// The same, with the lock held, until something is so.
+    @discardableResult
+    public func wait(
+        for what: String, within patience: Int = Patience.seconds,
+        at place: SourceLocation = .here(), until isSo: () -> Bool
+    ) -> Bool {
+        let began = ContinuousClock.now
+        let end = Date(timeIntervalSinceNow: TimeInterval(patience))
+        while !isSo() {
+            guard wait(until: end) || isSo() else {
+                reportVainWait(for: what, seen: "", since: began, at: place)
+                return false
+            }
+        }
+        return true
+    }
 }
 
 /// Lets other tasks go first, so many times.

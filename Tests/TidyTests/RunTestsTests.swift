@@ -73,6 +73,32 @@ import Testing
         "✔ Test run with 1 test in 1 suite passed after 1 second",
     ]
 
+    @Test(arguments: [("sleep 600", 124, true), ("exit 3", 3, false), ("true", 0, false)])
+    func `a stage that takes too long is stopped with a sentence`(
+        command: String, status: Int32, isStopped: Bool
+    ) async throws {
+        var environment = ProcessInfo.processInfo.environment
+        environment["SHOPKEEPER_STAGE_MINUTES"] = "0.01"
+        environment["SHOPKEEPER_TEST_GRACE"] = "1"
+        let within = try PackageRoot.path() + "/scripts/within"
+
+        let outcome = try await ChildProcess.run(
+            [within, "5", "lint", "bash", "-c", command], environment: environment,
+            folder: URL(fileURLWithPath: folder.path))
+
+        #expect(outcome.status == status)
+        #expect(outcome.errors.contains("STOPPED: the stage `lint` took longer") == isStopped)
+    }
+
+    @Test func `every stage of the whole run has a deadline`() throws {
+        let makefile = try String(
+            contentsOfFile: try PackageRoot.path() + "/Makefile", encoding: .utf8)
+        for stage in ["lint", "build", "test-stranger", "packages", "peers"] {
+            let call = try Regex("scripts/within [0-9]+ \(stage) ")
+            #expect(makefile.contains(call), "\(stage)")
+        }
+    }
+
     @Test func `a second run repeats the seed, and the forgiven suite is counted`() async throws {
         let outcome = try await run(failed("CrowdedTests"), passed)
 

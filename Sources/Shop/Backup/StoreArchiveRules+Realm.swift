@@ -276,6 +276,12 @@ extension StoreArchiveRules {
         guard sums.allSatisfy({ (0...Amount.milliunitsMax).contains($0.milliunits) }) else {
             return "prices of 0 to \(Amount.milliunitsMax) thousandths"
         }
+        let ids = [OfferKind.promotional, .winBack].flatMap { kind in
+            draft.terms?.offers(kind).map { $0.id ?? "" } ?? []
+        }
+        guard ids.allSatisfy({ $0.isEmpty || IDText.isID($0) }) else {
+            return "offers' ids of \(IDText.rule)"
+        }
         let dates = draft.listing.prices.compactMap(\.startsAt)
         guard dates.allSatisfy({ ValueRule.time.admits(.integer($0.milliseconds)) }) else {
             return "prices begin at a \(ValueRule.time.words)"

@@ -63,7 +63,8 @@ extension Realm {
                         if let next { pause = min(next, pause) }
                     }
                 } catch {
-                    if !bell.isClosed {
+                    // A worker that is told to stop reads nothing more: that is no fault.
+                    if !bell.isClosed, !Task.isCancelled {
                         ports.log(
                             .error, "work could not be claimed", nil,
                             ["cluster": clusters.name(index), "fault": "\(error)"])

@@ -42,7 +42,7 @@ struct LedgerBackupCommand: AsyncParsableCommand {
     func run() async throws {
         let now = Live.wallClock.now
         let path = DatabaseCommand.Backup.path(file, "ledger-\(now).archive")
-        let summary = try await place.place().reading(copy: path + ".copy") {
+        let summary = try await place.place().reading(copy: BackupCopy.place(beside: path)) {
             try await LedgerBackup.write($0, $1, to: path, madeAt: now)
         }
         try printing.show(

@@ -26,7 +26,8 @@ struct DatabaseCommand: AsyncParsableCommand {
         func run() async throws {
             let now = Live.wallClock.now
             let path = Self.path(file, "shopkeeper-\(now).archive")
-            let summary = try await place.place().reading(withKeys: true, copy: path + ".copy") {
+            let copy = BackupCopy.place(beside: path)
+            let summary = try await place.place().reading(withKeys: true, copy: copy) {
                 try await StoreBackup.write($0, to: path, madeAt: now)
             }
             try printing.show(
