@@ -2,7 +2,9 @@
 
 import Foundation
 import PurchaseKit
+import SignedData
 import StoreWire
+import Synchronization
 import TestSupport
 import Testing
 
