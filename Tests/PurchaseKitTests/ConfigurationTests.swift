@@ -101,6 +101,22 @@ struct ConfigurationTests {
         #expect(names.allSatisfy { !$0.contains("/") })
     }
 
+    /// A folder of another name would be an empty queue after an update.
+    @Test func `a folder's name never changes`() throws {
+        func name(_ url: String, _ bundle: BundleID?) throws -> String {
+            let url = try #require(URL(string: url))
+            return DeviceConfiguration(
+                storeURL: url, bundleID: bundle, folder: URL(fileURLWithPath: "/d")
+            ).queueFolder.lastPathComponent
+        }
+        #expect(
+            try name("http://127.0.0.1:4780", "com.example.app")
+                == "127.0.0.1-4780-com.example.app-02db50fe035cc559")
+        #expect(
+            try name("https://store.example/realms/x/", nil) == "store.example-9dfb41b86d60d30b")
+        #expect(try name("http://127.0.0.1:4780", "a/é b").hasPrefix("127.0.0.1-4780-a___b-"))
+    }
+
     @Test func `first contact is trusted on loopback alone`() throws {
         for (url, isTrusted) in [
             ("http://127.0.0.1:1", true), ("http://localhost", true), ("http://[::1]:1", true),

@@ -73,6 +73,28 @@ struct CrossingTests {
         #expect(sold == ["purchased credits.5 2000000000000001"])
     }
 
+    @Test func `a page with nothing but what was finished meanwhile fetches no receipt`()
+        async throws
+    {
+        let rig = rig
+        store.hold { $0.isTransactions && rig.store.state.withLock { $0.pagesWithSales } > 0 }
+        let app = rig.launch(waitSeconds: 50, transport: store)
+        app.add("credits.5")
+        await app.observer.diary.wait(for: "purchased")
+        await store.diary.wait(for: "held GET")
+        app.queue.finishTransaction(try #require(app.observer.transactions.last))
+        await rig.acknowledged()
+        let receipts = rig.store.state.withLock { $0.etagsAsked.count }
+
+        store.release()
+        let after = rig.store.count(\.isTransactions)
+        await rig.store.called(after + 2, \.isTransactions)
+        await app.device.close()
+
+        #expect(rig.store.state.withLock { $0.etagsAsked.count } == receipts)
+        #expect(app.observer.diary.lines.count { $0.hasPrefix("purchased") } == 1)
+    }
+
     @Test(arguments: [false, true])
     func `a page of a realm that was restored meanwhile is not believed`(
         whileReceiptIsFetched: Bool

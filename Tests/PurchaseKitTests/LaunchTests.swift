@@ -174,6 +174,27 @@ struct LaunchTests {
         #expect(third.observer.diary.lines == ["purchased credits.5 2000000000000001"])
     }
 
+    @Test func `the customer who signed in last is believed while the store is away`() async {
+        rig.store.sellElsewhere("credits.5")
+        let first = rig.launch()
+        await first.observer.diary.wait(for: "purchased credits.5")
+        await first.device.close()
+        rig.store.state.withLock {
+            $0.customer = "1000000000002000"
+            $0.sales = []
+        }
+        rig.store.sellElsewhere("credits.10")
+        let second = rig.launch()
+        await second.observer.diary.wait(for: "purchased credits.10")
+        await second.device.close()
+        rig.store.always(.lost(.notSent(URLError(.cannotConnectToHost)))) { _ in true }
+
+        let third = rig.launch(naps: false)
+        await third.observer.diary.wait(for: "purchased")
+
+        #expect(third.observer.diary.lines == ["purchased credits.10 2000000000000002"])
+    }
+
     @Test func `a new store at the same address inherits nothing`() async {
         let first = rig.launch(naps: false)
         rig.store.always(.replyLost(lost), when: \.isPurchase)

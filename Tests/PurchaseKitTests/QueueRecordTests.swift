@@ -111,6 +111,46 @@ struct QueueRecordTests {
 
     // MARK: Two of a kind
 
+    @Test func `an event about one payment leaves every other as it is`() {
+        let states: [QueueEntry.State] = [
+            .asked, .confirmed, .waiting, .failed, .purchased, .finished,
+        ]
+        let names: [Substring] = [
+            "confirmed", "repriced", "deferred", "failed", "dropped", "sold", "arrived",
+            "finished", "acknowledged", "launched",
+        ]
+        for (name, state) in names.flatMap({ name in states.map { (name, $0) } }) {
+            for other in states {
+                var record = record(state)
+                var bystander = self.record(other).entries[0]
+                (bystander.key, bystander.purchaseID, bystander.launch) = ("b", "pb", "lb")
+                bystander.sold?.transactionID = "9"
+                record.entries.insert(bystander, at: 0)
+
+                _ = record.apply(event(name))
+
+                #expect(record.entry("b") == bystander, "\(name) beside \(other)")
+            }
+        }
+    }
+
+    @Test func `a restored realm leaves what is known of another alone`() {
+        var record = record(.purchased)
+        let far = Owner(realm: "r2", customer: "c")
+        let who = QueueRecord.LastSignIn(owner: far, name: nil)
+        for generation in 1...2 {
+            _ = record.apply(.arrived(arrivals(purchaseID: nil)))
+            _ = record.apply(
+                .signedIn(
+                    who,
+                    QueueRecord.KnownRealm(id: "r2", generation: Int64(generation), root: "A")))
+        }
+
+        #expect(record.cursor(of: owner).revision == 7)
+        #expect(record.receipt?.etag == "1")
+        #expect(record.realms.map(\.generation) == [2])
+    }
+
     @Test func `a sale of another customer's number leaves the tombstone alone`() {
         var record = record(.confirmed)
         let other = QueueEntry(

@@ -84,6 +84,19 @@ struct QueueTests {
         #expect(app.observer.diary.lines.count == 2)
     }
 
+    @Test func `an observer of a queue that is gone can be added to another`() async {
+        let app = rig.launch(observer: nil)
+        let observer = DiaryObserver()
+        var gone: SKPaymentQueue? = SKPaymentQueue(device: app.device)
+        gone?.add(observer)
+        gone = nil
+
+        app.queue.add(observer)
+        app.add("credits.5")
+
+        await observer.diary.wait(for: "purchased credits.5")
+    }
+
     @Test func `nothing is bought while nobody listens`() async {
         let app = rig.launch(observer: nil)
         app.add("credits.5")

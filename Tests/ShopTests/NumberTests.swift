@@ -65,6 +65,20 @@ import Testing
         #expect(another % 1000 == 8)
     }
 
+    @Test func `a block that is reserved early leaves no gap in the one before`() async throws {
+        let world = try await TestWorld.open()
+        let numbers = NumberBlocks(registry: world.store.registry)
+
+        var drawn = [try await numbers.next(.device, bucket: 7)]
+        try await numbers.prepare(.device)
+        for _ in 1..<NumberBlocks.blockSize {
+            drawn.append(try await numbers.next(.device, bucket: 7))
+        }
+
+        let counts = try drawn.map { try #require(NumberLayout(number: $0)).count }
+        #expect(counts.first.map { $0 + NumberBlocks.blockSize - 1 } == counts.last)
+    }
+
     @Test func `those who wait for a block share it`() async throws {
         let world = try await TestWorld.open()
         let numbers = NumberBlocks(registry: world.store.registry)

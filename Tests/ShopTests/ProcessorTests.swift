@@ -5,6 +5,7 @@ import SignedData
 import Storage
 import StoreWire
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Shop
@@ -34,6 +35,7 @@ import Testing
         let again = try await world.buy(purchaseID(1), session: session)
 
         #expect(response.refusal?.code == "declined")
+        #expect(response.product == nil, "only a changed price brings the product")
         #expect(again == response)
         #expect(processor.calls == ["authorise"])
         #expect(try await world.outbox().isEmpty)
@@ -53,6 +55,27 @@ import Testing
         #expect(second.state == "sold")
         #expect(processor.calls == ["authorise", "outcome"])
         #expect(processor.charged == [price])
+    }
+
+    @Test func `the worker hears of a charge that has no answer`() async throws {
+        let world = try await TestWorld.open(processor: ScriptedProcessor([.loseRequest]))
+        let session = try await world.session()
+        let bell = world.realm.bells[0]
+        // What rang before is heard first.
+        bell.ring()
+        await bell.wait()
+
+        let response = try await world.buy(purchaseID(1), session: session)
+
+        let isHeard = Mutex(false)
+        let waiting = Task {
+            await bell.wait()
+            isHeard.withLock { $0 = true }
+        }
+        await until("a ring for the worker") { isHeard.withLock { $0 } }
+        waiting.cancel()
+        await waiting.value
+        #expect(response.state == "authorising")
     }
 
     @Test func `a charge that never arrived is made under the same key`() async throws {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Commerce
+import Foundation
 import StoreWire
 import TestSupport
 import Testing
@@ -255,6 +256,25 @@ struct SpoiltJWS: CustomTestStringConvertible, Sendable {
             guard text != String(decoding: good, as: UTF8.self) else { continue }
             #expect(refusal { try verifier.verify(text, now: Sample.now) } != nil)
         }
+    }
+
+    @Test(arguments: [
+        (3, 2, "three certificates (leaf, intermediate, root), not 2"),
+        (1, 3, "one certificate, not 3"), (3, 0, "three certificates"),
+    ])
+    func `a chain of another length is refused with the number that is wanted`(
+        wanted: Int, found: Int, words: String
+    ) throws {
+        let entries = Array(repeating: "\"AA==\"", count: found).joined(separator: ",")
+        let header = try JSONDecoder().decode(
+            JWSHeader.self, from: Data("{\"alg\":\"ES256\",\"x5c\":[\(entries)]}".utf8))
+
+        let failure = #expect(throws: VerificationFailure.self) {
+            try header.certificates(count: wanted)
+        }
+
+        #expect(failure?.code == .chainLength)
+        #expect(failure?.message.contains(words) == true)
     }
 }
 

@@ -65,6 +65,21 @@ import Testing
         #expect(Timestamp(milliseconds: -1).wholeSeconds == Timestamp(milliseconds: -1000))
     }
 
+    @Test func `whether a price was introductory is written for subscriptions, and where it was`() {
+        // The number of the attribute, 1719, as DER writes it.
+        let mark: [UInt8] = [0x02, 0x02, 0x06, 0xB7]
+        func isWritten(_ type: ReceiptPurchase.ProductType, _ isIntroductory: Bool) -> Bool {
+            var purchase = Sample.purchase()
+            purchase.type = type
+            purchase.isInIntroOfferPeriod = isIntroductory
+            let bytes = purchase.encoded()
+            return bytes.indices.contains { bytes[$0...].starts(with: mark) }
+        }
+
+        #expect(isWritten(.autoRenewable, false) && isWritten(.autoRenewable, true))
+        #expect(!isWritten(.consumable, false) && isWritten(.consumable, true))
+    }
+
     @Test func `certificates run leaf, intermediate, root`() throws {
         let envelope = try ReceiptEnvelope(Sample.receipt())
 

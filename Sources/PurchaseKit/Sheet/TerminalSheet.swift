@@ -48,6 +48,12 @@ public struct TerminalSheet: PaymentSheet {
         let descriptor = open(terminal, O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else { return .cancel }
         defer { close(descriptor) }
+        return answer(to: contents, on: descriptor)
+    }
+
+    /// Shows the sheet on an open terminal, and asks until the line that is
+    /// typed is an answer.
+    static func answer(to contents: SheetContents, on descriptor: Int32) -> SheetAnswer {
         let rule = String(repeating: "─", count: 40)
         let lines = [rule] + contents.lines + [rule]
         // A product's words must not steer the terminal, nor turn its price around.
