@@ -86,6 +86,19 @@ import Testing
         #expect(changed.contents.terms["gold"] == terms)
     }
 
+    @Test func `of groups that share an id the first is renamed`() throws {
+        let text = Self.text.replacing("\"EE\"", with: "\"AA\"")
+        let file = try CatalogueFile(json: Array(text.utf8), name: "a.storekit")
+        let wanted = SubscriptionGroup(
+            id: "AA", referenceName: "All", localizations: [], products: ["gold"])
+
+        let changed = try file.offering([wanted], file.contents.terms)
+
+        let words = String(decoding: changed.bytes, as: UTF8.self)
+        #expect(words.contains("\"All\"") && !words.contains("\"Pro\""))
+        #expect(words.contains("\"Empty\""))
+    }
+
     @Test func `groups are added, named and left out where they are empty`() throws {
         let file = try file()
         let words = [Localization(locale: "ja", displayName: "プロ", details: "")]

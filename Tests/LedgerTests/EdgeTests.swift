@@ -67,7 +67,7 @@ import Testing
 
         let told = try await refusal { try await book.take { $0.signedDate = nil } }
 
-        #expect(told == ["transactionIncomplete", "signedDate"])
+        #expect(told == ["proofInvalid", "signedTransaction"])
     }
 
     @Test func `an empty app account token is none`() async throws {

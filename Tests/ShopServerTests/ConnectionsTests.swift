@@ -4,6 +4,7 @@ import Foundation
 import Logging
 import NIOCore
 import NIOEmbedded
+import NIOHTTP1
 import Shop
 import ShopServer
 import StoreWire
@@ -69,12 +70,19 @@ import Testing
             let full = await second?.receive { $0.contains("notReady") }
             let third = try RawConnection(port: other)
             try third.send(health)
+            // However long it waits, it is not accepted while all places are taken.
+            var counted: [String] = []
+            for _ in 1...20 {
+                try first?.send("GET /ready HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                counted.append(await first?.receive { $0.contains("are open") } ?? "")
+            }
 
             second = nil
             first = nil
 
             #expect(full?.hasPrefix("HTTP/1.1 503") == true)
             #expect(full?.contains("2 of 1 connections are open") == true)
+            #expect(counted.allSatisfy { $0.contains("2 of 1 connections are open") })
             #expect(await third.receive { $0.contains("ok") }.hasPrefix("HTTP/1.1 200"))
         }
     }
@@ -92,6 +100,24 @@ import Testing
         }
     }
 
+    @Test(arguments: [true, false])
+    func `an answered request's body is waited for, unless it has come to its end`(
+        hasEnded: Bool
+    ) throws {
+        let channel = EmbeddedChannel(handlers: [BodyPatience(.seconds(1))])
+        channel.connect(to: try SocketAddress(unixDomainSocketPath: "/a"), promise: nil)
+        let head = HTTPRequestHead(version: .http1_1, method: .POST, uri: "/")
+
+        try channel.writeInbound(HTTPServerRequestPart.head(head))
+        try channel.writeOutbound(HTTPServerResponsePart.end(nil))
+        if hasEnded { try channel.writeInbound(HTTPServerRequestPart.end(nil)) }
+        #expect(channel.isActive)
+        channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+
+        #expect(channel.isActive == hasEnded)
+        _ = try? channel.finish()
+    }
+
     @Test func `a port without descriptors pauses, and then accepts again`() throws {
         let reads = ReadCounter()
         let errors = ErrorCounter()
@@ -104,8 +130,10 @@ import Testing
         channel.pipeline.fireErrorCaught(IOError(errnoCode: EMFILE, reason: "accept"))
         channel.read()
         #expect(reads.count == before)
+        #expect(channel.options.map { $0.value as? Bool } == [false])
         channel.embeddedEventLoop.advanceTime(by: AcceptPause.pause)
         #expect(reads.count > before)
+        #expect(channel.options.map { $0.value as? Bool } == [true])
         let after = reads.count
         channel.read()
         #expect(reads.count == after + 1)

@@ -100,6 +100,23 @@ import Testing
         }
     }
 
+    @Test func `a page may begin amid a revision`() async throws {
+        try await TestServer.with { server in
+            let token = try await server.token()
+            _ = try await server.buy(purchaseID(1), bearer: token)
+            let first = try await server.transactions(bearer: token).revision
+            _ = try await server.buy(purchaseID(2), bearer: token)
+            let path = DeviceRoute.transactions(since: first, after: 0, waitSeconds: 0).path
+
+            let behind = try await server.transactions(since: first, bearer: token)
+            let amid = try await server.send("GET", path, bearer: token)
+                .decoded(TransactionsResponse.self)
+
+            #expect(behind.transactions.map(\.purchaseId) == [purchaseID(2)])
+            #expect(amid.transactions.map(\.purchaseId) == [purchaseID(1), purchaseID(2)])
+        }
+    }
+
     @Test func `one customer's devices leave places to others, and need none to ask`()
         async throws
     {
@@ -122,8 +139,13 @@ import Testing
             try await server.time.waits.first { $0 == .seconds(40) }
             _ = try await server.buy(purchaseID(1), bearer: token)
             _ = try await waiting
+            // Its place is free again, and can be taken.
+            let later = DeviceRoute.transactions(since: 99, waitSeconds: 30).path
+            async let again = server.send("GET", later, bearer: token)
+            try await server.time.waits.first { $0 == .seconds(30) }
             server.running.cancel()
 
+            #expect(try await again.status == 200)
             #expect(refused.status == 429)
             #expect(refused.error?.code == "tooManyWaitingHere")
             #expect(refused.header("Retry-After") == "30")

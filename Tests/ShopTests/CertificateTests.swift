@@ -171,6 +171,8 @@ import Testing
         let former = [try await stored("authority.json"), try await stored("authority.2.json")]
         let current = try await stored("authority.3.json")
         let listed = try await one.store.certificates().filter { $0.kind == "sandbox" }
+        // A process that dies before it removes them leaves them to the next.
+        try await keys.replace(Array(before.utf8), as: "sandbox/authority.json")
         let again = try await restarted(one, keys)
         let listedAgain = try await again.store.certificates().filter { $0.kind == "sandbox" }
 
@@ -179,6 +181,7 @@ import Testing
             #expect(former.allSatisfy { !$0.contains(needless) }, "\(needless)")
         }
         #expect(former.allSatisfy { $0.contains("intermediate.key.pem") })
+        #expect(try await stored("authority.json") == former[0])
         #expect(listedAgain == listed)
         // Leaves three times, the intermediate twice.
         #expect(listed.count == 3 * 2 + 2)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Commerce
+import Storage
 import StoreWire
 import Testing
 
@@ -26,6 +27,15 @@ import Testing
                 == ClockDescription(
                     now: TestWall.start.adding(seconds: 5), isStanding: false,
                     offsetMilliseconds: 0))
+    }
+
+    @Test func `a stored clock beyond all dates is a fault, not a crash`() async throws {
+        let world = try await TestWorld.open()
+        let strange = Statement(
+            "test.strange", [.integer], "UPDATE realm SET clock_ahead = $1")
+        try await world.realm.storage.write { try $0.execute(strange, [.integer(.max)]) }
+
+        await #expect(throws: StorageFault.self) { try await world.signIn() }
     }
 
     @Test func `a jump goes forward and the clock runs on`() async throws {

@@ -367,6 +367,14 @@ import Testing
         #expect(try await !passwords.matches("correct horse", stored))
     }
 
+    @Test(arguments: [
+        ("scrypt$262144$8$1$00$00", true), ("scrypt$524288$8$1$00$00", false),
+        ("scrypt$131072$8$4$00$00", true), ("scrypt$131072$8$5$00$00", false),
+    ])
+    func `a hash that costs more than a guess may is none`(stored: String, isOne: Bool) {
+        #expect(Passwords.isStored(stored) == isOne)
+    }
+
     @Test func `secrets are compared whole`() {
         #expect(constantTimeEqual([1, 2, 3], [1, 2, 3]))
         #expect(!constantTimeEqual([1, 2, 3], [1, 2, 4]))

@@ -107,7 +107,9 @@ import Testing
     @Test func `a page of errands begins after the last, and each taking is one attempt`()
         async throws
     {
-        let (_, key, storage) = try await sold()
+        let (world, key, storage) = try await sold()
+        // Its databases are closed when it goes.
+        defer { withExtendedLifetime(world) {} }
         let customer = SQLValue.integer(key.customer.value)
         for subject in ["a", "b"] {
             try await storage.write {
@@ -134,7 +136,9 @@ import Testing
     @Test func `an errand that is put off as far as it can be is not brought forward`()
         async throws
     {
-        let (_, key, storage) = try await sold()
+        let (world, key, storage) = try await sold()
+        // Its databases are closed when it goes.
+        defer { withExtendedLifetime(world) {} }
         let id: [SQLValue] = [.integer(key.customer.value), .text("kind"), .text("a")]
         func move(dueAfter latest: Int64, attempts: ClosedRange<Int64>) async throws -> Int {
             let values: [SQLValue] = [

@@ -269,6 +269,7 @@ import Testing
         let first = try #require(Self.tables(lines).first).line
         let realm = try #require(lines.firstIndex { $0.hasPrefix("{\"database\":\"realm ") })
         let key = try #require(lines.firstIndex { $0.contains("\"key\"") })
+        let clusters = try #require(lines.firstIndex { $0.contains("\"table\":\"clusters\"") })
         let changes: [(String, (inout [Substring]) -> Void)] = [
             ("sessions", { $0.insert(#"{"table":"sessions","columns":["a"]}"#, at: realm + 1) }),
             ("restores", { $0.insert(#"{"table":"restores","columns":["a"]}"#, at: first) }),
@@ -282,6 +283,7 @@ import Testing
             ),
             ("a kind", { $0.insert(#"{"next":5,"number":9}"#, at: key) }),
             ("a count", { $0.insert(#"{"next":-5,"number":4}"#, at: key) }),
+            ("a row too many", { $0.insert(#"["a","0-1",null,0]"#, at: clusters + 1) }),
             ("a table alone", { $0.insert(#"["a"]"#, at: 1) }),
         ]
         for (name, change) in changes {
@@ -315,6 +317,31 @@ import Testing
         #expect(fault?.code == .invalid)
         #expect(!FileManager.default.fileExists(atPath: outside))
         #expect(!FileManager.default.fileExists(atPath: place.folder.file("store.sqlite")))
+    }
+
+    @Test(arguments: ["NULL", "1"])
+    func `a realm that is a path in a store's own rows touches no file outside`(
+        deletedAt: String
+    ) async throws {
+        let place = try await BackupPlace(.sqlite)
+        let path = place.folder.file("copy")
+        try Data(Self.ended(try await Self.filled.value)).write(to: URL(fileURLWithPath: path))
+        _ = try await place.restore(path)
+        let registry = try await place.places.registry(RegistrySchema.migrations)
+        let strange = Statement(
+            "test.strange", [.text],
+            "UPDATE realms SET id = $1, deleted_at = \(deletedAt) WHERE name = 'default'")
+        try await registry.write { try $0.execute(strange, [.text("../../x")]) }
+        try await registry.close()
+        let outside = URL(fileURLWithPath: place.folder.file("realms"))
+            .appendingPathComponent("../../x.sqlite").standardizedFileURL
+        try Data([1]).write(to: outside)
+
+        let opened = try? await place.open()
+        await opened?.close()
+
+        #expect(try Data(contentsOf: outside) == Data([1]))
+        #expect((opened == nil) == (deletedAt == "NULL"))
     }
 
     @Test func `a row that is there twice leaves a place that is not served`() async throws {

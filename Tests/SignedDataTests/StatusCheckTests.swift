@@ -104,20 +104,30 @@ import Testing
         #expect(await check.verdict(ofSignedJSON: try responder.signed()) == .unanswered)
     }
 
-    /// The first answer is held until the others have asked as well, as far as
-    /// giving way brings them there.
+    /// Counts who has begun to ask. A class, because tasks share it.
+    private final class Callers: Sendable {
+        let begun = Mutex(0)
+    }
+
+    /// The first answer is held until the others have asked as well.
     @Test func `callers at the same moment share one answer`() async throws {
         let responder = try responder()
         let signed = try responder.signed()
         _ = await responder.check().verdict(ofSignedJSON: signed)
         let once = responder.asked.withLock { $0.count }
+        let callers = Callers()
         let check = CertificateStatusCheck(wall: WallClock { Self.wall }) {
-            for _ in 0..<1000 { await Task.yield() }
+            await until("all callers to ask") { callers.begun.withLock { $0 } == 8 }
             return try responder.answer($0, $1)
         }
 
         let told = await withTaskGroup { group in
-            for _ in 0..<8 { group.addTask { await check.verdict(ofSignedJSON: signed) } }
+            for _ in 0..<8 {
+                group.addTask {
+                    callers.begun.withLock { $0 += 1 }
+                    return await check.verdict(ofSignedJSON: signed)
+                }
+            }
             return await group.reduce(into: []) { $0.append($1) }
         }
 

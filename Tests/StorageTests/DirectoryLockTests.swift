@@ -54,6 +54,19 @@ import Testing
         }
     }
 
+    @Test func `a lock that is a link is not followed`() throws {
+        let folder = try temporaryFolder("link")
+        #expect(mkdir(folder.file("ours"), 0o700) == 0)
+        #expect(symlink(folder.file("elsewhere"), folder.file("ours/lock")) == 0)
+
+        let fault = #expect(throws: StorageFault.self) {
+            try DirectoryLock(folder: folder.file("ours"))
+        }
+
+        #expect(fault?.code == .unavailable)
+        #expect(access(folder.file("elsewhere"), F_OK) != 0)
+    }
+
     @Test func `a private file follows no link, and replaces nothing unasked`() throws {
         let folder = try temporaryFolder("private")
         let (file, trap) = (folder.file("key"), folder.file("trap"))

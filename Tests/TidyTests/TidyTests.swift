@@ -49,6 +49,16 @@ import Testing
         #expect(places(files, unsafe) == [])
     }
 
+    @Test func `customers and the catalogue are locked in one place each`() throws {
+        let locks = [#/\bCustomers\.line\b/#, #/\bCatalogues\.bumpRevision\b/#]
+        let doors = ["Sources/Shop/CustomerLine.swift", "Sources/Shop/HouseLine.swift"]
+        let files = try tree.files(in: ["Sources/Shop"], extensions: ["swift"])
+            .filter { !doors.contains($0.path) }
+
+        #expect(files.count > 20)
+        #expect(places(files, locks) == [], "write in `realm.line` or `realm.house`")
+    }
+
     @Test func `tests neither sleep nor assert nothing`() throws {
         let files = try tree.files(in: ["Tests"], extensions: ["swift"])
             .filter { !["Tests/TidyTests/TidyTests.swift", Self.waiting].contains($0.path) }
