@@ -155,7 +155,8 @@ import Testing
         let whole = try await LedgerStatus(current, SQLiteStorage.dialect)
         let first = try await LedgerStatus(behind, SQLiteStorage.dialect)
         let later = Migration(
-            Ledger.migrations.count + 1, "later", ["CREATE TABLE later (a INTEGER PRIMARY KEY) STRICT"])
+            Ledger.migrations.count + 1, "later",
+            ["CREATE TABLE later (a INTEGER PRIMARY KEY) STRICT"])
         let newer = try await SQLiteStorage.open(
             file: nil, migrations: Ledger.migrations + [later])
         let last = try await LedgerStatus(newer, SQLiteStorage.dialect)

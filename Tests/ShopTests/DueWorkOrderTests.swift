@@ -161,6 +161,35 @@ import Testing
         for customer in made { #expect(diary.entries(of: customer).map(\.revision) == [2]) }
     }
 
+    /// Goes down between the look and the commit.
+    private struct Failing: DueWorkHandler {
+        let places: TestPlaces
+        var kind: String { "renewal" }
+        var longestMilliseconds: Int64 { .max }
+
+        func prepare(_ work: DueWork, in realm: Realm) async throws -> any DueWorkCommit {
+            _ = places.down.withLock { $0.insert(TestClusters.far) }
+            return Recurring(kind: kind, months: 0, diary: Diary())
+        }
+    }
+
+    @Test func `a database that goes away is reported once, not for each customer`() async throws {
+        let places = TestPlaces(far: [TestClusters.far])
+        let world = try await TestWorld.open(places: places, dueWork: [Failing(places: places)])
+        let map = world.realm.clusters.map
+        let far = try await customers(12, world).filter { map.cluster(of: $0.value) == 1 }
+        try #require(far.count > 1)
+        for customer in far { try await owe("renewal", inMonth: 1, customer, world) }
+        world.wall.advance(seconds: Self.month / 1000)
+
+        let fault = await #expect(throws: StorageFault.self) {
+            _ = try await world.realm.workDue(in: 1)
+        }
+
+        #expect(fault?.code == .unavailable)
+        #expect(world.logged.count("due work failed") == 0)
+    }
+
     @Test func `work that fails holds up its own customer, and nobody else`() async throws {
         let diary = Diary()
         let places = TestPlaces()

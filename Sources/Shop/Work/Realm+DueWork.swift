@@ -34,7 +34,7 @@ extension Realm {
             let page = try await heads(beyond: cursor, in: index)
             guard let last = page.works.last else { return (count, page.next) }
             let wanted = page.works.filter { isKnown($0) && !failed.contains($0.customer) }
-            let (done, stuck) = await work(off: wanted, in: index)
+            let (done, stuck) = try await work(off: wanted, in: index)
             count += done
             failed.formUnion(stuck)
             // What was done may have made more due, of the same customers.
@@ -90,17 +90,20 @@ extension Realm {
 
     /// Does one piece for each of several customers in one commit; where that
     /// fails, each in a commit of its own, so that one holds up no other.
-    /// Returns how many were done, and the customers whose work failed.
+    /// Returns how many were done, and the customers whose work failed. Throws
+    /// where the database does not answer.
     private func work(
         off works: [DueWork], in index: Int
-    ) async -> (done: Int, failed: [CustomerID]) {
-        if works.isEmpty { return (0, []) }
-        if works.count > 1, let done = try? await countDone(works, in: clusters[index]) {
-            return (done, [])
+    ) async throws -> (done: Int, failed: [CustomerID]) {
+        if works.count > 1 {
+            do { return (try await countDone(works, in: clusters[index]), []) } catch {
+                if let fault = error as? StorageFault, Self.isAway(fault) { throw fault }
+            }
         }
         var (done, failed) = (0, [CustomerID]())
         for work in works {
             do { if try await isDone([work], in: clusters[index]) { done += 1 } } catch {
+                if let fault = error as? StorageFault, Self.isAway(fault) { throw fault }
                 failed.append(work.customer)
                 ports.log(
                     .error, "due work failed", nil, ["kind": work.kind, "fault": "\(error)"])
