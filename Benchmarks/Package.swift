@@ -9,7 +9,7 @@ let package = Package(
     dependencies: [
         .package(name: "shopkeeper", path: ".."),
         // The bare check and the bare signature that ours are measured against.
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
         // The bare handler that the store's is measured against.
         .package(
             url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
@@ -25,6 +25,7 @@ let package = Package(
                 .product(name: "CatalogueFile", package: "shopkeeper"),
                 .product(name: "Commerce", package: "shopkeeper"),
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "_CryptoExtras", package: "swift-crypto"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Live", package: "shopkeeper"),
                 .product(name: "Logging", package: "swift-log"),

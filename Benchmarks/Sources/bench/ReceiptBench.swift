@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Commerce
-import CryptoExtras
 import Foundation
 import SignedData
+import _CryptoExtras
 
 /// Receipts with 1, 100 and 1,000 purchases: made, verified and parsed,
 /// against the bare RSA signature and check of the same bytes.
