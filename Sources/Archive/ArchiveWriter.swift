@@ -19,7 +19,10 @@ public final class ArchiveWriter: Sendable {
     }
 
     /// A place to go back to.
-    private struct Mark: Sendable {
+    ///
+    /// `@unchecked`: the digest is a copy of its own. swift-crypto 4 declares it
+    /// shareable, version 3 does not.
+    private struct Mark: @unchecked Sendable {
         let hash: SHA256
         let lines: Int
         let rows: Int

@@ -42,7 +42,9 @@ enum AuthorityFile: String {
 }
 
 /// The private keys of an authority.
-struct AuthorityKeys {
+///
+/// `@unchecked`: as ``SharedKey``.
+struct AuthorityKeys: @unchecked Sendable {
     /// Nil while it lies in a safe: it is needed to rotate the intermediate alone.
     let root: P384.Signing.PrivateKey?
     let intermediate: P384.Signing.PrivateKey

@@ -6,13 +6,13 @@ import StrictJSON
 /// Signs payloads as compact JWS: ES256, with the three certificates in the
 /// header's `x5c`, as the App Store does.
 public struct JWSSigner: Sendable {
-    private let key: P256.Signing.PrivateKey
+    private let key: SharedKey<P256.Signing.PrivateKey>
     /// The encoded header and the dot after it: the same for every payload.
     private let prefix: [UInt8]
 
     /// `chain`: leaf, intermediate, root, in DER.
     init(key: P256.Signing.PrivateKey, chain: [[UInt8]]) {
-        self.key = key
+        self.key = SharedKey(key)
         let certificates = chain.map { "\"\(Base64.encode($0))\"" }.joined(separator: ",")
         let header = "{\"alg\":\"ES256\",\"x5c\":[\(certificates)]}"
         prefix = Base64.encodeURL(Array(header.utf8)) + [UInt8(ascii: ".")]
@@ -20,7 +20,7 @@ public struct JWSSigner: Sendable {
 
     /// Signs the bytes of a JSON object. The caller has dated them.
     public func sign(payload: [UInt8]) throws -> String {
-        try CompactJWS.sign(prefix: prefix, payload: payload, by: key)
+        try CompactJWS.sign(prefix: prefix, payload: payload, by: key.value)
     }
 
     /// Signs a value as JSON: keys sorted, absent values left out, slashes as

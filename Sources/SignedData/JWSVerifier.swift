@@ -69,11 +69,11 @@ public final class JWSVerifier: Sendable {
         let jws = try CompactJWS(
             compact, bytesMax: SignedDataLimits.jwsBytesMax, rules: rules)
         if let known = recall(jws) {
-            try jws.checkSignature(by: known.key)
+            try jws.checkSignature(by: known.key.value)
             return (known, jws.payload)
         }
         let header = try ProvenHeader(jws, roots: roots, rules: rules)
-        try jws.checkSignature(by: header.key)
+        try jws.checkSignature(by: header.key.value)
         remember(header)
         return (header, jws.payload)
     }
@@ -106,7 +106,7 @@ public final class JWSVerifier: Sendable {
 /// A class, so that finding one costs no copy.
 final class ProvenHeader: Sendable {
     let encoded: [UInt8]
-    let key: P256.Signing.PublicKey
+    let key: SharedKey<P256.Signing.PublicKey>
     let validity: ValidityInterval
 
     init(
@@ -118,7 +118,7 @@ final class ProvenHeader: Sendable {
             throw VerificationFailure(breaking: .leafKey, "the leaf's key is not a P-256 key")
         }
         encoded = Array(jws.encodedHeader)
-        self.key = key
+        self.key = SharedKey(key)
         validity = chain.validity
     }
 }

@@ -19,8 +19,8 @@ public struct CertificateStatusResponder: Sendable {
     private let root: Certificate
     private let intermediate: Certificate
     private let responder: Certificate
-    private let intermediateKey: P384.Signing.PrivateKey
-    private let responderKey: P256.Signing.PrivateKey
+    private let intermediateKey: SharedKey<P384.Signing.PrivateKey>
+    private let responderKey: SharedKey<P256.Signing.PrivateKey>
     /// Serial numbers of what each has issued.
     private let issuedByRoot: Set<[UInt8]>
     private let issuedByIntermediate: Set<[UInt8]>
@@ -33,8 +33,8 @@ public struct CertificateStatusResponder: Sendable {
         self.root = root
         self.intermediate = intermediate
         self.responder = responder
-        self.intermediateKey = intermediateKey
-        self.responderKey = responderKey
+        self.intermediateKey = SharedKey(intermediateKey)
+        self.responderKey = SharedKey(responderKey)
         issuedByRoot = Set([intermediate, responder].map(Self.serial))
         issuedByIntermediate = Set(leaves.map(Self.serial))
     }
@@ -81,7 +81,7 @@ public struct CertificateStatusResponder: Sendable {
             }, nonce: asked.nonce, producedAt: wall,
             validUntil: wall.adding(milliseconds: Self.holdsMinutes * 60_000))
         return isOfRoot
-            ? try answer.signed(.sha256(responderKey), by: responder, sending: [responder])
-            : try answer.signed(.sha384(intermediateKey), by: intermediate, sending: [])
+            ? try answer.signed(.sha256(responderKey.value), by: responder, sending: [responder])
+            : try answer.signed(.sha384(intermediateKey.value), by: intermediate, sending: [])
     }
 }

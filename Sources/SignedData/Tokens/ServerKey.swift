@@ -44,7 +44,7 @@ public struct ServerKey: Hashable, Sendable {
 
 /// Makes bearer tokens: the merchant's side of ``BearerToken``.
 public struct BearerTokenSigner: Sendable {
-    private let key: P256.Signing.PrivateKey
+    private let key: SharedKey<P256.Signing.PrivateKey>
     private let header: [UInt8]
     private let issuerID: String
     private let bundleID: BundleID
@@ -60,7 +60,7 @@ public struct BearerTokenSigner: Sendable {
         }
         guard let header = try? StrictJSON.encode(["alg": "ES256", "kid": keyID, "typ": "JWT"])
         else { throw VerificationFailure(.malformed, "the key id must be a text") }
-        self.key = key
+        self.key = SharedKey(key)
         self.header = header
         self.issuerID = issuerID
         self.bundleID = bundleID
@@ -74,7 +74,7 @@ public struct BearerTokenSigner: Sendable {
             exp: seconds + lifetimeSeconds)
         return try CompactJWS.sign(
             prefix: Base64.encodeURL(header) + [UInt8(ascii: ".")],
-            payload: StrictJSON.encode(claims), by: key)
+            payload: StrictJSON.encode(claims), by: key.value)
     }
 
     private struct Claims: Encodable {
