@@ -41,10 +41,12 @@ extension String? {
 public enum IDText {
     public static let bytesMax = 100
     /// The rule in words.
-    public static let rule = "1 to 100 of letters A–Z and a–z, digits, `-`, `.` and `_`"
+    public static let rule =
+        "1 to 100 of letters A–Z and a–z, digits, `-`, `.` and `_`, and not `.` or `..` alone"
 
+    /// Alone in an address, `.` and `..` would name another place.
     public static func isID(_ text: String) -> Bool {
-        (1...bytesMax).contains(text.utf8.count)
+        (1...bytesMax).contains(text.utf8.count) && text != "." && text != ".."
             && text.utf8.allSatisfy {
                 (97...122).contains($0) || (65...90).contains($0) || (48...57).contains($0)
                     || $0 == 45 || $0 == 46 || $0 == 95

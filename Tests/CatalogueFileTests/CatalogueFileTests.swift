@@ -142,14 +142,16 @@ private func read(_ json: String) throws -> CatalogueFile {
             Fixtures.product().replacingOccurrences(of: "\"a\"", with: "\"caf\u{E9}\""),
             [
                 "! products[0].productID: a product's id is 1 to 100 of letters A–Z and a–z, "
-                    + "digits, `-`, `.` and `_`: rename it, in the file and in the app"
+                    + "digits, `-`, `.` and `_`, and not `.` or `..` alone: rename it, in the "
+                    + "file and in the app"
             ]
         ),
         (
             "{\"subscriptionGroups\": [{\"id\": \"my group\", \"subscriptions\": []}]}",
             [
                 "! subscriptionGroups[0].id: a subscription group's id is 1 to 100 of letters "
-                    + "A–Z and a–z, digits, `-`, `.` and `_`: rename it, also as the "
+                    + "A–Z and a–z, digits, `-`, `.` and `_`, and not `.` or `..` alone: "
+                    + "rename it, also as the "
                     + "subscriptionGroupID of its subscriptions"
             ]
         ),

@@ -67,6 +67,7 @@ import Testing
         #expect(right.allSatisfy(IDText.isID))
         #expect(!wrong.contains(where: IDText.isID))
         #expect(!IDText.isID(String(repeating: "x", count: 101)))
+        #expect(!IDText.isID(".") && !IDText.isID("..") && IDText.isID("..."))
     }
 
     @Test func `an identifier is its bare value in JSON`() throws {

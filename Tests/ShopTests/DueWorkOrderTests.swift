@@ -161,6 +161,49 @@ import Testing
         for customer in made { #expect(diary.entries(of: customer).map(\.revision) == [2]) }
     }
 
+    /// Has another worker do each of the first pieces, between the look and the commit.
+    private struct Overtaken: DueWorkHandler {
+        let inner: Recurring
+        let left = Left()
+        var kind: String { inner.kind }
+        var longestMilliseconds: Int64 { .max }
+
+        /// How often it happens still. A class, because copies share it.
+        final class Left: Sendable {
+            let count = Mutex(2)
+        }
+
+        func prepare(_ work: DueWork, in realm: Realm) async throws -> any DueWorkCommit {
+            let isOvertaken = left.count.withLock { count in
+                defer { count -= 1 }
+                return count > 0
+            }
+            let (wall, inner) = (realm.ports.wall.now, inner)
+            guard isOvertaken else { return inner }
+            try await realm.storage(of: work.customer).write { writing in
+                let line = try CustomerLine(work.customer, asking: .time, wall: wall, writing)
+                #expect(try work.isTaken(writing))
+                try inner.write(work, #require(line))
+            }
+            return inner
+        }
+    }
+
+    @Test func `what another worker does meanwhile keeps nobody from the rest`() async throws {
+        let diary = Diary()
+        let inner = Recurring(kind: "renewal", months: 1, diary: diary)
+        let world = try await TestWorld.open(dueWork: [Overtaken(inner: inner)])
+        let made = try await customers(2, world)
+        try await owe("renewal", inMonth: 1, made[0], world)
+        try await owe("renewal", inMonth: 5, made[1], world)
+
+        try await jump(months: 12, world)
+
+        #expect(diary.months(of: made[0]) == Array(1...12))
+        #expect(diary.months(of: made[1]) == Array(5...12))
+        #expect(diary.entries(of: made[0]).map(\.revision) == Array(2...13))
+    }
+
     /// Goes down between the look and the commit.
     private struct Failing: DueWorkHandler {
         let places: TestPlaces

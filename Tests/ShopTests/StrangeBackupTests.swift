@@ -299,24 +299,32 @@ import Testing
     func `a realm that is a path touches no file outside`(kind: String) async throws {
         let lines = try await Self.filled.value
         let (at, _) = try #require(Self.tables(lines).first { $0.table.table == "realms" })
+        let place = try await BackupPlace(.sqlite)
+        let (name, outside) = Self.outside(place)
         var strange = lines
         if kind == "live" {
             let id = try #require(try Self.cells(lines[at + 1]).first?.dropFirst().dropLast())
-            strange = lines.map { Substring($0.replacing(String(id), with: "../../x")) }
+            strange = lines.map { Substring($0.replacing(String(id), with: name)) }
         } else {
-            strange.insert(#"["../../x","gone","Sandbox",null,1,2,null]"#, at: at + 1)
+            strange.insert(#"["\#(name)","gone","Sandbox",null,1,2,null]"#, at: at + 1)
         }
-        let place = try await BackupPlace(.sqlite)
-        let outside = URL(fileURLWithPath: place.folder.file("realms"))
-            .appendingPathComponent("../../x.sqlite").standardizedFileURL.path
         let path = place.folder.file("strange")
         try Data(Self.ended(strange)).write(to: URL(fileURLWithPath: path))
 
         let fault = await #expect(throws: ArchiveFault.self) { try await place.restore(path) }
 
         #expect(fault?.code == .invalid)
-        #expect(!FileManager.default.fileExists(atPath: outside))
+        #expect(!FileManager.default.fileExists(atPath: outside.path))
         #expect(!FileManager.default.fileExists(atPath: place.folder.file("store.sqlite")))
+    }
+
+    /// A realm's id that is a path out of the place, and the file that it would
+    /// name: no other test's.
+    private static func outside(_ place: BackupPlace) -> (id: String, file: URL) {
+        let realms = URL(fileURLWithPath: place.folder.file("realms"))
+        let own = realms.deletingLastPathComponent().lastPathComponent
+        let id = "../../x-" + own.filter { $0.isLetter || $0.isNumber }
+        return (id, realms.appendingPathComponent("\(id).sqlite").standardizedFileURL)
     }
 
     @Test(arguments: ["NULL", "1"])
@@ -331,11 +339,11 @@ import Testing
         let strange = Statement(
             "test.strange", [.text],
             "UPDATE realms SET id = $1, deleted_at = \(deletedAt) WHERE name = 'default'")
-        try await registry.write { try $0.execute(strange, [.text("../../x")]) }
+        let (name, outside) = Self.outside(place)
+        try await registry.write { try $0.execute(strange, [.text(name)]) }
         try await registry.close()
-        let outside = URL(fileURLWithPath: place.folder.file("realms"))
-            .appendingPathComponent("../../x.sqlite").standardizedFileURL
         try Data([1]).write(to: outside)
+        defer { try? FileManager.default.removeItem(at: outside) }
 
         let opened = try? await place.open()
         await opened?.close()

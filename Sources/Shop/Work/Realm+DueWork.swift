@@ -34,20 +34,23 @@ extension Realm {
             let page = try await heads(beyond: cursor, in: index)
             guard let last = page.works.last else { return (count, page.next) }
             let wanted = page.works.filter { isKnown($0) && !failed.contains($0.customer) }
-            let (done, stuck) = try await work(off: wanted, in: index)
-            count += done
-            failed.formUnion(stuck)
-            // What was done may have made more due, of the same customers.
-            if done == 0 { cursor = last.cursor }
+            let round = try await work(off: wanted, in: index)
+            count += round.done
+            failed.formUnion(round.failed)
+            // What was done, here or by another worker, may have made more due of the
+            // same customers.
+            if !round.hasMoved { cursor = last.cursor }
         }
     }
 
     /// The work of one customer that is due, the earliest first. Returns how much
-    /// of it this call did; what fails is thrown.
+    /// of it was done meanwhile, by whichever worker; what fails is thrown.
     func workDue(of customer: CustomerID) async throws -> Int {
         var count = 0
         while let work = try await firstDue(of: customer), isKnown(work) {
-            if try await isDone([work], in: storage(of: customer)) { count += 1 }
+            let round = try await round(of: [work], in: storage(of: customer))
+            if !round.hasMoved { break }
+            count += round.done + round.doneElsewhere
         }
         return count
     }
@@ -90,34 +93,28 @@ extension Realm {
 
     /// Does one piece for each of several customers in one commit; where that
     /// fails, each in a commit of its own, so that one holds up no other.
-    /// Returns how many were done, and the customers whose work failed. Throws
-    /// where the database does not answer.
-    private func work(
-        off works: [DueWork], in index: Int
-    ) async throws -> (done: Int, failed: [CustomerID]) {
+    /// Throws where the database does not answer.
+    private func work(off works: [DueWork], in index: Int) async throws -> DueWorkRound {
         if works.count > 1 {
-            do { return (try await countDone(works, in: clusters[index]), []) } catch {
+            do { return try await round(of: works, in: clusters[index]) } catch {
                 if let fault = error as? StorageFault, Self.isAway(fault) { throw fault }
             }
         }
-        var (done, failed) = (0, [CustomerID]())
+        var whole = DueWorkRound()
         for work in works {
-            do { if try await isDone([work], in: clusters[index]) { done += 1 } } catch {
+            do { whole += try await round(of: [work], in: clusters[index]) } catch {
                 if let fault = error as? StorageFault, Self.isAway(fault) { throw fault }
-                failed.append(work.customer)
+                whole.failed.append(work.customer)
                 ports.log(
                     .error, "due work failed", nil, ["kind": work.kind, "fault": "\(error)"])
             }
         }
-        return (done, failed)
-    }
-
-    private func isDone(_ works: [DueWork], in storage: any Storage) async throws -> Bool {
-        try await countDone(works, in: storage) > 0
+        return whole
     }
 
     /// One commit. What another worker did meanwhile is left out.
-    private func countDone(_ works: [DueWork], in storage: any Storage) async throws -> Int {
+    private func round(of works: [DueWork], in storage: any Storage) async throws -> DueWorkRound {
+        var round = DueWorkRound()
         var pieces: [(work: DueWork, commit: any DueWorkCommit)] = []
         // Lines are locked in one order, so that two workers never wait for each other.
         for work in works.sorted(by: { $0.customer.value < $1.customer.value }) {
@@ -127,17 +124,28 @@ extension Realm {
         let wall = ports.wall.now
         while !pieces.isEmpty {
             let turn = pieces
-            let ending = try await storage.writeOrLeave { writing -> Ending<Int?> in
+            let ending = try await storage.writeOrLeave { writing -> Ending<Absence?> in
                 for (index, piece) in turn.enumerated() {
-                    let line = try CustomerLine(
-                        piece.work.customer, asking: .time, wall: wall, writing)
+                    let customer = piece.work.customer
+                    let line = try CustomerLine(customer, asking: .time, wall: wall, writing)
+                    guard let line else { return .leave(.customer(index)) }
                     // A line that was taken for nothing would leave a gap.
-                    guard let line, try piece.work.isTaken(writing) else { return .leave(index) }
+                    guard try piece.work.isTaken(writing) else { return .leave(.work(index)) }
                     try piece.commit.write(piece.work, line)
                 }
                 return .commit(nil)
             }
-            if let gone = ending.answer { pieces.remove(at: gone) } else { break }
+            switch ending.answer {
+            case .work(let index):
+                pieces.remove(at: index)
+                round.doneElsewhere += 1
+                continue
+            case .customer(let index):
+                round.failed.append(pieces.remove(at: index).work.customer)
+                continue
+            case nil: break
+            }
+            break
         }
         for (work, _) in pieces {
             wake(work.customer)
@@ -145,6 +153,31 @@ extension Realm {
                 .info, "due work", nil,
                 ["kind": work.kind, "customer": work.customer.description])
         }
-        return pieces.count
+        round.done = pieces.count
+        return round
+    }
+
+    /// Why a commit has to be made again without one of its pieces.
+    private enum Absence: Sendable {
+        /// Another worker has done it.
+        case work(Int)
+        /// There is no such customer.
+        case customer(Int)
+    }
+}
+
+/// What became of some pieces of work.
+private struct DueWorkRound {
+    /// By this call.
+    var done = 0
+    var doneElsewhere = 0
+    var failed: [CustomerID] = []
+
+    var hasMoved: Bool { done + doneElsewhere > 0 }
+
+    static func += (whole: inout Self, part: Self) {
+        whole.done += part.done
+        whole.doneElsewhere += part.doneElsewhere
+        whole.failed += part.failed
     }
 }
