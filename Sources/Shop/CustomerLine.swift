@@ -116,8 +116,9 @@ extension Realm {
             case .commit(let answer?): return .commit(answer)
             case .leave(let answer?): return .leave(answer)
             case .commit(nil), .leave(nil):
-                // Kinds that only a newer program knows are left to it.
-                do { mustCatchUp = try await workDue(of: customer) > 0 } catch {
+                // Looked at again, for a clock may have been moved meanwhile. Kinds that
+                // only a newer program knows are left to it.
+                do { mustCatchUp = try await isCaughtUp(customer) } catch {
                     ports.log(
                         .error, "due work failed", nil,
                         ["customer": customer.description, "fault": "\(error)"])

@@ -43,16 +43,16 @@ extension Realm {
         }
     }
 
-    /// The work of one customer that is due, the earliest first. Returns how much
-    /// of it was done meanwhile, by whichever worker; what fails is thrown.
-    func workDue(of customer: CustomerID) async throws -> Int {
-        var count = 0
-        while let work = try await firstDue(of: customer), isKnown(work) {
+    /// Does the work of one customer that is due, the earliest first. Returns
+    /// whether nothing of it is left, which only a kind that this program does not
+    /// know prevents; what fails is thrown.
+    func isCaughtUp(_ customer: CustomerID) async throws -> Bool {
+        while let work = try await firstDue(of: customer) {
+            guard isKnown(work) else { return false }
             let round = try await round(of: [work], in: storage(of: customer))
-            if !round.hasMoved { break }
-            count += round.done + round.doneElsewhere
+            if !round.hasMoved { return false }
         }
-        return count
+        return true
     }
 
     /// A kind that this program does not know is a newer program's, and left to it,
