@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A word of a statement, or what stands between two: all that translating
-/// the shared DDL needs. A quoted text is no word.
+/// A piece of a statement: either a word, or the text between two words. Enough
+/// to translate the shared DDL. Quoted text is never a word.
 public struct DDLWord: Hashable, Sendable {
     public var text: String
     public var isWord: Bool
 
-    /// The pieces of a statement, which together are the statement.
+    /// Splits a statement into pieces. Joined in order, they are the statement
+    /// again.
     public static func split(_ statement: String) -> [DDLWord] {
         var pieces: [DDLWord] = []
         var isQuoted = false

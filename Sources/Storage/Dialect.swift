@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What differs between engines for whoever copies whole databases: their
-/// names, and how each tells which tables it has.
+/// What differs between engines for code that copies whole databases: the
+/// engine's name, and the statements that list its tables.
 public struct Dialect: Sendable {
     /// `SQLite`, `PostgreSQL`.
     public let engine: String
-    /// Every table's columns, tables in the order of their making (so that
-    /// one which is referred to comes first) and columns in theirs:
-    /// `table_name`, `column_name`, `column_type` (one of ``SQLType``, else
-    /// anything), `key_place` (1, 2… in the primary key, else 0).
+    /// Lists the columns of every table. Tables are in the order of their
+    /// creation (so that a referenced table comes first), columns in the order
+    /// of their table. The result has `table_name`, `column_name`,
+    /// `column_type` (one of ``SQLType``, or any other text) and `key_place`
+    /// (1, 2… in the primary key, otherwise 0).
     public let columns: Statement
-    /// What an operator may want to know of the engine: `name`, `value`, both texts.
+    /// Facts about the engine that interest an operator: `name` and `value`,
+    /// both text.
     public let facts: Statement
-    /// `bytes` that the database takes.
+    /// The size of the database, as `bytes`.
     public let size: Statement
 
     public init(engine: String, columns: Statement, facts: Statement, size: Statement) {
@@ -24,11 +26,12 @@ public struct Dialect: Sendable {
 }
 
 extension MigrationHistory {
-    /// What a database has taken, in order.
+    /// The migrations that were applied to a database, in order.
     public static let taken = Statement(
         "migrations.taken", "SELECT number, name, checksum FROM schema_migrations ORDER BY number")
 
-    /// Reads what a database has taken. Throws where it is none of ours.
+    /// Reads the migrations that were applied to a database. Throws if the
+    /// database was not created by this program.
     public static func steps(_ reading: any Reading) throws -> [Step] {
         try reading.query(taken, []).map { row in
             Step(

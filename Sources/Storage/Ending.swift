@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How the closure of a write ends, where there may be nothing to write.
+/// How the closure of a write ends if there may be nothing to write.
 public enum Ending<Answer: Sendable>: Sendable {
-    /// What was written holds.
+    /// Commits what was written.
     case commit(Answer)
-    /// What was written is taken back, and nothing is committed.
+    /// Rolls back what was written. Nothing is committed.
     case leave(Answer)
 
     public var answer: Answer {
@@ -25,9 +25,10 @@ public enum Ending<Answer: Sendable>: Sendable {
 }
 
 extension Storage {
-    /// Runs one transaction that commits or is left, as its closure decides. An
-    /// answer of either kind is as durable as any: what a left one rests on was
-    /// committed before. Throws as ``write(_:)``.
+    /// Runs one transaction. The closure decides whether it commits or is
+    /// rolled back. Both kinds of answer are equally durable, because a
+    /// rolled-back answer is based on earlier commits. Throws like
+    /// ``write(_:)``.
     public func writeOrLeave<Answer: Sendable>(
         _ body: @escaping @Sendable (any Writing) throws -> Ending<Answer>
     ) async throws -> Ending<Answer> {

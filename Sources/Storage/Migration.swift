@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One numbered step of a schema. Never edited after a release: a database
-/// remembers the checksum of each step it took.
+/// One numbered step of a schema. A released step is never edited, because a
+/// database stores the checksum of each step that was applied to it.
 public struct Migration: Hashable, Sendable {
-    /// From 1, without gaps.
+    /// The position in the sequence, from 1 and without gaps.
     public let number: Int
     public let name: String
-    /// DDL in the words of SQLite STRICT, which each engine translates.
+    /// DDL in the dialect of SQLite STRICT. Each engine translates it.
     public let statements: [String]
 
     public init(_ number: Int, _ name: String, _ statements: [String]) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a database has taken, held against what a program knows.
+/// Compares the migrations that were applied to a database with those that a
+/// program knows.
 public struct MigrationHistory: Sendable {
-    /// A migration that was taken.
+    /// A migration that was applied.
     public struct Step: Hashable, Sendable {
         public let number: Int
         public let name: String
@@ -15,11 +16,11 @@ public struct MigrationHistory: Sendable {
         }
     }
 
-    /// What is still to be taken, in order.
+    /// The migrations that are still to be applied, in order.
     public let pending: [Migration]
 
-    /// Throws ``StorageFault`` `unreadable` for a database that is newer than
-    /// the program, or whose migrations were other ones.
+    /// Throws ``StorageFault`` `unreadable` if the database is newer than the
+    /// program, or if other migrations were applied to it.
     public init(taken: [Step], known: [Migration]) throws(StorageFault) {
         for (index, migration) in known.enumerated() {
             precondition(
@@ -44,8 +45,8 @@ public struct MigrationHistory: Sendable {
 }
 
 extension Migration {
-    /// A 64-bit FNV-1a hash of name and statements, in hexadecimal: it
-    /// guards against an accidental edit, not against an enemy.
+    /// A 64-bit FNV-1a hash of name and statements, in hexadecimal. It detects
+    /// an accidental edit, not an attack.
     public var checksum: String {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for text in [name] + statements {

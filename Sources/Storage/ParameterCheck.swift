@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension StorageFault.Code {
-    /// The values given do not fit the statement's declared parameters: a bug.
+    /// The values do not match the statement's declared parameters. This is a
+    /// bug.
     public static let parameters = StorageFault.Code("parameters")
-    /// A text holds U+0000, which one engine cuts and another refuses.
+    /// A text contains U+0000. One engine truncates such text and another
+    /// rejects it.
     public static let invalidText = StorageFault.Code("invalidText")
 }
 
 extension Statement {
-    /// Checks values against the declared parameters, alike on every engine:
-    /// as many, of the declared types (or null), and no U+0000 in a text.
+    /// Checks the values against the declared parameters, in the same way for
+    /// every engine: the number of values, their types (null fits every type),
+    /// and that no text contains U+0000.
     public func check(_ values: [SQLValue]) throws(StorageFault) {
         guard values.count == parameters.count else {
             throw StorageFault(
@@ -34,7 +37,7 @@ extension Statement {
 }
 
 extension SQLValue {
-    /// The type of the value; nil for null, which fits every type.
+    /// The type of the value. Nil for null, which fits every type.
     public var type: SQLType? {
         switch self {
         case .null: nil

@@ -1,44 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A database of one realm, or a store's registry: the port behind which
-/// SQLite and PostgreSQL stand.
+/// The port to a database of one realm or to a store's registry. SQLite and
+/// PostgreSQL implement it.
 ///
-/// Closures are synchronous, run off the cooperative threads and **may run
-/// more than once** (a commit that did not hold is tried again), so they
-/// touch nothing but the transaction and their own locals.
+/// Closures are synchronous and do not run on Swift's cooperative threads. They
+/// **may run more than once**, because a failed commit is retried. So they
+/// change nothing but the transaction and their own local variables.
 public protocol Storage: Sendable {
-    /// Reads one consistent state.
+    /// Reads one consistent state of the database.
     func read<Answer: Sendable>(
         _ body: @escaping @Sendable (any Reading) throws -> Answer
     ) async throws -> Answer
 
-    /// Runs one transaction. When this returns, what it wrote is durable;
-    /// when it throws ``StorageFault``, nothing was written, unless the
-    /// fault's code is ``StorageFault/Code/outcomeUnknown``.
+    /// Runs one transaction. When this returns, the write is durable. When this
+    /// throws ``StorageFault``, nothing was written, unless the fault's code is
+    /// ``StorageFault/Code/outcomeUnknown``.
     func write<Answer: Sendable>(
         _ body: @escaping @Sendable (any Writing) throws -> Answer
     ) async throws -> Answer
 
-    /// Says a word to every process on this database, this one too: after a
-    /// commit, never inside one. Words said at about the same time go
-    /// together; a word is at most 200 printable ASCII characters.
+    /// Sends a word to every process that uses this database, including this
+    /// one. Call it after a commit, never inside one. Words that are sent at
+    /// about the same time travel together. A word has at most 200 printable
+    /// ASCII characters.
     func wake(_ word: String)
 
-    /// What is said from now on. Words are hints: after `missed`, and now and
-    /// then anyway, whoever waits reads again.
+    /// The words that are sent from now on. They are hints: after `missed`, and
+    /// from time to time in any case, a waiting caller must read the database
+    /// again.
     func wakes() -> AsyncStream<Wake>
 
     /// Closes every connection. Later calls throw.
     func close() async throws
 }
 
-/// A statement as code names it. Parameters are `$1`, `$2`… and are bound by
-/// number; the text is in the dialect that SQLite and PostgreSQL share.
+/// A statement with a name. Its parameters `$1`, `$2`… are bound by number. The
+/// text is in the dialect that SQLite and PostgreSQL share.
 public struct Statement: Hashable, Sendable {
-    /// A word for counts and logs: `purchases.insert`.
+    /// A name for counters and logs: `purchases.insert`.
     public let name: String
     public let sql: String
-    /// Declared types of `$1`, `$2`… in order.
+    /// The declared types of `$1`, `$2`…, in order.
     public let parameters: [SQLType]
 
     public init(_ name: String, _ parameters: [SQLType], _ sql: String) {
@@ -65,12 +67,12 @@ public enum SQLValue: Hashable, Sendable {
     case boolean(Bool)
 }
 
-/// What a reading closure may do.
+/// What a reading closure can do.
 public protocol Reading {
     func query(_ statement: Statement, _ values: [SQLValue]) throws -> [Row]
 
-    /// The database's own time, milliseconds since 1970: for leases, which
-    /// several processes must reckon alike, and for nothing else.
+    /// The database's own time, in milliseconds since 1970. It is used only for
+    /// leases, which several processes must measure by the same clock.
     func databaseTime() throws -> Int64
 }
 
@@ -81,20 +83,20 @@ extension Reading {
     }
 }
 
-/// What a writing closure may do. Writes that must tell whether they took
-/// effect say `RETURNING`: an empty answer means "not done".
+/// What a writing closure can do. A write that must know whether it took effect
+/// uses `RETURNING`: an empty result means that it did not.
 public protocol Writing: Reading {
     func execute(_ statement: Statement, _ values: [SQLValue]) throws
 
-    /// Rows of a `SELECT … ORDER BY … LIMIT`, taken for this transaction
-    /// alone: rows that another one has taken are passed over.
+    /// Locks and returns the rows of a `SELECT … ORDER BY … LIMIT` for this
+    /// transaction. Rows that another transaction has locked are skipped.
     func claim(_ statement: Statement, _ values: [SQLValue]) throws -> [Row]
 
-    /// The same statement for each row, without waiting in between.
+    /// Runs the same statement for each row, without waiting in between.
     func insertMany(_ statement: Statement, _ rows: [[SQLValue]]) throws
 }
 
-/// A row of an answer, by column name.
+/// A row of a result, by column name.
 public struct Row: Hashable, Sendable {
     private let columns: [String: Int]
     private let values: [SQLValue]
@@ -104,7 +106,7 @@ public struct Row: Hashable, Sendable {
         self.values = values
     }
 
-    /// A column's value; a fault when the statement has no such column.
+    /// A column's value. Throws a fault if the result has no such column.
     public func value(_ column: String) throws -> SQLValue {
         guard let index = columns[column] else {
             throw StorageFault(.malformedRow, "no column \(column) in this answer")
@@ -169,33 +171,36 @@ public struct Row: Hashable, Sendable {
     }
 }
 
-/// A database that could not do what it was asked.
+/// The database could not do what it was asked to do.
 public struct StorageFault: Error, Equatable, CustomStringConvertible {
-    /// Open: engines may add theirs.
+    /// An open set: engines may add codes of their own.
     public struct Code: Hashable, Sendable {
         public let rawValue: String
         public init(_ rawValue: String) { self.rawValue = rawValue }
 
         /// The database cannot be opened or reached.
         public static let unavailable = Code("unavailable")
-        /// Waited too long for a turn; nothing was done.
+        /// The caller waited too long for its turn. Nothing was done.
         public static let busy = Code("busy")
-        /// No room left on the disk; nothing was written.
+        /// The disk is full. Nothing was written.
         public static let full = Code("full")
         public static let readOnly = Code("readOnly")
-        /// A constraint refused a write: a bug or a race that a statement should have met.
+        /// A constraint rejected a write. This is a bug, or a race that a
+        /// conditional statement should have handled.
         public static let constraint = Code("constraint")
-        /// The file is damaged or of a version that this program does not know.
+        /// The file is damaged, or has a version that this program does not
+        /// know.
         public static let unreadable = Code("unreadable")
         public static let malformedRow = Code("malformedRow")
-        /// The commit may or may not hold: run the use case again under its key.
+        /// The commit may or may not have succeeded. Run the use case again
+        /// under its key.
         public static let outcomeUnknown = Code("outcomeUnknown")
-        /// Anything else the engine said.
+        /// Any other error of the engine.
         public static let engine = Code("engine")
     }
 
     public let code: Code
-    /// What happened, without any value of a parameter.
+    /// What happened. Contains no parameter values.
     public let reason: String
 
     public init(_ code: Code, _ reason: String) {
@@ -208,10 +213,11 @@ public struct StorageFault: Error, Equatable, CustomStringConvertible {
     public var description: String { "storage \(code.rawValue): \(reason)" }
 }
 
-/// Hears what a storage does, so that tests can count it.
+/// Is notified of what a storage does, so that tests can count it.
 public protocol StorageObserver: Sendable {
     func didRun(_ statement: Statement)
     func didCommit()
-    /// The server was waited for once; never where the database is in the process.
+    /// Called after each wait for the server. Never called by an engine that
+    /// runs inside the process.
     func didRoundTrip()
 }

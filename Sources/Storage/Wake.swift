@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What one process of a database tells the others after a commit.
+/// What one process that uses a database sends to the others after a commit.
 public enum Wake: Hashable, Sendable {
-    /// A word that somebody said, this process too.
+    /// A word that some process sent, possibly this one.
     case word(String)
-    /// Words may have been missed: read again from where you stand.
+    /// Some words may have been missed. Continue reading from the last known
+    /// position.
     case missed
 }
 
 extension Storage {
-    /// Where one process has the database to itself there is nobody to tell.
+    /// Does nothing, for an engine whose database is used by one process only.
     public func wake(_ word: String) {}
 
-    /// Ends at once where nobody else could say anything.
+    /// Ends at once, because no other process can send anything.
     public func wakes() -> AsyncStream<Wake> { AsyncStream { $0.finish() } }
 }
 

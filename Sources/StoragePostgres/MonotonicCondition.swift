@@ -8,12 +8,13 @@
     import Darwin
 #endif
 
-/// An instant of the machine's monotonic clock: what a wait ends at. The wall
-/// clock may be stepped by days, and would end every wait at once or none.
+/// The time at which a wait ends, by the machine's monotonic clock. The wall
+/// clock is unsuitable: if it is set forward or back, every wait would end at
+/// once, or none would.
 struct Deadline: Comparable {
     private let nanoseconds: UInt64
 
-    /// So many milliseconds from now.
+    /// The given number of milliseconds from now.
     static func after(milliseconds: Int) -> Deadline {
         Deadline(nanoseconds: Self.now + UInt64(max(0, milliseconds)) * 1_000_000)
     }
@@ -26,13 +27,13 @@ struct Deadline: Comparable {
 
     var isPast: Bool { nanoseconds <= Self.now }
 
-    /// Rounded up; 0 when it is past.
+    /// The time left, rounded up. 0 once the deadline has passed.
     var millisecondsLeft: Int {
         let now = Self.now
         return now >= nanoseconds ? 0 : Int((nanoseconds - now + 999_999) / 1_000_000)
     }
 
-    /// As the condition's wait takes it.
+    /// The format that the condition's wait expects.
     fileprivate var absolute: timespec {
         timespec(
             tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
@@ -47,10 +48,11 @@ struct Deadline: Comparable {
     }
 }
 
-/// A lock to wait behind, as `NSCondition`, whose waits end by the monotonic
-/// clock.
+/// A lock with a condition, like `NSCondition`, except that its time-outs
+/// follow the monotonic clock.
 ///
-/// `@unchecked`: the system's own lock and condition, at addresses that stay.
+/// `@unchecked`: it wraps the system's lock and condition, at addresses that do
+/// not change.
 final class MonotonicCondition: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
@@ -89,7 +91,7 @@ final class MonotonicCondition: @unchecked Sendable {
 
     func wait() { pthread_cond_wait(condition, mutex) }
 
-    /// False when the deadline passed first.
+    /// Returns false if the deadline passed first.
     func wait(until deadline: Deadline) -> Bool {
         #if canImport(Darwin)
             let left = deadline.millisecondsLeft

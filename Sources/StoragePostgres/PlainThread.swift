@@ -4,7 +4,8 @@ import Foundation
 import Storage
 import Synchronization
 
-/// Threads of our own: libpq blocks, and Swift's are as few as there are cores.
+/// Starts threads of our own. libpq blocks its thread, and Swift has only as
+/// many cooperative threads as there are cores.
 enum PlainThread {
     static func start(_ name: String, _ body: @escaping @Sendable () -> Void) {
         let thread = Thread(block: body)
@@ -13,7 +14,8 @@ enum PlainThread {
     }
 }
 
-/// Whether a schema is still to be asked.
+/// Whether something was closed, such as a schema's storage, or a call that was
+/// cancelled.
 final class ClosedFlag: Sendable {
     private let state = Mutex(false)
 

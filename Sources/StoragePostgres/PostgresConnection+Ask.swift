@@ -9,8 +9,8 @@ import CPostgres
 #endif
 
 extension PostgresConnection {
-    /// Runs a statement outside pipelines and waits for its answer, but not
-    /// for ever: a server that says nothing in time counts as lost.
+    /// Runs a statement outside pipelines and waits for its answer for a
+    /// limited time. A server that does not answer in time counts as lost.
     func ask(_ sql: String, within milliseconds: Int) throws {
         let end = Deadline.after(milliseconds: milliseconds)
         guard PQsendQuery(handle, sql) == 1 else { throw lost }

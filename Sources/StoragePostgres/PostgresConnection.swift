@@ -4,11 +4,12 @@ import CPostgres
 import Foundation
 import Storage
 
-/// One connection, in libpq's pipeline mode: what is sent without waiting is
-/// answered in order at the next wait. Belongs to the thread that made it.
+/// One connection, in libpq's pipeline mode. Statements that were sent without
+/// waiting are answered in order at the next wait. A connection is used only on
+/// the thread that created it.
 final class PostgresConnection {
-    /// Bytes that are sent before answers are read: more could leave both
-    /// sides waiting for the other to read.
+    /// The most bytes that are sent before answers are read. With more, client
+    /// and server could each wait for the other to read.
     private static let unreadBytesMax = 32 * 1024
 
     private enum Expected {
@@ -18,24 +19,24 @@ final class PostgresConnection {
     }
 
     let handle: OpaquePointer
-    /// What other threads hold it by.
+    /// The control that other threads have over this connection.
     let grip: PostgresGrip
     let notices = PostgresNotices()
     private let observer: (any StorageObserver)?
     private var prepared = Prepared()
     private var expected: [Expected] = []
     private var unreadBytes = 0
-    /// The schema that names resolve in, and the one that did when the open
-    /// transaction began.
+    /// The schema in which names are resolved, and the one that was set when
+    /// the open transaction began.
     private(set) var schema: String?
     private var schemaBefore: String?
-    /// What the last transaction saw that was asked for it.
+    /// What the last transaction saw, if it was asked for that.
     private(set) var sight: PostgresSight?
-    /// Whether the server said that it ends the connection.
+    /// Whether the connection can no longer be used.
     private var isGone = false
 
-    /// Connects, and sets the session's limits. `mustBeDurable`: a server
-    /// that may forget what it acknowledged is refused.
+    /// Connects, and sets the session's limits. `mustBeDurable`: reject a
+    /// server that may lose what it has acknowledged.
     init(_ conninfo: String, _ options: PostgresOptions, mustBeDurable: Bool = false) throws {
         observer = options.observer
         let keywords: [(String, String)] = [
@@ -43,13 +44,13 @@ final class PostgresConnection {
             ("tcp_user_timeout", "\(options.unacknowledgedMilliseconds)"), ("keepalives", "1"),
             ("keepalives_idle", "10"), ("keepalives_interval", "5"), ("keepalives_count", "3"),
             ("client_encoding", "UTF8"),
-            // Later ones win: whatever the caller says stands last.
+            // Later keywords take precedence, so the caller's come last.
             ("dbname", conninfo),
         ]
         handle = try Self.connect(keywords)
         grip = PostgresGrip(handle)
         notices.listen(to: handle)
-        // Where this throws, `deinit` ends the connection.
+        // If this throws, `deinit` closes the connection.
         try command(
             """
             SET statement_timeout = \(options.statementMilliseconds);
@@ -86,13 +87,14 @@ final class PostgresConnection {
         return handle
     }
 
-    /// libpq's own words, in one line.
+    /// libpq's own message, as one line.
     static func sentence(_ text: UnsafePointer<CChar>?) -> String {
         guard let text else { return "no reason given" }
         return String(cString: text).split(whereSeparator: \.isNewline).joined(separator: "; ")
     }
 
-    /// Nobody uses this connection again: what it owes was not read.
+    /// Marks the connection as unusable, because answers that it owes were not
+    /// read.
     func giveUp() { isGone = true }
 
     var isLost: Bool { isGone || PQstatus(handle) != CONNECTION_OK }
@@ -101,7 +103,8 @@ final class PostgresConnection {
 
     // MARK: Outside pipelines
 
-    /// Runs statements in one go and gives the last one's first column, as text.
+    /// Runs statements in one request and returns the first column of the last
+    /// one, as text.
     @discardableResult
     func command(_ sql: String) throws -> [String?] {
         guard let result = PQexec(handle, sql) else { throw lost }
@@ -122,7 +125,7 @@ final class PostgresConnection {
         }
     }
 
-    /// Throws a fault where the server may lose what it has acknowledged.
+    /// Throws a fault if the server may lose what it has acknowledged.
     func proveDurable() throws {
         let off = try command(
             """
@@ -143,11 +146,11 @@ final class PostgresConnection {
 
     // MARK: Pipelines
 
-    /// Begins a transaction, whose names resolve in a schema. Nothing is
-    /// waited for: BEGIN and the path go with the first statement.
+    /// Begins a transaction whose names are resolved in `schema`. This does not
+    /// wait: BEGIN and the search path are sent with the first statement.
     ///
-    /// Statements are prepared for each schema apart, so that no plan is
-    /// made anew by switching.
+    /// Statements are prepared separately for each schema, so that switching
+    /// schemas does not cause new plans.
     func begin(_ sql: String, in schema: String) throws {
         guard PQenterPipelineMode(handle) == 1 else { throw lost }
         schemaBefore = self.schema
@@ -158,10 +161,11 @@ final class PostgresConnection {
         }
     }
 
-    /// A transaction that is rolled back takes its path back too.
+    /// Restores the search path of before, as the server does when a
+    /// transaction is rolled back.
     func wasRolledBack() { schema = schemaBefore }
 
-    /// Sends a statement whose answer is read later.
+    /// Sends a statement. Its answer is read later.
     func send(_ sql: String, named name: String, _ values: [SQLValue], types: [SQLType]) throws {
         let key = Prepared.Key(schema: schema ?? "", sql: sql)
         let server = try prepared.name(key) { server in
@@ -176,13 +180,14 @@ final class PostgresConnection {
         if unreadBytes > Self.unreadBytesMax { try drain() }
     }
 
-    /// Sends a statement of the transaction itself: BEGIN, COMMIT, ROLLBACK.
+    /// Sends a statement that controls the transaction: BEGIN, COMMIT,
+    /// ROLLBACK.
     func send(_ sql: String) throws {
         guard PQsendQueryParams(handle, sql, 0, nil, nil, nil, nil, 1) == 1 else { throw lost }
         expected.append(.statement(sql))
     }
 
-    /// Asks, without waiting, what the transaction sees.
+    /// Asks what the transaction sees, without waiting for the answer.
     func sendSight() throws {
         sight = nil
         let question = PostgresSight.question
@@ -191,7 +196,8 @@ final class PostgresConnection {
 
     func forgetSight() { sight = nil }
 
-    /// Waits for every answer that is owed; gives the last statement's.
+    /// Waits for all outstanding answers and returns that of the last
+    /// statement.
     func answers() throws -> Answer {
         guard PQpipelineSync(handle) == 1 else { throw lost }
         expected.append(.sync)
@@ -201,7 +207,7 @@ final class PostgresConnection {
 
     private func drain() throws { _ = try answers() }
 
-    /// What a statement came to.
+    /// The result of a statement.
     struct Answer {
         var rows: [Row] = []
         /// The command's tag: `COMMIT`, `UPDATE 1`.
@@ -215,8 +221,8 @@ final class PostgresConnection {
         var ends = 0
         while !expected.isEmpty {
             guard let result = PQgetResult(handle) else {
-                // The end of one statement's results; where no result follows
-                // the end, none will ever come.
+                // This ends the results of one statement. If no result follows
+                // it, none will ever come.
                 ends += 1
                 guard !isLost, ends < 4 else {
                     isGone = true
@@ -315,22 +321,22 @@ final class PostgresConnection {
         guard result == 1 else { throw lost }
     }
 
-    /// Leaves pipeline mode, which needs every answer to have been read.
+    /// Leaves pipeline mode. All answers must have been read before.
     func end() {
         PQexitPipelineMode(handle)
     }
 }
 
-/// A statement that the server refused.
+/// The server rejected a statement.
 struct StatementFailed: Error {
     let error: ServerError
     let name: String
 }
 
-/// A statement that was not run because one before it had failed.
+/// A statement was not run because an earlier one in the pipeline failed.
 struct PipelineAborted: Error {}
 
-/// What is prepared on a connection, and under which name.
+/// The statements that are prepared on a connection, with their names.
 private struct Prepared {
     struct Key: Hashable {
         let schema: String
@@ -341,7 +347,8 @@ private struct Prepared {
     private var confirmed: Set<Key> = []
     private var count = 0
 
-    /// The statement's name, prepared by `prepare` where it is not yet.
+    /// Returns the statement's name, after calling `prepare` if it is not
+    /// prepared yet.
     mutating func name(_ key: Key, _ prepare: (String) throws -> Void) rethrows -> String {
         if let name = names[key] { return name }
         count += 1
@@ -355,16 +362,17 @@ private struct Prepared {
 
     mutating func confirm(_ key: Key) { confirmed.insert(key) }
 
-    /// Forgets what the server did not prepare after all.
+    /// Forgets the statements that the server did not prepare after all.
     mutating func forgetUnconfirmed() { names = names.filter { confirmed.contains($0.key) } }
 }
 
 extension PostgresConnection {
-    /// After an error: what was sent after it was neither run nor prepared.
+    /// To be called after an error: statements that were sent after the failed
+    /// one were neither run nor prepared.
     func forgetUnconfirmed() { prepared.forgetUnconfirmed() }
 
-    /// Whether it had better be replaced: too much is prepared on it, or a
-    /// transaction is open that nobody owns.
+    /// Whether the connection should be replaced: it has too many prepared
+    /// statements, or an open transaction that belongs to no caller.
     var isWornOut: Bool {
         prepared.number > PostgresOptions.preparedMax
             || PQtransactionStatus(handle) != PQTRANS_IDLE

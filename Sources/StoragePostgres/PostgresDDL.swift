@@ -2,8 +2,8 @@
 
 import Storage
 
-/// The shared DDL words in PostgreSQL's: `INTEGER` is 64 bits wide, texts
-/// compare by their bytes, and what only SQLite needs is left out.
+/// Translates the shared DDL to PostgreSQL's: `INTEGER` has 64 bits, texts are
+/// compared by bytes, and options that only SQLite needs are removed.
 enum PostgresDDL {
     static func translate(_ statement: String) -> String {
         var answer = ""
@@ -26,7 +26,7 @@ enum PostgresDDL {
         return trimmed(answer)
     }
 
-    /// Without the commas that stood between the table's options.
+    /// Removes the commas between the table options that were removed.
     private static func trimmed(_ text: String) -> String {
         var text = Substring(text)
         while let last = text.last, last.isWhitespace || last == "," { text.removeLast() }

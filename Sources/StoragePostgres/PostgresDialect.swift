@@ -3,7 +3,8 @@
 public import Storage
 
 extension PostgresStorage {
-    /// How PostgreSQL tells what a schema holds; partitions are their table's.
+    /// PostgreSQL's statements for listing the tables of a schema. Partitions
+    /// count as part of their table.
     public static let dialect = Dialect(
         engine: "PostgreSQL",
         columns: Statement(
@@ -41,7 +42,8 @@ extension PostgresStorage {
 }
 
 extension PostgresDatabase {
-    /// A schema as it is, not migrated and for reading; nil where there is none.
+    /// Opens an existing schema for reading, without migrating it. Returns nil
+    /// if there is none.
     public func existing(_ name: String) async throws -> PostgresStorage? {
         precondition(Self.isName(name), "a schema is named by letters, digits and _")
         let found = try await run(schema: "") { runner in

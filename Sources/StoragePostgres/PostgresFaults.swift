@@ -3,13 +3,14 @@
 import CPostgres
 import Storage
 
-/// What the server said of a statement that failed.
+/// The server's error message about a statement.
 struct ServerError: Error {
-    /// Five characters (SQLSTATE); none where libpq itself could not go on,
-    /// with the connection's status unchanged, as when it cannot write.
+    /// The SQLSTATE, five characters. Empty if libpq itself could not continue
+    /// while the connection's status is unchanged, for example because it
+    /// cannot write.
     let state: String
     let message: String
-    /// Whether the server ended the connection with it.
+    /// Whether the server closed the connection with this error.
     let isFatal: Bool
 
     init(_ result: OpaquePointer) {
@@ -23,17 +24,17 @@ struct ServerError: Error {
         return String(cString: text)
     }
 
-    /// Whether the same transaction may succeed when it is run again.
+    /// Whether the same transaction may succeed if it is run again.
     var isRepeatable: Bool { state == "40001" || state == "40P01" }
 
-    /// Whether the server refused a statement, and not the whole connection
-    /// because it stops or is damaged.
+    /// Whether the server rejected only the statement. Otherwise the whole
+    /// connection is affected, because the server is stopping or damaged.
     var isOfTheStatement: Bool {
         !["", "57", "08", "58", "XX"].contains(String(state.prefix(2))) || state == "57014"
     }
 
-    /// Keeps the server's sentence, which names tables and constraints, and
-    /// leaves out its detail, which tells values.
+    /// Keeps the server's message, which names tables and constraints, and
+    /// drops its detail, which contains values.
     func fault(in place: String) -> StorageFault {
         StorageFault(code, "\(place): \(message) (SQLSTATE \(state))")
     }
@@ -58,16 +59,16 @@ struct ServerError: Error {
     }
 }
 
-/// The connection is gone.
+/// The connection was lost.
 struct ConnectionLost: Error {
-    /// What it was lost in the middle of.
+    /// When the connection was lost.
     enum Moment {
         /// Before COMMIT was sent: nothing was written.
         case working
         /// After COMMIT was sent: it may have been written.
         case committing
-        /// In the commit that makes an answer durable (``PostgresProof``):
-        /// the caller itself has written nothing.
+        /// In the commit that makes an answer durable (``PostgresProof``). The
+        /// caller itself has written nothing.
         case confirming
     }
 

@@ -9,28 +9,29 @@ import Storage
     import Darwin
 #endif
 
-/// What other threads may do to a connection while its own waits in libpq:
-/// cancel the statement of one turn and of no other, and cut the line.
+/// Lets other threads act on a connection while its own thread waits in libpq:
+/// cancel the statement of one turn and of no other, and cut the connection.
 ///
-/// A request to cancel names a server process, not a statement: it hits what
-/// runs when it arrives. So neither does a turn end nor COMMIT begin while a
-/// request is on its way, and once COMMIT may have been sent none is made.
+/// A cancel request names a server process, not a statement, and stops whatever
+/// runs when it arrives. So no turn ends and no COMMIT begins while a request
+/// is on its way, and no request is made once COMMIT may have been sent.
 ///
-/// `@unchecked`: everything that changes is guarded by the condition; libpq's
-/// cancel object may be used from any thread.
+/// `@unchecked`: the condition guards everything that changes. libpq's cancel
+/// object may be used from any thread.
 final class PostgresGrip: @unchecked Sendable {
     /// Why a turn was cancelled.
     enum Reason: Error {
         case callerGone, tooLong
     }
 
-    /// How long a turn waits for a request that is on its way. A connection
-    /// whose request takes longer is given up, and the request hits nobody.
+    /// How long the end of a turn waits for a request that is on its way. If it
+    /// takes longer, the connection is given up, so that the request cannot
+    /// stop the statement of another caller.
     private static let requestMilliseconds = 10_000
 
     private let condition = MonotonicCondition()
     private let request: OpaquePointer?
-    /// A second name of the connection's socket: libpq may close its own.
+    /// A duplicate of the connection's socket, because libpq may close its own.
     private let socket: Int32
     private var turn: PostgresTicket?
     private var reason: Reason?
@@ -49,7 +50,7 @@ final class PostgresGrip: @unchecked Sendable {
 
     // MARK: The connection's own thread
 
-    /// From here on the connection is this caller's.
+    /// Begins a turn: from now on the connection is used for this caller.
     func begin(_ turn: PostgresTicket) {
         condition.withLock {
             self.turn = turn
@@ -58,7 +59,8 @@ final class PostgresGrip: @unchecked Sendable {
         }
     }
 
-    /// Before each transaction of a turn: what was cancelled is not begun again.
+    /// To be called before each transaction of a turn. Throws if the turn was
+    /// cancelled.
     func beginTransaction() throws {
         try condition.withLock {
             if let reason { throw reason }
@@ -66,7 +68,8 @@ final class PostgresGrip: @unchecked Sendable {
         }
     }
 
-    /// Throws when the turn was cancelled; when it returns, it will not be.
+    /// Throws if the turn was cancelled. After it has returned, the turn can no
+    /// longer be cancelled.
     func beginCommit() throws {
         try condition.withLock {
             waitForRequest()
@@ -75,14 +78,14 @@ final class PostgresGrip: @unchecked Sendable {
         }
     }
 
-    /// Throws when the turn was cancelled.
+    /// Throws if the turn was cancelled.
     func check() throws {
         try condition.withLock { if let reason { throw reason } }
     }
 
-    /// Ends the turn; tells why it was cancelled, if it was. A request for a
-    /// connection that is lost may arrive when it will: its server process
-    /// serves nobody any more.
+    /// Ends the turn. Returns why it was cancelled, or nil. A request for a
+    /// lost connection may arrive at any time, because its server process no
+    /// longer serves any caller.
     func end(isLost: Bool) -> Reason? {
         condition.withLock {
             if !isLost { waitForRequest() }
@@ -102,9 +105,9 @@ final class PostgresGrip: @unchecked Sendable {
 
     // MARK: Other threads
 
-    /// Asks the server to cancel what runs for this turn, and waits until it
-    /// has taken the request. Nothing happens once the turn commits or has
-    /// ended. Blocks: for a plain thread.
+    /// Asks the server to cancel this turn's statement, and waits until the
+    /// server has accepted the request. Does nothing if the turn is committing
+    /// or has ended. Blocks, so it needs a plain thread.
     func cancel(_ turn: PostgresTicket, _ reason: Reason) {
         let mayRequest = condition.withLock {
             guard self.turn === turn, self.reason == nil, !isCommitting else { return false }
@@ -115,7 +118,8 @@ final class PostgresGrip: @unchecked Sendable {
         guard mayRequest else { return }
         var complaint = [CChar](repeating: 0, count: 256)
         if PQcancel(request, &complaint, Int32(complaint.count)) == 0 {
-            // The server takes no requests; cutting the line ends the wait.
+            // The server does not accept requests. Cutting the connection ends
+            // the wait.
             sever(turn)
         }
         condition.withLock {
@@ -124,8 +128,8 @@ final class PostgresGrip: @unchecked Sendable {
         }
     }
 
-    /// Cuts the line under a turn, also while it commits: whoever waits for
-    /// the server learns that the connection is lost.
+    /// Cuts the connection during a turn, also during its commit. The thread
+    /// that waits for the server then sees a lost connection.
     func sever(_ turn: PostgresTicket) {
         condition.withLock {
             if self.turn === turn { cut() }
@@ -138,7 +142,7 @@ final class PostgresGrip: @unchecked Sendable {
 }
 
 extension PostgresGrip.Reason {
-    /// What the caller hears.
+    /// The error that the caller receives.
     func error(_ options: PostgresOptions) -> any Error {
         switch self {
         case .callerGone: CancellationError()
@@ -151,8 +155,8 @@ extension PostgresGrip.Reason {
     }
 }
 
-/// One caller's call, by which pool, connection and caller know it. A class,
-/// because they speak of the same one.
+/// One call, as pool, connection and caller refer to it. A class, because all
+/// three share it.
 final class PostgresTicket: Sendable {
     private let flag = ClosedFlag()
 

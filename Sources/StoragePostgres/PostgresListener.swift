@@ -11,17 +11,17 @@ import Synchronization
     import Darwin
 #endif
 
-/// Words between the processes of one database, over LISTEN and NOTIFY on a
-/// connection of their own. They are said outside transactions, several at
-/// once, since a NOTIFY in a transaction makes commits queue; and they are
-/// hints: whoever may have missed some is told so and reads again. What could
-/// not be said is kept until there is a connection again.
+/// Sends words between the processes of one database, over LISTEN and NOTIFY on
+/// a connection of its own. Words are sent outside transactions, several at
+/// once, because a NOTIFY in a transaction makes commits queue. They are hints:
+/// a listener that may have missed some receives `missed` and reads again.
+/// Words that could not be sent are kept until there is a connection again.
 ///
-/// A network that went silent is noticed by a heartbeat: the server is asked
-/// a little question when it has said nothing for a while.
+/// A heartbeat detects a network that went silent: after some silence the
+/// server is asked a short question.
 ///
-/// `@unchecked`: what changes is guarded by the lock; the connection is the
-/// thread's alone.
+/// `@unchecked`: the lock guards what changes. Only the thread uses the
+/// connection.
 final class PostgresListener: @unchecked Sendable {
     private static let retryMilliseconds = 1000
 
@@ -31,7 +31,7 @@ final class PostgresListener: @unchecked Sendable {
         var nextStream = 0
         var isRunning = false
         var isClosed = false
-        /// The end of the pipe that wakes the thread.
+        /// The writing end of the pipe that wakes the thread.
         var bell: Int32 = -1
     }
 
@@ -44,7 +44,7 @@ final class PostgresListener: @unchecked Sendable {
         self.options = options
     }
 
-    /// Says a word to every process that listens, this one too.
+    /// Sends a word to every listening process, including this one.
     func tell(_ word: String, schema: String) {
         let bell = state.withLock { state -> Int32 in
             guard !state.isClosed else { return -1 }
@@ -122,7 +122,7 @@ final class PostgresListener: @unchecked Sendable {
         }
     }
 
-    /// Whoever listened before may have missed something.
+    /// Listeners from before the reconnection may have missed words.
     private func connect() throws -> PostgresConnection {
         let connection = try PostgresConnection(conninfo, options)
         try connection.ask(
@@ -133,7 +133,8 @@ final class PostgresListener: @unchecked Sendable {
         return connection
     }
 
-    /// Says and hears until the storage is closed or the connection is lost.
+    /// Sends and receives until the storage is closed or the connection is
+    /// lost.
     private func converse(_ connection: PostgresConnection, _ ear: Int32) throws {
         while !isClosed {
             try say(connection)
@@ -149,7 +150,8 @@ final class PostgresListener: @unchecked Sendable {
         }
     }
 
-    /// Words stay until the server has taken them: saying one twice does no harm.
+    /// Keeps words until the server has accepted them, because sending one
+    /// twice does no harm.
     private func say(_ connection: PostgresConnection) throws {
         let words = state.withLock { $0.words }
         for payload in words.payloads {
@@ -169,14 +171,14 @@ final class PostgresListener: @unchecked Sendable {
         }
     }
 
-    /// Until it is time to try again, or the storage is closed.
+    /// Waits until it is time to try again, or the storage is closed.
     private func rest(_ ear: Int32) {
         let end = Deadline.after(milliseconds: Self.retryMilliseconds)
         while !isClosed, !end.isPast {
             var source = pollfd(fd: ear, events: Int16(POLLIN), revents: 0)
             _ = poll(&source, 1, Int32(clamping: end.millisecondsLeft))
             guard !isClosed else { return }
-            // Words can wait; the bell must not keep this thread awake.
+            // Words can wait. New ones must not keep this thread awake.
             _ = poll(nil, 0, min(20, Int32(clamping: end.millisecondsLeft)))
             empty(ear)
         }

@@ -2,16 +2,17 @@
 
 import Storage
 
-/// Brings a schema to the last migration, in one commit, while it holds a
-/// lock that every process takes first.
+/// Brings a schema to the last migration in one commit, under a lock that every
+/// migrating process takes first.
 struct PostgresMigrator {
-    /// "shop" in ASCII, so that no other program's lock is meant.
+    /// "shop" in ASCII, so that the lock does not collide with another
+    /// program's.
     private static let lockClass = 0x7368_6F70
 
     private let connection: PostgresConnection
     private let schema: String
-    /// Into how many parts a schema's tables are split that is made now;
-    /// nil where nobody said.
+    /// The number of parts into which the tables of a new schema are split. Nil
+    /// if none was requested.
     private let wanted: Int?
 
     init(_ connection: PostgresConnection, schema: String, partitions: Int?) {
@@ -23,13 +24,13 @@ struct PostgresMigrator {
     func migrate(to migrations: [Migration]) throws {
         try connection.command("BEGIN")
         do {
-            // Whoever waits for another process's migrations, and whoever
-            // takes them, may wait longer than a customer would.
+            // Migrating, and waiting for another process that migrates, may
+            // take longer than a customer would wait.
             try connection.command(
                 "SET LOCAL lock_timeout = '10min'; SET LOCAL statement_timeout = 0")
             try connection.command(
                 "SELECT pg_advisory_xact_lock(\(Self.lockClass), hashtext('\(schema)'))")
-            // A database that was migrated may be one that we may only read.
+            // A migrated database may be one that this process may only read.
             let exists = try connection.command(
                 "SELECT 1 FROM pg_namespace WHERE nspname = '\(schema)'")
             if exists.isEmpty { try connection.command("CREATE SCHEMA \"\(schema)\"") }
@@ -48,7 +49,8 @@ struct PostgresMigrator {
         }
     }
 
-    /// As the schema was made: that it was split is remembered beside it.
+    /// The partitions that the schema was created with, which its comment
+    /// records.
     private func partitions() throws -> PostgresPartitions {
         if let wanted, try !hasHistory() {
             let partitions = PostgresPartitions(count: wanted)

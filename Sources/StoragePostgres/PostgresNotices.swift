@@ -2,15 +2,15 @@
 
 import CPostgres
 
-/// The warnings that a connection was sent beside its answers. A class,
-/// because libpq reaches it by its address.
+/// Collects the warnings that a connection receives beside its answers. A
+/// class, because libpq refers to it by address.
 final class PostgresNotices {
     private static let severity: Int32 = 86
     private static let message: Int32 = 77
 
     private(set) var warnings: [String] = []
 
-    /// libpq prints notices unless somebody takes them.
+    /// Handles notices. Otherwise libpq would print them.
     func listen(to handle: OpaquePointer) {
         let address = Unmanaged.passUnretained(self).toOpaque()
         PQsetNoticeReceiver(

@@ -2,40 +2,43 @@
 
 public import Storage
 
-/// How a PostgreSQL database is used.
+/// Settings of a PostgreSQL database.
 public struct PostgresOptions: Sendable {
-    /// Connections, each with a thread of its own. More than the server's
-    /// cores serve little.
+    /// The number of connections. Each has its own thread. More than the server
+    /// has cores bring little.
     public var connections: Int
-    /// How many callers may wait for a connection; more are refused as `busy`.
+    /// How many callers may wait for a connection. Further ones are rejected as
+    /// `busy`.
     public var waitingMax: Int
-    /// How long a caller waits for a connection before it is refused as `busy`.
+    /// How long a caller waits for a connection before it is rejected as
+    /// `busy`.
     public var waitMilliseconds: Int
-    /// How long one statement may take, and wait for a lock.
+    /// How long one statement may take, and how long it may wait for a lock.
     public var statementMilliseconds: Int
     public var lockMilliseconds: Int
-    /// How long the server keeps a transaction open that says nothing.
+    /// How long the server keeps an open transaction that sends nothing.
     public var idleInTransactionMilliseconds: Int
-    /// How long a call may have a connection, all its statements together.
-    /// Then its statement is cancelled, and what does not end by that within
-    /// `graceMilliseconds` has its connection cut; a commit is never
-    /// cancelled, only cut, with its outcome unknown.
+    /// How long a call may hold a connection, with all its statements. After
+    /// that its statement is cancelled. If the call does not end within a
+    /// further `graceMilliseconds`, its connection is cut. A commit is never
+    /// cancelled, only cut; its outcome is then unknown.
     public var callMilliseconds: Int
     public var graceMilliseconds: Int
     /// How long sent bytes may stay unacknowledged before a connection counts as lost.
     public var unacknowledgedMilliseconds: Int
-    /// How long the connection that listens may be silent before the server
-    /// is asked whether it is there, and how long it may take to answer.
+    /// How long the listening connection may be silent before the server is
+    /// asked whether it is still there, and how long the server may take to
+    /// answer.
     public var heartbeatMilliseconds: Int
     public var heartbeatAnswerMilliseconds: Int
-    /// Into how many parts, by a hash of the customer, the tables of a schema
-    /// are split when it is made, from 2 to ``partitionsMax``; nil leaves a
-    /// new schema's tables whole and an old one's as they are.
+    /// The number of parts, from 2 to ``partitionsMax``, into which the tables
+    /// of a new schema are split by a hash of the customer. Nil leaves a new
+    /// schema's tables whole. An existing schema is not changed.
     public var partitions: Int?
-    /// Hears every statement, commit and round trip.
+    /// Is notified of every statement, commit and round trip.
     public var observer: (any StorageObserver)?
-    /// Runs each writing closure, rolls it back and runs it again, so that a
-    /// closure which keeps something outside the transaction is found out.
+    /// Runs each writing closure, rolls it back and runs it again. This reveals
+    /// closures that keep state outside the transaction.
     public var runsWritesTwice: Bool
 
     public init(
@@ -66,13 +69,13 @@ public struct PostgresOptions: Sendable {
         self.runsWritesTwice = runsWritesTwice
     }
 
-    /// Times that a transaction is run again which the server could not
-    /// serialise, or whose connection was lost before it was to commit.
+    /// How often a transaction is run if the server cannot serialise it, or its
+    /// connection is lost before the commit.
     static let attemptsMax = 8
 
     public static let partitionsMax = PostgresPartitions.countMax
 
-    /// Statements that a connection keeps prepared before it is replaced: a
-    /// server process holds some tens of kilobytes for each.
+    /// How many statements a connection keeps prepared before it is replaced. A
+    /// server process needs some tens of kilobytes for each.
     static let preparedMax = 4000
 }

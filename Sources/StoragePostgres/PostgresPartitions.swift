@@ -2,23 +2,25 @@
 
 import Storage
 
-/// Tables of customers' facts split by a hash of the customer: the one place
-/// that knows the rule. A table is split where its primary key begins with
-/// `customer_id`, which every unique index of such a table holds too.
+/// Splits the tables of customers' facts by a hash of the customer. Only this
+/// type knows the rule: a table is split if its primary key begins with
+/// `customer_id`, which every unique index of such a table then includes.
 ///
-/// How many parts there are is fixed when a schema is made, and remembered
-/// as its comment; parts can be moved to other disks afterwards, not added.
+/// The number of parts is fixed when a schema is created and is stored in the
+/// schema's comment. Parts can be moved to other disks later, but none can be
+/// added.
 struct PostgresPartitions: Equatable {
-    /// A split schema's migrations lock every part of every table at once,
-    /// and a server has room for some six thousand locks as it comes.
+    /// A split schema's migrations lock every part of every table at once, and
+    /// a server in its default configuration has room for about six thousand
+    /// locks.
     static let countMax = 64
     private static let column = "customer_id"
     private static let mark = "shopkeeper: parts "
 
-    /// 0 or 1: tables are whole.
+    /// The number of parts. 0 and 1 mean that tables are whole.
     let count: Int
 
-    /// What a schema's comment says.
+    /// Reads a schema's comment.
     init(comment: String?) {
         count =
             comment.flatMap { comment in
@@ -32,9 +34,10 @@ struct PostgresPartitions: Equatable {
 
     var comment: String { Self.mark + "\(count)" }
 
-    /// What a statement of a migration becomes: itself, in PostgreSQL's
-    /// words, and the parts of the table that it makes. Parts carry the
-    /// migration's number, so that a table made anew does not meet old ones.
+    /// Translates a statement of a migration to PostgreSQL's, followed by the
+    /// statements that create the parts of its table. The names of the parts
+    /// contain the migration's number, so that a recreated table does not
+    /// collide with old parts.
     func statements(_ statement: String, migration: Int) -> [String] {
         let translated = PostgresDDL.translate(statement)
         guard count > 1, let table = Self.table(madeBy: statement) else { return [translated] }
@@ -45,7 +48,7 @@ struct PostgresPartitions: Equatable {
         return [translated + " PARTITION BY HASH (\(Self.column))"] + parts
     }
 
-    /// The table that a statement makes, if it is one to be split.
+    /// The name of the table that a statement creates, if it is to be split.
     static func table(madeBy statement: String) -> String? {
         let pieces = DDLWord.split(statement)
         let words = pieces.indices.filter { pieces[$0].isWord }
@@ -55,7 +58,7 @@ struct PostgresPartitions: Equatable {
         guard word(0).uppercased() == "CREATE", word(1).uppercased() == "TABLE" else { return nil }
         for place in words.indices.dropFirst(3) where word(place).uppercased() == "PRIMARY" {
             guard word(place + 1).uppercased() == "KEY" else { continue }
-            // Either the key has a list of its own, or it is one column's.
+            // The key is either a list of columns or belongs to one column.
             let after = words[place + 1] + 1
             let hasList =
                 pieces.indices.contains(after) && pieces[after].text.contains("(")

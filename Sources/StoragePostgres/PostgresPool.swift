@@ -2,18 +2,18 @@
 
 import Storage
 
-/// Connections to one database, each with a plain thread that runs what is
-/// asked in libpq's blocking mode, so that no cooperative thread ever waits
-/// for a server. Who asks stands in one bounded line, and is refused as `busy`
-/// after a while; who has a connection has it for a while only.
+/// Connections to one database. Each has a plain thread that uses libpq in
+/// blocking mode, so that no cooperative thread waits for a server. Callers
+/// wait in one bounded queue and are rejected as `busy` after a while. A caller
+/// keeps its connection for a limited time.
 ///
-/// `@unchecked`: everything that changes is guarded by the condition.
+/// `@unchecked`: the condition guards everything that changes.
 final class PostgresPool: @unchecked Sendable {
-    /// What one caller asks. `run` gives what tells the caller; that or
-    /// `refuse` is called, once.
+    /// One caller's request. `run` returns the function that answers the
+    /// caller. Either that function or `refuse` is called, once.
     struct Job {
         let schema: String
-        /// Whether it has a connection for `callMilliseconds` at most.
+        /// Whether it may hold a connection for `callMilliseconds` at most.
         let isLimited: Bool
         let ticket: PostgresTicket
         let run: (PostgresRunner) throws -> () -> Void
@@ -28,8 +28,8 @@ final class PostgresPool: @unchecked Sendable {
     private struct Running {
         let ticket: PostgresTicket
         let grip: PostgresGrip
-        /// When its statement is cancelled, and when its connection is cut;
-        /// nil when that was done, or never is.
+        /// When its statement is cancelled, and when its connection is cut. Nil
+        /// if that was done already or never happens.
         var cancelAt: Deadline?
         var cutAt: Deadline?
     }
@@ -51,7 +51,7 @@ final class PostgresPool: @unchecked Sendable {
         self.options = options
     }
 
-    /// Runs a job on some connection; it is told or refused, once.
+    /// Runs a job on any connection. The caller is answered or rejected, once.
     func submit(_ job: Job) {
         let refusal = condition.withLock { () -> (any Error)? in
             if let refusal = self.refusal(of: job) { return refusal }
@@ -71,10 +71,10 @@ final class PostgresPool: @unchecked Sendable {
         if let refusal { job.refuse(refusal) }
     }
 
-    /// How many stand in line for a connection.
+    /// How many callers wait for a connection.
     var waiting: Int { condition.withLock { line.count } }
 
-    /// Takes a caller out of the line, or has its statement cancelled.
+    /// Removes a caller from the queue, or has its statement cancelled.
     func cancel(_ ticket: PostgresTicket) {
         ticket.cancel()
         let (waiting, grip) = condition.withLock { () -> (Waiting?, PostgresGrip?) in
@@ -87,10 +87,11 @@ final class PostgresPool: @unchecked Sendable {
         if let grip { PlainThread.start("postgres.cancel") { grip.cancel(ticket, .callerGone) } }
     }
 
-    /// From here on every new connection is asked whether its server may forget.
+    /// From now on, checks on every new connection whether its server is
+    /// durable.
     func demandDurability() { condition.withLock { mustBeDurable = true } }
 
-    /// Refuses who waits and everybody from here on; returns when every
+    /// Rejects the waiting callers and all later ones. Returns when every
     /// connection is closed.
     func close() {
         let refused = condition.withLock {
@@ -123,7 +124,8 @@ final class PostgresPool: @unchecked Sendable {
 
     // MARK: A connection's thread
 
-    /// One connection's life: made when first needed, made anew when lost.
+    /// Serves one connection: opens it when it is first needed, and again after
+    /// it was lost.
     private func serve() {
         var connection: PostgresConnection?
         while let job = next() { run(job, on: &connection)() }
@@ -143,9 +145,10 @@ final class PostgresPool: @unchecked Sendable {
         }
     }
 
-    /// A connection that was lost before anything could be committed has
-    /// done nothing: the job is run on a new one, a few times. What waits for
-    /// a standby does so for one call's time in all.
+    /// Runs a job. If the connection is lost before anything could be
+    /// committed, nothing was done, and the job is run again on a new
+    /// connection, a few times. All waits for a standby together may take one
+    /// call's time.
     private func run(_ job: Job, on connection: inout PostgresConnection?) -> () -> Void {
         let latest = Deadline.after(milliseconds: options.callMilliseconds)
         for attempt in 1... {
@@ -174,12 +177,14 @@ final class PostgresPool: @unchecked Sendable {
     private func connect() throws -> PostgresConnection {
         let connection = try PostgresConnection(
             conninfo, options, mustBeDurable: condition.withLock { mustBeDurable })
-        // It may be another server than before, whose numbers mean other commits.
+        // This may be another server than before, whose transaction numbers
+        // have other meanings.
         proof.forget()
         return connection
     }
 
-    /// The job's turn on a connection: others may cancel it as long as it lasts.
+    /// Runs the job's turn on a connection. Other threads may cancel it while
+    /// it lasts.
     private func turn(
         _ job: Job, on open: PostgresConnection, _ connection: inout PostgresConnection?
     ) throws -> () -> Void {
@@ -215,9 +220,9 @@ final class PostgresPool: @unchecked Sendable {
         return open.grip.end(isLost: open.isLost)
     }
 
-    /// Whether an error is what a cancelled statement or a cut line looks
-    /// like. What may have committed is told as that, and a closure's own
-    /// error as it is.
+    /// Whether an error can be the result of a cancelled statement or a cut
+    /// connection. An unknown outcome of a commit is reported as such, and a
+    /// closure's own error is passed on unchanged.
     private static func mayComeOfCancelling(_ error: any Error) -> Bool {
         switch error {
         case let lost as ConnectionLost: !lost.mayHaveCommitted
@@ -228,7 +233,8 @@ final class PostgresPool: @unchecked Sendable {
         }
     }
 
-    /// The port's word for what went wrong; a closure's own error as it is.
+    /// Translates an error to the port's. A closure's own error is returned
+    /// unchanged.
     static func fault(_ error: any Error) -> any Error {
         switch error {
         case let failed as StatementFailed: failed.error.fault(in: failed.name)
@@ -241,7 +247,7 @@ final class PostgresPool: @unchecked Sendable {
 
     // MARK: The watching thread
 
-    /// Refuses those who have waited too long, and ends the turns that have
+    /// Rejects callers that have waited too long, and ends turns that have
     /// lasted too long.
     private func watch() {
         condition.lock()
@@ -289,7 +295,8 @@ final class PostgresPool: @unchecked Sendable {
         return overdue
     }
 
-    /// A turn that begins meanwhile has a later deadline than this.
+    /// The time of the next check. A turn that begins in the meantime has a
+    /// later deadline.
     private func nextDeadline() -> Deadline? {
         let turns = running.values.compactMap { $0.cancelAt ?? $0.cutAt }
         let soonest = (turns + [line.first?.deadline].compactMap(\.self)).min()

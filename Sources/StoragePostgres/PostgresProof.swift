@@ -2,33 +2,34 @@
 
 import Storage
 
-/// Proves that what a transaction saw is durable on a server whose commits
-/// wait for a standby, before anything is answered from it.
+/// Makes what a transaction saw durable before it is answered, on a server
+/// whose commits wait for a standby.
 ///
-/// Such a server shows a commit that its standby lacks once nobody waits with
-/// it any more: the server process that waited was ended, or the server
-/// crashed and recovered it from its own log. If the standby takes over, that
-/// commit is gone.
+/// Such a server shows a commit that its standby lacks as soon as no server
+/// process waits for that commit any more: because the waiting process was
+/// ended, or because the server crashed and recovered the commit from its own
+/// log. If the standby then takes over, the commit is lost.
 ///
-/// What this process committed itself, with all that was committed before, is
-/// known to be durable. Where a snapshot sees more, one commit that the
-/// standby confirms makes all durable that came before it; callers that wait
-/// at the same time share it. A server without a standby is asked for nothing.
+/// This process's own commits, and everything committed before them, are known
+/// to be durable. If a snapshot sees more, one more commit that the standby
+/// confirms makes everything before it durable. Callers that wait at the same
+/// time share this commit. A server without a standby is not asked.
 ///
-/// `@unchecked`: everything that changes is guarded by the condition.
+/// `@unchecked`: the condition guards everything that changes.
 final class PostgresProof: @unchecked Sendable {
-    /// How often a caller that waits for another's commit looks whether it
-    /// was cancelled.
+    /// How often a caller that waits for another caller's commit checks whether
+    /// it was cancelled.
     private static let glanceMilliseconds = 100
 
     private let condition = MonotonicCondition()
     private var durable: PostgresSnapshot?
     private var isUnderWay = false
 
-    /// The numbers of another server would mean other commits.
+    /// Forgets what is known to be durable, because another server numbers its
+    /// transactions differently.
     func forget() { condition.withLock { durable = nil } }
 
-    /// A commit that the standby confirmed, with what it saw before.
+    /// Records a commit that the standby confirmed, with what it saw before.
     func add(_ commit: PostgresSight) {
         guard let own = commit.own, let seen = commit.snapshot,
             let proven = PostgresSnapshot(committed: own, seeing: seen)
@@ -36,8 +37,8 @@ final class PostgresProof: @unchecked Sendable {
         condition.withLock { durable = durable.map { $0.union(proven) } ?? proven }
     }
 
-    /// Returns when all that a snapshot sees is durable. `commit` makes a
-    /// commit, which it adds here; `check` throws when the caller was cancelled.
+    /// Returns when everything that a snapshot sees is durable. `commit` makes
+    /// a commit and adds it here. `check` throws if the caller was cancelled.
     func wait(
         for snapshot: PostgresSnapshot, until deadline: Deadline, check: () throws -> Void,
         commit: () throws -> Void
@@ -59,7 +60,8 @@ final class PostgresProof: @unchecked Sendable {
             isUnderWay = false
             condition.broadcast()
             try outcome.get()
-            // It came after the snapshot and is durable, and so is what that saw.
+            // That commit came after the snapshot and is durable. So is
+            // everything that the snapshot sees.
             return
         }
     }
@@ -72,13 +74,14 @@ final class PostgresProof: @unchecked Sendable {
     }
 }
 
-/// What a transaction saw, where its server waits for a standby, and its own
+/// What a transaction saw, if its server waits for a standby, and its own
 /// number if it wrote.
 struct PostgresSight {
     var snapshot: PostgresSnapshot?
     var own: UInt64?
 
-    /// Asked at the end of each transaction, together with what ends it.
+    /// Sent at the end of each transaction, together with the statement that
+    /// ends it.
     static let question = Statement(
         "transaction.sight",
         """
@@ -89,7 +92,7 @@ struct PostgresSight {
             CAST(pg_current_xact_id_if_assigned() AS TEXT) AS own
         """)
 
-    /// Writes into the server's log, so that its commit waits for the standby.
+    /// Writes to the server's log, so that the commit waits for the standby.
     static let mark = Statement(
         "transaction.mark",
         "SELECT CAST(pg_logical_emit_message(TRUE, 'shopkeeper', '') AS TEXT) AS place")

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which transactions a snapshot sees, by their 64-bit numbers: all below
-/// ``end``, but for those that were running.
+/// The set of transactions that a snapshot sees, by their 64-bit numbers: all
+/// below ``end`` except those that were running.
 struct PostgresSnapshot: Equatable {
-    /// Beyond this distance a set of numbers is not kept.
+    /// If the numbers are further apart, the set is not kept.
     private static let gapMax: UInt64 = 10_000
 
-    /// The first number that it does not see, nor any after it.
+    /// The first number of those that the snapshot cannot see.
     let end: UInt64
     let running: Set<UInt64>
 
@@ -15,7 +15,7 @@ struct PostgresSnapshot: Equatable {
         self.running = running
     }
 
-    /// PostgreSQL's text: `xmin:xmax:xip,xip…`.
+    /// Parses PostgreSQL's text: `xmin:xmax:xip,xip…`.
     init?(_ text: String) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 3, UInt64(parts[0]) != nil, let end = UInt64(parts[1]) else {
@@ -26,10 +26,10 @@ struct PostgresSnapshot: Equatable {
         self.init(end: end, running: Set(running.compactMap(\.self)))
     }
 
-    /// What is durable once the transaction `own`, which saw `seen` just before
-    /// its commit, is durable: the server's log is one, so everything that was
-    /// committed by then. Numbers after its own are left out. Nil where too
-    /// many numbers lie between.
+    /// The transactions that are durable once the transaction `own` is, which
+    /// saw `seen` just before its commit. The server has a single log, so they
+    /// are all that were committed by then. Numbers above `own` are left out.
+    /// Nil if too many numbers lie between.
     init?(committed own: UInt64, seeing seen: PostgresSnapshot) {
         guard own < UInt64.max, own <= seen.end + Self.gapMax else { return nil }
         let unseen = seen.end < own ? Array(seen.end..<own) : []
@@ -38,12 +38,12 @@ struct PostgresSnapshot: Equatable {
 
     func sees(_ number: UInt64) -> Bool { number < end && !running.contains(number) }
 
-    /// Whether the other one sees all that this one does.
+    /// Whether the other snapshot sees everything that this one sees.
     func isWithin(_ other: PostgresSnapshot) -> Bool {
         end <= other.end && !other.running.contains(where: sees)
     }
 
-    /// What either of them sees.
+    /// The transactions that one or both of them see.
     func union(_ other: PostgresSnapshot) -> PostgresSnapshot {
         let (low, high) = end <= other.end ? (self, other) : (other, self)
         return PostgresSnapshot(end: high.end, running: high.running.filter { !low.sees($0) })

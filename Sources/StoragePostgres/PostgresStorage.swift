@@ -2,31 +2,31 @@
 
 public import Storage
 
-/// A PostgreSQL database: its connections, shared by all the schemas in it.
+/// A PostgreSQL database with its connections.
 ///
-/// A class, because a store's registry and realms, a schema each, share the
-/// connections and one that listens.
+/// A class, because all schemas in it (a store's registry and its realms) share
+/// these connections and the listening one.
 public final class PostgresDatabase: Sendable {
     let pool: PostgresPool
     let listener: PostgresListener
     let options: PostgresOptions
 
-    /// `conninfo`: a URL (`postgres://…`) or keywords and values, as libpq
-    /// takes them; what is missing comes from libpq's environment and its
-    /// service and password files. Nothing is connected yet.
+    /// Does not connect yet. `conninfo` is a URL (`postgres://…`) or keywords
+    /// and values, in libpq's format. libpq takes missing values from its
+    /// environment variables, service file and password file.
     public init(_ conninfo: String, options: PostgresOptions = PostgresOptions()) {
         pool = PostgresPool(conninfo: conninfo, options: options)
         listener = PostgresListener(conninfo: conninfo, options: options)
         self.options = options
     }
 
-    /// Opens a schema, made where there is none, and brings it up to date.
-    /// Many processes may do so at once: one migrates, the others wait.
+    /// Opens a schema, creates it if it does not exist, and migrates it. If
+    /// several processes do this at once, one migrates and the others wait.
     ///
-    /// Throws ``StorageFault``: `unavailable` when the server cannot be
-    /// reached, `unreadable` when the schema is newer than `migrations`.
+    /// Throws ``StorageFault``: `unavailable` if the server cannot be reached,
+    /// `unreadable` if the schema is newer than `migrations`.
     ///
-    /// `isSplit`: whether the option `partitions` is meant for it.
+    /// `isSplit`: whether the option `partitions` applies to this schema.
     public func schema(
         _ name: String, migrations: [Migration], isSplit: Bool = true
     ) async throws -> PostgresStorage {
@@ -39,7 +39,8 @@ public final class PostgresDatabase: Sendable {
         return PostgresStorage(self, schema: name)
     }
 
-    /// Removes a schema with all it holds; removing again changes nothing.
+    /// Removes a schema with its contents. Does nothing if there is no such
+    /// schema.
     public func dropSchema(_ name: String) async throws {
         precondition(Self.isName(name), "a schema is named by letters, digits and _")
         try await run(schema: "", isLimited: false) {
@@ -48,17 +49,18 @@ public final class PostgresDatabase: Sendable {
         }
     }
 
-    /// Throws a fault where the server may lose what it has acknowledged:
-    /// with `fsync`, `full_page_writes` or `synchronous_commit` switched off
-    /// for this database, this role or in the connection's own words, or
-    /// with standbys that no commit waits for. From then on no new
-    /// connection is used whose server says so.
+    /// Throws a fault if the server may lose what it has acknowledged: `fsync`,
+    /// `full_page_writes` or `synchronous_commit` is off for this database,
+    /// this role or this connection, or there are standbys that commits do not
+    /// wait for. From then on, new connections to such a server are rejected
+    /// too.
     public func proveDurable() async throws {
         try await run(schema: "") { try $0.connection.proveDurable() }
         pool.demandDurability()
     }
 
-    /// Runs what cannot run in a transaction, or is the administrator's.
+    /// Runs statements that cannot run in a transaction, or that only an
+    /// administrator uses.
     package func outsideTransactions(_ sql: String) async throws {
         try await run(schema: "", isLimited: false) { _ = try $0.connection.command(sql) }
     }
@@ -77,10 +79,11 @@ public final class PostgresDatabase: Sendable {
         }
     }
 
-    /// Runs a body on some connection's thread. A caller that is cancelled
-    /// while it waits, or while its statement runs, gets `CancellationError`
-    /// and nothing was written; once COMMIT is sent it gets the answer. What a
-    /// caller begins that was cancelled before is done: it is tidying up.
+    /// Runs a body on the thread of any connection. If the caller is cancelled
+    /// while it waits or while its statement runs, this throws
+    /// `CancellationError` and nothing was written. Once COMMIT was sent, it
+    /// returns the answer. A call that begins after its task was cancelled is
+    /// run, because it is a clean-up.
     func run<Answer: Sendable>(
         schema: String, isLimited: Bool = true,
         _ body: @escaping @Sendable (PostgresRunner) throws -> Answer
@@ -110,12 +113,12 @@ public final class PostgresDatabase: Sendable {
     }
 }
 
-/// One schema of a PostgreSQL database, as the port sees it: a realm, or a
-/// store's registry.
+/// One schema of a PostgreSQL database, behind the port: a realm, or a store's
+/// registry.
 public final class PostgresStorage: Storage {
     private let database: PostgresDatabase
     private let schema: String
-    /// False for one that is copied as a whole, which takes as long as it takes.
+    /// False if the schema is copied as a whole, which may take any time.
     private let limitsReads: Bool
     private let state = ClosedFlag()
 
@@ -145,6 +148,7 @@ public final class PostgresStorage: Storage {
 
     public func wakes() -> AsyncStream<Wake> { database.listener.wakes(schema: schema) }
 
-    /// The connections are the database's: they stay open for its other schemas.
+    /// Closes this schema only. The connections belong to the database and stay
+    /// open for its other schemas.
     public func close() async throws { state.close() }
 }

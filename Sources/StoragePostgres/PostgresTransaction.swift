@@ -3,11 +3,11 @@
 import CPostgres
 import Storage
 
-/// What a closure sees of an open transaction. Used on the connection's own
-/// thread, and not after the closure has returned.
+/// An open transaction, as a closure uses it: on the connection's own thread,
+/// and not after the closure has returned.
 ///
-/// A write that tells nothing is sent without waiting; what is asked, and the
-/// commit, wait for all that was sent before.
+/// A write without a result is sent without waiting. A query and the commit
+/// wait for everything that was sent before.
 final class PostgresTransaction: Writing {
     private static let time = Statement(
         "database.time",
@@ -18,7 +18,8 @@ final class PostgresTransaction: Writing {
     private let maySend: Bool
     private var failure: (any Error)?
 
-    /// `maySend`: whether statements may be sent without waiting for them.
+    /// `maySend`: whether statements may be sent without waiting for their
+    /// answers.
     init(_ connection: PostgresConnection, _ observer: (any StorageObserver)?, maySend: Bool) {
         self.connection = connection
         self.observer = observer
@@ -57,12 +58,12 @@ final class PostgresTransaction: Writing {
         return try row.integer("now")
     }
 
-    /// Throws what a statement threw earlier, also where the closure caught it.
+    /// Throws the error of an earlier statement, even if the closure caught it.
     func checkSound() throws {
         if let failure { throw failure }
     }
 
-    /// Nothing may be asked from here on.
+    /// Makes all later statements fail.
     func end() {
         failure = failure ?? StorageFault(.unavailable, "this transaction has ended")
     }
@@ -82,15 +83,15 @@ final class PostgresTransaction: Writing {
     }
 }
 
-/// Runs transactions on one connection, again where that may help.
+/// Runs transactions on one connection, and repeats them if that may help.
 struct PostgresRunner {
     let connection: PostgresConnection
     let options: PostgresOptions
     let schema: String
-    /// Whether the COMMIT's tag is believed only when it says COMMIT. Tests
-    /// of what that catches switch it off.
+    /// Whether a commit counts only if its tag is `COMMIT`. Tests switch this
+    /// off to show that the check is needed.
     var checksCommitTag = true
-    /// Nil where nobody is answered from what is read.
+    /// Nil if no caller is answered from what is read.
     var proof: PostgresProof?
 
     func read<Answer>(_ body: (any Reading) throws -> Answer) throws -> Answer {
@@ -122,9 +123,8 @@ struct PostgresRunner {
         }
     }
 
-    /// A transaction that could not be serialised, or whose connection was
-    /// lost before it was to commit, has changed nothing: it is run again.
-    /// A lost connection is the pool's to replace.
+    /// Runs a transaction again if it could not be serialised, because it has
+    /// changed nothing. The pool replaces a lost connection.
     private func repeated<Answer>(_ work: () throws -> Answer) throws -> Answer {
         for _ in 1..<PostgresOptions.attemptsMax {
             do { return try work() } catch let failed as StatementFailed
@@ -134,8 +134,9 @@ struct PostgresRunner {
         return try work()
     }
 
-    /// Gives an answer, or throws what a closure threw, when what it rests on
-    /// is durable. A commit of one's own is, and all that was committed before.
+    /// Returns the answer, or throws the closure's error, once everything that
+    /// it is based on is durable. A commit of its own is enough, because it
+    /// makes everything before it durable too.
     private func proven<Answer>(_ work: () throws -> Answer) throws -> Answer {
         connection.forgetSight()
         let outcome = Result { try work() }
@@ -150,8 +151,8 @@ struct PostgresRunner {
         return try outcome.get()
     }
 
-    /// A commit after which all that was committed before is durable. Where its
-    /// connection is lost, another one may make it: the pool runs the whole call again.
+    /// Makes a commit after which everything committed before is durable. If
+    /// the connection is lost, the pool runs the whole call again.
     private func makeMark() throws {
         do {
             try transaction("BEGIN", nil) {
@@ -188,7 +189,7 @@ struct PostgresRunner {
         }
     }
 
-    /// Reads what is still owed and rolls back. The first cause is what counts.
+    /// Reads the outstanding answers and rolls back. Returns the first error.
     private func abandon(after error: any Error) -> any Error {
         var cause = error
         do { _ = try connection.answers() } catch {
@@ -201,8 +202,8 @@ struct PostgresRunner {
         return cause
     }
 
-    /// Rolls back, and asks what was seen; a transaction that failed can only
-    /// be asked afterwards.
+    /// Rolls back, and asks what the transaction saw. After a failure this can
+    /// be asked only after the rollback.
     private func rollBack() throws {
         let isSound = PQtransactionStatus(connection.handle) == PQTRANS_INTRANS
         if proof != nil, isSound { try connection.sendSight() }
@@ -212,18 +213,20 @@ struct PostgresRunner {
         connection.wasRolledBack()
     }
 
-    /// The commit is believed only where the server says so: after an error
-    /// that somebody swallowed it answers COMMIT with ROLLBACK, and success.
+    /// Commits. The commit counts only if the server's tag is COMMIT: if an
+    /// error was swallowed before, the server answers COMMIT with ROLLBACK and
+    /// reports success.
     ///
-    /// From the moment it is sent, only the server's own refusal means that
-    /// nothing was written: a connection that ends may end after the commit.
+    /// Once COMMIT is sent, only a rejection by the server means that nothing
+    /// was written. A lost connection may have been lost after the commit.
     ///
     /// A warning beside COMMIT means that the server stopped waiting for its
-    /// standby: the commit holds here, and is lost if the standby takes over.
+    /// standby. The commit exists here, and is lost if the standby takes over.
     private func commit() throws {
         try connection.grip.beginCommit()
         connection.notices.forget()
-        // A transaction that has failed answers nothing but COMMIT.
+        // A failed transaction accepts no statement except the one that ends
+        // it.
         if proof != nil, PQtransactionStatus(connection.handle) != PQTRANS_INERROR {
             try connection.sendSight()
         }
@@ -245,7 +248,7 @@ struct PostgresRunner {
             throw ConnectionLost(message: warning, moment: .committing)
         }
         guard let sight = connection.sight, sight.own != nil else { return }
-        // What was seen before a durable commit is durable.
+        // What was seen before a durable commit is durable too.
         proof?.add(sight)
         connection.forgetSight()
     }

@@ -3,8 +3,8 @@
 import CPostgres
 import Storage
 
-/// Values in libpq's binary form. Text would cut at U+0000, and numbers
-/// without a declared type would be 32 bits wide.
+/// Values in libpq's binary format. Text would end at U+0000, and numbers
+/// without a declared type would have 32 bits.
 enum PostgresType {
     static let boolean: Oid = 16
     static let bytes: Oid = 17
@@ -13,7 +13,7 @@ enum PostgresType {
     static let mediumInteger: Oid = 23
     static let text: Oid = 25
 
-    /// What an answer's columns may be.
+    /// The column types that a result may have.
     static let known: Set<Oid> = [
         boolean, bytes, integer, smallInteger, mediumInteger, text,
     ]
@@ -36,7 +36,7 @@ enum PostgresType {
 }
 
 extension SQLValue {
-    /// What is sent; nil for null.
+    /// The bytes to send. Nil for null.
     var bytes: [UInt8]? {
         switch self {
         case .null: nil
@@ -47,8 +47,9 @@ extension SQLValue {
         }
     }
 
-    /// A column of an answer. Types that the dialect does not have are faults:
-    /// a sum that PostgreSQL made `numeric` must not be guessed at.
+    /// Reads a column of a result. Throws for types that the shared dialect
+    /// lacks: for example, a sum that PostgreSQL returns as `numeric` must not
+    /// be converted by guessing.
     init(
         _ bytes: UnsafeRawBufferPointer, type: Oid, column: String, statement: String
     ) throws(StorageFault) {

@@ -2,18 +2,18 @@
 
 import Storage
 
-/// Words that are still to be said, and how they travel: a notification
-/// carries a schema and words, a line each; a schema alone says that there
-/// were too many to tell, so that everybody reads again.
+/// Words that are still to be sent, and the format of notifications: a line
+/// with the schema, then one line for each word. A schema alone means that
+/// there were too many words, so that all listeners read again.
 struct PostgresWords: Equatable {
     static let channel = "shopkeeper"
-    /// Below the 8,000 bytes that a notification may have.
+    /// Less than the 8,000 bytes that a notification may have.
     private static let payloadBytesMax = 7000
-    /// Words kept for a schema while there is no connection.
+    /// How many words are kept for a schema while there is no connection.
     static let keptMax = 5000
 
     private var words: [String: Set<String>] = [:]
-    /// Schemas that had more to say than is kept.
+    /// Schemas that have had more words than are kept.
     private var overflown: Set<String> = []
 
     mutating func add(_ word: String, schema: String) {
@@ -25,7 +25,8 @@ struct PostgresWords: Equatable {
         }
     }
 
-    /// Forgets what was said, and not what came while it was.
+    /// Removes the words that were sent, and keeps those that were added in the
+    /// meantime.
     mutating func remove(_ said: PostgresWords) {
         for (schema, gone) in said.words {
             words[schema]?.subtract(gone)

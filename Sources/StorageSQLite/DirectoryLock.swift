@@ -11,23 +11,25 @@ import Synchronization
     import Darwin
 #endif
 
-/// A data directory of one's own: SQLite means one serving process. The lock
-/// is the kernel's, so it ends with the process however that dies. The folder holds
-/// keys, so nobody but its owner may enter it.
+/// An exclusive data directory, because SQLite needs a single serving process.
+/// The lock is the kernel's, so it ends with the process however that ends. The
+/// folder contains keys, so only its owner may enter it.
 public final class DirectoryLock: Sendable {
     private let descriptor: Mutex<Int32?>
 
-    /// The lock's file in its folder. It holds its holder's number, for words.
+    /// The lock file in the folder. It contains the process id of the holder,
+    /// for messages.
     public static let file = "lock"
 
-    /// What only a data directory holds.
+    /// Files that only a data directory contains.
     private static let contents = [file, "store.sqlite", "ledger.sqlite", "seal.key"]
 
-    /// Takes the lock of a folder, which is made where there is none, and
-    /// closed to others where it is open.
+    /// Locks a folder. Creates it if it does not exist, and removes other
+    /// users' permissions if it has any.
     ///
-    /// Throws ``StorageFault``: `busy` while another holds it, `unavailable`
-    /// when the folder cannot be written, or be kept from others.
+    /// Throws ``StorageFault``: `busy` if another process holds the lock,
+    /// `unavailable` if the folder cannot be written, or cannot be closed to
+    /// other users.
     public init(folder: String) throws(StorageFault) {
         try PrivateFiles.makeOwnFolder(folder, holding: Self.contents)
         let path = folder + "/" + Self.file
@@ -51,7 +53,7 @@ public final class DirectoryLock: Sendable {
 
     deinit { release() }
 
-    /// Lets another take the lock.
+    /// Releases the lock.
     public func release() {
         descriptor.withLock { descriptor in
             if let held = descriptor { close(held) }
@@ -59,7 +61,8 @@ public final class DirectoryLock: Sendable {
         }
     }
 
-    /// Writes this process's number, for the other's message.
+    /// Writes this process's id, for the message of another process that is
+    /// kept out.
     private static func sign(_ descriptor: Int32) {
         let text = Array("\(getpid())\n".utf8)
         _ = ftruncate(descriptor, 0)

@@ -8,14 +8,14 @@ import Storage
 ///
 /// That process may have been killed after it wrote a commit and before it
 /// synced it, or its sync may have failed. Every reader finds such a commit in
-/// the log, and a power failure still takes it away: so nothing is answered
+/// the log, but a power failure can still remove it. So nothing is answered
 /// from the log before this has succeeded.
 enum EarlierLife {
-    /// Moves the log into the database, both synced, and empties it. All of it
-    /// is written anew, so that this also covers pages of the log which the
-    /// kernel failed to write and holds for clean since then.
+    /// Moves the log into the database, syncs both, and empties the log. All of
+    /// the log is written again. This also covers pages that the kernel failed
+    /// to write and has considered clean since then.
     ///
-    /// Throws ``StorageFault`` where that fails: the file must not be used.
+    /// Throws ``StorageFault`` if that fails. The file must then not be used.
     static func settle(_ database: Database, _ file: String) throws {
         guard let handle = database.sqliteConnection else {
             throw StorageFault(.unavailable, "this connection was closed")
@@ -30,8 +30,8 @@ enum EarlierLife {
         }
     }
 
-    /// Another process reads the file, so that the log cannot be emptied: a
-    /// commit at its end syncs the whole log.
+    /// For the case that another process reads the file, so that the log cannot
+    /// be emptied: makes a commit at its end, which syncs the whole log.
     private static func commit(_ database: Database, _ file: String) throws {
         do {
             try database.inTransaction(.immediate) {

@@ -3,20 +3,21 @@
 import Foundation
 import Storage
 
-/// Plain threads that take jobs from one queue, each with a connection of its
-/// own, so that no disk ever holds up one of Swift's cooperative threads.
+/// Plain threads that take jobs from one queue. Each has its own connection. So
+/// no cooperative thread of Swift waits for a disk.
 ///
-/// A class because it is one queue; its state is guarded by `condition`,
-/// which is all that makes it safe to share.
+/// A class, because it is one shared queue. `condition` guards its state, which
+/// makes it safe to share.
 final class Lane: @unchecked Sendable {
-    /// The most jobs that may wait: beyond it a caller is told at once rather
-    /// than kept for longer than it will wait.
+    /// The most jobs that may wait. Further callers are rejected at once,
+    /// because they would wait too long.
     static let waitingMax = 10_000
 
     private let condition = NSCondition()
     private let name: String
     private let threadsMax: Int
-    /// Serves this lane on a new thread until ``next(atMost:)`` is empty.
+    /// Runs on each new thread. Serves this lane until ``next(atMost:)``
+    /// returns nothing.
     private let serve: @Sendable (Lane) -> Void
     private var waiting: [any Job] = []
     private var threads = 0
@@ -30,8 +31,8 @@ final class Lane: @unchecked Sendable {
         self.serve = serve
     }
 
-    /// Queues a job, and starts a thread if none is free and more may be.
-    /// Refused jobs fail at once.
+    /// Adds a job to the queue, and starts a thread if none is free and another
+    /// is allowed. Rejected jobs fail at once.
     func add(_ job: any Job) {
         condition.lock()
         let refusal: StorageFault?
@@ -53,15 +54,15 @@ final class Lane: @unchecked Sendable {
         if let refusal { job.fail(refusal) }
     }
 
-    /// Starts a thread before there is a job.
+    /// Starts a thread before there is a job for it.
     func start() {
         condition.lock()
         startThread()
         condition.unlock()
     }
 
-    /// Who waits now, at least one, as soon as there is one; empty when the
-    /// lane was closed.
+    /// Waits until there is at least one job, and returns the waiting ones.
+    /// Returns nothing once the lane is closed.
     func next(atMost count: Int) -> [any Job] {
         condition.lock()
         defer { condition.unlock() }
@@ -75,7 +76,8 @@ final class Lane: @unchecked Sendable {
         return jobs
     }
 
-    /// Those whom a group could not take come first in the next.
+    /// Puts jobs back that did not fit into a group. They come first in the
+    /// next one.
     func putBack(_ jobs: some Collection<any Job>) {
         condition.lock()
         waiting.insert(contentsOf: jobs, at: 0)
@@ -88,7 +90,7 @@ final class Lane: @unchecked Sendable {
         return waiting.count
     }
 
-    /// Ends the threads, each after its job; jobs that wait fail. Calls back
+    /// Ends each thread after its current job. Waiting jobs fail. Calls `ended`
     /// when the last thread has ended.
     func close(_ ended: @escaping @Sendable () -> Void = {}) {
         condition.lock()
@@ -118,7 +120,8 @@ final class Lane: @unchecked Sendable {
     private func threadEnded() {
         condition.lock()
         threads -= 1
-        // A thread that could not serve leaves what came meanwhile to another.
+        // This thread could not serve. Another one takes the jobs that came in
+        // the meantime.
         let isOver = threads == 0
         if isOver, !isClosed, !waiting.isEmpty {
             startThread()
@@ -132,21 +135,22 @@ final class Lane: @unchecked Sendable {
     }
 }
 
-/// A caller that waits for its closure to be run.
+/// A closure to run, with the caller that waits for it.
 protocol Job: AnyObject, Sendable {
     var isReading: Bool { get }
-    /// Runs the closure and keeps its answer or fault. Says whether it may be kept.
+    /// Runs the closure and keeps its answer or fault. Returns whether its
+    /// writes may be committed.
     func run(_ transaction: SQLiteTransaction) -> Bool
-    /// Tells the caller what was kept.
+    /// Returns the kept answer or fault to the caller.
     func answer()
-    /// Tells the caller a fault in place of what was kept.
+    /// Returns a fault to the caller in place of the kept answer.
     func fail(_ fault: any Error)
     /// What the closure threw.
     var failure: (any Error)? { get }
 }
 
-/// A closure with its caller. A class because its answer comes later; it is
-/// with one thread at a time, which is all that makes it safe to send.
+/// A closure with its caller. A class, because its answer comes later. It is
+/// used by one thread at a time, which makes it safe to send.
 final class Pending<Answer: Sendable>: Job, @unchecked Sendable {
     let isReading: Bool
     private let body: @Sendable (any Writing) throws -> Answer

@@ -5,20 +5,21 @@ import GRDB
 import GRDBSQLite
 import Storage
 
-/// Moves a file's log into the database on a thread and a connection of its
-/// own, while writes go on: thousands of pages, written all over the file and
-/// synced, are not for anybody to wait for. What is written meanwhile is left
-/// for the next time, or for the writer where it is little.
+/// Moves a file's log into the database on its own thread and connection while
+/// writes continue. This writes and syncs thousands of pages all over the file,
+/// and no caller should wait for it. Pages that are written in the meantime are
+/// left for the next time, or for the writer if they are few.
 ///
-/// A class because it is one thread with its questions; its state is guarded
-/// by `condition`, which is all that makes it safe to share.
+/// A class, because it is one thread with requests for it. `condition` guards
+/// its state, which makes it safe to share.
 final class LogMover: @unchecked Sendable {
     private enum State {
-        /// No thread yet, or one that waits.
+        /// There is no thread yet, or it waits.
         case idle
         case asked
         case moving
-        /// The file could not be opened once more: the writer does it all.
+        /// The file could not be opened a second time. The writer moves the log
+        /// itself.
         case failed
         case closed
     }
@@ -28,7 +29,7 @@ final class LogMover: @unchecked Sendable {
     private let options: SQLiteOptions
     private var state = State.idle
     private var hasThread = false
-    /// Pages of the log, as it began last, that are in the database.
+    /// How many pages of the log, since it last restarted, are in the database.
     private var moved = 0
 
     init(file: String, options: SQLiteOptions) {
@@ -36,19 +37,19 @@ final class LogMover: @unchecked Sendable {
         self.options = options
     }
 
-    /// What the writer should do about a log of so many pages.
+    /// What the writer should do about a log of the given length.
     enum Advice {
         case nothing
-        /// Move what is left, which is little or too much.
+        /// Move the rest now: there is little left, or the log is too long.
         case moveNow
     }
 
-    /// Hears of the log's length after each commit, on the writer's thread, and
-    /// begins to move it when that is time.
+    /// Called on the writer's thread after each commit with the log's length.
+    /// Starts moving the log when it is long enough.
     func advise(pages: Int, isNobodyWaiting: Bool) -> Advice {
         condition.lock()
         defer { condition.unlock() }
-        // A log that is shorter than what was moved of it has begun anew.
+        // The log is shorter than what was moved of it, so it has restarted.
         if pages < moved { moved = 0 }
         guard pages >= options.logPagesMin else { return .nothing }
         let isLong = pages >= options.logPagesMax
@@ -59,14 +60,15 @@ final class LogMover: @unchecked Sendable {
         }
         let rest = pages - moved
         if rest <= options.logPagesRest { return isNobodyWaiting || isLong ? .moveNow : .nothing }
-        // A log that a reader held, and let grow, is too much for one commit to wait for.
+        // If a long read let the log grow, the rest is too much for one commit
+        // to wait for.
         if isLong, rest <= options.logPagesMax / 4 { return .moveNow }
         state = .asked
         if hasThread { condition.signal() } else { startThread() }
         return .nothing
     }
 
-    /// Returns when its thread has let go of the file.
+    /// Returns when the thread has closed the file.
     func close() {
         condition.lock()
         defer { condition.unlock() }
@@ -97,14 +99,14 @@ final class LogMover: @unchecked Sendable {
             }
             while isAsked() {
                 var pages: Int32 = 0
-                // One that fails loses nothing: the log stays.
+                // A failure loses nothing, because the log stays.
                 sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, &pages)
                 end(.idle, moved: Int(pages))
             }
         }
     }
 
-    /// Waits for a question; false when there will be none.
+    /// Waits for a request. Returns false if the mover was closed.
     private func isAsked() -> Bool {
         condition.lock()
         defer { condition.unlock() }

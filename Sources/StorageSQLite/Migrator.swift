@@ -3,8 +3,8 @@
 import GRDB
 import Storage
 
-/// Brings a database to the last migration, in one commit, and refuses one
-/// whose past is not ours.
+/// Brings a database to the last migration in one commit. Rejects a database
+/// that other migrations were applied to.
 struct Migrator {
     private let connection: Database
 

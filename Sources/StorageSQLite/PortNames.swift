@@ -2,6 +2,7 @@
 
 import Storage
 
-// GRDB has a Row and a Statement too; a file that imports both says these.
+// GRDB also has a Row and a Statement. A file that imports both modules uses
+// these names for ours.
 typealias PortRow = Row
 typealias PortStatement = Statement

@@ -3,15 +3,16 @@
 import GRDBSQLite
 import Storage
 
-/// One statement in SQLite's own form. `$1` is a name to SQLite, numbered by
-/// first appearance: where each parameter stands is looked up once, here.
+/// A prepared SQLite statement. SQLite treats `$1` as a name and numbers names
+/// by first appearance, so the position of each parameter is looked up once,
+/// here.
 final class PreparedStatement {
     let sql: String
     let isReading: Bool
     private let name: String
     private let database: OpaquePointer
     private let handle: OpaquePointer
-    /// SQLite's number of `$n`, at n - 1; 0 where the text does not use it.
+    /// SQLite's number of `$n`, at index n - 1. 0 if the text does not use it.
     private let places: [Int32]
     private var names: [String] = []
     private var columns: [String: Int] = [:]
@@ -35,7 +36,8 @@ final class PreparedStatement {
         }
         sql = statement.sql
         name = statement.name
-        // Explaining a write is reading, although SQLite says otherwise.
+        // Explaining a write only reads, although SQLite reports that it
+        // writes.
         isReading = sqlite3_stmt_readonly(handle) != 0 || sqlite3_stmt_isexplain(handle) != 0
         self.database = database
         self.handle = handle
@@ -52,14 +54,14 @@ final class PreparedStatement {
 
     deinit { sqlite3_finalize(handle) }
 
-    /// Runs to the end and forgets what it answers.
+    /// Runs to the end and discards the rows.
     func run(_ values: [SQLValue] = [], isCommitting: Bool = false) throws(StorageFault) {
         defer { rewind() }
         try bind(values)
         while try step(isCommitting) {}
     }
 
-    /// Every row of the answer.
+    /// Returns all rows.
     func rows(_ values: [SQLValue]) throws(StorageFault) -> [PortRow] {
         defer { rewind() }
         try bind(values)
@@ -88,7 +90,8 @@ final class PreparedStatement {
         if !places.isEmpty { sqlite3_clear_bindings(handle) }
     }
 
-    /// Known until the schema gives `SELECT *` another width.
+    /// Reads the names of the columns. They stay valid until a change of the
+    /// schema gives `SELECT *` another width.
     private func learnColumns() {
         let count = Int(sqlite3_column_count(handle))
         guard names.count != count else { return }
@@ -116,7 +119,8 @@ final class PreparedStatement {
         case .text(var text):
             return text.withUTF8 { bytes in
                 bytes.withMemoryRebound(to: CChar.self) {
-                    // An empty text's address may be none, which would mean NULL.
+                    // An empty text may have no address, and SQLite would store
+                    // NULL for it.
                     sqlite3_bind_text(
                         handle, place, $0.baseAddress ?? emptyText, Int32($0.count), copied)
                 }
@@ -148,15 +152,15 @@ final class PreparedStatement {
     }
 }
 
-/// Any address that is not none.
+/// An arbitrary address that is not null.
 nonisolated(unsafe) private let emptyText: UnsafePointer<CChar> = {
     let text = UnsafeMutablePointer<CChar>.allocate(capacity: 1)
     text.initialize(to: 0)
     return UnsafePointer(text)
 }()
 
-/// Tells SQLite to copy what it is given (`SQLITE_TRANSIENT`, a macro that
-/// Swift cannot import).
+/// Makes SQLite copy the bytes that it is given (`SQLITE_TRANSIENT`, a macro
+/// that Swift cannot import).
 private var copied: sqlite3_destructor_type {
     unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 }

@@ -11,13 +11,14 @@ public import Storage
 #endif
 
 /// Files that only their owner may read, in folders that only their owner may
-/// enter: they are born so, and never open for a moment.
+/// enter. They are created with these permissions, so they are never open to
+/// others, not even briefly.
 public enum PrivateFiles {
-    /// Makes an empty file of mode 0600 where there is none, with its folder;
-    /// takes from an existing one what others may do with it.
+    /// Creates an empty file of mode 0600 with its folder if there is none.
+    /// Removes other users' permissions from an existing file.
     ///
-    /// An existing file is not opened: closing it would release the locks
-    /// that SQLite holds on it elsewhere in this process.
+    /// An existing file is not opened: closing it would release the locks that
+    /// SQLite holds on it elsewhere in this process.
     static func makeFile(_ path: String) throws(StorageFault) {
         try makeFolder(folder(of: path))
         let descriptor = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
@@ -31,12 +32,11 @@ public enum PrivateFiles {
         }
     }
 
-    /// Writes a whole new file and puts it in the place of an older one. It is
-    /// made beside its place, with its mode and as a file of its own, and is
-    /// durable before it has its name.
+    /// Writes a new file and then moves it to its place. It is created beside
+    /// that place with its final mode, and is durable before it gets its name.
     ///
-    /// `mode`: 0600 for what is secret; 0644 for what others may read.
-    /// `replaces`: where false, a file that is there already stays, and is a fault.
+    /// `mode`: 0600 for secrets; 0644 for files that others may read.
+    /// `replaces`: if false, an existing file is kept and is a fault.
     public static func store(
         _ bytes: [UInt8], as path: String, mode: UInt32 = 0o600, replaces: Bool = true
     ) throws(StorageFault) {
@@ -60,11 +60,12 @@ public enum PrivateFiles {
         try syncFolder(folder(of: path))
     }
 
-    /// Makes a data directory of mode 0700, or keeps others out of one that is
-    /// there. Throws ``StorageFault`` `unavailable` where that cannot be done, or
-    /// may not: a folder of another user, one in which others may have put
-    /// something, and one that holds other things too, such as a home or `/tmp`,
-    /// which its owner has to close, or to leave alone.
+    /// Creates a data directory of mode 0700, or closes an existing one to
+    /// other users. Throws ``StorageFault`` `unavailable` if that is impossible
+    /// or not allowed. It is not allowed for another user's folder, for one
+    /// into which others may have put files, and for one that contains other
+    /// things too, such as a home folder or `/tmp`. The owner has to close such
+    /// a folder or use another.
     public static func makeOwnFolder(
         _ path: String, holding known: [String]
     ) throws(StorageFault) {
@@ -105,7 +106,7 @@ public enum PrivateFiles {
         return names
     }
 
-    /// Makes a folder of mode 0700 and those above it, where there are none.
+    /// Creates a folder of mode 0700, and its missing parents.
     public static func makeFolder(_ path: String) throws(StorageFault) {
         if mkdir(path, 0o700) == 0 { return try syncFolder(folder(of: path)) }
         if errno == ENOENT, folder(of: path) != path {
@@ -122,7 +123,7 @@ public enum PrivateFiles {
         }
     }
 
-    /// Makes the names in a folder durable.
+    /// Makes the names in a folder durable (fsync).
     static func syncFolder(_ path: String) throws(StorageFault) {
         let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure(path, "cannot be opened") }
@@ -130,7 +131,7 @@ public enum PrivateFiles {
         guard fsync(descriptor) == 0 else { throw failure(path, "cannot be synced") }
     }
 
-    /// Removes a database with what SQLite keeps beside it, where it is there.
+    /// Removes a database and SQLite's files beside it, if they exist.
     static func removeDatabase(_ path: String) {
         for suffix in ["", "-wal", "-shm", "-journal"] { unlink(path + suffix) }
     }

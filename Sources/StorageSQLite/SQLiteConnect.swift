@@ -3,7 +3,7 @@
 import GRDB
 import Storage
 
-/// Opens the connection that writes: a file in WAL mode, or memory.
+/// Opens the writing connection, to a file in WAL mode or to memory.
 func connectWriter(file: String?, options: SQLiteOptions) throws -> DatabaseQueue {
     var configuration = configuration(options)
     guard let file else {
@@ -17,8 +17,9 @@ func connectWriter(file: String?, options: SQLiteOptions) throws -> DatabaseQueu
         path: address(of: file, vfs: options.vfs), configuration: configuration)
     do {
         try proveDurable(database, file)
-        // Going over to WAL removed a rollback journal, and at FULL SQLite
-        // leaves that to the folder: come back, it would undo the database.
+        // Switching to WAL removed a rollback journal, and SQLite does not sync
+        // the folder for that at FULL. If the journal came back, it would undo
+        // the database.
         try PrivateFiles.syncFolder(PrivateFiles.folder(of: file))
         try limit(database, options)
         try database.writeWithoutTransaction { connection in
@@ -31,7 +32,7 @@ func connectWriter(file: String?, options: SQLiteOptions) throws -> DatabaseQueu
     return database
 }
 
-/// Opens one of the connections that only read a file.
+/// Opens a connection that only reads a file.
 func connectReader(file: String, options: SQLiteOptions) throws -> DatabaseQueue {
     var configuration = configuration(options)
     configuration.readonly = true
@@ -57,8 +58,8 @@ private func configuration(_ options: SQLiteOptions) -> Configuration {
     return configuration
 }
 
-/// GRDB leaves a writer in WAL mode at NORMAL, which may lose the last
-/// commits with the power: FULL is set after it is open, and read back.
+/// Sets synchronous=FULL after opening, and reads it back. GRDB leaves a writer
+/// in WAL mode at NORMAL, which may lose the last commits in a power failure.
 private func proveDurable(_ database: DatabaseQueue, _ file: String) throws {
     try database.writeWithoutTransaction { connection in
         try connection.execute(sql: "PRAGMA synchronous = FULL")
@@ -80,8 +81,8 @@ private func limit(_ database: DatabaseQueue, _ options: SQLiteOptions) throws {
     }
 }
 
-/// A plain path, or where a file system is named a URI. A path is never
-/// taken for a URI.
+/// A plain path, or a URI if a file system is named. A path is never read as a
+/// URI.
 private func address(of file: String, vfs: String?) -> String {
     guard let vfs else { return file.hasPrefix("file:") ? "./" + file : file }
     return "file:" + percentEncoded(file) + "?vfs=" + percentEncoded(vfs)

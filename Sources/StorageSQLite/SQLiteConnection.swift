@@ -4,20 +4,21 @@ import GRDB
 import GRDBSQLite
 import Storage
 
-/// What one thread keeps about its open connection: statements prepared
-/// once, with the numbers of their parameters and the names of their columns.
+/// What one thread keeps for its open connection: prepared statements, with the
+/// numbers of their parameters and the names of their columns.
 ///
-/// A class because it owns what must be finalised; used on one thread alone.
+/// A class, because it owns objects that must be finalised. It is used on one
+/// thread only.
 final class SQLiteConnection {
-    /// The most statements kept; a program's statements are named constants
-    /// and far fewer, so more means that somebody makes them up.
+    /// The most statements that are kept. Our statements are named constants
+    /// and far fewer, so more would mean that code generates them.
     static let preparedMax = 1_000
 
     private let handle: OpaquePointer
     private var prepared: [String: PreparedStatement] = [:]
-    /// Pages in the log after the last commit; 0 in memory.
+    /// The number of pages in the log after the last commit. 0 in memory.
     private(set) var logPages = 0
-    /// How long a read may take, and by which clock.
+    /// How long a read may take, and the clock that measures it.
     private var limit: (milliseconds: Int64, clock: @Sendable () -> Int64)?
     private var endsAt: Int64?
 
@@ -29,17 +30,17 @@ final class SQLiteConnection {
         self.handle = handle
     }
 
-    /// Finalises every statement; afterwards the connection may be closed.
+    /// Finalises every statement, so that the connection can be closed.
     func finish() {
         sqlite3_wal_hook(handle, nil, nil)
         sqlite3_progress_handler(handle, 0, nil, nil)
         prepared = [:]
     }
 
-    /// False as well where the engine has rolled back by itself.
+    /// Also false if the engine has rolled back by itself.
     var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
-    /// The statement, prepared at most once.
+    /// Returns the prepared statement. Prepares it the first time.
     func prepare(_ statement: PortStatement) throws(StorageFault) -> PreparedStatement {
         if let known = prepared[statement.name], known.sql == statement.sql { return known }
         if prepared.count >= Self.preparedMax { prepared = [:] }
@@ -48,18 +49,18 @@ final class SQLiteConnection {
         return fresh
     }
 
-    /// Runs one of our own words, such as BEGIN.
+    /// Runs a statement that controls transactions, such as BEGIN.
     func run(_ verb: PortStatement, isCommitting: Bool = false) throws(StorageFault) {
         try prepare(verb).run(isCommitting: isCommitting)
     }
 
-    /// Rolls back what is still open; the engine may have done it already.
+    /// Rolls back what is still open. The engine may have done so already.
     func rollBack() {
         endsAt = nil
         if isInTransaction { try? run(Verb.rollback) }
     }
 
-    /// Hears the length of the log after each commit, in place of SQLite's
+    /// Records the length of the log after each commit. This replaces SQLite's
     /// own checkpoint inside the commit.
     func watchLog() {
         let here = Unmanaged.passUnretained(self).toOpaque()
@@ -73,7 +74,7 @@ final class SQLiteConnection {
             }, here)
     }
 
-    /// Ends from now on every read that takes longer.
+    /// From now on, ends every read that takes longer.
     func limitReads(to milliseconds: Int64, by clock: @escaping @Sendable () -> Int64) {
         limit = (milliseconds, clock)
         let here = Unmanaged.passUnretained(self).toOpaque()
@@ -91,7 +92,7 @@ final class SQLiteConnection {
         endsAt = limit.map { $0.clock() + $0.milliseconds }
     }
 
-    /// Ends a read, whose answer holds; it is late no more.
+    /// Ends a read. Its answer is valid, even if it took too long.
     func endReading() throws(StorageFault) {
         endsAt = nil
         try run(Verb.commit)
@@ -102,7 +103,7 @@ final class SQLiteConnection {
         return limit.clock() > endsAt
     }
 
-    /// Throws where the read that runs has taken too long.
+    /// Throws if the current read has taken too long.
     func checkTime() throws(StorageFault) {
         guard let limit, isLate else { return }
         throw StorageFault(
@@ -111,15 +112,15 @@ final class SQLiteConnection {
                 + "grows as long as it lasts; ask for less at once")
     }
 
-    /// Moves the log into the database as far as readers let it. A failure
-    /// loses nothing: the log stays, and the next commit asks again.
+    /// Moves the log into the database as far as readers allow. A failure loses
+    /// nothing: the log stays, and the next commit tries again.
     func checkpoint() {
         logPages = 0
         sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
     }
 }
 
-/// The words around statements.
+/// The statements that control transactions.
 enum Verb {
     static let begin = PortStatement("begin", "BEGIN IMMEDIATE")
     static let beginReading = PortStatement("begin.reading", "BEGIN DEFERRED")

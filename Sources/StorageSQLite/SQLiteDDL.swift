@@ -2,11 +2,11 @@
 
 import Storage
 
-/// The shared DDL words in SQLite's: INTEGER, TEXT and BLOB are its own;
-/// `paid BOOLEAN` becomes `paid INTEGER CHECK (paid IN (0, 1))`.
+/// Translates the shared DDL to SQLite's: INTEGER, TEXT and BLOB stay; `paid
+/// BOOLEAN` becomes `paid INTEGER CHECK (paid IN (0, 1))`.
 enum SQLiteDDL {
-    /// Throws a fault for a table that does not end in STRICT, in which
-    /// numbers could turn into text or floating point unseen.
+    /// Throws a fault for a table that does not end in STRICT. Without it,
+    /// numbers could silently turn into text or floating point.
     static func translate(_ statement: String) throws(StorageFault) -> String {
         let pieces = DDLWord.split(statement)
         let words = pieces.filter(\.isWord).map { $0.text.uppercased() }

@@ -4,15 +4,16 @@ import GRDB
 import GRDBSQLite
 import Storage
 
-/// A database's error in the port's words; any other error as it is.
+/// Translates a database's error to the port's. Any other error is returned
+/// unchanged.
 func fault(_ error: any Error, in place: String, isCommitting: Bool = false) -> any Error {
     guard error is DatabaseError else { return error }
     return StorageFault(error, in: place, isCommitting: isCommitting)
 }
 
 extension StorageFault {
-    /// Keeps SQLite's sentence, which names tables and columns, and leaves
-    /// out its SQL and values.
+    /// Keeps SQLite's message, which names tables and columns, and drops its
+    /// SQL and values.
     init(_ error: any Error, in place: String, isCommitting: Bool = false) {
         if let fault = error as? StorageFault {
             self = fault
@@ -26,7 +27,7 @@ extension StorageFault {
         }
     }
 
-    /// What the engine has just answered with, in the same words.
+    /// The fault for the engine's last result code.
     init(
         sqlite database: OpaquePointer, _ code: Int32, in place: String, isCommitting: Bool = false
     ) {
@@ -45,7 +46,7 @@ extension StorageFault {
         case .SQLITE_CONSTRAINT: .constraint
         case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_FORMAT: .unreadable
         case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH: .unavailable
-        // A commit record may have reached the disk although the sync failed.
+        // A commit record may be on the disk although the sync failed.
         case .SQLITE_IOERR: isCommitting ? .outcomeUnknown : .unavailable
         default: .engine
         }

@@ -2,36 +2,36 @@
 
 public import Storage
 
-/// How a SQLite database is opened.
+/// Settings of a SQLite database.
 public struct SQLiteOptions: Sendable {
-    /// Hears every statement and commit.
+    /// Is notified of every statement and commit.
     public var observer: (any StorageObserver)?
-    /// Runs each writing closure, rolls it back and runs it again, so that
-    /// a closure which keeps something outside the transaction is found out.
+    /// Runs each writing closure, rolls it back and runs it again. This reveals
+    /// closures that keep state outside the transaction.
     public var runsWritesTwice: Bool
     /// The name of a registered SQLite file system; nil for the system's own.
     public var vfs: String?
     /// How long a statement waits for another process's lock.
     public var busySeconds: Double
-    /// The most pages the file may grow to; nil for SQLite's own bound.
+    /// The most pages that the file may have. Nil for SQLite's own limit.
     public var pagesMax: Int?
-    /// A monotonic clock that bounds how long the writes of one commit may
-    /// run together, and how long a read may last; without it the number of
-    /// writes alone is bounded.
+    /// A monotonic clock. It limits how long the writes of one commit may run
+    /// together, and how long a read may last. Without it, only the number of
+    /// writes is limited.
     public var milliseconds: (@Sendable () -> Int64)?
 
-    /// Pages of log, of 4 KiB, from which on they are moved into the database
-    /// beside the writes; from which on the writer moves what is left, whoever
-    /// waits, where that is less than a quarter; and how few it moves between
+    /// Sizes of the log, in pages of 4 KiB. From `logPagesMin` on, the log is
+    /// moved into the database beside the writes. From `logPagesMax` on, the
+    /// writer moves the rest if that is less than a quarter of this size, even
+    /// while others wait. `logPagesRest` is how few the writer moves between
     /// two writes.
     var logPagesMin = 1_000
     var logPagesMax = 8_000
     var logPagesRest = 50
-    /// How large the log's file stays when it begins anew, after a long read
-    /// let it grow.
+    /// The size of the log file after it restarts, if a long read let it grow.
     var logBytesKept = 64 << 20
-    /// How long one read of a served file may take, by `milliseconds`: as long
-    /// as it lasts, the log cannot begin anew.
+    /// How long one read of a served file may take, by `milliseconds`. While it
+    /// lasts, the log cannot restart.
     var readMilliseconds: Int64 = 30_000
 
     public init(

@@ -3,18 +3,18 @@
 import GRDB
 public import Storage
 
-/// A database's file that is only read, also while a server has it open:
-/// nothing is made, migrated or locked, and every read sees one state.
+/// Reads a database's file, also while a server has it open. It creates,
+/// migrates and locks nothing. Every read sees one consistent state.
 public final class SQLiteReader: Storage {
     private let reads: Lane
-    /// The file, where it is a copy of this reader's own.
+    /// The path of the file, if it is this reader's own copy.
     private let copy: String?
 
-    /// Copies a file as it is at one moment, also while a server has it open,
-    /// and reads the copy: the server's log grows as long as the copying takes
-    /// and not as long as the reading. The copy goes when this is closed.
+    /// Copies a file in the state of one moment, also while a server has it
+    /// open, and reads the copy. So the server's log grows only while the file
+    /// is copied, not while it is read. Closing this reader removes the copy.
     ///
-    /// Throws ``StorageFault``, also where there is no room for it.
+    /// Throws ``StorageFault``, for example if there is no room for the copy.
     public init(copyOf file: String, at copy: String) throws {
         do { try Self.copy(file, to: copy) } catch {
             PrivateFiles.removeDatabase(copy)
@@ -24,9 +24,9 @@ public final class SQLiteReader: Storage {
         reads = Lane("sqlite.copy", threads: 1) { Self.serve($0, copy) }
     }
 
-    /// Throws ``StorageFault`` `unavailable` where there is no such file.
+    /// Throws ``StorageFault`` `unavailable` if there is no such file.
     public init(file: String) throws {
-        // Opened once here, so that a missing file is told at once.
+        // Opened once here, so that a missing file is reported at once.
         do { try connectReader(file: file, options: SQLiteOptions()).close() } catch {
             throw fault(error, in: "opening \(file)")
         }
@@ -46,7 +46,7 @@ public final class SQLiteReader: Storage {
         defer { try? source.close() }
         let target = try DatabaseQueue(path: copy)
         defer { try? target.close() }
-        // It need not outlast a power failure.
+        // The copy need not survive a power failure.
         try target.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = OFF") }
         try source.backup(to: target)
         try target.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE") }
@@ -90,7 +90,8 @@ public final class SQLiteReader: Storage {
 }
 
 extension SQLiteStorage {
-    /// How SQLite tells what it holds. A boolean is an integer to it.
+    /// SQLite's statements for listing its tables. SQLite stores a boolean as
+    /// an integer.
     public static let dialect = Dialect(
         engine: "SQLite",
         columns: PortStatement(

@@ -3,32 +3,33 @@
 import GRDB
 public import Storage
 
-/// A SQLite database: a file in WAL mode whose every commit is synced, or
-/// memory. One process may hold a file: see ``DirectoryLock``.
+/// A SQLite database: a file in WAL mode with a sync in every commit, or
+/// memory. Only one process may use a file: see ``DirectoryLock``.
 ///
-/// Closures run on threads of its own: one that writes, and a few that read a
-/// file (memory has the one). Writes that wait while a commit is under way
-/// share the next one and its sync, each with an outcome of its own, and
-/// nobody hears of a write before it is durable.
+/// Closures run on its own threads: one writes, and a few read a file (memory
+/// has only the first). Writes that wait during a commit share the next commit
+/// and its sync. Each has its own outcome, and no caller is answered before its
+/// write is durable.
 ///
-/// Cancelling the task that called changes nothing: a write that was asked
-/// for runs to its end, so that its outcome is known.
+/// Cancelling the calling task has no effect: a write runs to its end, so that
+/// its outcome is known.
 public final class SQLiteStorage: Storage {
-    /// As many reads of a file run at once; they are short, and each thread
-    /// keeps a connection.
+    /// The most reads of a file that run at once. Reads are short, and each
+    /// thread keeps a connection.
     static let readersMax = 4
 
     private let writes: Lane
     /// Nil in memory, which has one connection.
     private let reads: Lane?
 
-    /// Opens a file (made with its folder, modes 0600 and 0700) or, without
-    /// one, memory; proves `synchronous=FULL` on a file by reading it back;
-    /// migrates; makes durable what an earlier process left in the log.
+    /// Opens a file, or memory if `file` is nil. Creates the file and its
+    /// folder with modes 0600 and 0700. Verifies `synchronous=FULL` of a file
+    /// by reading it back, migrates, and makes durable what an earlier process
+    /// left in the log.
     ///
-    /// Throws ``StorageFault``: `unavailable` when the file cannot be opened,
-    /// `unreadable` when it is damaged, another program's, or newer than
-    /// `migrations`.
+    /// Throws ``StorageFault``: `unavailable` if the file cannot be opened,
+    /// `unreadable` if it is damaged, belongs to another program, or is newer
+    /// than `migrations`.
     public static func open(
         file: String?, migrations: [Migration], options: SQLiteOptions = SQLiteOptions()
     ) async throws -> SQLiteStorage {
@@ -78,13 +79,13 @@ public final class SQLiteStorage: Storage {
         }
     }
 
-    /// How many writes wait for their turn, beside those in hand.
+    /// How many writes wait for their turn. Running ones are not counted.
     public var waitingWrites: Int { writes.waitingCount }
 
-    /// Closes after the transactions that are running; those that wait for
-    /// their turn fail and have done nothing.
+    /// Closes after the running transactions. Waiting ones fail without having
+    /// done anything.
     public func close() async throws {
-        // The writer last: it leaves a database without a log.
+        // The writer is closed last, because it removes the log.
         for lane in [reads, writes] {
             await withCheckedContinuation { continuation in
                 guard let lane else { return continuation.resume() }
@@ -93,7 +94,7 @@ public final class SQLiteStorage: Storage {
         }
     }
 
-    /// The life of the thread that writes, which owns its connection.
+    /// The body of the writing thread, which owns its connection.
     private static func write(
         _ lane: Lane, _ file: String?, _ migrations: [Migration], _ options: SQLiteOptions,
         whenOpen: () -> Void
@@ -107,14 +108,14 @@ public final class SQLiteStorage: Storage {
             defer { connection.finish() }
             if file != nil { connection.watchLog() }
             let mover = file.map { LogMover(file: $0, options: options) }
-            // Before this connection, which leaves a database without a log.
+            // Closed before this connection, which removes the log.
             defer { mover?.close() }
             whenOpen()
             SQLiteWriter(connection: connection, options: options, mover: mover).serve(lane)
         }
     }
 
-    /// The life of a thread that reads.
+    /// The body of a reading thread.
     private static func read(_ lane: Lane, _ file: String, _ options: SQLiteOptions) {
         do {
             let database = try connectReader(file: file, options: options)

@@ -7,7 +7,8 @@ extension SQLiteTransaction {
         "database.time",
         "SELECT CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) AS now")
 
-    /// The machine's time, which is the database's where both are one process.
+    /// The machine's time, which is also the database's, because SQLite runs in
+    /// this process.
     func databaseTime() throws -> Int64 {
         guard let row = try first(Self.time) else {
             throw StorageFault(.malformedRow, "the database did not tell its time")

@@ -2,12 +2,12 @@
 
 import Storage
 
-/// What a closure sees of an open transaction. Used on the connection's own
-/// thread, and not after the closure has returned.
+/// An open transaction, as a closure uses it: on the connection's own thread,
+/// and not after the closure has returned.
 ///
-/// After a fault every further statement fails with the same one, and the
-/// transaction cannot commit: so does PostgreSQL, and nobody may rely on
-/// SQLite's being more forgiving.
+/// After a fault, every further statement fails with the same fault, and the
+/// transaction cannot commit. PostgreSQL behaves the same way. SQLite alone
+/// would be more forgiving, and no code may depend on that.
 final class SQLiteTransaction: Writing {
     private let connection: SQLiteConnection
     private let observer: (any StorageObserver)?
@@ -30,12 +30,12 @@ final class SQLiteTransaction: Writing {
         try running(statement, values) { try $0.run(values) }
     }
 
-    /// Throws what a statement threw earlier, also where the closure caught it.
+    /// Throws the error of an earlier statement, even if the closure caught it.
     func checkSound() throws {
         if let failure { throw failure }
     }
 
-    /// Nothing may be asked from here on.
+    /// Makes all later statements fail.
     func end() {
         failure = failure ?? StorageFault(.unavailable, "this transaction has ended")
     }

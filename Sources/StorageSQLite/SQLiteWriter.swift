@@ -3,15 +3,15 @@
 import GRDB
 import Storage
 
-/// The one thread that writes. Whoever waits while a commit is under way
-/// shares the next: no timer holds anybody up, and the more that wait the
-/// fewer syncs each costs.
+/// Runs on the writing thread. Writes that wait during a commit share the next
+/// one. There is no timer that delays a write. The more writes wait, the fewer
+/// syncs each costs.
 struct SQLiteWriter {
-    /// The most writes that share a commit, so that the first need not wait
-    /// for a hundred others' statements.
+    /// The most writes in one commit, so that the first need not wait for the
+    /// statements of a hundred others.
     static let groupMax = 64
-    /// How long a group's closures may run before it commits without those
-    /// that have not begun.
+    /// How long the closures of a group may run. After that the group commits
+    /// without those that have not begun.
     static let groupMilliseconds: Int64 = 20
 
     let connection: SQLiteConnection
@@ -19,7 +19,7 @@ struct SQLiteWriter {
     /// Nil in memory, which has no log.
     let mover: LogMover?
 
-    /// Serves until the lane is closed.
+    /// Serves jobs until the lane is closed.
     func serve(_ lane: Lane) {
         while true {
             let jobs = lane.next(atMost: Self.groupMax)
@@ -42,7 +42,7 @@ struct SQLiteWriter {
         }
     }
 
-    /// One closure that only reads, in a state of its own.
+    /// Runs one closure that only reads, in a transaction of its own.
     static func read(
         _ job: any Job, _ connection: SQLiteConnection, _ observer: (any StorageObserver)?
     ) {
@@ -57,8 +57,9 @@ struct SQLiteWriter {
         }
     }
 
-    /// Commits as many of the first jobs as fit, and answers them, whatever
-    /// they did, when the commit is durable. Returns how many those were.
+    /// Commits as many of the first jobs as fit. Once the commit is durable, it
+    /// answers all of them, whatever their outcome. Returns how many jobs these
+    /// were.
     private func commit(_ jobs: ArraySlice<any Job>) -> Int {
         do {
             try connection.run(Verb.begin)
@@ -73,7 +74,8 @@ struct SQLiteWriter {
             if !taken.isEmpty, isLate(since: started) { break }
             taken.append(job)
             runs(job, isAlone: isAlone)
-            // The engine rolls all back by itself when a disk is full or fails.
+            // The engine rolls everything back by itself if the disk is full or
+            // fails.
             guard connection.isInTransaction else { break }
         }
         guard connection.isInTransaction else { return dissolve(taken) }
@@ -103,8 +105,8 @@ struct SQLiteWriter {
         return connection.isInTransaction && marks(Verb.unrehearse) && marks(Verb.rehearsed)
     }
 
-    /// Sets, undoes or drops a savepoint. Where that fails nobody knows what
-    /// a commit would keep, so there will be none of this transaction.
+    /// Sets, undoes or releases a savepoint. If that fails, it is unknown what
+    /// a commit would include, so the whole transaction is rolled back.
     private func marks(_ verb: PortStatement) -> Bool {
         do {
             try connection.run(verb)
@@ -126,11 +128,12 @@ struct SQLiteWriter {
             try connection.run(Verb.commit, isCommitting: true)
         } catch {
             connection.rollBack()
-            // Somebody's deferred constraint, or more than the disk had room
-            // for: not the others' fault, and certainly nothing was kept.
+            // One job's deferred constraint failed, or the disk had no room for
+            // all of them. The others are not to blame, and certainly nothing
+            // was committed.
             if [.constraint, .full].contains(error.code), jobs.count > 1 { return dissolve(jobs) }
-            // Those who threw as well: what they saw and answer from may be
-            // what another wrote here, and that is not there.
+            // Jobs that threw also fail: they may have seen what another job
+            // wrote in this commit, and that is gone.
             for job in jobs { job.fail(error) }
             return jobs.count
         }
@@ -139,7 +142,8 @@ struct SQLiteWriter {
         return jobs.count
     }
 
-    /// Nothing of a group holds: each again, in a commit of its own.
+    /// Nothing of a group was committed. Runs each job again, in its own
+    /// commit.
     private func dissolve(_ jobs: [any Job]) -> Int {
         guard jobs.count > 1 else {
             for job in jobs {
@@ -152,7 +156,7 @@ struct SQLiteWriter {
         return jobs.count
     }
 
-    /// Keeps the log short.
+    /// Keeps the log short by moving it into the database.
     private func tidy(_ lane: Lane) {
         guard let mover, connection.logPages > 0 else { return }
         let advice = mover.advise(
