@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where a version of an app stands.
+/// The state of a version of an app.
 public enum AppVersionState: String, Sendable, CaseIterable {
-    /// Made, and not in customers' hands yet.
+    /// Created, and not available to customers yet.
     case waiting
-    /// In customers' hands.
+    /// Available to customers.
     case live
 }
 
-/// Whether an app has begun to sell. Its first product goes live with a
-/// version of it; whatever follows needs none.
+/// Whether an app has begun to sell. Its first product goes live together with
+/// a version of the app. Later products do not need a version.
 public struct AppRelease: Hashable, Sendable {
-    /// Whether a product of it was on sale before.
+    /// Whether a product of the app has been on sale before.
     public var hasSold: Bool
-    /// Products that came with a version that is live.
+    /// Products that were submitted with a version that is live.
     public var cameWithLive: Set<ProductID>
 
     public init(hasSold: Bool, cameWithLive: Set<ProductID> = []) {
@@ -21,7 +21,7 @@ public struct AppRelease: Hashable, Sendable {
         self.cameWithLive = cameWithLive
     }
 
-    /// Of an app that sells.
+    /// An app that already sells.
     public static let sold = AppRelease(hasSold: true)
 
     /// Whether production may sell a product, once it is approved.
@@ -35,7 +35,7 @@ public struct AppRelease: Hashable, Sendable {
     }
 }
 
-/// A version's number as it may be given: `1`, `1.2`, `1.2.3`.
+/// Whether text has the form of a version number: `1`, `1.2`, `1.2.3`.
 public func isAppVersion(_ text: String) -> Bool {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     return (1...4).contains(parts.count)

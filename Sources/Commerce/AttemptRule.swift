@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How often somebody may be wrong: so many times freely, then after a wait
-/// that doubles with each further mistake.
+/// Limits wrong attempts: the first ones are free, then each further mistake
+/// doubles the wait.
 public struct AttemptRule: Hashable, Sendable {
-    /// Mistakes after which the waiting begins.
+    /// The number of mistakes after which waiting begins.
     public let freeMistakes: Int
-    /// The longest wait.
+    /// The longest wait, in seconds.
     public let waitSecondsMax: Int64
-    /// Attempts of one kind under way at once, while there is no mistake.
+    /// How many attempts of one kind may run at once while there has been no
+    /// mistake.
     public let atOnceMax: Int
 
-    /// Seconds without a mistake after which all are forgotten.
+    /// After this many seconds without a mistake, all mistakes are forgotten.
     public static let forgetSeconds: Int64 = 3600
 
     public init(freeMistakes: Int, waitSecondsMax: Int64 = 900, atOnceMax: Int = 64) {
@@ -20,18 +21,18 @@ public struct AttemptRule: Hashable, Sendable {
         self.atOnceMax = atOnceMax
     }
 
-    /// One account's password.
+    /// For the password of one account.
     public static let account = AttemptRule(freeMistakes: 5)
-    /// One client's passwords, whatever the accounts; a client may be a whole
-    /// school behind one address.
+    /// For passwords from one client, for any accounts. One client may be a
+    /// whole school behind one address.
     public static let client = AttemptRule(freeMistakes: 50, atOnceMax: 512)
-    /// One client's keys to doors.
+    /// For keys to doors from one client.
     public static let key = AttemptRule(freeMistakes: 1000, atOnceMax: .max)
 
-    /// Seconds from the last of so many mistakes to the next attempt.
+    /// Seconds from the last of `mistakes` mistakes to the next attempt.
     public func waitSeconds(afterMistakes mistakes: Int) -> Int64 {
         guard mistakes >= freeMistakes else { return 0 }
-        // Beyond 2^30 s every limit is reached.
+        // 2^30 s is above every limit.
         return min(waitSecondsMax, 1 << Int64(min(mistakes - freeMistakes, 30)))
     }
 }
@@ -40,23 +41,25 @@ public struct AttemptRule: Hashable, Sendable {
 public struct Attempts: Hashable, Sendable {
     public private(set) var mistakes = 0
     public private(set) var underWay = 0
-    /// Of the last mistake.
+    /// The time of the last mistake.
     public private(set) var last = Timestamp(milliseconds: 0)
 
     public init() {}
 
-    /// Seconds to wait before an attempt; nil: it may be made, and has begun.
+    /// Begins an attempt. Returns nil if it may be made, otherwise the seconds
+    /// to wait.
     public mutating func begin(_ rule: AttemptRule, at now: Timestamp) -> Int64? {
         if let wait = wait(rule, at: now) { return wait }
         underWay += 1
         return nil
     }
 
-    /// Seconds to wait before an attempt; nil: none. An attempt under way
-    /// counts as a mistake once there has been one, so that nobody makes a
-    /// thousand guesses at once.
+    /// Returns the seconds to wait before an attempt, or nil. After a first
+    /// mistake, a running attempt counts as a mistake too. Otherwise a client
+    /// could make a thousand guesses at once.
     public mutating func wait(_ rule: AttemptRule, at now: Timestamp) -> Int64? {
-        // The wall clock was set back: the wait begins again, and ends.
+        // If the wall clock was set back, the wait begins again from now, so
+        // that it ends.
         last = min(last, now)
         let since = (now.milliseconds - last.milliseconds) / 1000
         let mistakes = since >= AttemptRule.forgetSeconds ? 0 : mistakes
@@ -66,7 +69,7 @@ public struct Attempts: Hashable, Sendable {
         return underWay == 0 || mistakes + underWay < rule.freeMistakes ? nil : 1
     }
 
-    /// Ends an attempt. `forgets`: a right one makes good the mistakes before.
+    /// Ends an attempt. `forgets`: whether a right attempt resets the mistakes.
     public mutating func end(isRight: Bool, forgets: Bool, at now: Timestamp) {
         underWay = max(0, underWay - 1)
         if isRight {
@@ -83,7 +86,7 @@ public struct Attempts: Hashable, Sendable {
         last = now
     }
 
-    /// Whether nothing is remembered any more.
+    /// Whether there is nothing to remember any more.
     public func isForgotten(at now: Timestamp) -> Bool {
         let since = (now.milliseconds - last.milliseconds) / 1000
         return underWay == 0 && (mistakes == 0 || since >= AttemptRule.forgetSeconds)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Some of the thousand buckets, as people write them: `500-999`, or
-/// `1,3,7-9`. Never empty.
+/// Some of the thousand buckets, written as `500-999` or `1,3,7-9`. Never
+/// empty.
 public struct BucketRanges: Hashable, Sendable, CustomStringConvertible {
-    /// In their order, none touching the next.
+    /// In ascending order. No range touches the next.
     public let ranges: [ClosedRange<Int64>]
 
-    /// Throws ``BucketFault`` for what is no list of ranges of buckets, or
-    /// names a bucket twice.
+    /// Throws ``BucketFault`` if the text is not a list of ranges of buckets,
+    /// or names a bucket twice.
     public init(_ text: String) throws(BucketFault) {
         var ranges: [ClosedRange<Int64>] = []
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -20,7 +20,8 @@ public struct BucketRanges: Hashable, Sendable, CustomStringConvertible {
         try self.init(ranges)
     }
 
-    /// Throws ``BucketFault`` where nothing, no bucket, or one twice is named.
+    /// Throws ``BucketFault`` if there is no range, a number is not a bucket,
+    /// or a bucket occurs twice.
     public init(_ ranges: [ClosedRange<Int64>]) throws(BucketFault) {
         guard !ranges.isEmpty else { throw .noRange("") }
         var joined: [ClosedRange<Int64>] = []
@@ -40,7 +41,8 @@ public struct BucketRanges: Hashable, Sendable, CustomStringConvertible {
         self.ranges = joined
     }
 
-    /// The same for the same buckets, whoever wrote them how.
+    /// Canonical: the same text for the same buckets, however they were
+    /// written.
     public var description: String {
         ranges.map {
             $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)"
@@ -58,15 +60,16 @@ public struct BucketRanges: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Which cluster holds which bucket, each bucket exactly one: 0 is the home,
-/// which has what no other names.
+/// Assigns each bucket to exactly one cluster. Cluster 0 is the home, which has
+/// all buckets that no other cluster names.
 public struct BucketMap: Hashable, Sendable {
-    /// Each bucket's cluster.
+    /// The cluster of each bucket, by bucket.
     private let clusters: [Int]
-    /// What each cluster has, the home first; nil: nothing.
+    /// The buckets of each cluster, the home first. Nil for a cluster without
+    /// buckets.
     public let ranges: [BucketRanges?]
 
-    /// Everything is at home.
+    /// All buckets are at the home.
     public static let whole = BucketMap()
 
     private init() {
@@ -74,8 +77,8 @@ public struct BucketMap: Hashable, Sendable {
         ranges = [try? BucketRanges([0...NumberLayout.buckets - 1])]
     }
 
-    /// Gives the other clusters what they name, from cluster 1 on. Throws
-    /// ``BucketFault`` `twice` where two name the same bucket.
+    /// Gives the other clusters, from cluster 1 on, the buckets that they name.
+    /// Throws ``BucketFault`` `twice` if two of them name the same bucket.
     public init(others: [BucketRanges]) throws(BucketFault) {
         var clusters = Array(repeating: 0, count: Int(NumberLayout.buckets))
         for (index, other) in others.enumerated() {
@@ -90,19 +93,19 @@ public struct BucketMap: Hashable, Sendable {
         ranges = [home] + others
     }
 
-    /// How many clusters there are, the home too.
+    /// The number of clusters, including the home.
     public var count: Int { ranges.count }
 
-    /// The cluster of a number of any kind, by the bucket it ends with. What
-    /// is nobody's number is the home's.
+    /// Returns the cluster of a number of any kind, from the bucket that it
+    /// ends with. A value that is not a number of ours belongs to the home.
     public func cluster(of number: Int64) -> Int {
         number > 0 ? clusters[Int(number % NumberLayout.buckets)] : 0
     }
 }
 
-/// Why buckets cannot be shared out so.
+/// Why buckets cannot be divided this way.
 public enum BucketFault: Error, Hashable, CustomStringConvertible {
-    /// The text names no range of buckets.
+    /// The text does not name a range of buckets.
     case noRange(String)
     /// A bucket is named twice.
     case twice(Int64)
@@ -114,7 +117,7 @@ public enum BucketFault: Error, Hashable, CustomStringConvertible {
         }
     }
 
-    /// What both break.
+    /// The rule that both violate.
     public static let rule =
         "buckets 0 to \(NumberLayout.buckets - 1), as `500-999` or `1,3,7-9`, each on one cluster"
 }

@@ -8,7 +8,7 @@ public enum ProductType: String, Sendable, CaseIterable {
     case nonRenewing = "non-renewing"
 }
 
-/// A product's words in one language.
+/// The texts of a product in one language.
 public struct Localization: Hashable, Sendable {
     /// An identifier with underscores: `en_US`, `zh_Hans`, `ja`.
     public let locale: String
@@ -26,15 +26,16 @@ public struct Localization: Hashable, Sendable {
 public struct Product: Hashable, Sendable {
     public let id: ProductID
     public let type: ProductType
-    /// The merchant's own label, never shown to customers.
+    /// The merchant's own label. Customers never see it.
     public let referenceName: String
-    /// One price; the same number in every storefront's currency, as Xcode's local store does.
+    /// The price in every storefront: the same number in each currency, as in
+    /// Xcode's local store.
     public let price: Amount
     public let isFamilyShareable: Bool
     public let localizations: [Localization]
     /// The subscription group's id, for auto-renewables.
     public let groupID: String?
-    /// ISO 8601 duration of one period, for auto-renewables.
+    /// The length of one period as an ISO 8601 duration, for auto-renewables.
     public let period: String?
 
     public init(
@@ -52,7 +53,8 @@ public struct Product: Hashable, Sendable {
         self.period = period
     }
 
-    /// The words for `locale`: that locale, its language, `en_US`, then the first.
+    /// Returns the texts for `locale`: those of that locale, otherwise of its
+    /// language, otherwise `en_US`, otherwise the first.
     public func localization(for locale: String) -> Localization? {
         let language = locale.prefix { $0 != "_" }
         return localizations.first { $0.locale == locale }
@@ -62,13 +64,13 @@ public struct Product: Hashable, Sendable {
     }
 }
 
-/// A country's face of the store.
+/// A country with its currency.
 public struct Storefront: Hashable, Sendable {
     /// ISO 3166-1 alpha-3: `USA`.
     public let countryCode: String
     /// ISO 3166-1 alpha-2: `US`.
     public let region: String
-    /// Apple's number of the storefront; nil where it is not publicly known.
+    /// Apple's number of the storefront. Nil if it is not publicly known.
     public let id: String?
     public let currency: Currency
 
@@ -80,17 +82,17 @@ public struct Storefront: Hashable, Sendable {
     }
 }
 
-/// What an app sells, with the storefront and locale its file was set to.
+/// The products of an app, with the storefront and locale that its file sets.
 public struct Catalogue: Hashable, Sendable {
     public var products: [Product]
-    /// Storefront of customers made without one, alpha-3.
+    /// The storefront of customers that are created without one, alpha-3.
     public var storefront: String
-    /// Locale in which words are chosen.
+    /// The locale in which texts are chosen.
     public var locale: String
-    /// The app's number where the file knows it.
+    /// The app's number, if the file contains it.
     public var appID: Int64?
-    /// Products without a price of their own. ``Product/price`` is 0 there,
-    /// and nobody buys them at it.
+    /// Products without a price of their own. Their ``Product/price`` is 0, and
+    /// they cannot be bought at it.
     public var unpriced: Set<ProductID>
 
     public init(

@@ -18,7 +18,8 @@ public struct CivilDate: Hashable, Sendable {
         millisecond = rest % 1000
     }
 
-    /// Days from 1970-01-01 to a civil date, after Howard Hinnant's algorithm.
+    /// The number of days from 1970-01-01 to a date, by Howard Hinnant's
+    /// algorithm.
     static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
         let shifted = month <= 2 ? year - 1 : year
         let era = floorDivide(shifted, 400)
@@ -47,7 +48,7 @@ public struct CivilDate: Hashable, Sendable {
 }
 
 extension Timestamp: CustomStringConvertible {
-    /// ISO 8601 in UTC: `2026-11-21T04:27:06Z`, with `.mmm` where there is a
+    /// ISO 8601 in UTC: `2026-11-21T04:27:06Z`, with `.mmm` if there is a
     /// fraction of a second.
     public var description: String {
         let date = CivilDate(self)
@@ -58,12 +59,13 @@ extension Timestamp: CustomStringConvertible {
         return "\(day)T\(time)\(fraction)Z"
     }
 
-    /// The instant that text such as `2026-11-21T04:27:06Z` or
-    /// `2026-11-21T05:27:06.123+01:00` names; nil when it names none.
+    /// Parses text such as `2026-11-21T04:27:06Z` or
+    /// `2026-11-21T05:27:06.123+01:00`. Nil if the text is not an instant.
     public init?(iso8601 text: String) {
         guard let parts = ISO8601Parts(text) else { return nil }
         let days = CivilDate.days(year: parts.year, month: parts.month, day: parts.day)
-        // A day that its month does not have, such as 30 February, comes out as another.
+        // A day that the month does not have, such as 30 February, is converted
+        // to another day.
         let date = CivilDate(Timestamp(milliseconds: days * 86_400_000))
         guard date.month == parts.month, date.day == parts.day else { return nil }
         let seconds = days * 86_400 + parts.secondOfDay - parts.offsetSeconds

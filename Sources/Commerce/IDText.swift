@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an ``Identifier`` holds.
+/// The type of an ``Identifier``'s value.
 public protocol IdentifierValue: Hashable, Sendable, Codable {
-    /// Whether both are the same bytes.
+    /// Whether both have the same bytes.
     func isSame(as other: Self) -> Bool
     func hashBytes(into hasher: inout Hasher)
 }
@@ -14,9 +14,9 @@ extension Int64: IdentifierValue {
 }
 
 extension String: IdentifierValue {
-    /// Whether both are the same UTF-8. Texts from outside are compared so
-    /// wherever a database compares them too: for `==`, two texts are equal
-    /// that a database tells apart.
+    /// Whether both have the same UTF-8 bytes. Foreign text is compared this
+    /// way wherever a database compares it too, because `==` considers some
+    /// texts equal that a database distinguishes.
     public func isSame(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
 
     public func hashBytes(into hasher: inout Hasher) {
@@ -26,7 +26,7 @@ extension String: IdentifierValue {
 }
 
 extension String? {
-    /// As of two texts; nil is nil's only.
+    /// Compares like two texts. Nil equals only nil.
     public func isSame(as other: String?) -> Bool {
         switch (self, other) {
         case (nil, nil): true
@@ -36,15 +36,16 @@ extension String? {
     }
 }
 
-/// The rule for ids that people make up: of products, groups, offers, images
+/// The rule for ids that people choose: ids of products, groups, offers, images
 /// and operators.
 public enum IDText {
     public static let bytesMax = 100
-    /// The rule in words.
+    /// The rule, for messages.
     public static let rule =
         "1 to 100 of letters A–Z and a–z, digits, `-`, `.` and `_`, and not `.` or `..` alone"
 
-    /// Alone in an address, `.` and `..` would name another place.
+    /// `.` and `..` are excluded, because in an address they would mean another
+    /// path.
     public static func isID(_ text: String) -> Bool {
         (1...bytesMax).contains(text.utf8.count) && text != "." && text != ".."
             && text.utf8.allSatisfy {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A look at JSON from outside before a decoder sees it.
+/// Checks foreign JSON before a decoder reads it.
 public enum JSONNesting {
-    /// How deep anything of ours goes, with room to spare.
+    /// More levels than any of our own data has.
     public static let depthMax = 64
 
-    /// Whether arrays and objects stand at most `limit` inside each other.
+    /// Whether arrays and objects are nested at most `limit` levels deep.
     ///
-    /// Foundation's decoder stops the whole process on bytes that end in the
-    /// 513th `[` inside each other (swift-foundation of Swift 6.3.1), so what
-    /// comes over a wire or from a file is asked this first. Says nothing
-    /// else about whether the bytes are JSON.
+    /// Foundation's decoder ends the process on bytes that end in the 513th
+    /// nested `[` (swift-foundation of Swift 6.3.1). So everything from a wire
+    /// or a file is checked first. This does not check whether the bytes are
+    /// JSON.
     public static func isWithin(
         _ json: some Sequence<UInt8>, limit: Int = depthMax
     ) -> Bool {

@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where a product stands between being written and being sold.
+/// The state of a product between being written and being sold.
 public enum ReviewState: String, Sendable, CaseIterable {
-    /// Being written: nobody gets it.
+    /// Being written. No customer can see it.
     case draft
-    /// Complete: sandboxes sell it.
+    /// Complete. Sandboxes sell it.
     case ready
-    /// Production sells it too.
+    /// Approved. Production sells it too.
     case approved
-    /// Never sold again; its id is spent.
+    /// Never sold again. Its id cannot be reused.
     case removed
 
-    /// Whether some realm sells a product in this state.
+    /// Whether any realm sells a product in this state.
     public var isOffered: Bool { self == .ready || self == .approved }
 }
 
-/// What a product must have before it is offered, and lacks.
+/// What a product lacks and must have before it is offered.
 public enum ListingGap: String, Hashable, Sendable, CaseIterable {
-    /// Neither a price of its own nor one in a storefront.
+    /// It has neither a price of its own nor one in a storefront.
     case price
-    /// No name in any language.
+    /// It has no name in any language.
     case name
 }
 
-/// A product's price in one storefront, from an instant on.
+/// A product's price in one storefront from an instant on.
 public struct StorefrontPrice: Hashable, Sendable {
     /// Alpha-3 country code.
     public let storefront: String
     public let amount: Amount
-    /// Commercial time; nil: always.
+    /// Commercial time. Nil means always.
     public let startsAt: Timestamp?
 
     public init(storefront: String, amount: Amount, startsAt: Timestamp? = nil) {
@@ -38,22 +38,22 @@ public struct StorefrontPrice: Hashable, Sendable {
     }
 }
 
-/// How, where and for how much a product is offered: what a catalogue file
-/// cannot say of it.
+/// How, where and at which price a product is offered, as far as a catalogue
+/// file cannot express it.
 public struct Listing: Hashable, Sendable {
     public var state: ReviewState
-    /// Vanished from its file: not sold, and not forgotten.
+    /// Its file no longer contains it. It is not sold, but it is kept.
     public var isWithdrawn: Bool
-    /// Whether the product's own price counts where no other one does.
+    /// Whether the product's own price applies where there is no other price.
     public var hasBasePrice: Bool
     public var prices: [StorefrontPrice]
-    /// Alpha-3 codes of where it is sold; nil: everywhere.
+    /// Alpha-3 codes of the storefronts that sell it. Nil means all.
     public var storefronts: [String]?
-    /// Whether the store is to hold content for it.
+    /// Whether the store is to host content for it.
     public var isHosted: Bool
-    /// Ids of the app's images that show it.
+    /// Ids of the app's images that show the product.
     public var images: [String]
-    /// A subscription that costs nothing.
+    /// Whether it is a subscription that costs nothing.
     public var isFree: Bool
 
     public init(
@@ -71,17 +71,17 @@ public struct Listing: Hashable, Sendable {
         self.isFree = isFree
     }
 
-    /// What the product lacks: the one rule of completeness, for files,
-    /// overlays, backups and operators alike.
+    /// Returns what the product lacks. This is the only rule of completeness,
+    /// for files, overlays, backups and operators.
     public func gaps(of product: Product) -> [ListingGap] {
         let hasPrice = hasBasePrice || !prices.isEmpty
         let hasName = product.localizations.contains { !$0.displayName.isEmpty }
         return (hasPrice ? [] : [.price]) + (hasName ? [] : [.name])
     }
 
-    /// The listing as a realm takes it from a file, an overlay or a backup:
-    /// production takes what is not complete as a draft. A sandbox offers what
-    /// a file has; without a price a product is sold nowhere.
+    /// Returns the listing as a realm accepts it from a file, an overlay or a
+    /// backup. Production turns an incomplete product into a draft. A sandbox
+    /// offers what a file contains. Nowhere is a product sold without a price.
     public func admitted(_ product: Product, isProduction: Bool) -> Listing {
         guard isProduction, state.isOffered, !gaps(of: product).isEmpty else { return self }
         var draft = self
@@ -89,8 +89,8 @@ public struct Listing: Hashable, Sendable {
         return draft
     }
 
-    /// What a change would put on offer with gaps that were not there before.
-    /// A product that a sandbox offers with gaps can be changed in all else.
+    /// Returns the gaps that a change would add to an offered product. An
+    /// incomplete product that a sandbox offers can otherwise be changed.
     public func newGaps(
         of product: Product, since before: (listing: Listing, product: Product)?
     ) -> [ListingGap] {
@@ -100,8 +100,9 @@ public struct Listing: Hashable, Sendable {
         return gaps(of: product).filter { !old.contains($0) }
     }
 
-    /// The price in a storefront at an instant: the one there that started
-    /// last, else `base`; nil where it is not sold.
+    /// Returns the price in a storefront at an instant: the storefront's price
+    /// that started last, otherwise `base`. Nil if the product is not sold
+    /// there.
     public func price(base: Amount, in storefront: String, at now: Timestamp) -> Amount? {
         if let storefronts, !storefronts.contains(storefront) { return nil }
         let started = prices.filter { price in
@@ -113,23 +114,25 @@ public struct Listing: Hashable, Sendable {
     }
 }
 
-/// Why a device gets a product, or does not. Cases stand in order of
-/// precedence: the first that applies is the answer.
+/// Whether a device is offered a product, and why not. The cases are in order
+/// of precedence: the first one that applies is the answer.
 public enum Offering: Hashable, Sendable {
     case unknown
     case removed
     case withdrawn
     case draft
-    /// Ready, which is enough for a sandbox only.
+    /// Only ready, which is enough in a sandbox but not in production.
     case notApproved
-    /// Approved, the app's first, and its version is not live: production only.
+    /// Approved, but it is the app's first product and its version is not live.
+    /// Production only.
     case awaitsVersion
     case purchasesNotEnabled
-    /// Not sold in this storefront, or without a price there yet.
+    /// Not sold in this storefront, or has no price there yet.
     case noPriceHere
     case offered(Amount)
 
-    /// What a device of `storefront` gets of a product listed so.
+    /// Returns what a device in `storefront` is offered for a product with this
+    /// listing.
     public static func of(
         _ product: Product, _ listing: Listing, in storefront: String, at now: Timestamp,
         isProduction: Bool, arePurchasesEnabled: Bool, release: AppRelease = .sold
@@ -148,7 +151,7 @@ public enum Offering: Hashable, Sendable {
 }
 
 extension Product {
-    /// The same product at another price.
+    /// Returns the product with another price.
     public func priced(_ price: Amount) -> Product {
         Product(
             id: id, type: type, referenceName: referenceName, price: price,

@@ -4,7 +4,7 @@
 public struct Currency: Hashable, Sendable, Codable {
     public let code: String
 
-    /// Reads three letters A to Z; nil otherwise.
+    /// Reads three letters A to Z. Nil for any other text.
     public init?(code: String) {
         guard code.utf8.count == 3, code.utf8.allSatisfy({ (65...90).contains($0) }) else {
             return nil
@@ -12,8 +12,8 @@ public struct Currency: Hashable, Sendable, Codable {
         self.code = code
     }
 
-    /// How many decimals its smallest unit has: 0 for the yen, 3 for the
-    /// Kuwaiti dinar, else 2 (ISO 4217 list one).
+    /// The number of decimals of its smallest unit: 0 for the yen, 3 for the
+    /// Kuwaiti dinar, mostly 2 (ISO 4217 list one).
     public var minorUnits: Int { Self.exceptions[code] ?? 2 }
 
     public init(from decoder: any Decoder) throws {
@@ -40,20 +40,22 @@ public struct Currency: Hashable, Sendable, Codable {
     }()
 }
 
-/// An exact decimal amount without a currency: thousandths, as Apple's
-/// servers count prices ("milliunits"). 1.99 is 1990.
+/// An exact decimal amount without a currency, in thousandths, like the prices
+/// of Apple's servers ("milliunits"). 1.99 is 1990.
 public struct Amount: Hashable, Comparable, Sendable {
     public let milliunits: Int64
 
-    /// Prices beyond this are refused: 10^12 units, far above any storefront's highest.
+    /// Higher prices are rejected. 10^12 units is far above any storefront's
+    /// highest price.
     public static let milliunitsMax: Int64 = 1_000_000_000_000_000
 
     public init(milliunits: Int64) {
         self.milliunits = milliunits
     }
 
-    /// Reads a plain decimal such as `0.99`, `1` or `14.0`: digits, at most
-    /// one point, no sign, no exponent, nothing finer than a thousandth.
+    /// Reads a decimal such as `0.99`, `1` or `14.0`: digits, at most one point
+    /// and at most three decimals, without sign or exponent. Nil for any other
+    /// text.
     public init?(decimal text: String) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard (1...2).contains(parts.count), let whole = parts.first, !whole.isEmpty,
@@ -75,7 +77,7 @@ public struct Amount: Hashable, Comparable, Sendable {
         Amount(milliunits: amount.milliunits * Int64(count))
     }
 
-    /// The plain decimal, with at least `decimals` and at most three decimals.
+    /// Formats the amount with at least `decimals` and at most three decimals.
     public func decimal(decimals: Int = 0) -> String {
         let sign = milliunits < 0 ? "-" : ""
         let digits = String(milliunits.magnitude)
@@ -97,7 +99,8 @@ public struct Money: Hashable, Sendable, CustomStringConvertible {
         self.currency = currency
     }
 
-    /// The amount with the currency's own decimals, and its code: `1.99 USD`, `100 JPY`.
+    /// The amount with its currency's decimals, and the code: `1.99 USD`, `100
+    /// JPY`.
     public var description: String {
         amount.decimal(decimals: currency.minorUnits) + " " + currency.code
     }

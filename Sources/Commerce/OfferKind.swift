@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How customers come by an offer.
+/// How customers get an offer.
 public enum OfferKind: String, Sendable, CaseIterable {
-    /// To who subscribes to the group for the first time.
+    /// For customers who subscribe to the group for the first time.
     case introductory
-    /// To whom the app's server signs it.
+    /// For customers for whom the app's server signs it.
     case promotional
-    /// To who has a code.
+    /// For customers who have a code.
     case code
-    /// To who has left.
+    /// For customers who have left.
     case winBack = "win-back"
 }
 
 extension Offer {
-    /// What an introductory offer of any billing plan is called.
+    /// The name of an introductory offer that applies to any billing plan.
     public static let anyPlan = "any"
 
-    /// What the offer is called among those of its kind: an introductory one
-    /// by its billing plan, a code's by its label, others by their ids.
+    /// The name that identifies the offer among those of its kind: the billing
+    /// plan of an introductory offer, the label of a code's offer, the id of
+    /// others.
     public func name(as kind: OfferKind) -> String {
         switch kind {
         case .introductory: billingPlan?.rawValue ?? Self.anyPlan
@@ -38,7 +39,7 @@ extension SubscriptionTerms {
         }
     }
 
-    /// The same terms with other offers of a kind.
+    /// Returns the terms with other offers of a kind.
     public func with(_ offers: [Offer], of kind: OfferKind) -> SubscriptionTerms {
         func these(_ own: OfferKind) -> [Offer] { own == kind ? offers : self.offers(own) }
         return SubscriptionTerms(
@@ -47,7 +48,7 @@ extension SubscriptionTerms {
             codeOffers: these(.code), winBackOffers: these(.winBack))
     }
 
-    /// The same terms on another level of the group.
+    /// Returns the terms with another level in the group.
     public func at(level: Int) -> SubscriptionTerms {
         SubscriptionTerms(
             groupID: groupID, level: level, period: period, billingPlans: billingPlans,

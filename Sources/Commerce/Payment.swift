@@ -4,16 +4,18 @@
 public struct Payment: Hashable, Sendable {
     public let productID: ProductID
     public let quantity: Int
-    /// What the sheet showed for one.
+    /// The price of one unit that the payment sheet showed.
     public let shownUnitPrice: Money
-    /// The app's own word for its user; not kept by Apple's store unless it is a UUID.
+    /// The app's own name for its user. Apple's store keeps it only if it is a
+    /// UUID.
     public let applicationUsername: String?
-    /// Ids of payments that were confirmed again and that this one replaces.
+    /// The id of the payment that was confirmed again and that this one
+    /// replaces.
     public let replaces: PurchaseID?
-    /// Whether a sandbox asks for a parent's approval, whoever buys.
+    /// Whether a sandbox requires a parent's approval, for any customer.
     public let simulatesAskToBuy: Bool
 
-    /// How many of a consumable one payment may ask for.
+    /// The highest quantity of a consumable in one payment.
     public static let quantityMax = 10
 
     public init(
@@ -29,11 +31,11 @@ public struct Payment: Hashable, Sendable {
         self.simulatesAskToBuy = simulatesAskToBuy
     }
 
-    /// The user's token as servers see it: set where the username is a UUID.
+    /// The user's token that servers receive. Set if the username is a UUID.
     public var appAccountToken: UUIDText? { applicationUsername.flatMap(UUIDText.init) }
 
-    /// The first field in which another payment under the same purchase id
-    /// differs, in the order of the wire; nil when they are the same.
+    /// Returns the first field, in the order of the wire, in which another
+    /// payment under the same purchase id differs. Nil if they are equal.
     public func firstDifference(from other: Payment) -> String? {
         if productID != other.productID { return "productId" }
         if quantity != other.quantity { return "quantity" }
@@ -48,70 +50,73 @@ public struct Payment: Hashable, Sendable {
     }
 }
 
-/// Why a payment was not sold. Cases stand in order of precedence, and the
-/// order is contract: the first that applies is the answer. Recorded with the
-/// purchase, so asking again gives the same one.
+/// Why a payment was not sold. The cases are in order of precedence, and this
+/// order is part of the contract: the first one that applies is the answer. It
+/// is stored with the purchase, so that a repeated request gets the same
+/// answer.
 public enum PurchaseRefusal: String, Sendable, CaseIterable {
-    /// A sandbox whose catalogue file says that payments fail.
+    /// The sandbox's catalogue file makes payments fail.
     case simulated
-    /// The app sells no such product.
+    /// The app has no such product.
     case unknownProduct
-    /// The product is of a type that this store lists but does not sell yet.
+    /// This store lists products of this type but does not sell them yet.
     case notSoldYet
     /// The quantity is below 1 or above 10.
     case quantityOutOfRange
     /// More than one of a product that is bought once.
     case quantityOfNonConsumable
-    /// This customer may not buy.
+    /// This customer is not allowed to buy.
     case purchasesNotAllowed
-    /// The sheet showed another price or currency than the product has now.
+    /// The payment sheet showed a price or currency that is not the product's
+    /// present one.
     case priceChanged
     /// A production realm without a payment processor sells nothing.
     case noProcessor
-    /// The processor said no.
+    /// The payment processor declined.
     case declined
-    /// The parent who was asked said no.
+    /// The parent declined.
     case approvalDeclined
-    /// The parent who was asked did not answer in time.
+    /// The parent did not answer in time.
     case approvalTimedOut
-    /// The processor approved, the database refused the sale again and again,
-    /// and the sum is given back.
+    /// The payment processor approved, but the database rejected the sale
+    /// repeatedly. The sum is given back.
     case notRecorded
 }
 
-/// Where a purchase stands: `asked → authorising → sold | refused | waiting`.
+/// The state of a purchase: `asked → authorising → sold | refused | waiting`.
 public enum PurchaseState: Hashable, Sendable {
-    /// Written down, nothing decided yet.
+    /// Stored, not decided yet.
     case asked
-    /// A processor has been or is being asked, under the purchase's charge key.
+    /// A payment processor is or was asked, with the purchase's charge key.
     case authorising
     case sold(TransactionID)
     case refused(PurchaseRefusal)
-    /// Somebody else must answer first.
+    /// Waits for an answer from a person.
     case waiting(WaitingReason)
 }
 
 public enum WaitingReason: String, Sendable, CaseIterable {
-    /// A parent's approval.
+    /// For a parent's approval.
     case approval
-    /// The customer's own attention outside the app.
+    /// For the customer to act outside the app.
     case attention
 }
 
-/// What deciding a payment needs to know, read in the commit that decides.
+/// The facts that a decision on a payment needs. They are read in the commit
+/// that decides.
 public struct PurchaseFacts: Hashable, Sendable {
     public let product: Product?
     public let storefront: Storefront
     public let mayBuy: Bool
-    /// The transaction by which the customer owns the product already.
+    /// The transaction with which the customer already owns the product.
     public let owned: TransactionID?
     public let authoriser: AuthoriserKind
-    /// Whether somebody must approve the payment and has not done so yet.
+    /// Whether the payment needs an approval that it does not have yet.
     public let lacksApproval: Bool
-    /// Whether the customer must see to something first: a sandbox that
-    /// interrupts purchases.
+    /// Whether the customer must act first, in a sandbox that interrupts
+    /// purchases.
     public let needsAttention: Bool
-    /// What a sandbox was told to answer.
+    /// The refusal that the sandbox is configured to give.
     public let simulated: PurchaseRefusal?
 
     public init(
@@ -130,33 +135,35 @@ public struct PurchaseFacts: Hashable, Sendable {
     }
 }
 
-/// Who says that a payment is paid.
+/// How payments are authorised.
 public enum AuthoriserKind: String, Sendable {
-    /// A rule decides at once: sandboxes.
+    /// A rule authorises at once. Used in sandboxes.
     case rule
-    /// A payment processor is asked, never inside a commit.
+    /// A payment processor authorises. It is never called inside a commit.
     case processor
-    /// Nobody: nothing is sold.
+    /// Payments are not authorised, so nothing is sold.
     case none
 }
 
-/// What is to be done with a payment.
+/// What to do with a payment.
 public enum PurchaseDecision: Hashable, Sendable {
     case refuse(PurchaseRefusal)
-    /// Owned already: answer with that transaction, charge nothing.
+    /// The customer already owns the product. Answer with that transaction and
+    /// charge nothing.
     case deliverOwned(TransactionID)
-    /// Sell in this commit.
+    /// Sell in the current commit.
     case sell(total: Money)
-    /// Commit `authorising`, then ask the processor for this sum.
+    /// Commit the state `authorising`, then ask the payment processor for this
+    /// sum.
     case authorise(total: Money)
-    /// Nothing stands against it but that somebody must answer first.
+    /// Nothing else prevents the sale, but a person must answer first.
     case wait(WaitingReason)
 }
 
 extension PurchaseDecision {
-    /// Decides a payment that was not decided before, by the order of
-    /// ``PurchaseRefusal``. What is owned is delivered again before price or
-    /// payer are looked at, since nothing is charged.
+    /// Decides a payment for the first time, in the order of
+    /// ``PurchaseRefusal``. A product that the customer owns is delivered again
+    /// without checking the price or the payment, because nothing is charged.
     public static func decide(_ payment: Payment, _ facts: PurchaseFacts) -> PurchaseDecision {
         if let simulated = facts.simulated { return .refuse(simulated) }
         guard let product = facts.product else { return .refuse(.unknownProduct) }

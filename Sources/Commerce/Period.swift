@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A length of calendar time in one unit, as subscriptions are sold by.
+/// A length of calendar time in one unit, as in subscriptions.
 public struct Period: Hashable, Sendable, CustomStringConvertible {
     public enum Unit: Character, Sendable, CaseIterable {
         case day = "D"
@@ -9,7 +9,7 @@ public struct Period: Hashable, Sendable, CustomStringConvertible {
         case year = "Y"
     }
 
-    /// From 1.
+    /// At least 1.
     public let count: Int
     public let unit: Unit
 
@@ -19,8 +19,8 @@ public struct Period: Hashable, Sendable, CustomStringConvertible {
         self.unit = unit
     }
 
-    /// An ISO 8601 duration of one unit: `P3D`, `P1W`, `P6M`, `P1Y`. Nil for
-    /// anything else, and for more than 999 of a unit.
+    /// Reads an ISO 8601 duration of one unit: `P3D`, `P1W`, `P6M`, `P1Y`. Nil
+    /// for any other text, and for more than 999 units.
     public init?(iso8601 text: some StringProtocol) {
         guard text.first == "P", let last = text.last, let unit = Unit(rawValue: last) else {
             return nil
@@ -33,6 +33,6 @@ public struct Period: Hashable, Sendable, CustomStringConvertible {
         self.init(count, unit)
     }
 
-    /// As ISO 8601 writes it.
+    /// The ISO 8601 form.
     public var description: String { "P\(count)\(unit.rawValue)" }
 }

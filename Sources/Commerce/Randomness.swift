@@ -2,8 +2,8 @@
 
 import Synchronization
 
-/// Random bytes, handed in. `Live` has the source that cannot be foretold;
-/// a seeded one makes a test realm say the same things every time.
+/// A source of random bytes. `Live` has the unpredictable one. A seeded one
+/// makes a test realm repeatable.
 public struct Randomness: Sendable {
     private let draw: @Sendable (Int) -> [UInt8]
 
@@ -24,7 +24,8 @@ public struct Randomness: Sendable {
     /// `count` random bytes as lower-case hexadecimal digits.
     public func hex(_ count: Int) -> String { hexadecimal(draw(count)) }
 
-    /// The same bytes for the same seed. Never for keys or tokens that guard money.
+    /// Returns a source that produces the same bytes for the same seed. Never
+    /// use it for keys or tokens that protect money.
     public static func seeded(_ seed: UInt64) -> Randomness {
         let generator = Mutex(SplitMix64(state: seed))
         return Randomness { count in
@@ -35,7 +36,7 @@ public struct Randomness: Sendable {
     }
 }
 
-/// Sebastiano Vigna's SplitMix64: small, seedable, and no secret-keeper.
+/// Sebastiano Vigna's SplitMix64. Small and seedable, but not secure.
 public struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

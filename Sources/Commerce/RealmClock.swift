@@ -1,27 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A realm's commercial time, as its one row holds it: it dates what is
-/// sold, renewed, expired, signed and owed. It stands, or runs at a whole
-/// number of times the wall's speed. What a change leaves alone goes on from
-/// the instant that it was at.
+/// A realm's commercial time, as stored in its row. It dates what is sold,
+/// renewed, expired, signed and owed. It stands still, or runs at a whole
+/// multiple of the wall clock's speed. A change of one property leaves the
+/// current instant as it is.
 public struct RealmClock: Hashable, Sendable {
-    /// Where a clock that runs faster than the wall comes to stand: the end of
+    /// A clock that runs faster than the wall clock stops here: at the end of
     /// the years for which a store's certificates are valid.
     public static let latest = Timestamp(milliseconds: 4_102_358_400_000)
-    /// The speeds that there are; the highest is that of a test session whose
-    /// months last two seconds.
+    /// The allowed speeds. At the highest one, which test sessions use, a month
+    /// lasts two seconds.
     public static let rates: ClosedRange<Int64> = 1...1_296_000
 
-    /// Set while it stands.
+    /// The instant at which it stands. Nil while it runs.
     public let standsAt: Timestamp?
-    /// How far ahead of the wall it is at ``since``; behind when negative.
+    /// How far it is ahead of the wall clock at ``since``. Negative if it is
+    /// behind.
     public let aheadMilliseconds: Int64
-    /// How many times as fast as the wall it runs, or will when it is let run.
+    /// Its speed as a multiple of the wall clock's. A standing clock keeps it
+    /// for when it runs again.
     public let rate: Int64
-    /// The wall's instant from which on ``rate`` counts.
+    /// The wall clock's instant from which ``rate`` applies.
     public let since: Timestamp
 
-    /// A clock as it is stored.
+    /// Makes a clock from its stored values.
     public init(
         standsAt: Timestamp?, aheadMilliseconds: Int64, rate: Int64 = 1,
         since: Timestamp = Timestamp(milliseconds: 0)
@@ -32,17 +34,19 @@ public struct RealmClock: Hashable, Sendable {
         self.since = since
     }
 
-    /// Runs with the wall, `offsetMilliseconds` ahead of it (behind when negative).
+    /// A clock that runs with the wall clock, `offsetMilliseconds` ahead of it
+    /// (behind if negative).
     public static func running(offsetMilliseconds: Int64) -> RealmClock {
         RealmClock(standsAt: nil, aheadMilliseconds: offsetMilliseconds)
     }
 
-    /// Stands still at an instant until it is moved.
+    /// A clock that stands at an instant until it is changed.
     public static func standing(at instant: Timestamp) -> RealmClock {
         RealmClock(standsAt: instant, aheadMilliseconds: 0)
     }
 
-    /// What this clock says when the wall says `wall`. Never less for a later wall.
+    /// Returns the commercial time at the wall clock's instant `wall`. It never
+    /// decreases for a later `wall`.
     public func now(wall: Timestamp) -> Timestamp {
         if let standsAt { return standsAt }
         let offset = wall.adding(milliseconds: aheadMilliseconds)
@@ -54,8 +58,8 @@ public struct RealmClock: Hashable, Sendable {
             ? max(Self.latest, offset) : offset.adding(milliseconds: gained)
     }
 
-    /// The machine's milliseconds until this clock says `later`, at least 0;
-    /// for one that stands, as though it ran.
+    /// Returns how many milliseconds of wall time pass until this clock reaches
+    /// `later`, at least 0. A standing clock is treated as if it ran.
     public func wallMilliseconds(from now: Timestamp, to later: Timestamp) -> Int64 {
         let left = max(0, later.milliseconds(since: now))
         return left / rate + (left % rate == 0 ? 0 : 1)
@@ -65,28 +69,30 @@ public struct RealmClock: Hashable, Sendable {
 // MARK: Changes
 
 extension RealmClock {
-    /// At another speed, from what it says at `wall` on; one that stands goes
-    /// on standing, and runs at that speed when it is let run.
+    /// Returns the clock with another speed from `wall` on. A standing clock
+    /// remains standing, and uses the speed when it runs again.
     public func running(atRate rate: Int64, wall: Timestamp) -> RealmClock {
         RealmClock(
             standsAt: standsAt, aheadMilliseconds: now(wall: wall).milliseconds(since: wall),
             rate: rate, since: wall)
     }
 
-    /// Standing at an instant; its speed is kept for when it runs again.
+    /// Returns the clock standing at an instant. It keeps its speed for when it
+    /// runs again.
     public func standing(at instant: Timestamp) -> RealmClock {
         RealmClock(
             standsAt: instant, aheadMilliseconds: aheadMilliseconds, rate: rate, since: since)
     }
 
-    /// Running at its speed from `wall`, so far ahead of the wall then.
+    /// Returns the clock running at its speed from `wall` on, when it is
+    /// `aheadMilliseconds` ahead.
     public func running(aheadMilliseconds: Int64, wall: Timestamp) -> RealmClock {
         RealmClock(
             standsAt: nil, aheadMilliseconds: aheadMilliseconds, rate: rate, since: wall)
     }
 
-    /// So much later, standing or running as it did. The step is of a size
-    /// that was checked.
+    /// Returns the clock moved forward by `step`. It stands or runs as before.
+    /// The caller has checked the size of the step.
     public func advanced(milliseconds step: Int64, wall: Timestamp) -> RealmClock {
         guard let standsAt else {
             let ahead = now(wall: wall).milliseconds(since: wall) + step

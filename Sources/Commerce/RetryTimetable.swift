@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// When something that failed is tried again: so long after the attempt
-/// before, and no more once the table is at its end.
+/// When a failed attempt is repeated: after a pause that depends on the number
+/// of attempts, and not any more at the end of the table.
 public struct RetryTimetable: Hashable, Sendable {
     /// Milliseconds from the first attempt to the second, from the second to
-    /// the third…
+    /// the third, and so on.
     public let pauses: [Int64]
 
     public init(hours: [Int64]) {
@@ -15,29 +15,29 @@ public struct RetryTimetable: Hashable, Sendable {
         pauses = seconds.map { $0 * 1000 }
     }
 
-    /// What a payment processor is still to be told or asked: a hiccup is
-    /// over in seconds, an outage may take hours, and money is never given up.
+    /// For calls to a payment processor. Small failures are over in seconds, an
+    /// outage may take hours, and such a call is never given up.
     public static let processor = RetryTimetable(seconds: [1, 5, 30, 120, 600, 3600])
 
-    /// Notifications of a production realm: five retries, over a week in all,
-    /// as Apple sends them.
+    /// For notifications of a production realm: five retries over about a week,
+    /// like Apple's.
     public static let productionNotifications = RetryTimetable(hours: [1, 12, 24, 48, 72])
-    /// Notifications of a sandbox: one attempt, as Apple's.
+    /// For notifications of a sandbox: one attempt, like Apple's.
     public static let sandboxNotifications = RetryTimetable(hours: [])
 
-    /// Attempts in all.
+    /// The number of attempts, including the first.
     public var attemptsMax: Int { pauses.count + 1 }
 
-    /// When to try again after `attempts` of them failed, the last at
-    /// `instant`; nil when that was the last.
+    /// Returns when to try again after `attempts` failed attempts, the last of
+    /// them at `instant`. Nil if there are no more attempts.
     public func next(afterAttempts attempts: Int, at instant: Timestamp) -> Timestamp? {
         precondition(attempts > 0, "a retry follows an attempt")
         guard attempts <= pauses.count else { return nil }
         return instant.adding(milliseconds: pauses[attempts - 1])
     }
 
-    /// As ``next(afterAttempts:at:)``, and at the end of the table its last
-    /// pause again and again.
+    /// Like ``next(afterAttempts:at:)``, but repeats the last pause for ever at
+    /// the end of the table.
     public func nextForEver(afterAttempts attempts: Int, at instant: Timestamp) -> Timestamp {
         next(afterAttempts: attempts, at: instant)
             ?? instant.adding(milliseconds: pauses.last ?? 0)

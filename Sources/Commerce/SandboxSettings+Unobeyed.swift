@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A switch that is on, is kept, and does not do all that it says.
+/// A setting that is switched on and stored, but does not have its full effect.
 public struct UnobeyedSetting: Hashable, Sendable {
     /// Its key in catalogue files.
     public let key: String
-    /// What it would do.
+    /// The effect that it should have.
     public let rule: String
     /// What happens instead.
     public let remedy: String
 }
 
 extension SandboxSettings {
-    /// The calls that devices make here, and that fail where they are told to.
+    /// The calls that devices make and that can be made to fail.
     public static let failingCalls: Set<SimulatedError.Call> = [.loadProducts, .purchase]
 
-    /// What is switched on and acts in part or not at all, in the order of the
-    /// declarations: what concerns renewals, which are not sold yet, and calls
-    /// that no device makes here.
+    /// The settings that are switched on without full effect, in the order of
+    /// the declarations. They concern renewals, which are not sold yet, and
+    /// calls that devices do not make yet.
     public var unobeyed: [UnobeyedSetting] {
         var told: [UnobeyedSetting] = []
         if timeRate.makesPeriodsAlike {

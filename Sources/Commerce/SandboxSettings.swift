@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a test's world behaves: the switches of a catalogue file.
+/// The behaviour of a test environment: the settings of a catalogue file.
 public struct SandboxSettings: Hashable, Sendable {
-    /// How fast commercial time runs: Apple's number of the rate.
+    /// How fast commercial time runs, by Apple's number of the rate.
     public var timeRate: TimeRate
     /// Every purchase waits for approval.
     public var asksToBuy: Bool
     /// Purchases are interrupted until the customer has dealt with something.
     public var interruptsPurchases: Bool
-    /// Renewals fail and are tried again.
+    /// Renewals fail and are retried.
     public var failsRenewals: Bool
-    /// Customers keep what they had while a renewal is tried again.
+    /// Customers keep their subscription while a renewal is retried.
     public var hasGracePeriod: Bool
     /// No payment sheet is shown.
     public var disablesDialogs: Bool
-    /// Calls that fail, and how.
+    /// The calls that fail, and how.
     public var errors: [SimulatedError]
 
     public init(
@@ -33,13 +33,13 @@ public struct SandboxSettings: Hashable, Sendable {
 }
 
 extension SandboxSettings {
-    /// How a call fails, where it is told to.
+    /// Returns how a call fails, or nil if it does not.
     public func error(of call: SimulatedError.Call) -> SimulatedError? {
         errors.first { $0.call == call }
     }
 
-    /// What every payment is answered, where payments are told to fail: the
-    /// refusal that comes nearest, else ``PurchaseRefusal/simulated``.
+    /// The answer to every payment if payments are made to fail: the closest
+    /// refusal, or ``PurchaseRefusal/simulated``.
     public var purchaseRefusal: PurchaseRefusal? {
         guard let error = error(of: .purchase) else { return nil }
         switch (error.kind, error.index) {
@@ -73,8 +73,8 @@ public enum TimeRate: Int, Sendable, CaseIterable {
     case everyTenSeconds = 1004
     case everyTwoSeconds = 1005
 
-    /// How many times as fast as the wall a clock runs, so that a day, or a
-    /// month of 30 days, lasts what the rate says.
+    /// The clock's speed as a multiple of the wall clock's, so that a day, or a
+    /// month of 30 days, lasts as long as the rate says.
     public var speed: Int64 {
         switch self {
         case .real: 1
@@ -95,7 +95,7 @@ public enum TimeRate: Int, Sendable, CaseIterable {
         }
     }
 
-    /// The rate in a few words: `1 hour is a day, 24 times as fast`.
+    /// The rate in words: `1 hour is a day, 24 times as fast`.
     public var words: String {
         let lasts: String
         switch self {
@@ -118,15 +118,15 @@ public enum TimeRate: Int, Sendable, CaseIterable {
         return "\(lasts), \(speed) times as fast"
     }
 
-    /// Whether every period lasts the same, which a clock's speed alone
-    /// cannot bring about: months last what the rate says, and others keep
-    /// their proportion to a month.
+    /// Whether every period should last the same time. A clock's speed alone
+    /// cannot achieve that: months last as long as the rate says, and other
+    /// periods keep their proportion to a month.
     public var makesPeriodsAlike: Bool { rawValue >= TimeRate.everyFifteenMinutes.rawValue }
 }
 
-/// A call that fails in a test's world.
+/// A call that fails in a test environment.
 public struct SimulatedError: Hashable, Sendable {
-    /// Raw values are those of catalogue files.
+    /// The raw values are those of catalogue files.
     public enum Call: String, Sendable, CaseIterable {
         case loadProducts = "Load Products"
         case purchase = "Purchase"
@@ -139,12 +139,13 @@ public struct SimulatedError: Hashable, Sendable {
         case offerCodeRedeem = "Offer Code Redeem Sheet"
     }
 
-    /// Which list of errors a number is of. Raw values are those of catalogue files.
+    /// The list of errors that a number refers to. The raw values are those of
+    /// catalogue files.
     public enum Kind: String, Sendable, CaseIterable {
         case generic, purchase, verification
         case refundRequest = "refund request"
 
-        /// How many errors the list holds.
+        /// The number of errors in the list.
         public var count: Int {
             switch self {
             case .generic: 7
@@ -155,7 +156,7 @@ public struct SimulatedError: Hashable, Sendable {
         }
     }
 
-    /// The error's word, as the public lists have it.
+    /// The name of the error in the public lists.
     public var word: String {
         let words: [String] =
             switch kind {
@@ -183,7 +184,7 @@ public struct SimulatedError: Hashable, Sendable {
 
     public let call: Call
     public let kind: Kind
-    /// The error's place in its list, from 0.
+    /// The error's position in its list, from 0.
     public let index: Int
 
     public init(call: Call, kind: Kind, index: Int) {
@@ -192,7 +193,7 @@ public struct SimulatedError: Hashable, Sendable {
         self.index = index
     }
 
-    /// Which lists a call's error may be of.
+    /// The lists from which a call's error may come.
     public static func kinds(of call: Call) -> [Kind] {
         switch call {
         case .purchase: [.purchase, .generic]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Storefront {
-    /// Every country the store knows: 175 of them.
+    /// The 175 countries that the store knows.
     public static let all: [Storefront] = table.split { $0.isWhitespace }.compactMap { entry in
         let alpha3 = entry.prefix(3)
         let alpha2 = entry.dropFirst(3).prefix(2)
@@ -14,11 +14,12 @@ extension Storefront {
             currency: currency)
     }
 
-    /// The storefront with an alpha-3 code such as `USA`; nil when there is none.
+    /// Returns the storefront with an alpha-3 code such as `USA`. Nil if there
+    /// is none.
     public static func named(_ countryCode: String) -> Storefront? { byCode[countryCode] }
 
-    /// The locale in which a price is written: language and script of the words
-    /// that were chosen, the storefront's region, its currency.
+    /// The locale in which a price is formatted: the language and script of the
+    /// chosen texts, with the storefront's region and currency.
     public func priceLocale(ofWords locale: String) -> String {
         let parts = locale.split(separator: "_")
         let language = parts.first.map(String.init) ?? "en"
@@ -28,8 +29,8 @@ extension Storefront {
 
     private static let byCode = Dictionary(uniqueKeysWithValues: all.map { ($0.countryCode, $0) })
 
-    /// Alpha-3, alpha-2, currency and numeric id run together; `-` where the
-    /// number is not publicly known, for nothing is invented.
+    /// Alpha-3, alpha-2, currency and numeric id without separators. `-` stands
+    /// for a number that is not publicly known.
     private static let table = """
         AFGAFUSD- AGOAOUSD143564 AIAAIUSD143538 ALBALUSD- AREAEAED143481 ARGARUSD143505
         ARMAMUSD143524 ATGAGUSD- AUSAUAUD143460 AUTATEUR143445 AZEAZUSD143568 BELBEEUR143446

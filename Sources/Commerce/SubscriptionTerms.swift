@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Subscriptions of which a customer has one at a time.
+/// A group of subscriptions. A customer has one of them at a time.
 public struct SubscriptionGroup: Hashable, Sendable {
     public let id: String
     /// The merchant's own label.
     public let referenceName: String
-    /// The group's shown name, in `displayName`.
+    /// The group's displayed name, in `displayName`.
     public let localizations: [Localization]
     /// The subscriptions, in the file's order.
     public let products: [ProductID]
@@ -20,11 +20,11 @@ public struct SubscriptionGroup: Hashable, Sendable {
     }
 }
 
-/// What an auto-renewable subscription is sold under, beside its price.
+/// The conditions of an auto-renewable subscription, other than its price.
 public struct SubscriptionTerms: Hashable, Sendable {
     public let groupID: String
-    /// From 1, the highest service: a lower number is an upgrade, the same
-    /// one with another period a crossgrade.
+    /// From 1, which is the highest service. A change to a lower number is an
+    /// upgrade, a change to the same number with another period a crossgrade.
     public let level: Int
     public let period: Period
     public let billingPlans: [BillingPlan]
@@ -50,20 +50,20 @@ public struct SubscriptionTerms: Hashable, Sendable {
     }
 }
 
-/// How a year's subscription is paid.
+/// How a year's subscription is paid for.
 public struct BillingPlan: Hashable, Sendable {
-    /// Raw values are Apple's.
+    /// The raw values are Apple's.
     public enum Kind: String, Sendable, CaseIterable {
-        /// The whole commitment at once.
+        /// One charge for the whole commitment.
         case upfront = "BILLED_UPFRONT"
-        /// Twelve charges of a twelve months' commitment.
+        /// Twelve charges for a commitment of twelve months.
         case monthly = "MONTHLY"
     }
 
     public let kind: Kind
-    /// What one charge costs.
+    /// The price of one charge.
     public let price: Amount
-    /// What the whole commitment costs.
+    /// The price of the whole commitment.
     public let commitmentPrice: Amount
     public let isEnabled: Bool
 
@@ -75,40 +75,45 @@ public struct BillingPlan: Hashable, Sendable {
     }
 }
 
-/// A lower price for a time.
+/// A lower price for a limited time.
 public struct Offer: Hashable, Sendable {
-    /// Raw values are those of catalogue files.
+    /// The raw values are those of catalogue files.
     public enum PaymentMode: String, Sendable, CaseIterable {
         case free
-        /// Once, for the whole length of the offer.
+        /// One charge for the whole length of the offer.
         case payUpFront
-        /// Each of the subscription's own periods.
+        /// One charge for each of the subscription's periods.
         case payAsYouGo
     }
 
-    /// Whom an offer code is for. Raw values are those of catalogue files.
+    /// The customers that an offer code is for. The raw values are those of
+    /// catalogue files.
     public enum Eligibility: String, Sendable, CaseIterable {
         case new, existing, expired
     }
 
-    /// What apps and servers call it; introductory offers and codes have none.
+    /// The id that apps and servers use. Introductory offers and codes have
+    /// none.
     public let id: String?
-    /// The merchant's own label; introductory offers have none.
+    /// The merchant's own label. Introductory offers have none.
     public let referenceName: String?
     public let mode: PaymentMode
-    /// One period; with `payAsYouGo` the subscription's own.
+    /// The length of one period. With `payAsYouGo` it is the subscription's
+    /// own.
     public let period: Period
-    /// How many periods: 1 but for `payAsYouGo`.
+    /// The number of periods. 1 unless `payAsYouGo`.
     public let periodCount: Int
-    /// 0 for free ones; for a period with `payAsYouGo`, else for all.
+    /// The price of one period with `payAsYouGo`, otherwise of all. 0 for free
+    /// offers.
     public let price: Amount
-    /// For which billing plan it is; nil for any.
+    /// The billing plan that it is for. Nil for any.
     public let billingPlan: BillingPlan.Kind?
-    /// Codes only.
+    /// Only used for codes.
     public let eligibility: Set<Eligibility>
-    /// Codes only: whether the introductory offer may come before it.
+    /// Only used for codes: whether the introductory offer may come before it.
     public let isStackable: Bool
-    /// Win-back offers only: whether it is offered once the subscription has expired.
+    /// Only used for win-back offers: whether it is offered after the
+    /// subscription has expired.
     public let isEligible: Bool
 
     public init(

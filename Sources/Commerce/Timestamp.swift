@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An instant: whole milliseconds since 1970-01-01T00:00:00Z, as it is on
-/// the wire and in storage.
+/// An instant: whole milliseconds since 1970-01-01T00:00:00Z, as on the wire
+/// and in storage.
 public struct Timestamp: Hashable, Comparable, Sendable {
     public let milliseconds: Int64
 
-    /// Dates further from 1970 are refused where they come in, so that
-    /// adding periods to one cannot overflow: some 285,000 years.
+    /// Dates further from 1970, some 285,000 years, are rejected on input. So
+    /// adding periods to an accepted one cannot overflow.
     public static let magnitudeMax: UInt64 = 9_000_000_000_000_000
 
     public init(milliseconds: Int64) {
@@ -17,17 +17,17 @@ public struct Timestamp: Hashable, Comparable, Sendable {
         left.milliseconds < right.milliseconds
     }
 
-    /// The instant `seconds` later; earlier when negative.
+    /// Returns the instant `seconds` later (earlier if negative).
     public func adding(seconds: Int64) -> Timestamp {
         Timestamp(milliseconds: milliseconds + seconds * 1000)
     }
 
-    /// The instant `milliseconds` later; earlier when negative.
+    /// Returns the instant `milliseconds` later (earlier if negative).
     public func adding(milliseconds: Int64) -> Timestamp {
         Timestamp(milliseconds: self.milliseconds + milliseconds)
     }
 
-    /// Milliseconds from `earlier` to this instant.
+    /// Returns the milliseconds from `earlier` to this instant.
     public func milliseconds(since earlier: Timestamp) -> Int64 {
         milliseconds - earlier.milliseconds
     }
@@ -36,7 +36,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
 extension Timestamp: Codable {
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
-        // Xcode signs dates with a fraction of a millisecond; whole ones are the rule.
+        // Normally whole milliseconds, but Xcode signs dates with a fraction.
         if let whole = try? container.decode(Int64.self) {
             milliseconds = whole
         } else {

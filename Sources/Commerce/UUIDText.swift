@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A UUID as the wire writes it: 36 characters, lower case.
+/// A UUID as on the wire: 36 characters in lower case.
 public struct UUIDText: Hashable, Sendable {
     public let text: String
 
-    /// Reads a UUID in either case; nil when `text` is none.
+    /// Reads a UUID in upper or lower case. Nil if `text` is not a UUID.
     public init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count == 36 else { return nil }
@@ -15,7 +15,7 @@ public struct UUIDText: Hashable, Sendable {
         self.text = text.lowercased()
     }
 
-    /// Sixteen bytes, in order.
+    /// Makes a UUID from sixteen bytes, in order.
     init(bytes: [UInt8]) {
         var digits = Substring(hexadecimal(bytes))
         var groups: [Substring] = []

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Text from outside, made safe to show on a terminal.
+/// Makes foreign text safe to show on a terminal.
 ///
-/// A terminal obeys control characters, and lays text out by bidirectional
-/// ones: a product's name could clear the screen and write a verdict of its own.
-/// Every character that does not show itself is written as `\u{1B}` instead.
+/// A terminal obeys control characters and arranges text by bidirectional ones.
+/// A product's name could clear the screen and write a false verdict. So every
+/// invisible character is written as `\u{1B}`.
 public enum VisibleText {
-    /// Whether a character steers a terminal or is not seen on it: control and
-    /// format characters (C0, C1, bidirectional, zero-width), separators of lines
-    /// and paragraphs, and letters that are blank. Variation selectors only choose
-    /// how the character before them looks, so they are none.
+    /// Whether a character controls a terminal or is invisible: control and
+    /// format characters (C0, C1, bidirectional, zero-width), separators of
+    /// lines and paragraphs, and blank letters. Variation selectors are not
+    /// hidden, because they only choose how the character before them looks.
     public static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
         if scalar.isASCII { return scalar.value < 0x20 || scalar.value == 0x7F }
         if (0xFE00...0xFE0F).contains(scalar.value) { return false }
@@ -19,27 +19,28 @@ public enum VisibleText {
         }
     }
 
-    /// Whether text that names something may hold a character: neither control
-    /// nor bidirectional ones, nor others that are not seen. Joiners and tags are
-    /// allowed, because emoji and some scripts are spelled with them.
+    /// Whether a name may contain a character. Control, bidirectional and other
+    /// invisible characters are forbidden. Joiners and tags are allowed,
+    /// because emoji and some scripts need them.
     public static func isAllowedInName(_ scalar: Unicode.Scalar) -> Bool {
         if scalar.value == 0x200C || scalar.value == 0x200D { return true }
         return (0xE0020...0xE007F).contains(scalar.value) || !isHidden(scalar)
     }
 
-    /// One line: hidden characters as `\u{…}`, line ends too.
+    /// Returns one line, in which hidden characters and line ends are written
+    /// as `\u{…}`.
     public static func line(_ text: String) -> String {
         replacing(text, keeping: []) { "\\u{\(hexadecimal($0.value))}" }
     }
 
-    /// Lines of our own making that hold words from outside: as ``line(_:)``,
-    /// but line ends and tabs stay.
+    /// For our own lines that contain foreign text: like ``line(_:)``, but line
+    /// ends and tabs stay.
     public static func lines(_ text: String) -> String {
         replacing(text, keeping: ["\n", "\t"]) { "\\u{\(hexadecimal($0.value))}" }
     }
 
-    /// A JSON document: hidden characters, which only its strings can hold, as
-    /// the escapes of JSON, so that it means what it meant.
+    /// For a JSON document: hidden characters, which only its strings can
+    /// contain, become JSON escapes. The document keeps its meaning.
     public static func json(_ text: String) -> String {
         replacing(text, keeping: ["\n", "\t", "\r"]) { scalar in
             String(scalar).utf16.map { unit in

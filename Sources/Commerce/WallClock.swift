@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The machine's time, handed in: tokens, sessions and time-outs are judged
-/// by it, never what is sold. `Live` has the one that runs.
+/// The machine's time. It judges tokens, sessions and time-outs, and never what
+/// is sold. `Live` has the running one.
 public struct WallClock: Sendable {
     private let read: @Sendable () -> Timestamp
 
@@ -11,7 +11,7 @@ public struct WallClock: Sendable {
 
     public var now: Timestamp { read() }
 
-    /// A clock that always says the same.
+    /// A clock that always returns the same instant.
     public static func standing(at instant: Timestamp) -> WallClock {
         WallClock { instant }
     }
