@@ -4,7 +4,8 @@ import Crypto
 import X509
 import _CryptoExtras
 
-/// Names of an authority's files. They are a format: never renamed.
+/// The names of an authority's files. They are part of a format and never
+/// change.
 enum AuthorityFile: String {
     case root = "root.pem"
     case rootKey = "root.key.pem"
@@ -17,12 +18,13 @@ enum AuthorityFile: String {
     case responder = "responder.pem"
     case responderKey = "responder.key.pem"
 
-    /// The certificates: root, intermediate, leaf for JWS, leaf for receipts, responder.
+    /// The certificates, in this order: root, intermediate, leaf for JWS, leaf
+    /// for receipts, responder.
     static let certificates: [AuthorityFile] = [
         .root, .intermediate, .transactions, .receipts, .responder,
     ]
 
-    /// Reads this file out of `files`.
+    /// Parses this file of `files`.
     func read<Value>(
         from files: [String: [UInt8]], as parse: (String) throws -> Value
     ) throws(AuthorityFault) -> Value {
@@ -43,24 +45,24 @@ enum AuthorityFile: String {
 
 /// The private keys of an authority.
 ///
-/// `@unchecked`: as ``SharedKey``.
+/// `@unchecked`: see ``SharedKey``.
 struct AuthorityKeys: @unchecked Sendable {
-    /// Nil while it lies in a safe: it is needed to rotate the intermediate alone.
+    /// Nil if it is kept offline. It is needed only to rotate the intermediate.
     let root: P384.Signing.PrivateKey?
     let intermediate: P384.Signing.PrivateKey
     let transactions: P256.Signing.PrivateKey
     let receipts: _RSA.Signing.PrivateKey
-    /// Answers for the root whether the intermediate holds.
+    /// Signs status answers about the intermediate on behalf of the root.
     let responder: P256.Signing.PrivateKey
 
-    /// New keys.
+    /// Generates all keys.
     init() throws {
         try self.init(
             root: P384.Signing.PrivateKey(), intermediate: P384.Signing.PrivateKey(),
             responder: P256.Signing.PrivateKey())
     }
 
-    /// New keys for the leaves under those that are given.
+    /// Generates keys for the leaves, under the given keys.
     init(
         root: P384.Signing.PrivateKey?, intermediate: P384.Signing.PrivateKey,
         responder: P256.Signing.PrivateKey
@@ -93,7 +95,7 @@ struct AuthorityKeys: @unchecked Sendable {
         }
     }
 
-    /// The keys as PKCS#8 PEM, by file name.
+    /// Returns the keys as PKCS#8 PEM, by file name.
     func files() throws -> [String: [UInt8]] {
         var files: [String: [UInt8]] = [
             AuthorityFile.intermediateKey.rawValue: Array(intermediate.pemRepresentation.utf8),
@@ -105,8 +107,8 @@ struct AuthorityKeys: @unchecked Sendable {
         return files
     }
 
-    /// Refuses keys that are not those of the certificates: root,
-    /// intermediate, leaf for JWS, leaf for receipts, responder.
+    /// Throws unless these are the keys of the certificates, given in the order
+    /// root, intermediate, leaf for JWS, leaf for receipts, responder.
     func match(_ certificates: [Certificate]) throws(AuthorityFault) {
         let pairs: [(AuthorityFile, Certificate.PublicKey)] = [
             (

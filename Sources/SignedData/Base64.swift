@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The two alphabets of Base64 (RFC 4648): the standard one with padding for
-/// certificates, the URL-safe one without for the parts of a JWS. Both are
-/// read strictly, so that one value has exactly one text.
+/// certificates, and the URL-safe one without padding for the parts of a JWS.
+/// Both are read strictly, so that each value has exactly one text.
 package enum Base64 {
-    /// URL-safe text without padding.
+    /// Encodes as URL-safe text without padding.
     package static func encodeURL(_ bytes: some Collection<UInt8>) -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity(encodedCount(bytes.count))
@@ -12,7 +12,7 @@ package enum Base64 {
         return text
     }
 
-    /// Appends URL-safe text without padding.
+    /// Appends URL-safe text without padding to `text`.
     package static func appendURL(_ bytes: some Collection<UInt8>, to text: inout [UInt8]) {
         let done: Void? = bytes.withContiguousStorageIfAvailable {
             append($0, alphabet: urlAlphabet, to: &text)
@@ -22,7 +22,7 @@ package enum Base64 {
         }
     }
 
-    /// Standard text with padding.
+    /// Encodes as standard text with padding.
     package static func encode(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []
         bytes.withUnsafeBufferPointer { append($0, alphabet: standardAlphabet, to: &text) }
@@ -30,14 +30,14 @@ package enum Base64 {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Reads URL-safe text; nil when it is padded, holds a foreign character
-    /// or its last bits are not zero.
+    /// Decodes URL-safe text. Nil if it is padded, contains a foreign
+    /// character, or its unused bits are not zero.
     package static func decodeURL(_ text: ArraySlice<UInt8>) -> [UInt8]? {
         text.withUnsafeBufferPointer { decode($0, values: urlValues) }
     }
 
-    /// Reads standard text; nil unless it is padded to a multiple of four
-    /// and nothing else stands in it.
+    /// Decodes standard text. Nil unless it is padded to a multiple of four and
+    /// contains no other characters.
     package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
         var bytes = Array(text)
         guard bytes.count % 4 == 0 else { return nil }
@@ -45,8 +45,8 @@ package enum Base64 {
         return bytes.withUnsafeBufferPointer { decode($0, values: standardValues) }
     }
 
-    /// Reads either alphabet, and passes over everything else: for telling
-    /// what a text would say if it were well written.
+    /// Decodes either alphabet and skips all other characters. Used to show
+    /// what badly written text means.
     static func decodeLeniently(_ text: some Collection<UInt8>) -> [UInt8] {
         var bytes: [UInt8] = []
         var (bits, count): (UInt32, UInt32) = (0, 0)
@@ -62,7 +62,7 @@ package enum Base64 {
         return bytes
     }
 
-    /// Characters that `count` bytes take without padding.
+    /// The number of characters that encode `count` bytes without padding.
     package static func encodedCount(_ count: Int) -> Int { (count * 4 + 2) / 3 }
 
     private static let padding = UInt8(ascii: "=")
@@ -109,8 +109,8 @@ package enum Base64 {
         }
     }
 
-    /// Decodes characters without padding; nil at a foreign character, at an
-    /// impossible length and where unused bits are set.
+    /// Decodes characters without padding. Nil at a foreign character, for an
+    /// impossible length, or if unused bits are set.
     private static func decode(
         _ text: UnsafeBufferPointer<UInt8>, values: [UInt8]
     ) -> [UInt8]? {
@@ -127,7 +127,8 @@ package enum Base64 {
         return seen < 64 && leftover == 0 ? bytes : nil
     }
 
-    /// The union of all values seen (a foreign one sets the top bits), and the unused bits.
+    /// Returns the union of all values (a foreign character sets the top bits),
+    /// and the unused bits.
     private static func fill(
         _ bytes: UnsafeMutableBufferPointer<UInt8>, from text: UnsafeBufferPointer<UInt8>,
         values: UnsafeBufferPointer<UInt8>

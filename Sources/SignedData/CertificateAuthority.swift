@@ -7,39 +7,39 @@ import SwiftASN1
 import X509
 import _CryptoExtras
 
-/// What an authority signs for. The two never share a root, so that nothing
-/// signed in a sandbox can pass for a sale.
+/// The kind of realm that an authority signs for. The two kinds never share a
+/// root, so that data signed in a sandbox cannot pass for a sale.
 public enum AuthorityKind: String, Hashable, Sendable, CaseIterable {
     case sandbox, production
 }
 
-/// A store's own certificate authority and the keys it signs with.
+/// A store's certificate authority with its signing keys.
 ///
-/// A P-384 root issues a P-384 intermediate; that issues a P-256 leaf for
-/// JWS and an RSA-2048 leaf for receipts; a P-256 responder answers in the
-/// root's name whether the intermediate holds. All are valid from 2000 to 2099,
-/// the range a realm's clock may visit. They carry the marker extensions that
-/// the App Store's libraries look for, and names that say who really made
-/// them. Making one costs an RSA key (a tenth of a second or more), so tests
-/// share one.
+/// A P-384 root issues a P-384 intermediate. That issues a P-256 leaf for JWS
+/// and an RSA-2048 leaf for receipts. A P-256 responder signs status answers
+/// about the intermediate on behalf of the root. All certificates are valid
+/// from 2000 to 2099, which is the range of a realm's clock. They have the
+/// marker extensions that the App Store's libraries require, and names that
+/// show their real issuer. Making an authority takes a tenth of a second or
+/// more, because it generates an RSA key. So tests share one.
 public struct CertificateAuthority: Sendable {
-    /// The root certificate, in DER: what verifiers are told to trust.
+    /// The root certificate in DER, which verifiers are configured to trust.
     public let root: [UInt8]
     /// Signs payloads as JWS.
     public let transactions: JWSSigner
     /// Signs app receipts as PKCS#7.
     public let receipts: ReceiptSigner
-    /// Every certificate and private key as PEM, by file name. Secret: give
+    /// Every certificate and private key as PEM, by file name. Secret: pass
     /// them to a key store only.
     public let files: [String: [UInt8]]
 
-    /// Tells whether these certificates still hold.
+    /// Answers whether these certificates are still valid.
     public let status: CertificateStatusResponder
     private let keys: AuthorityKeys
     private let certificates: [Certificate]
 
-    /// Makes new keys and certificates. `statusURL`: where certificates say
-    /// that ``status`` is to be asked; a public address that never changes.
+    /// Generates keys and certificates. `statusURL`: the address of ``status``
+    /// that the certificates contain. It must be public and never change.
     public static func make(
         _ kind: AuthorityKind, statusURL: String? = nil
     ) throws -> CertificateAuthority {
@@ -54,9 +54,10 @@ public struct CertificateAuthority: Sendable {
             keys, issuer: issuer, root: root, intermediate: intermediate, responder: responder)
     }
 
-    /// The same root with new leaves, and a new intermediate too where that
-    /// is asked for, which alone needs the root's key. What was signed before
-    /// verifies as ever: each signature carries its own chain.
+    /// Returns an authority with the same root and new leaves, and with a new
+    /// intermediate if `withIntermediate` is set. Only the latter needs the
+    /// root's key. Earlier signatures remain valid, because each carries its
+    /// own chain.
     public func rotated(
         _ kind: AuthorityKind, withIntermediate: Bool = false, statusURL: String? = nil
     ) throws -> CertificateAuthority {
@@ -82,8 +83,8 @@ public struct CertificateAuthority: Sendable {
             "is kept elsewhere; bring it back to rotate the intermediate, then take it away again")
     }
 
-    /// Takes up what `files` gave. Throws an ``AuthorityFault`` naming the
-    /// file that is missing, unreadable or does not fit the others.
+    /// Loads an authority from its ``files``. Throws an ``AuthorityFault`` that
+    /// names a file which is missing, unreadable or does not match the others.
     public init(files: [String: [UInt8]]) throws {
         let keys = try AuthorityKeys(files: files)
         var certificates: [Certificate] = []
@@ -106,15 +107,15 @@ public struct CertificateAuthority: Sendable {
         hexadecimal(SHA256.hash(data: certificate))
     }
 
-    /// What it issued and signs with, for lists, and to go on answering for it
-    /// after a rotation.
+    /// The certificates that it issued, for lists, and to answer for them after
+    /// a rotation.
     public var issued: [IssuedCertificate] { IssuedCertificate.all(certificates) }
 
-    /// Whether the root's key is here, and not in a safe.
+    /// Whether the root's key is here, and not kept offline.
     public var hasRootKey: Bool { keys.root != nil }
 
-    /// The serial numbers of the leaves, big-endian octets: to be kept when
-    /// they are rotated, so that ``status`` goes on answering for them.
+    /// The serial numbers of the leaves as big-endian octets. Store them when
+    /// the leaves are rotated, so that ``status`` can still answer for them.
     public var leafSerials: [[UInt8]] {
         [certificates[2], certificates[3]].map(CertificateStatusResponder.serial)
     }
@@ -133,7 +134,7 @@ public struct CertificateAuthority: Sendable {
             keys, certificates: [root, intermediate, transactions, receipts, responder])
     }
 
-    /// `certificates`: those of ``AuthorityFile/certificates``, in their order.
+    /// `certificates`: in the order of ``AuthorityFile/certificates``.
     private init(_ keys: AuthorityKeys, certificates: [Certificate]) throws {
         try keys.match(certificates)
         let der = try certificates.map { certificate in
@@ -162,11 +163,11 @@ public struct CertificateAuthority: Sendable {
     }
 }
 
-/// A file of an authority that cannot be used, and why.
+/// A file of an authority cannot be used, with the reason.
 public struct AuthorityFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// The file's name, as in ``CertificateAuthority/files``.
     public let file: String
-    /// One plain sentence: the rule and the remedy.
+    /// One sentence with the rule and the remedy.
     public let message: String
 
     public var description: String { "\(file): \(message)" }

@@ -5,7 +5,7 @@ import Foundation
 import SwiftASN1
 import X509
 
-/// Roots that a verifier trusts, compared byte for byte.
+/// The roots that a verifier trusts. They are compared byte for byte.
 struct TrustedRoots: Sendable {
     private let certificates: Set<[UInt8]>
 
@@ -16,11 +16,12 @@ struct TrustedRoots: Sendable {
     func holds(_ certificate: [UInt8]) -> Bool { certificates.contains(certificate) }
 }
 
-/// A leaf that three certificates have proven, and when it may sign.
+/// A leaf that a valid chain of three certificates ends with, and when it may
+/// sign.
 ///
-/// The path is always leaf, intermediate, root, so the rules are a list
-/// rather than a path search: see ``VerificationRule``. Validity is judged
-/// later, for each signed date.
+/// The path is always leaf, intermediate, root. So the rules are a list instead
+/// of a path search: see ``VerificationRule``. Validity is checked later, for
+/// each signed date.
 struct CertificateChain: Sendable {
     let leaf: Certificate
     let validity: ValidityInterval
@@ -65,7 +66,8 @@ struct CertificateChain: Sendable {
     }
 }
 
-/// The time that all certificates of a chain share, both ends included.
+/// The time in which all certificates of a chain are valid, including both
+/// ends.
 struct ValidityInterval: Hashable, Sendable {
     let first: Timestamp
     let last: Timestamp
@@ -73,7 +75,7 @@ struct ValidityInterval: Hashable, Sendable {
     init(_ certificates: [Certificate]) {
         let milliseconds = { (date: Date) in Int64((date.timeIntervalSince1970 * 1000).rounded()) }
         let starts = certificates.map { milliseconds($0.notValidBefore) }
-        // A certificate names its last second, and is valid through the whole of it.
+        // A certificate names its last second and is valid until the end of it.
         let ends = certificates.map { milliseconds($0.notValidAfter) + 999 }
         first = Timestamp(milliseconds: starts.max() ?? .max)
         last = Timestamp(milliseconds: ends.min() ?? .min)

@@ -5,8 +5,8 @@ import Foundation
 import SwiftASN1
 import X509
 
-/// Extensions by which the App Store's libraries know the purpose of a
-/// certificate: present, not critical, their value NULL.
+/// Extensions by which the App Store's libraries recognise the purpose of a
+/// certificate: present, not critical, with the value NULL.
 enum MarkerExtension {
     /// On a leaf that signs purchases.
     static let leaf: ASN1ObjectIdentifier = [1, 2, 840, 113_635, 100, 6, 11, 1]
@@ -18,11 +18,11 @@ enum MarkerExtension {
     }
 }
 
-/// Issues the certificates of one authority, in the profile that OpenSSL's
-/// strict mode, swift-certificates and Java's path validator all accept.
+/// Issues the certificates of one authority, in a profile that OpenSSL's strict
+/// mode, swift-certificates and Java's path validator all accept.
 struct CertificateIssuer {
     let kind: AuthorityKind
-    /// Where it is told whether a certificate still holds; nil for nowhere.
+    /// The address of status answers in the certificates. Nil for none.
     let statusURL: String?
 
     /// 2000-01-01T00:00:00Z and 2099-12-31T23:59:59Z.
@@ -57,7 +57,8 @@ struct CertificateIssuer {
             })
     }
 
-    /// Answers status requests in the root's name; of itself nobody asks.
+    /// The certificate of the responder that answers on behalf of the root.
+    /// Nobody needs to ask for its own status.
     func responder(
         _ publicKey: Certificate.PublicKey, from root: Certificate,
         _ rootKey: P384.Signing.PrivateKey
@@ -106,7 +107,7 @@ struct CertificateIssuer {
             keyIdentifier: SubjectKeyIdentifier(hash: issuer.publicKey).keyIdentifier)
     }
 
-    /// A subject that no reader can take for the App Store's.
+    /// A subject that cannot be mistaken for the App Store's.
     private func name(_ role: String) throws -> DistinguishedName {
         try DistinguishedName {
             OrganizationName("Shopkeeper")

@@ -3,7 +3,7 @@
 import SwiftASN1
 import X509
 
-/// Three certificates that were read, and the rules between them, in order.
+/// Three parsed certificates, and the rules for them in order.
 struct ChainProof {
     let leaf: Certificate
     let intermediate: Certificate
@@ -40,7 +40,7 @@ struct ChainProof {
                 "an authority has \(below) authorities below it and may have \(lengthMax)")
         }
         for (certificate, place) in [(intermediate, "intermediate"), (root, "root")] {
-            // Judged where it is there (RFC 5280, 6.1.4), and not asked for.
+            // Checked if it is present (RFC 5280, 6.1.4), but not required.
             let maySign =
                 switch Result(catching: { try certificate.extensions.keyUsage }) {
                 case .success(nil): true
@@ -53,7 +53,8 @@ struct ChainProof {
         }
     }
 
-    /// Authorities that may stand below an authority; nil for what is none.
+    /// How many authorities may be below this one. Nil if the certificate is
+    /// not an authority.
     private static func lengthMax(_ certificate: Certificate) -> Int? {
         guard
             case .isCertificateAuthority(let lengthMax)? = try? certificate.extensions
@@ -95,7 +96,7 @@ struct ChainProof {
             "the extensions that mark a purpose must not be critical")
     }
 
-    /// Only what these rules judge may be critical.
+    /// Throws if an extension is critical that these rules do not check.
     private func checkCriticalExtensions() throws(VerificationFailure) {
         let judged: [ASN1ObjectIdentifier] = [
             .X509ExtensionID.basicConstraints, .X509ExtensionID.keyUsage, MarkerExtension.leaf,

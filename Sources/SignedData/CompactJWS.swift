@@ -4,9 +4,9 @@ import Crypto
 import Foundation
 import StrictJSON
 
-/// A compact JWS (RFC 7515) signed with ES256, taken apart and not believed.
+/// A compact JWS (RFC 7515) with ES256, split into its parts and not verified.
 struct CompactJWS: Sendable {
-    /// What was signed, if the signature holds.
+    /// The signed payload, provided that the signature is valid.
     let payload: [UInt8]
     private let bytes: [UInt8]
     private let rules: VerificationRules
@@ -35,7 +35,7 @@ struct CompactJWS: Sendable {
 
     var encodedHeader: ArraySlice<UInt8> { bytes[..<headerEnd] }
 
-    /// Whether the encoded header is exactly these bytes.
+    /// Whether the encoded header consists of exactly these bytes.
     func hasHeader(_ encoded: [UInt8]) -> Bool {
         guard encoded.count == headerEnd else { return false }
         return bytes.withUnsafeBytes { bytes in
@@ -72,12 +72,12 @@ struct CompactJWS: Sendable {
             "the signature does not match the header and payload")
     }
 
-    /// Signs a payload. `prefix` is the encoded header and the dot after it.
+    /// Signs a payload. `prefix` is the encoded header with the dot after it.
     static func sign(
         prefix: [UInt8], payload: [UInt8], by key: P256.Signing.PrivateKey
     ) throws -> String {
         var text: [UInt8] = []
-        // 87: the second dot and 64 bytes in Base64.
+        // 87 characters: the second dot, and 64 bytes in Base64.
         text.reserveCapacity(prefix.count + Base64.encodedCount(payload.count) + 87)
         text.append(contentsOf: prefix)
         Base64.appendURL(payload, to: &text)
@@ -95,7 +95,8 @@ struct CompactJWS: Sendable {
         }
     }
 
-    /// The next dot. A loop of ours takes longer than hashing the same bytes.
+    /// Returns the index of the next dot. A loop in Swift would take longer
+    /// than hashing the same bytes.
     private static func dot(_ bytes: [UInt8], from start: Int) -> Int? {
         bytes.withUnsafeBytes { bytes in
             guard let base = bytes.baseAddress, start < bytes.count,

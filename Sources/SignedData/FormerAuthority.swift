@@ -4,27 +4,28 @@ import Crypto
 import SwiftASN1
 import X509
 
-/// One generation of an authority as far as it is needed after a rotation: it
-/// signs no data any more, and goes on answering for what it issued. It has no
-/// private key but those that sign these answers.
+/// An earlier generation of an authority, reduced to what is needed after a
+/// rotation. It signs no data, but still answers for the certificates that it
+/// issued. It has only the private keys that sign these answers.
 public struct FormerAuthority: Sendable {
-    /// What it issued.
+    /// The certificates that it issued.
     public let issued: [IssuedCertificate]
-    /// Tells whether its certificates still hold.
+    /// Answers whether its certificates are still valid.
     public let status: CertificateStatusResponder
 
-    /// Files of an authority that a rotation makes needless: what was signed
-    /// once is sent for ever, so the leaves' keys are never used again, and the
-    /// root's is with the newest generation, or in a safe.
+    /// The files that are no longer needed after a rotation. The leaves' keys
+    /// are never used again, because data is signed once and sent again
+    /// unchanged. The root's key is with the newest generation, or kept
+    /// offline.
     private static let needless: [AuthorityFile] = [.transactionsKey, .receiptsKey, .rootKey]
 
-    /// As much of an authority that was rotated away.
+    /// Takes from an authority what is needed after its rotation.
     public init(_ authority: CertificateAuthority) {
         issued = authority.issued
         status = authority.status
     }
 
-    /// Takes up what ``files(of:)`` left. Throws an ``AuthorityFault``.
+    /// Loads what ``files(of:)`` kept. Throws an ``AuthorityFault``.
     public init(files: [String: [UInt8]]) throws {
         var certificates: [Certificate] = []
         for file in AuthorityFile.certificates {
@@ -42,8 +43,8 @@ public struct FormerAuthority: Sendable {
             })
     }
 
-    /// The files of an authority without the private keys that are needed no
-    /// more; nil where it has none of them.
+    /// Returns an authority's files without the private keys that are no longer
+    /// needed. Nil if there are none of those.
     public static func files(of files: [String: [UInt8]]) -> [String: [UInt8]]? {
         let names = Set(needless.map(\.rawValue))
         let kept = files.filter { !names.contains($0.key) }

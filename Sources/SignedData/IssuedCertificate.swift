@@ -3,20 +3,20 @@
 import Commerce
 import X509
 
-/// A certificate that an authority issued and that may be revoked.
+/// A certificate that an authority issued and that can be revoked.
 public struct IssuedCertificate: Hashable, Sendable {
     public enum Role: String, Sendable {
         case intermediate, transactions, receipts
     }
 
     public let role: Role
-    /// Big-endian octets without leading zeros.
+    /// The serial number as big-endian octets without leading zeros.
     public let serial: [UInt8]
 
     /// The serial number in lower-case hexadecimal digits.
     public var serialText: String { hexadecimal(serial) }
 
-    /// `certificates`: those of ``AuthorityFile/certificates``, in their order.
+    /// `certificates`: in the order of ``AuthorityFile/certificates``.
     static func all(_ certificates: [Certificate]) -> [IssuedCertificate] {
         [
             IssuedCertificate(.intermediate, certificates[1]),

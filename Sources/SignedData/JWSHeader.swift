@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The header of signed data: ES256, three certificates.
+/// The header of signed data, which must have ES256 and three certificates.
 struct JWSHeader: Decodable {
     let alg: String?
     let x5c: [String]?
-    /// Whether it names, in whatever way, what a reader must understand.
+    /// Whether it has `crit`, in any form, which lists extensions that a reader
+    /// must understand.
     let hasCritical: Bool
 
     private enum CodingKeys: String, CodingKey { case alg, x5c, crit }
@@ -16,7 +17,8 @@ struct JWSHeader: Decodable {
         hasCritical = container.contains(.crit)
     }
 
-    /// The certificates in DER, in the header's order: `count` of them.
+    /// Returns the certificates in DER, in the order of the header. There must
+    /// be `count`.
     func certificates(
         count: Int = 3, rules: VerificationRules = .all
     ) throws(VerificationFailure) -> [[UInt8]] {

@@ -8,16 +8,17 @@ import X509
 
 /// Verifies compact JWS against a set of roots.
 ///
-/// The rules, in the order in which the first broken one is reported, are
-/// ``VerificationRule/signedJSON``: how it is written, three certificates
-/// that end at a trusted root, an ES256 signature by the first, the payload
-/// asked for with a signed date, at which the certificates were valid and
-/// which does not lie in the future. The s of a signature may be high: the
-/// format does not forbid it, and the App Store's are.
+/// The rules are ``VerificationRule/signedJSON``. The first broken one, in this
+/// order, is reported: the form; three certificates that end at a trusted root;
+/// an ES256 signature by the first certificate; a payload of the expected type
+/// with a signed date, which lies in the validity of the certificates and not
+/// in the future. The signature's s may be high, because the format allows it
+/// and the App Store makes such signatures.
 ///
-/// A class, because callers share its memory of chains already proven: a
-/// second JWS by the same leaf costs one P-256 check. Only a chain whose leaf
-/// signed something is remembered, so others cannot fill that memory.
+/// A class, because callers share its cache of proven chains: a second JWS from
+/// the same leaf costs one P-256 check. A chain is cached only if its leaf
+/// signed something, so that an attacker cannot fill the cache with other
+/// chains.
 public final class JWSVerifier: Sendable {
     private let roots: TrustedRoots
     let rules: VerificationRules
@@ -28,18 +29,18 @@ public final class JWSVerifier: Sendable {
         self.init(roots: roots, rules: .all)
     }
 
-    /// A verifier that keeps some of the rules only.
+    /// A verifier that applies only some of the rules.
     package init(roots: [[UInt8]], rules: VerificationRules) {
         self.roots = TrustedRoots(roots)
         self.rules = rules
     }
 
-    /// How many chains are remembered.
+    /// The number of cached chains.
     var provenCount: Int { proven.withLock { $0.count } }
 
-    /// Verifies and decodes. `signedDate` finds the payload's own date, at
-    /// which certificates are judged; `now` is the signer's time, nil where
-    /// it is not known.
+    /// Verifies and decodes. `signedDate` returns the payload's date, for which
+    /// the certificates must be valid. `now` is the signer's time, or nil if
+    /// unknown.
     public func verify<Payload: Decodable & Sendable>(
         _ compact: String, as type: Payload.Type, signedDate: (Payload) -> Timestamp?,
         now: Timestamp?
@@ -54,7 +55,7 @@ public final class JWSVerifier: Sendable {
         return Verified(payload: payload, compact: compact)
     }
 
-    /// Verifies and gives the payload's bytes, which must be dated `date`.
+    /// Verifies and returns the payload's bytes, which must be dated `date`.
     public func verifyBytes(
         _ compact: String, at date: Timestamp
     ) throws(VerificationFailure) -> [UInt8] {
@@ -102,8 +103,8 @@ public final class JWSVerifier: Sendable {
     }
 }
 
-/// A header whose three certificates have been proven, and its leaf's key.
-/// A class, so that finding one costs no copy.
+/// A header whose three certificates are proven, with its leaf's key. A class,
+/// so that a lookup copies nothing.
 final class ProvenHeader: Sendable {
     let encoded: [UInt8]
     let key: SharedKey<P256.Signing.PublicKey>

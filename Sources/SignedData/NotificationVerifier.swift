@@ -4,11 +4,10 @@ public import Commerce
 public import StoreWire
 
 /// Verifies notifications to one app in one environment: the rules of
-/// ``JWSVerifier``, then that it speaks of an app at all (`malformed`), then
-/// the bundle id (`bundleID`), the app's number where
-/// one is given (`appID`), and the environment (`environment`). What is
-/// signed inside it, the transaction, is a signature of its own: see
-/// ``TransactionVerifier``.
+/// ``JWSVerifier``, then that the payload concerns an app (`malformed`), the
+/// bundle id (`bundleID`), the app's number if one is given (`appID`), and the
+/// environment (`environment`). The transaction inside it has a signature of
+/// its own: see ``TransactionVerifier``.
 public struct NotificationVerifier: Sendable {
     private let verifier: JWSVerifier
     private let bundleID: BundleID
@@ -22,7 +21,7 @@ public struct NotificationVerifier: Sendable {
             appID: appID)
     }
 
-    /// Shares a verifier, and with it the chains that it has proven.
+    /// Shares a verifier and its cache of proven chains.
     public init(verifier: JWSVerifier, bundleID: BundleID, environment: String, appID: Int64? = nil)
     {
         self.verifier = verifier
@@ -31,8 +30,8 @@ public struct NotificationVerifier: Sendable {
         self.appID = appID
     }
 
-    /// `compact` is the body's `signedPayload`; `now` the store's time, nil
-    /// where it is not known.
+    /// `compact` is the body's `signedPayload`. `now` is the store's time, or
+    /// nil if unknown.
     public func verify(
         _ compact: String, now: Timestamp?
     ) throws(VerificationFailure) -> Verified<ResponseBodyV2DecodedPayload> {

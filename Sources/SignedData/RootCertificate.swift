@@ -3,11 +3,11 @@
 import SwiftASN1
 import X509
 
-/// A root certificate as people keep it: a file in DER or in PEM.
+/// Reads a root certificate from a file in DER or PEM.
 public enum RootCertificate {
-    /// The DER of the one certificate in a file's bytes, for a verifier's
-    /// roots. Refuses (`malformed`) what is neither, and PEM with more than
-    /// one certificate in it.
+    /// Returns the DER of the one certificate in a file's bytes, for a
+    /// verifier's roots. Throws `malformed` if the bytes are neither DER nor
+    /// PEM, or are PEM with more than one certificate.
     public static func der(ofFile bytes: [UInt8]) throws(VerificationFailure) -> [UInt8] {
         let isPEM = String(decoding: bytes.prefix(4096), as: UTF8.self).contains("-----BEGIN")
         do {

@@ -2,7 +2,7 @@
 
 import Commerce
 
-/// The rule that nothing may have been signed later than now.
+/// The rule that a signed date must not be in the future.
 enum SignedDate {
     static func checkFuture(
         _ date: Timestamp, now: Timestamp?, rules: VerificationRules = .all
@@ -13,7 +13,7 @@ enum SignedDate {
             .signedInFuture, date <= latest, "signed at \(words(date)), after now, \(now)")
     }
 
-    /// A date for a message. It comes from outside and may lie beyond any calendar.
+    /// Formats a date for a message. A foreign date may be beyond any calendar.
     static func words(_ date: Timestamp) -> String {
         let yearTenThousand: Int64 = 253_402_300_800_000
         return (0..<yearTenThousand).contains(date.milliseconds)

@@ -4,7 +4,7 @@ public import Commerce
 public import StoreWire
 
 /// Verifies signed transactions of one app in one environment: the rules of
-/// ``JWSVerifier``, then the bundle id (`bundleID`), then the environment
+/// ``JWSVerifier``, then the bundle id (`bundleID`) and the environment
 /// (`environment`).
 public struct TransactionVerifier: Sendable {
     private let verifier: JWSVerifier
@@ -17,14 +17,14 @@ public struct TransactionVerifier: Sendable {
             verifier: JWSVerifier(roots: roots), bundleID: bundleID, environment: environment)
     }
 
-    /// Shares a verifier, and with it the chains that it has proven.
+    /// Shares a verifier and its cache of proven chains.
     public init(verifier: JWSVerifier, bundleID: BundleID, environment: String) {
         self.verifier = verifier
         self.bundleID = bundleID
         self.environment = environment
     }
 
-    /// `now` is the store's time, nil where it is not known.
+    /// `now` is the store's time, or nil if unknown.
     public func verify(
         _ compact: String, now: Timestamp?
     ) throws(VerificationFailure) -> Verified<JWSTransactionDecodedPayload> {

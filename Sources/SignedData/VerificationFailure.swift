@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why signed data was refused: an ordinary answer, equal by its code.
+/// Why signed data was rejected. This is an ordinary answer. Two failures are
+/// equal if their codes are.
 public struct VerificationFailure: Error, Sendable {
-    /// The rule that was broken. Open, so that rules may be added.
+    /// The kind of rule that was broken. An open set, so that rules can be
+    /// added.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         public let description: String
 
@@ -10,13 +12,13 @@ public struct VerificationFailure: Error, Sendable {
             self.description = description
         }
 
-        /// It is not built as the format says: segments, Base64, JSON, DER.
+        /// The data does not have the right form: segments, Base64, JSON, DER.
         public static let malformed = Code("malformed")
-        /// The header names another algorithm than the one accepted.
+        /// The header names an algorithm that is not accepted.
         public static let algorithm = Code("algorithm")
         /// There are not exactly three certificates.
         public static let chainLength = Code("chainLength")
-        /// The last certificate is none of the trusted roots.
+        /// The last certificate is not a trusted root.
         public static let root = Code("root")
         /// The certificates do not sign each other in order.
         public static let chain = Code("chain")
@@ -24,30 +26,31 @@ public struct VerificationFailure: Error, Sendable {
         public static let purpose = Code("purpose")
         /// The signature does not match what was signed.
         public static let signature = Code("signature")
-        /// The signed date lies before the certificates' validity.
+        /// The signed date is before the certificates' validity.
         public static let notYetValid = Code("notYetValid")
-        /// The signed date lies after the certificates' validity.
+        /// The signed date is after the certificates' validity.
         public static let expired = Code("expired")
-        /// The signed date lies after now.
+        /// The signed date is in the future.
         public static let signedInFuture = Code("signedInFuture")
         /// It was signed for another app.
         public static let bundleID = Code("bundleID")
-        /// It was signed for another app, by its number.
+        /// It was signed for an app with another number.
         public static let appID = Code("appID")
         /// It was signed in another environment.
         public static let environment = Code("environment")
         /// A bearer token was made for another service.
         public static let audience = Code("audience")
-        /// A bearer token would live too long.
+        /// A bearer token has too long a lifetime.
         public static let lifetime = Code("lifetime")
-        /// The receipt's hash was made for another device.
+        /// The receipt's hash is that of another device.
         public static let device = Code("device")
     }
 
     public let code: Code
-    /// One plain sentence: the field, the rule and, where there is one, the remedy.
+    /// One sentence with the field, the rule and, if there is one, the remedy.
     public let message: String
-    /// The rule that was broken; nil for bearer tokens, which have their own.
+    /// The rule that was broken. Nil for bearer tokens, which have rules of
+    /// their own.
     public let rule: VerificationRule?
 
     init(_ code: Code, _ message: String) {

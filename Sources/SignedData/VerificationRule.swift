@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One rule of verification. The order of ``signedJSON`` and ``receipt`` is
-/// the order in which the first broken rule is reported.
+/// A rule of verification. ``signedJSON`` and ``receipt`` list the rules in the
+/// order in which the first broken one is reported.
 public enum VerificationRule: String, Hashable, Sendable, CaseIterable {
-    // How it is written.
+    // The form.
     case size, segments, base64, header, envelope
-    // By which algorithm.
+    // The algorithm.
     case algorithm, criticalHeader, oneSigner, digest, signatureAlgorithm
-    // Who signed it.
+    // The signer.
     case chainLength, certificateBase64, root, certificateForm, names, authority, pathLength
     case authorityUsage, leafIsNoAuthority, leafUsage, leafMarker, intermediateMarker
     case markerCriticality, criticalExtensions, intermediateSignature, leafSignature
     case signer, leafKey, signature
-    // What it says.
+    // The contents.
     case payload, notYetValid, expired, signedInFuture, bundleID, appID, environment, device
 
     /// The rules for a JWS.
@@ -34,8 +34,8 @@ public enum VerificationRule: String, Hashable, Sendable, CaseIterable {
         .criticalExtensions, .intermediateSignature, .leafSignature,
     ]
 
-    /// The rules for what Xcode signs on a developer's machine, with one
-    /// certificate and none above it.
+    /// The rules for data that Xcode signs on a developer's machine, with a
+    /// single certificate.
     public static let xcode: [VerificationRule] = [
         .size, .segments, .base64, .header, .envelope, .algorithm, .criticalHeader,
         .signatureAlgorithm, .oneSigner, .chainLength, .certificateBase64, .root,
@@ -43,8 +43,8 @@ public enum VerificationRule: String, Hashable, Sendable, CaseIterable {
         .environment,
     ]
 
-    /// Whether later rules judge what this one reads: what cannot be read
-    /// cannot be judged any further, so such a rule cannot be left out.
+    /// Whether this rule parses data that later rules need. Such a rule cannot
+    /// be left out.
     public var isReading: Bool {
         switch self {
         case .header, .envelope, .certificateForm, .leafKey, .payload: true
@@ -52,7 +52,7 @@ public enum VerificationRule: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// What a failure of this rule is called.
+    /// The code of a failure of this rule.
     public var code: VerificationFailure.Code {
         switch self {
         case .size, .segments, .base64, .header, .envelope, .oneSigner, .certificateBase64,
@@ -77,14 +77,14 @@ public enum VerificationRule: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// The rules that a verifier keeps: all of them, except where somebody asks
-/// what would come after a broken one, or whether a rule is needed at all.
+/// The rules that a verifier applies. All of them, except when a caller wants
+/// to know what else is broken, or whether a rule is needed.
 package struct VerificationRules: Sendable {
     private var leftOut: Set<VerificationRule> = []
 
     package static let all = VerificationRules()
 
-    /// All but one.
+    /// Returns these rules without one.
     package func without(_ rule: VerificationRule) -> VerificationRules {
         var rules = self
         rules.leftOut.insert(rule)

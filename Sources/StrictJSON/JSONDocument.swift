@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A JSON text and where its values lie in it. Nothing is converted before it
-/// is asked for. A class, so that decoders of its parts share it for the
-/// price of a count.
+/// A JSON text with the positions of its values. A value is converted only when
+/// it is requested. A class, so that decoders of its parts share it cheaply.
 final class JSONDocument: Sendable {
     enum Kind: UInt8 {
         case object, array, string, number, `true`, `false`, null
     }
 
-    /// One value: its bytes (a string's without the quotes), and the index of
-    /// the node after it and all that it contains. An object's members are a
-    /// key's node, then its value's.
+    /// One value: its bytes (of a string those between the quotes), and the
+    /// index of the node after it and its contents. An object's members are a
+    /// node for the key and then one for the value.
     struct Node {
         let kind: Kind
         var hasEscapes = false
@@ -32,7 +31,7 @@ final class JSONDocument: Sendable {
         nodes = parser.nodes
     }
 
-    /// The value under a key of the object at `index`.
+    /// Returns the index of the value for a key of the object at `index`.
     func member(_ key: String, of index: Int) -> Int? {
         var key = key
         return key.withUTF8 { key in
@@ -63,7 +62,7 @@ final class JSONDocument: Sendable {
         return String(decoding: node.hasEscapes ? JSONParser.unescape(raw) : raw, as: UTF8.self)
     }
 
-    /// The whole number at `index`; nil when it is none or too large.
+    /// Returns the whole number at `index`. Nil if it is not one, or too large.
     func integer<Value: FixedWidthInteger>(at index: Int, as type: Value.Type) -> Value? {
         let node = nodes[index]
         guard node.kind == .number else { return nil }
@@ -92,7 +91,7 @@ final class JSONDocument: Sendable {
         return Double(String(decoding: bytes[node.start..<node.end], as: UTF8.self))
     }
 
-    /// `1.0` and `1e3` are whole numbers too.
+    /// Accepts `1.0` and `1e3` as whole numbers too.
     private func wholeDouble<Value: FixedWidthInteger>(at index: Int) -> Value? {
         guard let double = double(at: index), double.magnitude < 9_007_199_254_740_992 else {
             return nil

@@ -30,8 +30,8 @@ struct JSONNodeDecoder: Decoder {
         JSONNodeDecoder(document: document, index: index, codingPath: codingPath + [key])
     }
 
-    /// Decodes what holds nothing else. Its path is made only to complain:
-    /// making it always would cost more than decoding.
+    /// Decodes a value that contains no others. Its path is made only for an
+    /// error, because making it costs more than decoding.
     func leaf<Value>(
         _ index: Int, _ key: some CodingKey, _ decode: (JSONNodeDecoder) throws -> Value
     ) throws -> Value {
@@ -100,8 +100,8 @@ extension JSONNodeDecoder: SingleValueDecodingContainer {
     }
 }
 
-/// The members of an object. Requirements that are not repeated here reach
-/// `decode(_:forKey:)` through the standard library's own defaults.
+/// The members of an object. Requirements that are missing here call
+/// `decode(_:forKey:)` through the standard library's defaults.
 struct JSONKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let decoder: JSONNodeDecoder
 
@@ -150,7 +150,8 @@ struct JSONKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
         try member(key).value(type)
     }
 
-    // Present values are looked up once where payloads are full of them.
+    // These types are frequent in payloads, so their members are looked up only
+    // once.
     func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
         try present(key) { try $0.decode(type) }
     }
@@ -195,7 +196,7 @@ struct JSONKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return decoder.at(index, key)
     }
 
-    /// The index of the member, when it is there and not null.
+    /// Returns the index of the member if it is present and not null.
     private func presentIndex(_ key: Key) -> Int? {
         guard let index = index(key), decoder.document.nodes[index].kind != .null else {
             return nil
@@ -211,7 +212,7 @@ struct JSONKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 }
 
-/// The elements of an array, one after the other.
+/// Decodes the elements of an array in order.
 struct JSONUnkeyedDecoding: UnkeyedDecodingContainer {
     let decoder: JSONNodeDecoder
     /// The node of the next element.
@@ -268,7 +269,7 @@ struct JSONUnkeyedDecoding: UnkeyedDecodingContainer {
     }
 }
 
-/// An element's place in an array, for messages.
+/// The index of an element of an array, for messages.
 struct JSONPosition: CodingKey {
     let intValue: Int?
     var stringValue: String { intValue.map { String($0) } ?? "" }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds the values of a JSON text.
+/// Finds the values in a JSON text.
 struct JSONParser {
     typealias Node = JSONDocument.Node
 
@@ -20,7 +20,7 @@ struct JSONParser {
         try value(depth: 0)
         skipSpace()
         guard position == bytes.count else { throw failure("nothing may follow the value") }
-        // Texts are mostly ASCII, which needs no second look.
+        // Most texts are ASCII and need no further check.
         guard !hasForeignBytes || String(validating: bytes, as: UTF8.self) != nil else {
             throw JSONFailure(offset: 0, rule: "the text must be UTF-8")
         }
@@ -146,7 +146,8 @@ struct JSONParser {
         nodes.append(Node(kind: kind, start: start, end: end, next: nodes.count + 1))
     }
 
-    /// Two members of one name are refused. Few are compared pair by pair.
+    /// Throws if two members have the same key. A few keys are compared pair by
+    /// pair.
     private func checkKeys(of index: Int) throws(JSONFailure) {
         var keys: [ArraySlice<UInt8>] = []
         var at = index + 1
@@ -197,7 +198,8 @@ extension JSONParser {
         return take(byte)
     }
 
-    /// Whether another element follows; takes what ends the list if not.
+    /// Returns whether another element follows. If not, skips the character
+    /// that ends the list.
     private mutating func comma(before end: UInt8) throws(JSONFailure) -> Bool {
         skipSpace()
         if take(UInt8(ascii: ",")) { return true }
@@ -228,7 +230,8 @@ extension JSONParser {
         }
     }
 
-    /// The bytes that an already checked string with escapes stands for.
+    /// Returns the bytes of a string with its escapes resolved. The string has
+    /// already been checked.
     static func unescape(_ raw: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         var bytes: [UInt8] = []
         var units: [UInt16] = []

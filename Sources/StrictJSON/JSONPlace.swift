@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A value of a JSON text with the bytes that spell it, for writers that
-/// leave the rest of the text as it came.
+/// A value of a JSON text with the bytes that represent it, for writers that
+/// leave the rest of the text unchanged.
 package struct JSONPlace: Sendable {
     package let value: JSONTree
-    /// The value's own bytes, a string's with the quotes.
+    /// The value's own bytes, including the quotes of a string.
     package let bytes: Range<Int>
     /// An array's elements, or the values of an object's members.
     package let parts: [JSONPlace]
-    /// Where the members' keys are, with their quotes; empty except in objects.
+    /// The positions of the members' keys, with their quotes. Empty except for
+    /// objects.
     package let keys: [Range<Int>]
 
-    /// Reads one value as ``JSONTree`` does.
+    /// Reads one value like ``JSONTree``.
     package init(_ text: [UInt8], limits: JSONLimits) throws(JSONFailure) {
         self.init(try JSONDocument(text, limits: limits), at: 0)
     }

@@ -2,7 +2,7 @@
 
 import Commerce
 
-/// A value on its way to text.
+/// A value that is about to be written.
 enum JSONValue {
     case null
     case literal(String)
@@ -44,7 +44,7 @@ enum JSONValue {
         var text = text
         bytes.append(UInt8(ascii: "\""))
         text.withUTF8 { text in
-            // Most texts need no escape and go as they are.
+            // Most texts need no escape and are written unchanged.
             if text.allSatisfy({ $0 >= 0x20 && $0 != escapeMark && $0 != quote }) {
                 bytes.append(contentsOf: text)
             } else {
@@ -71,8 +71,8 @@ enum JSONValue {
     }
 }
 
-/// Where a value will stand. A class, because Swift's encoding containers
-/// fill it after they were handed out.
+/// The place of a value that follows later. A class, because Swift's encoding
+/// containers fill it after they were handed out.
 final class JSONSlot {
     var value = JSONValue.null
 
@@ -95,8 +95,9 @@ final class JSONSlot {
     }
 }
 
-/// Fills a slot, for Swift's `Encodable`. Paths are not kept: nothing but a
-/// number that JSON lacks can fail, and its value tells more than its place.
+/// Fills a slot, for Swift's `Encodable`. Paths are not kept, because only a
+/// number that JSON cannot represent can fail, and its value explains more than
+/// its path.
 struct JSONSlotEncoder: Encoder {
     let slot: JSONSlot
     var codingPath: [any CodingKey] { [] }
@@ -147,7 +148,8 @@ extension JSONSlotEncoder: SingleValueEncodingContainer {
     }
 }
 
-/// The members of an object. Nothing absent is written, not even as null.
+/// Encodes the members of an object. Absent values are left out, and not
+/// written as null.
 struct JSONKeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let slot: JSONSlot
     var codingPath: [any CodingKey] { [] }
@@ -189,7 +191,7 @@ struct JSONKeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     }
 }
 
-/// The elements of an array.
+/// Encodes the elements of an array.
 struct JSONUnkeyedEncoding: UnkeyedEncodingContainer {
     let slot: JSONSlot
     var codingPath: [any CodingKey] { [] }

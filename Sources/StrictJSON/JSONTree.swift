@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Any JSON as it was written: members in their order, numbers by their
-/// digits. What is read and written again differs in nothing but white space.
+/// Any JSON, as it was written: members keep their order, and numbers their
+/// digits. Reading and writing changes only white space.
 package enum JSONTree: Hashable, Sendable {
     package struct Member: Hashable, Sendable {
         package let key: String
@@ -15,20 +15,20 @@ package enum JSONTree: Hashable, Sendable {
 
     case null
     case boolean(Bool)
-    /// The number's own characters: `1`, `1.0` and `1e0` are three numbers.
+    /// The number's own characters: `1`, `1.0` and `1e0` are different.
     case number(String)
     case string(String)
     case array([JSONTree])
     case object([Member])
 
-    /// Reads one value (RFC 8259); two members of one key are refused.
+    /// Reads one value (RFC 8259). Throws if an object has duplicate keys.
     package init(_ bytes: [UInt8], limits: JSONLimits) throws(JSONFailure) {
         let document = try JSONDocument(bytes, limits: limits)
         self.init(document, at: 0)
     }
 
-    /// The value under a key; nil where there is none. Setting nil removes
-    /// the member, setting a value keeps its place or adds it at the end.
+    /// The value for a key, or nil. Setting nil removes the member. Setting a
+    /// value keeps the member's place, or adds it at the end.
     package subscript(key: String) -> JSONTree? {
         get {
             guard case .object(let members) = self else { return nil }

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// JSON for signed and foreign data. Written in one way only: keys sorted by their
-/// bytes, nothing absent as null, slashes as they are, no white space. Read
-/// strictly (RFC 8259): UTF-8, one value, no duplicate keys, since two
-/// readers may otherwise see different payloads under one signature. A page
-/// of our own because decoding would cost as much as the signature's check.
+/// JSON for signed and foreign data. It is written in only one way: keys sorted
+/// by their bytes, absent values left out, slashes unescaped, no white space.
+/// It is read strictly (RFC 8259): UTF-8, one value, no duplicate keys.
+/// Otherwise two readers could see different payloads under one signature. This
+/// is our own code, because Foundation's decoding would cost as much as
+/// checking the signature.
 package enum StrictJSON {
-    /// Values inside values.
+    /// The deepest nesting.
     package static let depthMax = JSONLimits.signed.depthMax
-    /// Bytes of one text, above what any signed envelope may hold.
+    /// The most bytes of one text, more than a signed envelope may have.
     package static let bytesMax = JSONLimits.signed.bytesMax
 
-    /// Reads a value of a text of at most `bytesMax` bytes.
+    /// Decodes a value from a text of at most `bytesMax` bytes.
     package static func decode<Value: Decodable>(
         _ type: Value.Type, from bytes: [UInt8], bytesMax: Int = bytesMax
     ) throws -> Value {
@@ -20,7 +21,8 @@ package enum StrictJSON {
         return try JSONNodeDecoder(document: document, index: 0, codingPath: []).value(type)
     }
 
-    /// Writes a text in quotes: non-ASCII characters and slashes as they are.
+    /// Writes a text in quotes, with non-ASCII characters and slashes
+    /// unescaped.
     package static func write(_ text: String, to bytes: inout [UInt8]) {
         JSONValue.write(text, to: &bytes)
     }
@@ -35,10 +37,10 @@ package enum StrictJSON {
     }
 }
 
-/// How much of a text is read before it is refused.
+/// The limits beyond which a text is rejected.
 package struct JSONLimits: Sendable {
     package let bytesMax: Int
-    /// Values inside values.
+    /// The deepest nesting.
     package let depthMax: Int
 
     package init(bytesMax: Int, depthMax: Int) {
@@ -49,9 +51,9 @@ package struct JSONLimits: Sendable {
     package static let signed = JSONLimits(bytesMax: 4 * 1024 * 1024, depthMax: 32)
 }
 
-/// Why a text is not the JSON that it should be.
+/// Why a text is not valid JSON of the expected kind.
 package struct JSONFailure: Error, Hashable, CustomStringConvertible {
-    /// The byte at which reading stopped.
+    /// The offset of the byte at which reading stopped.
     package let offset: Int
     package let rule: String
 

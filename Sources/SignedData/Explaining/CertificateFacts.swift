@@ -4,7 +4,7 @@ package import Commerce
 import SwiftASN1
 import X509
 
-/// What a certificate says of itself.
+/// The contents of a certificate, as text.
 package struct CertificateFacts: Hashable, Sendable {
     package let subject: String
     package let issuer: String
@@ -13,7 +13,7 @@ package struct CertificateFacts: Hashable, Sendable {
     /// SHA-256 of the DER, in lower-case hexadecimal digits.
     package let fingerprint: String
 
-    /// Nil when it is no certificate.
+    /// Nil if the bytes are not a certificate.
     package init?(der: [UInt8]) {
         guard let certificate = try? Certificate(derEncoded: der) else { return nil }
         let validity = ValidityInterval([certificate])
@@ -24,7 +24,7 @@ package struct CertificateFacts: Hashable, Sendable {
         fingerprint = CertificateAuthority.fingerprint(of: der)
     }
 
-    /// SHA-256 of the roots that Apple publishes, by the name there
+    /// SHA-256 of the roots that Apple publishes, with their names there
     /// (https://www.apple.com/certificateauthority/).
     package static let appleRoots: [String: String] = [
         "63343abfb89a6a03ebb57e9b3f5fa7be7c4f5c756f3017b3a8c488c3653e9179": "Apple Root CA - G3",

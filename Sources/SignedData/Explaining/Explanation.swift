@@ -3,37 +3,38 @@
 package import Commerce
 import StrictJSON
 
-/// What the rules say of signed data, one by one.
+/// The verdict of each rule about signed data.
 package struct Explanation: Sendable {
     package enum Form: String, Sendable { case signedJSON, receipt }
 
     package enum Verdict: Hashable, Sendable {
         case passed
         case failed(VerificationFailure.Code, String)
-        /// A broken rule before it left nothing to judge.
+        /// A rule that comes before was broken and left nothing to judge.
         case notJudged
     }
 
     package let form: Form
-    /// Leaf first, in DER; empty where none could be read.
+    /// In DER, leaf first. Empty if none could be read.
     package let certificates: [[UInt8]]
-    /// Rules in their order.
+    /// In the order of the rules.
     package let verdicts: [(rule: VerificationRule, verdict: Verdict)]
-    /// The payload's JSON; nil for a receipt and where it could not be read.
+    /// The payload's JSON. Nil for a receipt, and if it could not be read.
     package let payload: [UInt8]?
-    /// The receipt; nil for JSON and where it could not be read.
+    /// The receipt. Nil for JSON, and if it could not be read.
     package let receipt: AppReceipt?
-    /// One certificate of Xcode's, and it says so itself.
+    /// Whether there is a single certificate that claims to be Xcode's.
     package let isXcode: Bool
-    /// What Apple's library says of it; nil for a receipt, which it does not verify.
+    /// The verdict of Apple's library. Nil for a receipt, which that library
+    /// does not verify.
     package let official: OfficialOpinion?
 
     /// Whether no rule is broken.
     package var isValid: Bool { verdicts.allSatisfy { $0.verdict == .passed } }
 
-    /// Explains a JWS. `roots` sees the certificates, to choose among what it
-    /// trusts; `wall` is the machine's time, by which Apple's library judges
-    /// what has no date.
+    /// Explains a JWS. `roots` receives the certificates and returns the roots
+    /// to trust. `wall` is the machine's time, which Apple's library uses for
+    /// data without a date.
     package init(
         signedJSON compact: String, roots: ([[UInt8]]) -> [[UInt8]], now: Timestamp?,
         wall: Timestamp
@@ -97,7 +98,7 @@ package struct Explanation: Sendable {
         }
     }
 
-    /// Judges again without each broken rule, until nothing more can be said.
+    /// Judges again without each broken rule, until nothing is left to judge.
     private static func judge(
         _ list: [VerificationRule],
         _ attempt: (VerificationRules) throws(VerificationFailure) -> Void
@@ -122,12 +123,13 @@ package struct Explanation: Sendable {
         }
     }
 
-    /// What every payload has: signed, or in an app transaction received, at an instant.
+    /// The date that every payload has: of signing, or of receipt in an app
+    /// transaction.
     private struct Dated: Decodable, Sendable {
         let signedDate: Timestamp?
         let receiptCreationDate: Timestamp?
         let environment: String?
-        /// What an app transaction calls its environment.
+        /// The environment in an app transaction.
         let receiptType: String?
 
         var place: String? { environment ?? receiptType }

@@ -5,9 +5,9 @@ import Foundation
 import SwiftASN1
 import X509
 
-/// Three certificates as OpenSSL judges them in its strict mode, without a
-/// purpose, and the two extensions that Apple's library looks for. The third
-/// one of a header is never looked at: the root is the one that is trusted.
+/// Three certificates, judged like OpenSSL does in its strict mode without a
+/// purpose, and with the two extensions that Apple's library requires. The
+/// third certificate of a header is ignored: the trusted root is used.
 struct OfficialChain {
     let leaf: Certificate
     let intermediate: Certificate
@@ -24,13 +24,13 @@ struct OfficialChain {
         }
     }
 
-    /// Bytes behind a certificate are not looked at either.
+    /// Bytes after a certificate are ignored too.
     static func parse(_ der: [UInt8]) -> Certificate? {
         der.count <= SignedDataLimits.certificateBytesMax
             ? try? Certificate(derEncoded: der) : nil
     }
 
-    /// The leaf's key where the chain holds; nil where it does not.
+    /// Returns the leaf's key if the chain is valid, otherwise nil.
     func provenKey(at seconds: Double) -> Key? {
         guard let root = roots.first(where: { Self.isIssued(intermediate, by: $0) }),
             Self.isIssued(root, by: root), Self.isIssued(leaf, by: intermediate),
@@ -67,7 +67,7 @@ struct OfficialChain {
         return usage.keyCertSign
     }
 
-    /// What the strict mode asks of every certificate.
+    /// What the strict mode requires of every certificate.
     private static func keepsStrictRules(_ certificate: Certificate) -> Bool {
         let extensions = certificate.extensions
         var isAuthority = false
@@ -89,12 +89,12 @@ struct OfficialChain {
         }
     }
 
-    /// Asked of every certificate but the root.
+    /// Required of every certificate except the root.
     private static func hasKeyIdentifiers(_ certificate: Certificate) -> Bool {
         (try? certificate.extensions.authorityKeyIdentifier)?.keyIdentifier != nil
     }
 
-    /// Critical extensions that OpenSSL judges.
+    /// Critical extensions that OpenSSL checks.
     private static let known: [ASN1ObjectIdentifier] = [
         .X509ExtensionID.basicConstraints, .X509ExtensionID.keyUsage,
         .X509ExtensionID.extendedKeyUsage, .X509ExtensionID.subjectAlternativeName,

@@ -3,12 +3,12 @@
 package import Commerce
 import Foundation
 
-/// What Apple's library for servers says of a JWS, with online checks off: a
-/// model of its own, because that library accepts what we refuse, refuses what
-/// we accept, and looks in another order. A test holds it against the library
-/// for Python, case by case.
+/// What Apple's library for servers answers about a JWS, with online checks
+/// off. This is a separate model, because the library accepts some data that we
+/// reject, rejects some that we accept, and checks in another order. A test
+/// compares it with the library for Python, case by case.
 package struct OfficialOpinion: Hashable, Sendable {
-    /// Raw values are the library's.
+    /// The raw values are the library's.
     package enum Status: String, Sendable {
         case accepted = "OK"
         case failure = "VERIFICATION_FAILURE"
@@ -18,23 +18,25 @@ package struct OfficialOpinion: Hashable, Sendable {
         case environment = "INVALID_ENVIRONMENT"
     }
 
-    /// Which of the library's functions a payload is for.
+    /// The function of the library that handles a payload.
     package enum Subject: String, Sendable {
         case transaction, notification, appTransaction, renewalInfo, realtimeRequest
     }
 
-    /// With the payload's own environment, bundle id and number of the app.
+    /// The answer if the library is given the payload's own environment, bundle
+    /// id and app number.
     package let status: Status
     package let subject: Subject
-    /// The environment that the payload names; nil where it names none that is known.
+    /// The environment in the payload. Nil if it names none, or an unknown one.
     package let environment: String?
-    /// The status in any environment whose data is signed by the App Store.
+    /// The answer in an environment whose data the App Store signs.
     let whereSigned: Status
 
-    /// Environments in which the library checks no signature.
+    /// Environments in which the library does not check signatures.
     private static let unsigned = ["Xcode", "LocalTesting"]
 
-    /// `roots`: those that the library is given. `now` dates a payload without a date.
+    /// `roots`: the roots that the library is given. `now`: the date of a
+    /// payload without one.
     package init(_ compact: String, roots: [[UInt8]], now: Timestamp) {
         guard let token = JSONWebToken(compact) else {
             (status, whereSigned) = (.failure, .failure)
@@ -50,7 +52,7 @@ package struct OfficialOpinion: Hashable, Sendable {
             proven != .accepted ? proven : isUnsigned ? .environment : facts.status
     }
 
-    /// One sentence.
+    /// The answer in one sentence.
     package var words: String {
         let given = "given the same root, bundle id and environment"
         if let environment, Self.unsigned.contains(environment) {
@@ -66,7 +68,7 @@ package struct OfficialOpinion: Hashable, Sendable {
     }
 }
 
-/// What a payload says of the app and the environment that it is for.
+/// What a payload contains about its app and its environment.
 private struct PayloadFacts {
     let subject: OfficialOpinion.Subject
     let environment: String?
@@ -130,7 +132,8 @@ private struct PayloadFacts {
     }
 }
 
-/// A token as the library takes it apart: JSON with doubled keys and all.
+/// A token as the library splits it. It accepts JSON with duplicate keys, for
+/// example.
 private struct JSONWebToken {
     let header: [String: Any]
     let payload: [String: Any]
@@ -142,10 +145,10 @@ private struct JSONWebToken {
         guard parts.count == 3, let header = Self.object(parts[0]),
             let payload = Self.object(parts[1]), Self.bytes(parts[2]) != nil
         else { return nil }
-        // Header parameters that its reader of tokens judges.
+        // Header parameters that the library's token parser checks.
         if let kid = header["kid"], !(kid is String) { return nil }
         if let crit = header["crit"] {
-            // The one extension that it knows.
+            // The one extension that the library knows.
             guard let names = crit as? [String], !names.isEmpty,
                 names.allSatisfy({ $0 == "b64" }), header["b64"] != nil
             else { return nil }
@@ -160,7 +163,8 @@ private struct JSONWebToken {
         }
     }
 
-    /// Up to two padding signs are taken where they fill the last group.
+    /// Decodes a segment. Up to two padding signs are allowed if they complete
+    /// the last group.
     private static func bytes(_ segment: Substring.UTF8View) -> [UInt8]? {
         let text = Array(segment)
         let padding = text.reversed().prefix { $0 == UInt8(ascii: "=") }.count
@@ -168,7 +172,8 @@ private struct JSONWebToken {
         return Base64.decodeURL(text.dropLast(padding))
     }
 
-    /// Proof without the payload's place: header, chain, signature, claims.
+    /// Checks header, chain, signature and claims, but not what the payload is
+    /// for.
     func status(roots: [[UInt8]], now: Timestamp) -> OfficialOpinion.Status {
         guard let x5c = entries, !x5c.isEmpty, header["alg"] as? String == "ES256",
             let date = signedSeconds(now)
@@ -186,14 +191,15 @@ private struct JSONWebToken {
         return .accepted
     }
 
-    /// Of a text it counts the characters, and finds that none is a certificate.
+    /// The entries of `x5c`. If it is a text, the library counts its
+    /// characters, and then finds that none is a certificate.
     private var entries: [Any]? {
         if let text = header["x5c"] as? String { return text.map { character in "\(character)" } }
         return header["x5c"] as? [Any]
     }
 
     private func isSigned(by key: OfficialChain.Key) -> Bool {
-        // Only signature, size and alphabet are left to judge.
+        // What is left to check is the signature, its size and its alphabet.
         let unpadded = compact.split(separator: ".", omittingEmptySubsequences: false)
             .map { $0.prefix { $0 != "=" } }
         guard let signature = Base64.decodeURL(Array(unpadded[2].utf8)[...]) else { return false }
@@ -203,7 +209,7 @@ private struct JSONWebToken {
         return key.isValid(signature, of: Array(signed))
     }
 
-    /// Nil where the date is none that the library can turn into a number.
+    /// Nil if the library cannot turn the date into a number.
     private func signedSeconds(_ now: Timestamp) -> Double? {
         let dates = ["signedDate", "receiptCreationDate"].compactMap { payload[$0] }
             .filter { !($0 is NSNull) }
@@ -213,8 +219,8 @@ private struct JSONWebToken {
         return text.map { (Double($0) / 1000).rounded(.down) }
     }
 
-    /// Claims of web tokens, which no payload of a store has, are judged all
-    /// the same.
+    /// Checks the claims of web tokens, as the library does, although no
+    /// payload of a store has them.
     private func areClaimsKept(_ now: Timestamp) -> Bool {
         let seconds = Double(now.milliseconds) / 1000
         func number(_ claim: String) -> Double?? {

@@ -2,15 +2,15 @@
 
 import SwiftASN1
 
-/// What can be shown of a receipt in DER or BER, whoever signed it and
-/// however: its certificates and its fields. Nothing of it is believed.
+/// The certificates and fields of a receipt in DER or BER, for display,
+/// whatever its signature. Nothing of it is verified.
 struct ReceiptOutline {
-    /// DER, in the envelope's order.
+    /// In DER, in the order of the envelope.
     let certificates: [[UInt8]]
-    /// Nil where the content is no receipt.
+    /// Nil if the content is not a receipt.
     let receipt: AppReceipt?
 
-    /// Nil where it is no PKCS#7 at all.
+    /// Nil if the bytes are not PKCS#7.
     init?(_ bytes: [UInt8]) {
         guard bytes.count <= SignedDataLimits.receiptBytesMax,
             let der = DefiniteLengths.der(bytes),
@@ -18,7 +18,7 @@ struct ReceiptOutline {
         else { return nil }
         self.certificates = certificates
         let read = try? AppReceipt(content: content)
-        // The content may be in BER itself.
+        // The content may itself be in BER.
         receipt = read ?? DefiniteLengths.der(content).flatMap { try? AppReceipt(content: $0) }
     }
 

@@ -6,9 +6,9 @@ import SwiftASN1
 import X509
 
 /// How a status request names a certificate (RFC 6960, CertID): by digests of
-/// its issuer's name and key, and its serial number.
+/// its issuer's name and key, and by its serial number.
 struct CertificateID: Hashable {
-    /// Digests that a request may be made with.
+    /// The digests that a request may use.
     enum Digest: CaseIterable {
         case sha1, sha256
 
@@ -27,13 +27,13 @@ struct CertificateID: Hashable {
         }
     }
 
-    /// Nil for a digest that we do not know: such a certificate is unknown.
+    /// Nil for an unknown digest. The status of such a certificate is unknown.
     let digest: Digest?
     let issuerName: [UInt8]
     let issuerKey: [UInt8]
     /// The serial number's octets, big-endian, without leading zeros.
     let serial: [UInt8]
-    /// As it came, to be sent back byte for byte.
+    /// The encoded form as received. It is sent back byte for byte.
     let encoded: [UInt8]
 
     init(_ node: ASN1Node) throws {
@@ -55,12 +55,13 @@ struct CertificateID: Hashable {
         }
     }
 
-    /// The octets by which serial numbers are compared.
+    /// Returns the octets without leading zeros, by which serial numbers are
+    /// compared.
     static func serial(_ octets: some Sequence<UInt8>) -> [UInt8] {
         Array(octets.drop { $0 == 0 })
     }
 
-    /// Whether it says that `issuer` issued it.
+    /// Whether it names `issuer` as the issuer.
     func names(_ issuer: Certificate) throws -> Bool {
         guard let digest else { return false }
         var name = DER.Serializer()
@@ -70,27 +71,28 @@ struct CertificateID: Hashable {
     }
 }
 
-/// A request that is none.
+/// The bytes are not a status request.
 struct OCSPFault: Error {}
 
-/// What is asked of a responder (RFC 6960, OCSPRequest). Signatures on
-/// requests are not looked at: everybody may ask.
+/// A request to a responder (RFC 6960, OCSPRequest). Signatures on requests are
+/// ignored, because every client may ask.
 struct CertificateStatusRequest {
-    /// Far more than any chain has.
+    /// Far more than a chain has.
     static let certificatesMax = 16
     static let bytesMax = 8 * 1024
     private static let nonceOID: ASN1ObjectIdentifier = [1, 3, 6, 1, 5, 5, 7, 48, 1, 2]
     private static let nonceBytesMax = 130
 
     let certificates: [CertificateID]
-    /// The whole extension that keeps an answer from being used again, DER.
+    /// The whole nonce extension in DER, which prevents that an answer is used
+    /// for another request.
     let nonce: [UInt8]?
 
     init(_ der: [UInt8]) throws {
         guard der.count <= Self.bytesMax else { throw OCSPFault() }
         self = try DER.sequence(DER.parse(der), identifier: .sequence) { nodes in
             guard let request = nodes.next() else { throw OCSPFault() }
-            // A signature, where there is one.
+            // A signature may follow.
             while nodes.next() != nil {}
             return try DER.sequence(request, identifier: .sequence) { try Self(&$0) }
         }
@@ -109,7 +111,7 @@ struct CertificateStatusRequest {
                 }
             case ASN1Identifier(tagWithNumber: 2, tagClass: .contextSpecific):
                 nonce = try Self.nonce(node)
-            // The version and the asker's name.
+            // The version and the name of the client.
             case ASN1Identifier(tagWithNumber: 0, tagClass: .contextSpecific),
                 ASN1Identifier(tagWithNumber: 1, tagClass: .contextSpecific):
                 break

@@ -6,7 +6,7 @@ import Foundation
 import SwiftASN1
 import X509
 
-/// What a responder says (RFC 6960, BasicOCSPResponse).
+/// A responder's answer (RFC 6960, BasicOCSPResponse).
 struct CertificateStatusAnswer {
     enum Status {
         case good
@@ -20,7 +20,7 @@ struct CertificateStatusAnswer {
         case unauthorized = 6
     }
 
-    /// A key and the digest that it signs.
+    /// A key with the digest for its signatures.
     enum Signer {
         case sha256(P256.Signing.PrivateKey)
         case sha384(P384.Signing.PrivateKey)
@@ -51,7 +51,8 @@ struct CertificateStatusAnswer {
         try envelope(failure.rawValue, nil)
     }
 
-    /// The whole response. `sending`: certificates that the reader will not have.
+    /// Returns the whole response. `sending`: certificates that the client does
+    /// not have.
     func signed(
         _ signer: Signer, by certificate: Certificate, sending: [Certificate]
     ) throws -> [UInt8] {
@@ -88,11 +89,11 @@ struct CertificateStatusAnswer {
         return coder.serializedBytes
     }
 
-    /// What is signed.
+    /// The part that is signed.
     private func data(responderKey: [UInt8]) throws -> [UInt8] {
         var coder = DER.Serializer()
         try coder.appendConstructedNode(identifier: .sequence) { coder in
-            // The responder by its key, as Apple's does.
+            // Names the responder by its key, as Apple's does.
             try coder.serialize(
                 ASN1OctetString(contentBytes: responderKey[...]),
                 explicitlyTaggedWithTagNumber: 2, tagClass: .contextSpecific)

@@ -4,37 +4,38 @@ public import Commerce
 import SwiftASN1
 import X509
 
-/// Asks whether the certificates of proven data still hold (OCSP, RFC 6960),
-/// at the addresses that they name themselves.
+/// Asks whether the certificates of verified data are still valid (OCSP, RFC
+/// 6960), at the addresses in the certificates.
 ///
-/// Give it only what a verifier has proven: the addresses are then those that
-/// a trusted root has signed. An answer holds for a quarter of an hour, as in
-/// Apple's libraries; that there was none, for some seconds.
+/// Use it only for what a verifier has accepted, so that a trusted root has
+/// signed the addresses. An answer is reused for a quarter of an hour, as in
+/// Apple's libraries. A missing answer is remembered for some seconds.
 ///
-/// An actor, because its callers share what it remembers, and because of many
-/// who ask about one chain at once only the first asks the responder.
+/// An actor, because callers share its cache. If several ask about one chain at
+/// once, only the first asks the responder.
 public actor CertificateStatusCheck {
     public enum Verdict: Hashable, Sendable {
-        /// Every certificate that names an address holds.
+        /// Every certificate that names an address is valid.
         case good
-        /// A responder of the chain's own authority has signed that one is revoked.
+        /// A responder of the chain's own authority has signed that a
+        /// certificate is revoked.
         case revoked
-        /// Nobody has said that all of them hold: no answer, or none that
-        /// proves it. Asking later may help.
+        /// There is no proof that all of them are valid: no answer, or an
+        /// unproven one. A later attempt may succeed.
         case unanswered
-        /// No certificate names an address, so nobody was asked.
+        /// No certificate names an address, so no responder was asked.
         case noAddress
     }
 
-    /// Sends a request, DER, to an address, and returns the answer's bytes.
+    /// Sends a request in DER to an address, and returns the answer's bytes.
     public typealias Ask =
         @Sendable (_ request: [UInt8], _ url: String) async throws -> [UInt8]
 
-    /// How long an answer holds.
+    /// How long an answer is reused.
     public static let holdsSeconds: Int64 = 15 * 60
-    /// How long it is before a responder that did not answer is asked again.
+    /// How long after a missing answer a responder is asked again.
     public static let retrySeconds: Int64 = 5
-    /// Chains that are remembered. A store signs with one or two at a time.
+    /// The number of cached chains. A store signs with one or two at a time.
     public static let chainsMax = 32
 
     private struct Known {
@@ -54,23 +55,23 @@ public actor CertificateStatusCheck {
     private var known: [[[UInt8]]: Known] = [:]
     private var underWay: [[[UInt8]]: Task<Verdict, Never>] = [:]
 
-    /// `wall`: the machine's time; responders live in it.
+    /// `wall`: the machine's time, which responders use.
     public init(wall: WallClock, ask: @escaping Ask) {
         self.wall = wall
         self.ask = ask
     }
 
-    /// How many chains are remembered.
+    /// The number of cached chains.
     var knownCount: Int { known.count }
 
-    /// About the chain of a JWS that was proven.
+    /// Asks about the chain of a verified JWS.
     public func verdict(ofSignedJSON compact: String) async -> Verdict {
         let jws = try? CompactJWS(compact, bytesMax: SignedDataLimits.jwsBytesMax)
         let chain = try? jws?.header(JWSHeader.self).certificates()
         return await verdict(of: chain ?? [])
     }
 
-    /// About three certificates in DER that were proven: leaf, intermediate, root.
+    /// Asks about three verified certificates in DER: leaf, intermediate, root.
     public func verdict(of chain: [[UInt8]]) async -> Verdict {
         let now = wall.now
         if let known = known[chain], known.holds(at: now) { return known.verdict }
@@ -91,8 +92,8 @@ public actor CertificateStatusCheck {
         guard chain.count == 3 else { return .unanswered }
         guard chain.prefix(2).contains(where: Self.namesAddress) else { return .noAddress }
         if await holds(chain, .hard, ask) { return .good }
-        // Only what a responder has signed counts as revoked: nothing else
-        // fails in this mode.
+        // In this mode the check fails only if a responder has signed that a
+        // certificate is revoked.
         return await holds(chain, .soft, ask) ? .unanswered : .revoked
     }
 
@@ -118,8 +119,8 @@ public actor CertificateStatusCheck {
     }
 }
 
-/// Our own rules have judged the chain, at the date at which it signed: an old
-/// transaction does not expire with its certificate.
+/// Accepts the chain, because our own rules have judged it for the date of its
+/// signature. An old transaction does not expire with its certificate.
 private struct ProvenAlready: VerifierPolicy {
     let verifyingCriticalExtensions: [ASN1ObjectIdentifier] = [
         .X509ExtensionID.basicConstraints, .X509ExtensionID.keyUsage,

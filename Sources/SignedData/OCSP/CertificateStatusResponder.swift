@@ -6,14 +6,14 @@ import Foundation
 import SwiftASN1
 import X509
 
-/// Tells whether certificates of one authority still hold (OCSP, RFC 6960),
-/// for libraries that check that online.
+/// Answers whether certificates of one authority are still valid (OCSP, RFC
+/// 6960), for libraries that check this online.
 ///
-/// What the intermediate issued is answered for with the intermediate's key.
-/// For the intermediate itself the root answers, through a responder that it
-/// named once, so that the root's own key may lie in a safe.
+/// The intermediate's key signs answers about what the intermediate issued.
+/// Answers about the intermediate itself are signed by a responder that the
+/// root certified once, so that the root's own key can be kept offline.
 public struct CertificateStatusResponder: Sendable {
-    /// How long an answer may be kept.
+    /// How long a client may keep an answer.
     public static let holdsMinutes: Int64 = 60
 
     private let root: Certificate
@@ -21,7 +21,7 @@ public struct CertificateStatusResponder: Sendable {
     private let responder: Certificate
     private let intermediateKey: SharedKey<P384.Signing.PrivateKey>
     private let responderKey: SharedKey<P256.Signing.PrivateKey>
-    /// Serial numbers of what each has issued.
+    /// The serial numbers that each has issued.
     private let issuedByRoot: Set<[UInt8]>
     private let issuedByIntermediate: Set<[UInt8]>
 
@@ -43,7 +43,8 @@ public struct CertificateStatusResponder: Sendable {
         CertificateID.serial(certificate.serialNumber.bytes)
     }
 
-    /// Whether a request is about what this root or this intermediate issued.
+    /// Whether a request concerns a certificate that this root or this
+    /// intermediate issued.
     public func isAsked(by request: [UInt8]) -> Bool {
         guard let asked = try? CertificateStatusRequest(request) else { return false }
         return [root, intermediate].contains { issuer in
@@ -51,13 +52,13 @@ public struct CertificateStatusResponder: Sendable {
         }
     }
 
-    /// The answer to a request, both in DER. A request that is none gets an
-    /// answer that says so.
+    /// Returns the answer to a request, both in DER. An invalid request gets an
+    /// answer with an error status.
     ///
     /// - Parameters:
-    ///   - wall: The machine's time: whoever checks online lives in it.
-    ///   - revoked: When each serial number was revoked, big-endian octets.
-    ///   - formerly: Serial numbers of what was issued earlier.
+    /// - wall: The machine's time, which clients use. - revoked: When each
+    /// serial number (big-endian octets) was revoked. - formerly: Serial
+    /// numbers of certificates from before a rotation.
     public func answer(
         _ request: [UInt8], wall: Timestamp, revoked: [[UInt8]: Timestamp] = [:],
         formerly: Set<[UInt8]> = []

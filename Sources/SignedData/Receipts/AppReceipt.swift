@@ -4,14 +4,14 @@ public import Commerce
 import Crypto
 import SwiftASN1
 
-/// What a receipt says, once a ``ReceiptVerifier`` has checked it.
+/// The contents of a receipt, after a ``ReceiptVerifier`` has verified it.
 public struct AppReceipt: Hashable, Sendable {
-    /// `Production`, `ProductionSandbox`, or another store's word.
+    /// `Production`, `ProductionSandbox`, or another store's name.
     public let environment: String?
     public let appItemID: Int64?
     public let bundleID: BundleID?
     public let appVersion: String?
-    /// Bytes that go into the device's hash.
+    /// Random bytes that are part of the device's hash.
     public let opaque: [UInt8]
     /// SHA-1 over the device's identifier, the opaque bytes and the bundle id.
     public let deviceHash: [UInt8]
@@ -20,15 +20,15 @@ public struct AppReceipt: Hashable, Sendable {
     public let originalPurchaseDate: Timestamp?
     public let originalAppVersion: String?
     public let expirationDate: Timestamp?
-    /// In the receipt's order.
+    /// In the order of the receipt.
     public let purchases: [ReceiptPurchase]
-    /// Attributes that this module does not know, kept as they came.
+    /// Attributes that this module does not know, unchanged.
     public let unknown: [ReceiptAttribute]
-    /// The bundle id with its tag and length, as the hash takes it.
+    /// The bundle id with its tag and length, which the hash covers.
     let bundleIDOctets: [UInt8]
 
-    /// Whether the receipt was made for a device: on phones the 16 bytes of
-    /// the identifier for the vendor, on a Mac its six-byte network address.
+    /// Whether the receipt was made for a device: on phones the 16 bytes of the
+    /// identifier for the vendor, on a Mac its network address of six bytes.
     public func isForDevice(_ device: [UInt8]) -> Bool {
         deviceHash
             == Self.deviceHash(device: device, opaque: opaque, bundleIDOctets: bundleIDOctets)
@@ -46,8 +46,8 @@ public struct AppReceipt: Hashable, Sendable {
 }
 
 extension AppReceipt {
-    /// Reads the octets that were signed. Some signers wrap the SET in one
-    /// more OCTET STRING, which is taken off.
+    /// Reads the signed octets. Some signers wrap the SET in another OCTET
+    /// STRING, which is removed.
     init(content: [UInt8]) throws(VerificationFailure) {
         let inner = (try? ASN1OctetString(derEncoded: content)).map { Array($0.bytes) }
         var attributes = try ReceiptAttributes(der: inner ?? content, place: "the receipt")

@@ -3,12 +3,12 @@
 import Commerce
 import SwiftASN1
 
-/// One attribute of a receipt or of a purchase in it: a number that tells
-/// its meaning, a version, and octets that mostly hold one DER value.
+/// One attribute of a receipt or of a purchase in it: a number that identifies
+/// its meaning, a version, and octets that usually contain one DER value.
 public struct ReceiptAttribute: Hashable, Sendable {
     public let type: Int
     public let version: Int
-    /// The octets, as they are.
+    /// The octets, unchanged.
     public let value: [UInt8]
 
     public init(type: Int, version: Int = 1, value: [UInt8]) {
@@ -25,7 +25,7 @@ public struct ReceiptAttribute: Hashable, Sendable {
         self.init(type: field.rawValue, value: try Self.der(integer))
     }
 
-    /// A date to the second; nil is the empty text.
+    /// Writes a date to the second. Nil is written as the empty text.
     init(_ field: ReceiptField, date: Timestamp?) throws {
         let text = date.map { $0.wholeSeconds.description } ?? ""
         self.init(type: field.rawValue, value: try Self.der(ASN1IA5String(text)))
@@ -49,7 +49,7 @@ extension ReceiptAttribute {
     }
 }
 
-/// Numbers of attributes whose meaning is known.
+/// The numbers of the known attributes.
 enum ReceiptField: Int {
     case environment = 0
     case appItemID = 1
@@ -80,7 +80,8 @@ enum ReceiptField: Int {
 }
 
 extension Timestamp {
-    /// The second that this instant lies in: receipts count in seconds.
+    /// This instant without the fraction of a second, because receipts use
+    /// seconds.
     var wholeSeconds: Timestamp {
         let rest = milliseconds % 1000
         return adding(milliseconds: rest < 0 ? -1000 - rest : -rest)

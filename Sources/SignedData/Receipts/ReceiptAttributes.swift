@@ -3,15 +3,15 @@
 import Commerce
 import SwiftASN1
 
-/// The attributes of a receipt or a purchase while they are read: each known
-/// one is taken out once, what remains is unknown to us and kept.
+/// The attributes of a receipt or a purchase during parsing. Each known one is
+/// removed once. The others are unknown and kept.
 struct ReceiptAttributes {
     private(set) var remaining: [ReceiptAttribute]
-    /// What is being read, for messages.
+    /// A name of the value being read, for messages.
     private let place: String
 
-    /// Reads a SET OF attributes. Genuine receipts do not sort it as DER
-    /// would, so any order is taken.
+    /// Reads a SET OF attributes in any order, because genuine receipts do not
+    /// sort it as DER requires.
     init(der: some Collection<UInt8>, place: String) throws(VerificationFailure) {
         self.place = place
         do {
@@ -41,14 +41,14 @@ struct ReceiptAttributes {
         }
     }
 
-    /// Takes every attribute of one type.
+    /// Removes and returns every attribute of one type.
     mutating func takeAll(_ field: ReceiptField) -> [[UInt8]] {
         let taken = remaining.filter { $0.type == field.rawValue }.map(\.value)
         remaining.removeAll { $0.type == field.rawValue }
         return taken
     }
 
-    /// The octets of an attribute that may stand once.
+    /// Returns the octets of an attribute that may occur once.
     mutating func octets(_ field: ReceiptField) throws(VerificationFailure) -> [UInt8]? {
         let taken = takeAll(field)
         guard taken.count <= 1 else { throw failure(field, "may stand only once") }
@@ -72,7 +72,7 @@ struct ReceiptAttributes {
         return integer
     }
 
-    /// Nil when absent and when the text is empty.
+    /// Nil if the attribute is absent or its text is empty.
     mutating func date(_ field: ReceiptField) throws(VerificationFailure) -> Timestamp? {
         guard let text = try text(field), !text.isEmpty else { return nil }
         guard let date = Timestamp(iso8601: text) else {

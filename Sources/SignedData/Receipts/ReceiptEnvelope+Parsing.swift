@@ -3,7 +3,7 @@
 import SwiftASN1
 
 extension ReceiptEnvelope {
-    /// Takes an envelope apart; believes nothing of it.
+    /// Parses an envelope without verifying it.
     init(_ bytes: [UInt8], rules: VerificationRules = .all) throws(VerificationFailure) {
         try rules.check(
             .size, bytes.count <= SignedDataLimits.receiptBytesMax,
@@ -50,7 +50,8 @@ extension ReceiptEnvelope {
             }
         }
         let certificates = try certificates(next(&nodes))
-        // Revocation lists, which nobody puts here, would stand before the signers.
+        // Revocation lists, which are never used here, would come before the
+        // signers.
         return try DER.set(next(&nodes), identifier: .set) { signers in
             let envelope = try DER.sequence(next(&signers), identifier: .sequence) { nodes in
                 try signer(&nodes, rules, content: content, certificates: certificates)
@@ -89,7 +90,7 @@ extension ReceiptEnvelope {
                 breaking: .signatureAlgorithm,
                 "the digest must be SHA-256 or SHA-1, not \(digestOID)")
         }
-        // Signed attributes ([0]) would stand here; `algorithm` refuses them.
+        // Signed attributes ([0]) would come here. `algorithm` rejects them.
         let signatureOID = try algorithm(next(&nodes))
         try rules.check(
             .signatureAlgorithm, digest.signatureOIDs.contains(signatureOID),
@@ -100,7 +101,7 @@ extension ReceiptEnvelope {
             signature: signature)
     }
 
-    /// An algorithm whose parameters are NULL or absent.
+    /// Reads an algorithm whose parameters are NULL or absent.
     private static func algorithm(_ node: ASN1Node) throws -> ASN1ObjectIdentifier {
         try DER.sequence(node, identifier: .sequence) { nodes in
             let oid = try ASN1ObjectIdentifier(derEncoded: &nodes)

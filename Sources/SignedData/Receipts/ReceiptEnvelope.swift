@@ -5,28 +5,29 @@ import SwiftASN1
 import X509
 import _CryptoExtras
 
-/// How the octets of a receipt are digested before they are signed.
+/// The digest of a receipt's octets that is signed.
 public enum ReceiptDigest: Hashable, Sendable, CaseIterable {
-    /// What the App Store signs with since 2023.
+    /// The App Store's since 2023.
     case sha256
-    /// What it signed with before, for readers that know nothing else.
+    /// The App Store's before 2023, for readers that support nothing else.
     case sha1
 }
 
-/// The PKCS#7 (RFC 2315) SignedData around a receipt: version 1, one signer,
-/// no signed attributes, certificates in the order leaf, intermediate, root.
-/// Some readers take the first certificate for the leaf, so the order counts,
-/// although the format calls it a SET.
+/// The PKCS#7 (RFC 2315) SignedData around a receipt: version 1, one signer, no
+/// signed attributes, certificates in the order leaf, intermediate, root. The
+/// order matters, although the format calls it a SET, because some readers take
+/// the first certificate for the leaf.
 struct ReceiptEnvelope {
     let digest: ReceiptDigest
-    /// The octets that were signed.
+    /// The signed octets.
     let content: [UInt8]
-    /// DER, in the envelope's order.
+    /// In DER, in the order of the envelope.
     let certificates: [[UInt8]]
     let signer: SignerName
     let signature: [UInt8]
 
-    /// How a signer is named: the DER of its issuer's name and of its serial number.
+    /// The name of a signer: its issuer's name and its serial number, both in
+    /// DER.
     struct SignerName: Hashable {
         let issuer: [UInt8]
         let serial: [UInt8]
@@ -51,7 +52,7 @@ extension ReceiptDigest {
         }
     }
 
-    /// Algorithms by which a signer may say RSA with this digest.
+    /// The algorithms that a signer may give for RSA with this digest.
     var signatureOIDs: [ASN1ObjectIdentifier] {
         switch self {
         case .sha256: [ReceiptEnvelope.OID.rsaEncryption, ReceiptEnvelope.OID.sha256WithRSA]
@@ -88,7 +89,7 @@ extension ReceiptDigest {
 }
 
 extension ReceiptEnvelope.SignerName {
-    /// The name of a certificate, by the bytes that the certificate itself has.
+    /// The name of a certificate, with the bytes of the certificate itself.
     init(_ certificate: Certificate) throws {
         let node = try DER.parse(Array(certificate.tbsCertificateBytes))
         self = try DER.sequence(node, identifier: .sequence) { nodes in

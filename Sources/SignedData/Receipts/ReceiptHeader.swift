@@ -3,28 +3,30 @@
 public import Commerce
 import Crypto
 
-/// What a receipt says about the app and the device it was made for.
+/// The part of a receipt that concerns the app and the device.
 public struct ReceiptHeader: Hashable, Sendable {
     /// `ProductionSandbox` or `Production`.
     public var environment: String
     public var bundleID: BundleID
     public var appVersion: String
-    /// The app's number at the store; zero in sandboxes.
+    /// The app's number at the store. Zero in sandboxes.
     public var appItemID: Int64 = 0
     /// The device's identifier for the vendor: the 16 bytes of a UUID.
     public var device: [UInt8]
-    /// Sixteen random bytes that go into the device's hash.
+    /// Sixteen random bytes that are part of the device's hash.
     public var opaque: [UInt8]
-    /// When the receipt was signed: certificates are judged at this date.
+    /// When the receipt was signed. The certificates must be valid at this
+    /// date.
     public var creationDate: Timestamp
     /// When the customer first got the app.
     public var originalPurchaseDate: Timestamp
     /// The version that the customer first got.
     public var originalAppVersion: String
-    /// Volume purchases only.
+    /// Only used for volume purchases.
     public var expirationDate: Timestamp?
 
-    /// The original purchase and version are those given until set.
+    /// Sets the original purchase date and version to the given ones. Change
+    /// them afterwards if they differ.
     public init(
         environment: String, bundleID: BundleID, appVersion: String, device: [UInt8],
         opaque: [UInt8], creationDate: Timestamp
@@ -48,7 +50,7 @@ public struct ReceiptHeader: Hashable, Sendable {
             try ReceiptAttribute(.appItemID, integer: appItemID),
             bundle,
             try ReceiptAttribute(.appVersion, text: appVersion),
-            // The one attribute whose version is 2 in genuine receipts.
+            // In genuine receipts this is the only attribute with version 2.
             ReceiptAttribute(type: ReceiptField.opaque.rawValue, version: 2, value: opaque),
             ReceiptAttribute(type: ReceiptField.deviceHash.rawValue, value: hash),
             try ReceiptAttribute(.creationDate, date: creationDate),

@@ -3,10 +3,10 @@
 public import Commerce
 import SwiftASN1
 
-/// One purchase in a receipt. Dates are to the second, as the format has
-/// them: fractions are dropped.
+/// One purchase in a receipt. Dates have no fractions of a second, because the
+/// format has none.
 public struct ReceiptPurchase: Hashable, Sendable {
-    /// What kind of product was bought. Open, as the format's numbers are.
+    /// The type of the product. An open set, like the format's numbers.
     public struct ProductType: RawRepresentable, Hashable, Sendable {
         public let rawValue: Int64
 
@@ -22,30 +22,31 @@ public struct ReceiptPurchase: Hashable, Sendable {
 
     public var quantity: Int64
     public var productID: ProductID
-    /// The transaction's number, in decimal.
+    /// The transaction's number in decimal digits.
     public var transactionID: String
     public var purchaseDate: Timestamp?
-    /// The first purchase's number; the same as `transactionID` on a first purchase.
+    /// The first purchase's number. On a first purchase it equals
+    /// `transactionID`.
     public var originalTransactionID: String?
     public var originalPurchaseDate: Timestamp?
     public var type: ProductType?
-    /// Subscriptions only.
+    /// Only used for subscriptions.
     public var expiresDate: Timestamp?
-    /// Subscriptions only; zero and absent are the same.
+    /// Only used for subscriptions. Zero means absent.
     public var webOrderLineItemID: Int64?
     /// When it was refunded or revoked.
     public var cancellationDate: Timestamp?
-    /// 0 for another reason, 1 for an issue with the app.
+    /// 1 for an issue with the app, 0 for any other reason.
     public var cancellationReason: Int64?
-    /// Bought in a free trial.
+    /// Whether it was bought in a free trial.
     public var isTrialPeriod = false
-    /// Bought at an introductory price.
+    /// Whether it was bought at an introductory price.
     public var isInIntroOfferPeriod = false
     public var promotionalOfferID: String?
-    /// Attributes that this module does not know, kept as they came.
+    /// Attributes that this module does not know, unchanged.
     public var unknown: [ReceiptAttribute] = []
 
-    /// A first purchase; set further facts afterwards.
+    /// Makes a first purchase. Set further facts afterwards.
     public init(
         quantity: Int64, productID: ProductID, transactionID: String, purchaseDate: Timestamp,
         type: ProductType
@@ -59,14 +60,14 @@ public struct ReceiptPurchase: Hashable, Sendable {
         self.type = type
     }
 
-    /// The DER of this purchase's attribute 17, whole: a store keeps it, and
-    /// a receipt is such records one after the other under one signature.
+    /// Returns the DER of this purchase's attribute 17. A store keeps this
+    /// record. A receipt is a sequence of such records under one signature.
     public func encoded() -> [UInt8] {
         do {
             let attributes = try attributes()
             var set = DER.Serializer()
             try set.appendConstructedNode(identifier: .set) { coder in
-                // In this order, as genuine receipts have it, not sorted.
+                // In the order of genuine receipts, not sorted.
                 for attribute in attributes { try attribute.write(into: &coder) }
             }
             var record = DER.Serializer()
@@ -94,13 +95,14 @@ public struct ReceiptPurchase: Hashable, Sendable {
             attributes.append(try ReceiptAttribute(.productType, integer: type.rawValue))
         }
         attributes += try [
-            // Genuine receipts write these always, empty or zero where there is nothing.
+            // Genuine receipts always contain these, with an empty text or zero
+            // if there is no value.
             ReceiptAttribute(.expiresDate, date: expiresDate),
             ReceiptAttribute(.webOrderLineItemID, integer: webOrderLineItemID ?? 0),
             ReceiptAttribute(.cancellationDate, date: cancellationDate),
             ReceiptAttribute(.isTrialPeriod, integer: isTrialPeriod ? 1 : 0),
         ]
-        // This one they write for subscriptions only.
+        // They contain this one for subscriptions only.
         if isInIntroOfferPeriod || type == .autoRenewable {
             attributes.append(
                 try ReceiptAttribute(

@@ -11,7 +11,7 @@ public struct ReceiptSigner: Sendable {
     private let serial: [UInt8]
     private let chain: [[UInt8]]
 
-    /// `chain`: leaf, intermediate, root, in DER.
+    /// `chain`: leaf, intermediate and root in DER.
     init(key: _RSA.Signing.PrivateKey, leaf: Certificate, chain: [[UInt8]]) throws {
         let name = try ReceiptEnvelope.SignerName(leaf)
         self.key = key
@@ -20,9 +20,9 @@ public struct ReceiptSigner: Sendable {
         serial = name.serial
     }
 
-    /// A receipt: PKCS#7 in DER over the header's attributes and `records`,
-    /// each of them what ``ReceiptPurchase/encoded()`` gave. The cost is one
-    /// RSA signature and copies of the records.
+    /// Returns a receipt: PKCS#7 in DER over the header's attributes and
+    /// `records`, which are results of ``ReceiptPurchase/encoded()``. This
+    /// costs one RSA signature and copies the records.
     public func sign(
         _ header: ReceiptHeader, records: [[UInt8]], digest: ReceiptDigest = .sha256
     ) throws -> [UInt8] {

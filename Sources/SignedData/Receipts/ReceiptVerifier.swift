@@ -7,30 +7,30 @@ import _CryptoExtras
 
 /// Verifies app receipts against a set of roots.
 ///
-/// The rules, in the order in which the first broken one is reported, are
-/// ``VerificationRule/receipt``: PKCS#7 in DER with one signer, RSA over an
-/// allowed digest; three certificates that end at a trusted root; the signer
-/// is the first and signed the content; the content is a receipt, dated when
-/// the certificates were valid and not in the future; and it is for the app,
-/// the environment and the device asked for.
+/// The rules are ``VerificationRule/receipt``. The first broken one, in this
+/// order, is reported: PKCS#7 in DER with one signer, RSA and an allowed
+/// digest; three certificates that end at a trusted root; the first one is the
+/// signer and has signed the content; the content is a receipt, dated within
+/// the validity of the certificates and not in the future; and it is for the
+/// expected app, environment and device.
 ///
-/// A class, because callers share its memory of chains already proven. Only a
-/// chain whose leaf signed something is remembered.
+/// A class, because callers share its cache of proven chains. A chain is cached
+/// only if its leaf signed something.
 public final class ReceiptVerifier: Sendable {
     private let roots: TrustedRoots
     private let digests: [ReceiptDigest]
     private let rules: VerificationRules
     private let proven = Mutex<[ProvenSigner]>([])
 
-    /// `roots`: certificates in DER. `digests`: those to accept; the App
-    /// Store signed over SHA-1 until 2023.
+    /// `roots`: certificates in DER. `digests`: those to accept. The App Store
+    /// used SHA-1 until 2023.
     public convenience init(
         roots: [[UInt8]], digests: [ReceiptDigest] = ReceiptDigest.allCases
     ) {
         self.init(roots: roots, digests: digests, rules: .all)
     }
 
-    /// A verifier that keeps some of the rules only.
+    /// A verifier that applies only some of the rules.
     package init(
         roots: [[UInt8]], digests: [ReceiptDigest] = ReceiptDigest.allCases,
         rules: VerificationRules
@@ -40,12 +40,12 @@ public final class ReceiptVerifier: Sendable {
         self.rules = rules
     }
 
-    /// How many chains are remembered.
+    /// The number of cached chains.
     var provenCount: Int { proven.withLock { $0.count } }
 
-    /// `environment` is the receipt's own word (`ProductionSandbox`,
+    /// `environment` is the name in the receipt (`ProductionSandbox`,
     /// `Production`), `device` the device's identifier in bytes, `now` the
-    /// store's time; nil leaves the check out.
+    /// store's time. A check is skipped if its value is nil.
     public func verify(
         _ bytes: [UInt8], bundleID: BundleID?, appID: Int64? = nil, environment: String? = nil,
         device: [UInt8]? = nil, now: Timestamp? = nil
@@ -116,7 +116,7 @@ public final class ReceiptVerifier: Sendable {
     }
 }
 
-/// Certificates that have been proven, and what their leaf signs with.
+/// Proven certificates, and the key of their leaf.
 struct ProvenSigner: Sendable {
     let certificates: [[UInt8]]
     let validity: ValidityInterval

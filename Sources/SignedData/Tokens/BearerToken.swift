@@ -5,27 +5,27 @@ import Crypto
 import Foundation
 import StrictJSON
 
-/// A bearer token of the App Store Server API, taken apart but not believed
-/// until ``verify(publicKey:now:)``: ES256, with `kid`, `iss`, `bid`, `aud`
-/// and `exp`; an `iat` is judged where there is one, not asked for.
+/// A bearer token of the App Store Server API, parsed but not verified before
+/// ``verify(publicKey:now:)``: ES256, with `kid`, `iss`, `bid`, `aud` and
+/// `exp`. `iat` is optional, and checked if present.
 /// [Apple's page](https://developer.apple.com/documentation/appstoreserverapi/generating-json-web-tokens-for-api-requests)
 public struct BearerToken: Sendable {
-    /// The key it says it was signed with.
+    /// The id of the key with which it claims to be signed.
     public let keyID: String
     private let jws: CompactJWS
     private let claims: Claims
 
-    /// What every such token must name as its audience.
+    /// The audience that every such token must name.
     public static let audience = "appstoreconnect-v1"
-    /// The longest a token may live, in seconds.
+    /// The longest lifetime of a token, in seconds.
     public static let lifetimeSecondsMax: Int64 = 3600
     /// How far the clocks of client and store may differ, in seconds.
     public static let clockToleranceSeconds: Int64 = 60
     /// Bytes of a token.
     public static let bytesMax = 8192
 
-    /// Reads the token after `Bearer `. Refuses in this order: three
-    /// segments of JSON (`malformed`), ES256 without `crit` (`algorithm`), a `kid` and
+    /// Parses the token after `Bearer `. Checks in this order: three segments
+    /// of JSON (`malformed`), ES256 without `crit` (`algorithm`), a `kid` and
     /// claims of the right types (`malformed`).
     public static func parse(_ text: String) throws(VerificationFailure) -> BearerToken {
         let jws = try CompactJWS(text, bytesMax: bytesMax)
@@ -50,12 +50,13 @@ public struct BearerToken: Sendable {
         return BearerToken(keyID: keyID, jws: jws, claims: claims)
     }
 
-    /// Checks signature (`signature`), audience (`audience`; one of a list will do), that it has not
-    /// expired (`expired`), lives at most an hour (`lifetime`), is valid
-    /// already (`notYetValid`) and was not issued later than now
-    /// (`signedInFuture`). `publicKey` is what
-    /// ``ServerKey/publicKey`` holds for ``keyID``; `now` is the wall's, for
-    /// a jump of commercial time must break no token.
+    /// Verifies the signature (`signature`) and the audience (`audience`; in a
+    /// list one match is enough), and that the token has not expired
+    /// (`expired`), has a lifetime of at most an hour (`lifetime`), is already
+    /// valid (`notYetValid`) and was not issued in the future
+    /// (`signedInFuture`). `publicKey` is the ``ServerKey/publicKey`` of
+    /// ``keyID``. `now` is wall time, because a jump of commercial time must
+    /// not invalidate tokens.
     public func verify(
         publicKey: [UInt8], now wall: Timestamp
     ) throws(VerificationFailure) -> BearerClaims {
@@ -70,7 +71,7 @@ public struct BearerToken: Sendable {
         return BearerClaims(issuerID: claims.iss, bundleID: BundleID(claims.bid))
     }
 
-    /// In seconds as `Double`: a claim may be any number.
+    /// Uses seconds as `Double`, because a claim may be any number.
     private func checkTimes(_ now: Double) throws(VerificationFailure) {
         let lifetime = Double(Self.lifetimeSecondsMax)
         let tolerance = Double(Self.clockToleranceSeconds)
@@ -96,7 +97,8 @@ public struct BearerToken: Sendable {
     private struct Header: Decodable {
         let alg: String?
         let kid: String?
-        /// Whether it names, in whatever way, what a reader must understand.
+        /// Whether it has `crit`, in any form, which lists extensions that a
+        /// reader must understand.
         let hasCritical: Bool
 
         enum CodingKeys: String, CodingKey { case alg, kid, crit }
@@ -118,7 +120,7 @@ public struct BearerToken: Sendable {
         let nbf: Double?
     }
 
-    /// One name or a list of them, as RFC 7519 has it.
+    /// One name or a list of names (RFC 7519).
     private struct Audience: Decodable {
         let names: [String]
 
@@ -133,10 +135,10 @@ public struct BearerToken: Sendable {
     }
 }
 
-/// What a verified token says about its sender.
+/// What a verified token contains about its sender.
 public struct BearerClaims: Hashable, Sendable {
-    /// `iss`: to be compared with the key's own ``ServerKey/issuerID``.
+    /// `iss`. Must be compared with the key's own ``ServerKey/issuerID``.
     public let issuerID: String
-    /// `bid`: the app on whose behalf it asks.
+    /// `bid`: the app for which the request is made.
     public let bundleID: BundleID
 }

@@ -5,10 +5,10 @@ import Crypto
 import Foundation
 import StrictJSON
 
-/// A merchant's key for the App Store Server API, as the store keeps it: the
+/// A merchant's key for the App Store Server API, as the store keeps it. The
 /// private half is handed out once and never stored.
 public struct ServerKey: Hashable, Sendable {
-    /// Ten characters, as the App Store's.
+    /// Ten characters, like the App Store's.
     public let keyID: String
     /// A UUID in lower case.
     public let issuerID: String
@@ -21,10 +21,10 @@ public struct ServerKey: Hashable, Sendable {
         self.publicKey = publicKey
     }
 
-    /// A new key and its private half as PKCS#8 PEM (a `.p8` file).
-    /// `randomness` names it; the key itself comes from the system, for it
-    /// guards money also where names are seeded. Without `issuerID` the key
-    /// gets an issuer of its own.
+    /// Generates a key. Returns it with its private half as PKCS#8 PEM (a `.p8`
+    /// file). `randomness` is only used for its names. The key itself comes
+    /// from the system's generator, even if names are seeded, because it
+    /// protects money. Without `issuerID` the key gets a new issuer.
     public static func make(
         issuerID: String? = nil, randomness: Randomness
     ) -> (key: ServerKey, privateKeyPEM: String) {
@@ -35,7 +35,7 @@ public struct ServerKey: Hashable, Sendable {
         return (key, privateKey.pemRepresentation)
     }
 
-    /// Capital letters and digits that nobody takes for one another.
+    /// Consists of capital letters and digits that are not easily confused.
     private static func name(_ randomness: Randomness) -> String {
         let letters = Array("ABCDEFGHJKLMNPQRSTUVWXYZ23456789")
         return String(randomness.bytes(10).map { letters[Int($0 & 31)] })
@@ -49,8 +49,8 @@ public struct BearerTokenSigner: Sendable {
     private let issuerID: String
     private let bundleID: BundleID
 
-    /// Throws a ``VerificationFailure`` (`malformed`) when `privateKeyPEM` is
-    /// not a P-256 key in PKCS#8 PEM.
+    /// Throws a ``VerificationFailure`` (`malformed`) if `privateKeyPEM` is not
+    /// a P-256 key in PKCS#8 PEM.
     public init(
         privateKeyPEM: String, keyID: String, issuerID: String, bundleID: BundleID
     ) throws(VerificationFailure) {
@@ -66,7 +66,8 @@ public struct BearerTokenSigner: Sendable {
         self.bundleID = bundleID
     }
 
-    /// A token that lives `lifetimeSeconds` from `now`, the wall's.
+    /// Returns a token that is valid for `lifetimeSeconds` from `now`, in wall
+    /// time.
     public func token(now wall: Timestamp, lifetimeSeconds: Int64 = 300) throws -> String {
         let seconds = wall.milliseconds / 1000
         let claims = Claims(

@@ -3,8 +3,8 @@
 import SwiftASN1
 
 extension ReceiptEnvelope {
-    /// Takes an envelope in BER apart: lengths may be indefinite and the
-    /// content in pieces. What was signed, the octets, stays as it is.
+    /// Parses an envelope in BER: lengths may be indefinite and the content in
+    /// pieces. The signed octets stay unchanged.
     init(ber bytes: [UInt8]) throws(VerificationFailure) {
         guard bytes.count <= SignedDataLimits.receiptBytesMax else {
             throw VerificationFailure(
@@ -18,10 +18,10 @@ extension ReceiptEnvelope {
     }
 }
 
-/// BER as DER has it: lengths that are told, octet strings in one piece. The
-/// parser bounds how deep values lie.
+/// Converts BER to definite lengths and octet strings in one piece, as in DER.
+/// The parser limits the nesting.
 enum DefiniteLengths {
-    /// Nil where it is no BER.
+    /// Nil if the bytes are not BER.
     static func der(_ bytes: [UInt8]) -> [UInt8]? {
         guard let node = try? BER.parse(bytes) else { return nil }
         var coder = DER.Serializer()

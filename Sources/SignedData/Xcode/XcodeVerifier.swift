@@ -4,24 +4,24 @@ public import Commerce
 import Crypto
 import X509
 
-/// Verifies what Xcode signs on a developer's machine, as what it is: data of
-/// the environment `Xcode`, under one certificate that nobody else issued.
-/// It proves that one machine made it and no more, so it is a verifier of its
-/// own: the others refuse such data, and this one refuses theirs.
+/// Verifies data that Xcode signs on a developer's machine: data of the
+/// environment `Xcode` with a self-signed certificate. It proves only that a
+/// certain machine made it. So it has a verifier of its own: the others reject
+/// such data, and this one rejects theirs.
 ///
 /// The rules, in order, are ``VerificationRule/xcode``.
 public struct XcodeVerifier: Sendable {
-    /// What Xcode's data says of its environment.
+    /// The name of the environment in Xcode's data.
     public static let environment = "Xcode"
 
     private let certificates: TrustedRoots
 
-    /// `certificates`: those to believe, in DER, as Xcode exports them.
+    /// `certificates`: those to trust, in DER, as Xcode exports them.
     public init(certificates: [[UInt8]]) {
         self.certificates = TrustedRoots(certificates)
     }
 
-    /// Verifies and decodes signed data; `environment` and `signedDate` find
+    /// Verifies and decodes signed data. `environment` and `signedDate` return
     /// the payload's own.
     public func verify<Payload: Decodable & Sendable>(
         _ compact: String, as type: Payload.Type, environment: (Payload) -> String?,
