@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension WireError {
-    /// What happened and what to do, as sentences for a person: each begins
-    /// with a capital letter and ends with a stop. A remedy is written to stand
-    /// behind a colon too, so it has neither.
+    /// The message and the remedy as sentences, each with a capital letter and
+    /// a full stop. A remedy has neither, because it is also used after a
+    /// colon.
     public var sentences: String {
         [message, remedy].compactMap { $0 }.filter { !$0.isEmpty }
             .map(Self.sentence).joined(separator: " ")

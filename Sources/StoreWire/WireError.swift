@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The body of every answer of ours that is not a success: what was wrong,
+/// The body of every unsuccessful answer of our own protocols: what was wrong,
 /// where, by which rule, and what to do about it.
 public struct WireError: Error, Hashable, Sendable, Codable {
-    /// A word that programs may compare; open, so that older readers meet newer words.
+    /// A code that programs can compare. An open set, so that older clients may
+    /// receive newer codes.
     public let code: String
-    /// One plain sentence.
+    /// One sentence.
     public let message: String
-    /// The field, path part, header or option at fault, where there is one.
+    /// The field, part of the path, header or option that is at fault, if there
+    /// is one.
     public let field: String?
-    /// The rule it broke.
+    /// The rule that was broken.
     public let rule: String?
-    /// What to do.
+    /// What to do about it.
     public let remedy: String?
 
     public init(

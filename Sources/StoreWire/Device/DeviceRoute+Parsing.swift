@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why an address is none of the device protocol's.
+/// Why an address does not belong to the device protocol.
 public enum DeviceRouteMistake: Error, Hashable, Sendable {
-    /// There is nothing at this path.
+    /// There is no such path.
     case unknownPath
-    /// There is, for another method.
+    /// The path exists for another method.
     case wrongMethod(allowed: String)
-    /// A part of the query breaks its rule.
+    /// A parameter of the query breaks its rule.
     case badQuery(field: String, rule: String)
 }
 
 extension DeviceRoute {
-    /// Reads what ``method`` and ``path`` print. `path` begins with
-    /// ``prefix``; `query` is what stands behind the question mark, where
-    /// there is one. A wait beyond ``waitSecondsMax`` is cut down to it, and
-    /// words that this version does not know are passed over.
+    /// Parses what ``method`` and ``path`` produce. `path` begins with
+    /// ``prefix``. `query` is the text after the question mark, if there is
+    /// one. A wait above ``waitSecondsMax`` is reduced to it. Unknown
+    /// parameters are ignored.
     public init(
         method: String, path: String, query: String? = nil
     ) throws(DeviceRouteMistake) {
@@ -27,7 +27,7 @@ extension DeviceRoute {
         self = route
     }
 
-    /// Reads the query only where it counts, so that a wrong method is told first.
+    /// Parses the query last, so that a wrong method is reported first.
     private static func route(
         _ parts: [String], _ query: String, isAsked: Bool
     ) throws(DeviceRouteMistake) -> DeviceRoute {
@@ -50,7 +50,7 @@ extension DeviceRoute {
         }
     }
 
-    /// The last value under a name; nil when there is none.
+    /// Returns the last value of a parameter. Nil if there is none.
     private static func number(
         _ name: String, in query: String
     ) throws(DeviceRouteMistake) -> Int64? {

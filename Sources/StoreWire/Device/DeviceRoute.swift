@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The device protocol's verbs and their addresses, version 1. The device
-/// prints a route and the store parses it, so the two cannot disagree.
+/// The calls of the device protocol, version 1, with their addresses. The
+/// device formats a route and the store parses it with the same type, so they
+/// cannot disagree.
 public enum DeviceRoute: Hashable, Sendable {
     /// `POST /device/v1/sessions`
     case signIn
@@ -18,7 +19,7 @@ public enum DeviceRoute: Hashable, Sendable {
     /// `GET /device/v1/receipt`
     case receipt
 
-    /// The longest that a question for transactions may wait for an answer.
+    /// The longest time for which a request for transactions may wait.
     public static let waitSecondsMax = 50
     public static let prefix = "/device/v1"
 
@@ -30,7 +31,7 @@ public enum DeviceRoute: Hashable, Sendable {
         }
     }
 
-    /// Path and query, to be put after the realm's URL.
+    /// Path and query, to be appended to the realm's URL.
     public var path: String {
         switch self {
         case .signIn: "\(Self.prefix)/sessions"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Asks for products by id.
+/// Requests products by id.
 public struct ProductsRequest: Hashable, Sendable, Codable {
-    /// How many one request may name.
+    /// The most ids in one request.
     public static let idsMax = 1000
 
     public var ids: [String]
@@ -14,10 +14,10 @@ public struct ProductsRequest: Hashable, Sendable, Codable {
 
 public struct ProductsResponse: Hashable, Sendable, Codable {
     public var products: [ProductDescription]
-    /// Ids for which there is no product here, each with its reason.
+    /// Ids without a product, each with its reason.
     public var invalid: [InvalidProduct]
     public var storefront: StorefrontDescription
-    /// As in ``SignInResponse/disablesDialogs``, as of now.
+    /// The current value of ``SignInResponse/disablesDialogs``.
     public var disablesDialogs: Bool?
 
     public init(
@@ -33,21 +33,21 @@ public struct ProductsResponse: Hashable, Sendable, Codable {
 
 public struct ProductDescription: Hashable, Sendable, Codable {
     public var id: String
-    /// Apple's words: `Consumable`, `Non-Consumable`, …
+    /// Apple's names: `Consumable`, `Non-Consumable`, …
     public var type: String
     public var displayName: String
     public var description: String
-    /// Thousandths of the currency's unit, for one.
+    /// The price of one unit, in thousandths of the currency's unit.
     public var price: Int64
     public var currency: String
-    /// Identifier for formatting the price: language of the words, region of
-    /// the storefront, its currency: `en_US@currency=USD`.
+    /// The identifier for formatting the price: the language of the texts, the
+    /// region of the storefront and its currency: `en_US@currency=USD`.
     public var priceLocale: String
     public var isFamilyShareable: Bool
     public var subscriptionGroupIdentifier: String?
     /// ISO 8601 duration.
     public var subscriptionPeriod: String?
-    /// Whether a payment for it would be taken; listed all the same when not.
+    /// Whether a payment for it is accepted. The product is listed in any case.
     public var isSold: Bool
 
     public init(

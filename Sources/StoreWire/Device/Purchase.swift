@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A payment, sent under its purchase id. Asking again under the same id
-/// gives the same answer; the same id with other contents is refused.
+/// A payment, sent under its purchase id. A repeated request gets the same
+/// answer. The same id with other contents is refused.
 public struct PurchaseRequest: Hashable, Sendable, Codable {
     public var productId: String
-    /// 1 to 10; 1 for what is bought once.
+    /// 1 to 10. Always 1 for a product that is bought once.
     public var quantity: Int
-    /// What the sheet showed for one, in thousandths.
+    /// The price of one unit that the payment sheet showed, in thousandths.
     public var unitPrice: Int64
-    /// What the sheet showed, ISO 4217.
+    /// The currency that the payment sheet showed, ISO 4217.
     public var currency: String
     public var applicationUsername: String?
-    /// The purchase id of the refused payment (its price had changed) that
-    /// the customer confirmed again as this one.
+    /// The purchase id of the refused payment (its price had changed) that the
+    /// customer confirmed again with this one.
     public var replaces: String?
-    /// Whether a sandbox asks for approval, whoever buys; false when missing.
+    /// Whether a sandbox requires approval for this payment, for any customer.
+    /// False if missing.
     public var simulatesAskToBuyInSandbox: Bool?
 
     public init(
@@ -32,17 +33,19 @@ public struct PurchaseRequest: Hashable, Sendable, Codable {
     }
 }
 
-/// Where the purchase stands.
+/// The state of a purchase.
 public struct PurchaseResponse: Hashable, Sendable, Codable {
-    /// `sold`, `refused`, `waiting` or `authorising`; an unknown word means: ask again later.
+    /// `sold`, `refused`, `waiting` or `authorising`. For an unknown value, the
+    /// device asks again later.
     public var state: String
-    /// With `sold`.
+    /// Present with `sold`.
     public var signedTransaction: String?
-    /// With `refused`: code, sentence, field, rule, remedy.
+    /// Present with `refused`: code, sentence, field, rule and remedy.
     public var refusal: WireError?
-    /// With `waiting`: `approval` or `attention`.
+    /// Present with `waiting`: `approval` or `attention`.
     public var waitingFor: String?
-    /// With the refusal `priceChanged`: the product as it is now, for the next sheet.
+    /// Present with the refusal `priceChanged`: the current product, for the
+    /// next payment sheet.
     public var product: ProductDescription?
     /// The customer's revision after this purchase.
     public var revision: Int64

@@ -2,17 +2,17 @@
 
 public import Commerce
 
-/// Asks for a session: who is asking, for which app, from which device.
+/// Requests a session for a customer, an app and a device.
 public struct SignInRequest: Hashable, Sendable, Codable {
-    /// The app; when missing, the realm's only one.
+    /// The app's bundle id. May be missing if the realm has only one app.
     public var bundleId: String?
-    /// The app's version, as the receipt tells it; `1.0` when missing.
+    /// The app's version in the receipt. `1.0` if missing.
     public var appVersion: String?
-    /// The installation's UUID, made once by the device.
+    /// The installation's UUID, generated once by the device.
     public var deviceUUID: String
     /// A name for people: a host's name, `shopkeeper`.
     public var deviceName: String?
-    /// Sign-in name; when missing, a sandbox answers for its default customer.
+    /// The sign-in name. If missing, a sandbox uses its default customer.
     public var customer: String?
     public var password: String?
 
@@ -29,29 +29,30 @@ public struct SignInRequest: Hashable, Sendable, Codable {
     }
 }
 
-/// A session, and what a device must know of the store it speaks to.
+/// A session, and what a device must know about the store.
 public struct SignInResponse: Hashable, Sendable, Codable {
-    /// Goes into `Authorization: Bearer …` of every other call.
+    /// To be sent as `Authorization: Bearer …` with every other call.
     public var token: String
-    /// Wall time after which the token is refused.
+    /// The wall time after which the token is rejected.
     public var tokenExpires: Timestamp
     public var customerId: String
     public var customerName: String
     public var bundleId: String
-    /// The app's number; present in production.
+    /// The app's number. Present in production.
     public var appAppleId: Int64?
     public var realm: RealmDescription
     public var storefront: StorefrontDescription
-    /// Identifies this customer's use of this app; the same on every device.
+    /// Identifies this customer's use of this app. The same on every device.
     public var appTransactionId: String
-    /// Whether this customer may buy.
+    /// Whether this customer is allowed to buy.
     public var canMakePayments: Bool
-    /// The store's root certificate, DER in Base64: pinned where the device may.
+    /// The store's root certificate, DER in Base64. The device pins it where
+    /// that is allowed.
     public var rootCertificate: String
-    /// Commercial time when this was answered.
+    /// The commercial time of this answer.
     public var now: Timestamp
-    /// True where a sandbox shows no payment sheet: payments are confirmed by
-    /// themselves. Missing everywhere else.
+    /// True if a sandbox shows no payment sheet. Payments are then confirmed
+    /// without one. Missing otherwise.
     public var disablesDialogs: Bool?
 
     public init(
@@ -77,12 +78,14 @@ public struct SignInResponse: Hashable, Sendable, Codable {
 }
 
 public struct RealmDescription: Hashable, Sendable, Codable {
-    /// Made with the realm and never given to another.
+    /// Created with the realm and never used for another.
     public var id: String
     public var name: String
-    /// `Sandbox` or `Production`: the environment of what it signs.
+    /// `Sandbox` or `Production`: the environment in the data that the realm
+    /// signs.
     public var environment: String
-    /// Raised when the realm was restored from a copy: devices drop their caches.
+    /// Raised when the realm was restored from a backup. Devices then drop
+    /// their caches.
     public var generation: Int64
 
     public init(id: String, name: String, environment: String, generation: Int64) {
@@ -94,13 +97,13 @@ public struct RealmDescription: Hashable, Sendable, Codable {
 }
 
 public struct StorefrontDescription: Hashable, Sendable, Codable {
-    /// Alpha-3.
+    /// Alpha-3 code.
     public var countryCode: String
-    /// Alpha-2.
+    /// Alpha-2 code.
     public var region: String
     public var id: String?
     public var currency: String
-    /// The locale in which words are chosen.
+    /// The locale in which texts are chosen.
     public var locale: String
 
     public init(countryCode: String, region: String, id: String?, currency: String, locale: String)

@@ -2,31 +2,33 @@
 
 public import Commerce
 
-/// The customer's transactions in this app that are new or changed since a revision.
+/// The customer's transactions in this app that are new or changed since a
+/// revision.
 public struct TransactionsResponse: Hashable, Sendable, Codable {
-    /// How many one answer holds at most.
+    /// The most transactions in one answer.
     public static let pageMax = 100
 
     public var transactions: [TransactionDescription]
-    /// Where the next request starts.
+    /// The `since` of the next request.
     public var revision: Int64
-    /// The last transaction of this page, where more of the same revision
-    /// follow: the next request sends it as `after`. Missing otherwise.
+    /// The last transaction of this page, if more of the same revision follow.
+    /// The next request sends it as `after`. Missing otherwise.
     public var after: String?
-    /// Whether more stand behind this page.
+    /// Whether there are more pages.
     public var hasMore: Bool
-    /// Commercial time when this was answered.
+    /// The commercial time of this answer.
     public var now: Timestamp
-    /// Ids of purchases that waited for an answer and have it now, new since
-    /// the revision: what became of each is asked for under its id. Missing
-    /// when there are none.
+    /// Ids of purchases that have received their final answer since the
+    /// revision, after waiting for it. The device asks for each answer under
+    /// its id. Missing if there are none.
     public var answeredPurchases: [String]?
-    /// Where an operator cleared the customer's history since the revision:
-    /// the revision of that. What a device holds up to it is no more, and all
-    /// that is told here is newer. Missing when nobody did.
+    /// The revision at which an operator cleared the customer's history, if
+    /// that was after the requested revision. What the device has up to this
+    /// revision no longer exists. Everything in this answer is newer. Missing
+    /// otherwise.
     public var clearedRevision: Int64?
 
-    /// Whether it tells anything; a device waits for what does.
+    /// Whether it contains anything that a device waits for.
     public var hasNews: Bool {
         !transactions.isEmpty || answeredPurchases != nil || clearedRevision != nil
     }
@@ -48,7 +50,7 @@ public struct TransactionsResponse: Hashable, Sendable, Codable {
 
 public struct TransactionDescription: Hashable, Sendable, Codable {
     public var signedTransaction: String
-    /// The payment that made it, where one of the customer's devices did.
+    /// The payment that caused it, if a device of the customer made one.
     public var purchaseId: String?
     public var isFinished: Bool
     public var revision: Int64
@@ -63,7 +65,8 @@ public struct TransactionDescription: Hashable, Sendable, Codable {
     }
 }
 
-/// A finish that the store has written down. Finishing again says the same.
+/// A finish that the store has recorded. A repeated finish gets the same
+/// answer.
 public struct FinishResponse: Hashable, Sendable, Codable {
     public var transactionId: String
     public var revision: Int64

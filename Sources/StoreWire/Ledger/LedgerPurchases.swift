@@ -2,11 +2,12 @@
 
 public import Commerce
 
-/// Hands a signed transaction to a ledger: `POST /ledger/v1/purchases`.
+/// Submits a signed transaction to a ledger: `POST /ledger/v1/purchases`.
 public struct TakePurchaseRequest: Hashable, Sendable, Codable {
     /// A compact JWS of a ``JWSTransactionDecodedPayload``.
     public let signedTransaction: String
-    /// Whose purchase it is, where the transaction has no app account token.
+    /// The account of the purchase, if the transaction has no app account
+    /// token.
     public let account: String?
 
     public init(signedTransaction: String, account: String? = nil) {
@@ -15,9 +16,10 @@ public struct TakePurchaseRequest: Hashable, Sendable, Codable {
     }
 }
 
-/// A purchase as a ledger has it in its book.
+/// A purchase in a ledger's books.
 public struct LedgerPurchase: Hashable, Sendable, Codable {
-    /// SHA-256 of the certificate that the proof rests on, in hexadecimal digits.
+    /// SHA-256 of the root certificate that proves the purchase, in hexadecimal
+    /// digits.
     public let rootFingerprint: String
     /// `Production`, `Sandbox`, `Xcode` or `LocalTesting`.
     public let environment: String
@@ -25,18 +27,19 @@ public struct LedgerPurchase: Hashable, Sendable, Codable {
     public let transactionId: String
     public let originalTransactionId: String
     public let productId: String
-    /// Apple's word: `Consumable`, `Non-Consumable`…
+    /// Apple's name: `Consumable`, `Non-Consumable`…
     public let type: String
     public let purchaseDate: Timestamp
     public let quantity: Int
-    /// Units that no redemption has spent, 0 once it is revoked or where its
-    /// type is not one to spend.
+    /// The number of units that are not redeemed. 0 once the purchase is
+    /// revoked, and for types that cannot be redeemed.
     public let unspent: Int
-    /// Absent until somebody claims it.
+    /// Absent until the purchase is assigned to an account.
     public let account: String?
     public let revocationDate: Timestamp?
     public let revocationReason: Int?
-    /// The account's, at the purchase's last change; 0 where there is no account.
+    /// The account's revision at the purchase's last change. 0 without an
+    /// account.
     public let revision: Int64
 
     public init(
@@ -62,12 +65,12 @@ public struct LedgerPurchase: Hashable, Sendable, Codable {
     }
 }
 
-/// What became of a notification: `POST /ledger/v1/notifications` takes
+/// The result of a notification. `POST /ledger/v1/notifications` accepts
 /// Apple's ``ResponseBodyV2``.
 public struct NotificationTaken: Hashable, Sendable, Codable {
     public let notificationType: String
     public let notificationUUID: String?
-    /// Absent where the notification is about no transaction.
+    /// Absent if the notification does not concern a transaction.
     public let purchase: LedgerPurchase?
 
     public init(notificationType: String, notificationUUID: String?, purchase: LedgerPurchase?) {
@@ -77,14 +80,14 @@ public struct NotificationTaken: Hashable, Sendable, Codable {
     }
 }
 
-/// A page of what an account may redeem:
-/// `GET /ledger/v1/accounts/{account}/unspent`.
+/// A page of the purchases that an account may redeem: `GET
+/// /ledger/v1/accounts/{account}/unspent`.
 public struct UnspentPurchases: Hashable, Sendable, Codable {
     public let account: String
     public let environment: String
     /// In the order of their last changes.
     public let purchases: [LedgerPurchase]
-    /// What to send as `after` for the next page; absent on the last one.
+    /// The `after` of the next page's request. Absent on the last page.
     public let next: String?
 
     public init(

@@ -5,18 +5,18 @@ public import Commerce
 /// Spends one unit of a purchase:
 /// `POST /ledger/v1/accounts/{account}/redemptions`.
 public struct RedeemRequest: Hashable, Sendable, Codable {
-    /// The account's own word for this redemption: the same again is the same
-    /// redemption.
+    /// The account's own key for this redemption. A repeated request with the
+    /// same key is the same redemption.
     public let idempotencyKey: String
-    /// The purchase to spend; else `productId`.
+    /// The purchase to spend. If absent, `productId` is required.
     public let transactionId: String?
-    /// The product of which the oldest unspent purchase is spent.
+    /// The product whose oldest unspent purchase is spent.
     public let productId: String?
-    /// What it is spent for, in the merchant's words.
+    /// The purpose of the redemption, in the merchant's own terms.
     public let purpose: String
-    /// Needed where the ledger accepts more than one.
+    /// Required if the ledger accepts more than one environment.
     public let environment: String?
-    /// Needed where the ledger accepts more than one app.
+    /// Required if the ledger accepts more than one app.
     public let bundleId: String?
 
     public init(
@@ -32,7 +32,7 @@ public struct RedeemRequest: Hashable, Sendable, Codable {
     }
 }
 
-/// One unit of a purchase, spent: the same answer however often it is asked.
+/// One spent unit of a purchase. A repeated request gets the same answer.
 public struct LedgerRedemption: Hashable, Sendable, Codable {
     public let account: String
     public let idempotencyKey: String
@@ -42,7 +42,7 @@ public struct LedgerRedemption: Hashable, Sendable, Codable {
     public let bundleId: String
     public let productId: String
     public let transactionId: String
-    /// Which of the purchase's units it is, from 1.
+    /// The number of the unit within its purchase, from 1.
     public let unit: Int
     /// By the ledger's wall clock.
     public let redeemedDate: Timestamp

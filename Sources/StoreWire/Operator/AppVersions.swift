@@ -2,17 +2,17 @@
 
 public import Commerce
 
-/// A version of an app as operators see it.
+/// A version of an app, as operators see it.
 public struct AppVersionSummary: Hashable, Sendable, Codable {
     public var bundleId: String
     public var version: String
     /// `waiting` or `live`.
     public var state: String
-    /// What comes with it, by id.
+    /// The ids of the products that were submitted with it.
     public var products: [String]
-    /// Wall time at which it was made.
+    /// The wall time of its creation.
     public var createdDate: Timestamp
-    /// Wall time at which it went live; missing while it waits.
+    /// The wall time at which it went live. Missing while it waits.
     public var liveDate: Timestamp?
 
     public init(
@@ -37,11 +37,11 @@ public struct AppVersionList: Hashable, Sendable, Codable {
     }
 }
 
-/// Asks for a new version, which waits.
+/// Requests a new version. It waits until it is made live.
 public struct CreateAppVersionRequest: Hashable, Sendable, Codable {
-    /// One to four numbers of at most six digits, joined by points.
+    /// One to four numbers of at most six digits, separated by points.
     public var version: String
-    /// Ids of products that come with it.
+    /// Ids of the products that are submitted with it.
     public var products: [String]?
 
     public init(version: String, products: [String]? = nil) {
@@ -50,11 +50,12 @@ public struct CreateAppVersionRequest: Hashable, Sendable, Codable {
     }
 }
 
-/// Changes a version; what is missing stays as it is.
+/// Changes a version. A missing field stays unchanged.
 public struct AppVersionChange: Hashable, Sendable, Codable {
-    /// `live`: it is in customers' hands from now on, which is for good.
+    /// `live` makes the version available to customers. This cannot be undone.
     public var state: String?
-    /// What comes with it, while it waits: the whole list.
+    /// The complete list of the products that are submitted with it. Can be
+    /// changed only while it waits.
     public var products: [String]?
 
     public init(state: String? = nil, products: [String]? = nil) {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An app as operators see it.
+/// An app, as operators see it.
 public struct AppSummary: Hashable, Sendable, Codable {
     public var bundleId: String
-    /// The app's number; missing where it has none.
+    /// The app's number. Missing if it has none.
     public var appAppleId: Int64?
     public var name: String
-    /// Where its notifications go; missing where nobody wants them.
+    /// The URL for its notifications. Missing if it receives none.
     public var notificationUrl: String?
-    /// The storefront of customers who have none of their own, alpha-3.
+    /// The storefront of customers without one of their own, alpha-3.
     public var storefront: String
-    /// The locale in which words are chosen.
+    /// The locale in which texts are chosen.
     public var locale: String
     public var purchasesEnabled: Bool
-    /// How many products it has that are neither withdrawn nor removed.
+    /// The number of products that are neither withdrawn nor removed.
     public var products: Int
 
     public init(
@@ -31,7 +31,7 @@ public struct AppSummary: Hashable, Sendable, Codable {
     }
 }
 
-/// What an operator says of an app; what is missing stays as it is.
+/// An operator's change of an app. A missing field stays unchanged.
 public struct AppChange: Hashable, Sendable, Codable {
     public var appAppleId: Int64?
     public var name: String?
@@ -52,7 +52,7 @@ public struct AppChange: Hashable, Sendable, Codable {
     }
 }
 
-/// Asks for a new app.
+/// Requests a new app.
 public struct CreateAppRequest: Hashable, Sendable, Codable {
     public var bundleId: String
     public var details: AppChange?
@@ -63,10 +63,10 @@ public struct CreateAppRequest: Hashable, Sendable, Codable {
     }
 }
 
-/// The word that an app and its server share with the store.
+/// The secret that an app and its server share with the store.
 public struct SharedSecret: Hashable, Sendable, Codable {
     public var bundleId: String
-    /// Missing before the first one was made.
+    /// Missing until the first one is generated.
     public var sharedSecret: String?
 
     public init(bundleId: String, sharedSecret: String?) {
@@ -84,9 +84,9 @@ public struct AppList: Hashable, Sendable, Codable {
     }
 }
 
-/// Says where an app's notifications go from now on.
+/// Sets the URL for an app's notifications.
 public struct SetNotificationURLRequest: Hashable, Sendable, Codable {
-    /// When missing, nowhere.
+    /// If missing, the app receives no notifications.
     public var notificationUrl: String?
 
     public init(notificationUrl: String?) {
@@ -94,10 +94,10 @@ public struct SetNotificationURLRequest: Hashable, Sendable, Codable {
     }
 }
 
-/// Asks for a notification by hand.
+/// Requests a notification manually.
 public struct SendNotificationRequest: Hashable, Sendable, Codable {
     public var bundleId: String
-    /// `TEST`; every other type comes with what causes it.
+    /// `TEST`. All other types are sent only with their causes.
     public var notificationType: String
 
     public init(bundleId: String, notificationType: String) {
@@ -106,11 +106,11 @@ public struct SendNotificationRequest: Hashable, Sendable, Codable {
     }
 }
 
-/// What became of a notification that an operator sent.
+/// The status of a notification that an operator sent.
 public struct NotificationStatus: Hashable, Sendable, Codable {
-    /// As it was sent; missing before the first attempt.
+    /// The payload as it was sent. Missing before the first attempt.
     public var signedPayload: String?
-    /// Oldest first; none before the first attempt has ended.
+    /// Oldest first. Empty until the first attempt has ended.
     public var sendAttempts: [SendAttemptItem]
 
     public init(signedPayload: String?, sendAttempts: [SendAttemptItem]) {

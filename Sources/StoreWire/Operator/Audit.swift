@@ -4,18 +4,18 @@ public import Commerce
 
 /// One administrative change.
 public struct AuditRecord: Hashable, Sendable, Codable {
-    /// From 1, without gaps, in the order of commits.
+    /// From 1 without gaps, in the order of the commits.
     public var entry: Int64
     /// Wall time.
     public var date: Timestamp
-    /// Whose key it was made with.
+    /// The name of the key that made the change.
     public var who: String
-    /// What was done: `product.change`.
+    /// The kind of change: `product.change`.
     public var deed: String
     public var subject: String
-    /// What was, in words; missing where there was nothing.
+    /// The old value, in words. Missing if there was none.
     public var before: String?
-    /// What is, in words; missing where there is nothing.
+    /// The new value, in words. Missing if there is none.
     public var after: String?
 
     public init(
@@ -35,7 +35,7 @@ public struct AuditRecord: Hashable, Sendable, Codable {
 /// One page of a realm's administrative changes, oldest first.
 public struct AuditRecords: Hashable, Sendable, Codable {
     public var entries: [AuditRecord]
-    /// Goes into the next question's `after`; missing on the last page.
+    /// The `after` of the next request. Missing on the last page.
     public var next: String?
 
     public init(entries: [AuditRecord], next: String?) {

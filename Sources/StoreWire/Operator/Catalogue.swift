@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A catalogue file to be sold from, or as it is sold now.
+/// A catalogue file, to import or as exported.
 public struct CatalogueDocument: Hashable, Sendable, Codable {
-    /// What the file is called.
+    /// The name of the file.
     public var name: String
-    /// Every character of the `.storekit` file.
+    /// The whole text of the `.storekit` file.
     public var file: String
     /// The overlay beside it, YAML.
     public var overlay: String?
-    /// Ids of the app's images; told, not asked for.
+    /// Ids of the app's images. Present in answers, ignored in requests.
     public var images: [String]?
 
     public init(name: String, file: String, overlay: String? = nil, images: [String]? = nil) {
@@ -19,13 +19,13 @@ public struct CatalogueDocument: Hashable, Sendable, Codable {
     }
 }
 
-/// What an import has changed.
+/// The changes of an import.
 public struct CatalogueImported: Hashable, Sendable, Codable {
     public var bundleId: String
-    /// How many products the file names.
+    /// The number of products in the file.
     public var products: Int
     public var differences: [CatalogueChange]
-    /// What was odd about the file, a line each.
+    /// The file's warnings, one line each.
     public var warnings: [String]
 
     public init(
@@ -38,7 +38,7 @@ public struct CatalogueImported: Hashable, Sendable, Codable {
     }
 }
 
-/// One line of what differs between two catalogues.
+/// One difference between two catalogues.
 public struct CatalogueChange: Hashable, Sendable, Codable {
     /// `added`, `removed` or `changed`.
     public var kind: String
@@ -46,7 +46,7 @@ public struct CatalogueChange: Hashable, Sendable, Codable {
     public var field: String?
     public var before: String?
     public var after: String?
-    /// The line for people.
+    /// The difference as a line of text.
     public var line: String
 
     public init(

@@ -10,9 +10,9 @@ public struct CertificateSummary: Hashable, Sendable, Codable {
     public var role: String
     /// Hexadecimal digits.
     public var serialNumber: String
-    /// The rotation that made it, from 1.
+    /// The number of the rotation that issued it, from 1.
     public var generation: Int
-    /// Whether something is signed with it now.
+    /// Whether it is used for signing at present.
     public var isInUse: Bool
     /// Wall time.
     public var revokedDate: Timestamp?
@@ -38,12 +38,12 @@ public struct CertificateList: Hashable, Sendable, Codable {
     }
 }
 
-/// Asks for new leaves, and a new intermediate.
+/// Requests new leaves, and optionally a new intermediate.
 public struct RotateCertificatesRequest: Hashable, Sendable, Codable {
-    /// `sandbox`, when missing, or `production`.
+    /// `sandbox` (if missing) or `production`.
     public var kind: String?
     public var withIntermediate: Bool?
-    /// The root's private key as PEM, where the store does not have it.
+    /// The root's private key as PEM, if the store does not have it.
     public var rootKey: String?
 
     public init(kind: String? = nil, withIntermediate: Bool? = nil, rootKey: String? = nil) {

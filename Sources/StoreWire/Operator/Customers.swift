@@ -2,25 +2,25 @@
 
 public import Commerce
 
-/// A customer as operators see it.
+/// A customer, as operators see it.
 public struct CustomerSummary: Hashable, Sendable, Codable {
     public var customerId: String
     /// The sign-in name.
     public var name: String
-    /// For people; nobody signs in by it. Missing where none is known.
+    /// For information only. It is not used for signing in. Missing if unknown.
     public var email: String?
     /// Alpha-3 country code.
     public var storefront: String
-    /// Whether the customer may buy.
+    /// Whether the customer is allowed to buy.
     public var canMakePayments: Bool
-    /// Whether somebody must approve each payment.
+    /// Whether a parent must approve each payment.
     public var asksToBuy: Bool
-    /// Whether each purchase is interrupted until somebody answers it:
-    /// sandboxes only.
+    /// Whether each purchase is interrupted until it is answered. Sandboxes
+    /// only.
     public var interruptsPurchases: Bool
-    /// Whether signing in wants a password.
+    /// Whether signing in requires a password.
     public var hasPassword: Bool
-    /// Commercial time at which it was made.
+    /// The commercial time of its creation.
     public var createdDate: Timestamp
 
     public init(
@@ -40,22 +40,23 @@ public struct CustomerSummary: Hashable, Sendable, Codable {
     }
 }
 
-/// Asks for a new customer.
+/// Requests a new customer.
 public struct CreateCustomerRequest: Hashable, Sendable, Codable {
     /// The sign-in name, 1 to 100 characters, unique in the realm.
     public var name: String
-    /// At most 254 bytes, one `@` between other characters, no spaces or control
-    /// characters; several customers may have the same.
+    /// At most 254 bytes, one `@` between other characters, no spaces or
+    /// control characters. Several customers may have the same address.
     public var email: String?
-    /// May be missing in a sandbox only.
+    /// May be missing only in a sandbox.
     public var password: String?
-    /// Alpha-3 country code; when missing, the one of the realm's catalogue.
+    /// Alpha-3 country code. If missing, the storefront of the realm's
+    /// catalogue.
     public var storefront: String?
-    /// Whether the customer may buy; true when missing.
+    /// Whether the customer is allowed to buy. True if missing.
     public var canMakePayments: Bool?
-    /// Whether somebody must approve each payment; false when missing.
+    /// Whether a parent must approve each payment. False if missing.
     public var asksToBuy: Bool?
-    /// Whether each purchase is interrupted; sandboxes only, false when missing.
+    /// Whether each purchase is interrupted. Sandboxes only. False if missing.
     public var interruptsPurchases: Bool?
 
     public init(
@@ -72,18 +73,18 @@ public struct CreateCustomerRequest: Hashable, Sendable, Codable {
     }
 }
 
-/// Changes a customer; what is missing stays as it is.
+/// Changes a customer. A missing field stays unchanged.
 public struct ChangeCustomerRequest: Hashable, Sendable, Codable {
-    /// As ``CreateCustomerRequest/email``; empty: none any more.
+    /// Like ``CreateCustomerRequest/email``. An empty text removes it.
     public var email: String?
     public var canMakePayments: Bool?
-    /// Whether somebody must approve each payment from now on.
+    /// Whether a parent must approve each payment from now on.
     public var asksToBuy: Bool?
     /// Whether each purchase is interrupted from now on; sandboxes only.
     public var interruptsPurchases: Bool?
-    /// Ends every session of the customer.
+    /// A new password. It ends every session of the customer.
     public var password: String?
-    /// Alpha-3 country code: the customer has moved.
+    /// Alpha-3 country code. The customer moves to this storefront.
     public var storefront: String?
 
     public init(
@@ -99,14 +100,14 @@ public struct ChangeCustomerRequest: Hashable, Sendable, Codable {
     }
 }
 
-/// What was of a customer whose history was cleared.
+/// What was deleted with a customer's history.
 public struct HistoryCleared: Hashable, Sendable, Codable {
     public var customerId: String
-    /// How many purchases went, refused and waiting ones too.
+    /// The number of deleted purchases, including refused and waiting ones.
     public var purchases: Int64
-    /// How many transactions went.
+    /// The number of deleted transactions.
     public var transactions: Int64
-    /// The customer's revision from which on there is a history again.
+    /// The customer's revision at which the new history begins.
     public var revision: Int64
 
     public init(customerId: String, purchases: Int64, transactions: Int64, revision: Int64) {
@@ -117,15 +118,15 @@ public struct HistoryCleared: Hashable, Sendable, Codable {
     }
 }
 
-/// A key with which a merchant's server asks, without its secret half.
+/// A key for a merchant's server, without its secret half.
 public struct ServerKeySummary: Hashable, Sendable, Codable {
     public var keyId: String
     public var issuerId: String
     /// The app whose transactions it may read.
     public var bundleId: String
-    /// Wall time at which it was made.
+    /// The wall time of its creation.
     public var createdDate: Timestamp
-    /// Wall time at which it was revoked; missing while it opens doors.
+    /// The wall time of its revocation. Missing while the key is valid.
     public var revokedDate: Timestamp?
 
     public init(
@@ -140,12 +141,12 @@ public struct ServerKeySummary: Hashable, Sendable, Codable {
     }
 }
 
-/// A key just made. Its secret half is told this once and kept nowhere.
+/// A new key. The secret half is in this answer only and is not stored.
 public struct CreatedServerKey: Hashable, Sendable, Codable {
     public var keyId: String
     public var issuerId: String
     public var bundleId: String
-    /// PKCS#8 PEM, P-256, as Apple's libraries take it.
+    /// PKCS#8 PEM, P-256, the format of Apple's libraries.
     public var privateKey: String
 
     public init(keyId: String, issuerId: String, bundleId: String, privateKey: String) {

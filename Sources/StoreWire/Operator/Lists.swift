@@ -9,7 +9,7 @@ public struct RealmList: Hashable, Sendable, Codable {
     }
 }
 
-/// Customers of a realm, in the order of their numbers.
+/// Customers of a realm, ordered by number.
 public struct CustomerList: Hashable, Sendable, Codable {
     public var customers: [CustomerSummary]
 
@@ -27,7 +27,8 @@ public struct ServerKeyList: Hashable, Sendable, Codable {
     }
 }
 
-/// Asks for a key with which a merchant's server may read an app's transactions.
+/// Requests a key with which a merchant's server may read an app's
+/// transactions.
 public struct CreateServerKeyRequest: Hashable, Sendable, Codable {
     public var bundleId: String
 
@@ -36,11 +37,13 @@ public struct CreateServerKeyRequest: Hashable, Sendable, Codable {
     }
 }
 
-/// How a server is: `ok` (the process runs) or `ready` (its storage answers).
+/// The state of a server: `ok` (the process runs) or `ready` (its storage
+/// answers).
 public struct ServerStatus: Hashable, Sendable, Codable {
     public var status: String
-    /// Clusters that did not answer whoever asked last, by the buckets of the
-    /// customers that they have and that wait for them; missing: none.
+    /// The clusters that did not answer the last request to them. Each is given
+    /// as the buckets of its customers, whose requests have to wait. Missing if
+    /// there are none.
     public var clustersAway: [String]?
 
     public init(status: String, clustersAway: [String]? = nil) {

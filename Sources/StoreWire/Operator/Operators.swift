@@ -2,13 +2,13 @@
 
 public import Commerce
 
-/// Somebody with a key of their own to the operators' door.
+/// An operator with a personal key to the operators' door.
 public struct OperatorSummary: Hashable, Sendable, Codable {
-    /// As the audit names them.
+    /// The name in the audit.
     public var name: String
-    /// Wall time at which the key was made.
+    /// The wall time of the key's creation.
     public var createdDate: Timestamp
-    /// Wall time at which it was revoked; missing while it opens the door.
+    /// The wall time of the key's revocation. Missing while the key is valid.
     public var revokedDate: Timestamp?
 
     public init(name: String, createdDate: Timestamp, revokedDate: Timestamp?) {
@@ -18,7 +18,7 @@ public struct OperatorSummary: Hashable, Sendable, Codable {
     }
 }
 
-/// Everybody who has, or had, a key of their own, oldest first.
+/// All operators who have or had a personal key, oldest first.
 public struct OperatorList: Hashable, Sendable, Codable {
     public var operators: [OperatorSummary]
 
@@ -27,9 +27,10 @@ public struct OperatorList: Hashable, Sendable, Codable {
     }
 }
 
-/// Asks for a key of somebody's own.
+/// Requests a personal key for an operator.
 public struct CreateOperatorRequest: Hashable, Sendable, Codable {
-    /// 1 to 100 letters, digits, `-`, `.` and `_`; given once.
+    /// 1 to 100 letters, digits, `-`, `.` and `_`. A name can be used only
+    /// once.
     public var name: String
 
     public init(name: String) {
@@ -37,7 +38,7 @@ public struct CreateOperatorRequest: Hashable, Sendable, Codable {
     }
 }
 
-/// A key just made. It is told this once.
+/// A new key. It is in this answer only.
 public struct CreatedOperator: Hashable, Sendable, Codable {
     public var name: String
     public var key: String

@@ -2,7 +2,7 @@
 
 public import Commerce
 
-/// A product's words in one language.
+/// The texts of a product in one language.
 public struct ProductWords: Hashable, Sendable, Codable {
     /// `en_US`, `ja`, `zh_Hans`.
     public var locale: String
@@ -22,7 +22,7 @@ public struct ProductPrice: Hashable, Sendable, Codable {
     public var storefront: String
     /// Thousandths of the currency's unit.
     public var price: Int64
-    /// Commercial time from which it counts; always when missing.
+    /// The commercial time from which it applies. Always if missing.
     public var startDate: Timestamp?
 
     public init(storefront: String, price: Int64, startDate: Timestamp? = nil) {
@@ -32,7 +32,7 @@ public struct ProductPrice: Hashable, Sendable, Codable {
     }
 }
 
-/// A product as operators see it.
+/// A product, as operators see it.
 public struct ProductRecord: Hashable, Sendable, Codable {
     public var bundleId: String
     public var productId: String
@@ -40,24 +40,24 @@ public struct ProductRecord: Hashable, Sendable, Codable {
     public var type: String
     /// `draft`, `ready`, `approved` or `removed`.
     public var state: String
-    /// Whether its file names it no more.
+    /// Whether its file no longer contains it.
     public var isWithdrawn: Bool
     /// The merchant's own label.
     public var referenceName: String
-    /// Thousandths; missing where only storefronts have prices.
+    /// Thousandths. Missing if only storefronts have prices.
     public var price: Int64?
     public var prices: [ProductPrice]
-    /// Where it is sold; everywhere when missing.
+    /// The storefronts that sell it. All if missing.
     public var storefronts: [String]?
     public var localizations: [ProductWords]
     public var isFamilyShareable: Bool
-    /// Whether the store is to hold content for it.
+    /// Whether the store is to host content for it.
     public var isHosted: Bool
     public var images: [String]
     public var groupId: String?
-    /// ISO 8601, of a subscription.
+    /// ISO 8601. Only for subscriptions.
     public var period: String?
-    /// Of a subscription in its group: from 1, the highest.
+    /// A subscription's level in its group: from 1, the highest.
     public var level: Int?
 
     public init(
@@ -88,7 +88,7 @@ public struct ProductRecord: Hashable, Sendable, Codable {
 /// One page of an app's products, by id.
 public struct ProductRecords: Hashable, Sendable, Codable {
     public var products: [ProductRecord]
-    /// Goes into the next question's `after`; missing on the last page.
+    /// The `after` of the next request. Missing on the last page.
     public var next: String?
 
     public init(products: [ProductRecord], next: String?) {
@@ -97,13 +97,13 @@ public struct ProductRecords: Hashable, Sendable, Codable {
     }
 }
 
-/// What an operator says of a product; what is missing stays as it is.
-/// Lists are replaced whole.
+/// An operator's change of a product. A missing field stays unchanged. Lists
+/// are replaced as a whole.
 public struct ProductChange: Hashable, Sendable, Codable {
     public var referenceName: String?
     public var price: Int64?
     public var prices: [ProductPrice]?
-    /// Where it is sold; an empty list is everywhere.
+    /// The storefronts that sell it. An empty list means all.
     public var storefronts: [String]?
     public var localizations: [ProductWords]?
     public var isFamilyShareable: Bool?
@@ -111,20 +111,20 @@ public struct ProductChange: Hashable, Sendable, Codable {
     public var images: [String]?
     /// `draft`, `ready` or `approved`.
     public var state: String?
-    /// Of a subscription in its group: from 1, the highest.
+    /// A subscription's level in its group: from 1, the highest.
     public var level: Int?
 
     public init() {}
 }
 
-/// Asks for a new product: a draft, unless its state says otherwise.
+/// Requests a new product. It is a draft unless `state` has another value.
 public struct CreateProductRequest: Hashable, Sendable, Codable {
-    /// 1 to 100 letters, digits, `-`, `.` and `_`; never given again.
+    /// 1 to 100 letters, digits, `-`, `.` and `_`. An id is never reused.
     public var productId: String
     public var type: String
-    /// The subscription group's id, of an auto-renewable.
+    /// The subscription group's id, for an auto-renewable.
     public var groupId: String?
-    /// ISO 8601, of an auto-renewable.
+    /// ISO 8601, for an auto-renewable.
     public var period: String?
     public var details: ProductChange?
 
@@ -140,18 +140,18 @@ public struct CreateProductRequest: Hashable, Sendable, Codable {
     }
 }
 
-/// Why a device of a storefront gets a product, or does not.
+/// Whether a device in a storefront is offered a product, and why not.
 public struct ProductAnswer: Hashable, Sendable, Codable {
     public var bundleId: String
     public var productId: String
     public var storefront: String
-    /// `sold`, or the first reason why not: `unknown`, `otherApp`, `removed`,
-    /// `withdrawn`, `draft`, `notApproved`, `awaitsVersion`,
+    /// `sold`, or the first reason why it is not: `unknown`, `otherApp`,
+    /// `removed`, `withdrawn`, `draft`, `notApproved`, `awaitsVersion`,
     /// `purchasesNotEnabled`, `noPriceHere`, `notSoldYet`.
     public var answer: String
-    /// The same as a sentence.
+    /// The answer as a sentence.
     public var message: String
-    /// Thousandths; where there is a price.
+    /// Thousandths, if there is a price.
     public var price: Int64?
     public var currency: String?
 

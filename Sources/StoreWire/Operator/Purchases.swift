@@ -2,30 +2,30 @@
 
 public import Commerce
 
-/// A purchase as operators see it.
+/// A purchase, as operators see it.
 public struct PurchaseRecord: Hashable, Sendable, Codable {
     public var purchaseId: String
     public var customerId: String
     public var bundleId: String
     public var productId: String
     public var quantity: Int
-    /// What the sheet showed for one, in thousandths.
+    /// The price of one unit that the payment sheet showed, in thousandths.
     public var unitPrice: Int64
     /// ISO 4217.
     public var currency: String
     /// `waiting`, `authorising`, `sold` or `refused`.
     public var state: String
-    /// With `refused`: the reason's code.
+    /// Present with `refused`: the code of the reason.
     public var refusal: String?
-    /// What it waits for, or waited for: `approval`.
+    /// What the purchase waits or waited for: `approval`.
     public var waitingFor: String?
-    /// `approved`, `declined` or `timedOut`; missing while nobody has answered.
+    /// `approved`, `declined` or `timedOut`. Missing until it is answered.
     public var approval: String?
-    /// With `sold`.
+    /// Present with `sold`.
     public var transactionId: String?
-    /// Commercial time at which it was asked for.
+    /// The commercial time of the first request.
     public var askedDate: Timestamp
-    /// Until when it can be answered, commercial time.
+    /// The commercial time until which it can be answered.
     public var answerableUntil: Timestamp?
 
     public init(
@@ -47,7 +47,7 @@ public struct PurchaseRecord: Hashable, Sendable, Codable {
 /// A page of purchases.
 public struct PurchaseRecords: Hashable, Sendable, Codable {
     public var purchases: [PurchaseRecord]
-    /// Where the next page starts; missing at the end.
+    /// The `after` of the next request. Missing on the last page.
     public var next: String?
 
     public init(purchases: [PurchaseRecord], next: String? = nil) {
@@ -60,7 +60,8 @@ public struct PurchaseRecords: Hashable, Sendable, Codable {
 public struct AnswerApprovalRequest: Hashable, Sendable, Codable {
     /// `approved` or `declined`.
     public var answer: String
-    /// Whose purchase it is, where several customers have used the id.
+    /// The customer of the purchase. Required if several customers have used
+    /// the id.
     public var customerId: String?
 
     public init(answer: String, customerId: String? = nil) {

@@ -2,16 +2,16 @@
 
 public import Commerce
 
-/// A realm as operators see it.
+/// A realm, as operators see it.
 public struct RealmSummary: Hashable, Sendable, Codable {
-    /// Made once and never given to another realm.
+    /// Created once and never used for another realm.
     public var id: String
     public var name: String
     /// `Sandbox` or `Production`.
     public var environment: String
-    /// With which the realm repeats itself; missing in an ordinary one.
+    /// The seed of a repeatable realm. Missing for others.
     public var seed: Int64?
-    /// Wall time at which it was made.
+    /// The wall time of its creation.
     public var createdDate: Timestamp
 
     public init(
@@ -25,13 +25,14 @@ public struct RealmSummary: Hashable, Sendable, Codable {
     }
 }
 
-/// Asks for a realm of its own.
+/// Requests a new realm.
 public struct CreateRealmRequest: Hashable, Sendable, Codable {
     /// 1 to 40 of `a`–`z`, `0`–`9` and `-`.
     public var name: String
-    /// `Sandbox` (when missing) or `Production`.
+    /// `Sandbox` (if missing) or `Production`.
     public var environment: String?
-    /// Same seed, same commands: same ids. Sandboxes only.
+    /// The same seed and the same commands produce the same ids. Sandboxes
+    /// only.
     public var seed: Int64?
 
     public init(name: String, environment: String? = nil, seed: Int64? = nil) {
@@ -41,15 +42,16 @@ public struct CreateRealmRequest: Hashable, Sendable, Codable {
     }
 }
 
-/// What a reset took out of a realm.
+/// What a reset deleted from a realm.
 public struct RealmReset: Hashable, Sendable, Codable {
     /// The realm's name.
     public var realm: String
-    /// By which devices know that they must read anew.
+    /// The new generation, by which devices recognise that they must read
+    /// everything again.
     public var generation: Int64
     public var purchases: Int64
     public var transactions: Int64
-    /// Ended ones too.
+    /// The number of sessions, including ended ones.
     public var sessions: Int64
 
     public init(
@@ -65,13 +67,14 @@ public struct RealmReset: Hashable, Sendable, Codable {
 
 /// A realm's commercial time.
 public struct ClockDescription: Hashable, Sendable, Codable {
-    /// What the clock says.
+    /// The clock's current time.
     public var now: Timestamp
     public var isStanding: Bool
-    /// How far a running clock is ahead of the machine's now; missing while it stands.
+    /// How far a running clock is ahead of the machine's. Missing while it
+    /// stands.
     public var offsetMilliseconds: Int64?
-    /// How many times as fast as the machine's it runs, or would if it did not
-    /// stand; missing for 1.
+    /// The clock's speed as a multiple of the machine's. A standing clock uses
+    /// it when it runs again. Missing for 1.
     public var rate: Int64?
 
     public init(
@@ -84,16 +87,18 @@ public struct ClockDescription: Hashable, Sendable, Codable {
     }
 }
 
-/// Moves a sandbox's clock: exactly one of the fields is given.
+/// Changes a sandbox's clock. Exactly one field must be present.
 public struct MoveClockRequest: Hashable, Sendable, Codable {
-    /// Stand still at this instant.
+    /// Stands still at this instant.
     public var standAt: Timestamp?
-    /// Run, this many milliseconds ahead of the machine's clock (behind when negative).
+    /// Runs this many milliseconds ahead of the machine's clock (behind if
+    /// negative).
     public var runOffsetMilliseconds: Int64?
-    /// Jump forward by this many milliseconds; go on running or standing.
+    /// Jumps forward by this many milliseconds, and then runs or stands as
+    /// before.
     public var advanceMilliseconds: Int64?
-    /// Run so many times as fast as the machine's clock, from the instant it
-    /// is at; a clock that stands does so when it is let run.
+    /// Runs at this multiple of the machine's clock, from its current time. A
+    /// standing clock uses the speed when it runs again.
     public var rate: Int64?
 
     public init(

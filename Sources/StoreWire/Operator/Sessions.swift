@@ -2,8 +2,8 @@
 
 public import Commerce
 
-/// A device signed in, as operators see it: nothing in it opens a door. Its
-/// dates are wall time.
+/// A session of a device, as operators see it. It contains no key. Its dates
+/// are wall time.
 public struct SessionSummary: Hashable, Sendable, Codable {
     public var sessionId: String
     public var customerId: String
@@ -11,12 +11,12 @@ public struct SessionSummary: Hashable, Sendable, Codable {
     public var deviceUUID: String
     public var deviceName: String?
     public var appVersion: String
-    /// 0 for a session made before this was written down.
+    /// 0 for a session from before this was recorded.
     public var createdDate: Timestamp
-    /// To within an hour.
+    /// Accurate to an hour.
     public var lastUsedDate: Timestamp
     public var expiresDate: Timestamp
-    /// Missing while the session is good.
+    /// Missing while the session is valid.
     public var endedDate: Timestamp?
 
     public init(
@@ -40,7 +40,7 @@ public struct SessionSummary: Hashable, Sendable, Codable {
 /// A page of sessions.
 public struct SessionList: Hashable, Sendable, Codable {
     public var sessions: [SessionSummary]
-    /// Where the next page starts, when there may be one.
+    /// The `after` of the next request. Missing if there are certainly no more.
     public var next: String?
 
     public init(sessions: [SessionSummary], next: String? = nil) {

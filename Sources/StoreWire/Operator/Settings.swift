@@ -1,26 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a sandbox behaves for an app: the switches of its catalogue file, as
-/// they are obeyed.
+/// The behaviour of a sandbox for an app: the effective settings of its
+/// catalogue file.
 public struct AppSettings: Hashable, Sendable, Codable {
     public var bundleId: String
-    /// The file's number of the rate at which commercial time runs; 0 is real time.
+    /// The catalogue file's number for the speed of commercial time. 0 is real
+    /// time.
     public var timeRate: Int64
-    /// How many times as fast as the wall commercial time runs at that rate.
+    /// The speed of commercial time at that rate, as a multiple of the wall
+    /// clock's.
     public var speed: Int64
     /// Every purchase waits for approval.
     public var asksToBuy: Bool
     /// Purchases wait until the customer has dealt with something.
     public var interruptsPurchases: Bool
-    /// Renewals fail and are tried again.
+    /// Renewals fail and are retried.
     public var failsRenewals: Bool
-    /// Customers keep what they had while a renewal is tried again.
+    /// Customers keep their subscription while a renewal is retried.
     public var hasGracePeriod: Bool
-    /// Payments are confirmed by themselves, without a payment sheet.
+    /// Payments are confirmed without a payment sheet.
     public var disablesDialogs: Bool
     /// Calls that fail.
     public var errors: [FailingCall]
-    /// What is switched on and acts in part or not at all, a sentence each.
+    /// The settings that are switched on without full effect, one sentence
+    /// each.
     public var unobeyed: [String]
 
     public init(
@@ -43,11 +46,12 @@ public struct AppSettings: Hashable, Sendable, Codable {
 
 /// A call that a sandbox makes fail.
 public struct FailingCall: Hashable, Sendable, Codable {
-    /// As catalogue files call it: `Load Products`, `Purchase`, …
+    /// The name in catalogue files: `Load Products`, `Purchase`, …
     public var call: String
-    /// Which list of errors: `generic`, `purchase`, `verification`, `refund request`.
+    /// The list of errors: `generic`, `purchase`, `verification`, `refund
+    /// request`.
     public var kind: String
-    /// The error's word in its list: `networkError`.
+    /// The name of the error in its list: `networkError`.
     public var error: String
 
     public init(call: String, kind: String, error: String) {

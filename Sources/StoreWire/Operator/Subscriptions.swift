@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A subscription group as operators see it.
+/// A subscription group, as operators see it.
 public struct GroupRecord: Hashable, Sendable, Codable {
     public var bundleId: String
     public var groupId: String
     /// The merchant's own label.
     public var name: String
-    /// What customers are shown, in `displayName`.
+    /// The displayed name, in `displayName`.
     public var localizations: [ProductWords]
     /// Its subscriptions that are neither withdrawn nor removed, by level.
     public var products: [GroupMember]
@@ -23,10 +23,10 @@ public struct GroupRecord: Hashable, Sendable, Codable {
     }
 }
 
-/// A subscription's place in its group.
+/// A subscription's level in its group.
 public struct GroupMember: Hashable, Sendable, Codable {
     public var productId: String
-    /// From 1, the highest; missing where nobody has told it.
+    /// From 1, the highest. Missing if it is not set.
     public var level: Int?
 
     public init(productId: String, level: Int?) {
@@ -44,11 +44,11 @@ public struct GroupList: Hashable, Sendable, Codable {
     }
 }
 
-/// Asks for a new subscription group.
+/// Requests a new subscription group.
 public struct CreateGroupRequest: Hashable, Sendable, Codable {
     /// 1 to 100 letters, digits, `-`, `.` and `_`.
     public var groupId: String
-    /// The id when missing.
+    /// If missing, the id is used.
     public var name: String?
     public var localizations: [ProductWords]?
 
@@ -59,10 +59,10 @@ public struct CreateGroupRequest: Hashable, Sendable, Codable {
     }
 }
 
-/// Changes a group; what is missing stays as it is.
+/// Changes a group. A missing field stays unchanged.
 public struct GroupChange: Hashable, Sendable, Codable {
     public var name: String?
-    /// The whole list.
+    /// The complete list.
     public var localizations: [ProductWords]?
 
     public init(name: String? = nil, localizations: [ProductWords]? = nil) {
@@ -71,33 +71,36 @@ public struct GroupChange: Hashable, Sendable, Codable {
     }
 }
 
-/// What is said of an offer: asked for, and told.
+/// An offer, in requests and in answers.
 public struct OfferRecord: Hashable, Sendable, Codable {
     /// `introductory`, `promotional`, `code` or `win-back`.
     public var kind: String
-    /// What it is called among those of its kind: an introductory offer its
-    /// billing plan or `any`, a code its label, others their id. Told, and not
-    /// read.
+    /// The name that identifies it among the offers of its kind: the billing
+    /// plan or `any` of an introductory offer, the label of a code's offer, the
+    /// id of others. Present in answers, ignored in requests.
     public var name: String?
-    /// The id that apps and servers use; of promotional and win-back offers.
+    /// The id that apps and servers use. Only for promotional and win-back
+    /// offers.
     public var offerId: String?
-    /// The merchant's own label; not of introductory offers.
+    /// The merchant's own label. Not for introductory offers.
     public var referenceName: String?
     /// `free`, `payUpFront` or `payAsYouGo`.
     public var paymentMode: String
-    /// ISO 8601; the subscription's own with `payAsYouGo`, and then it may be missing.
+    /// ISO 8601. With `payAsYouGo` it is the subscription's own and may be
+    /// missing.
     public var period: String?
-    /// How many periods with `payAsYouGo`; 1 when missing.
+    /// The number of periods with `payAsYouGo`. 1 if missing.
     public var periodCount: Int?
-    /// Thousandths; 0 for free ones, and then it may be missing.
+    /// Thousandths. For a free offer it is 0 and may be missing.
     public var price: Int64?
-    /// `BILLED_UPFRONT` or `MONTHLY`; any when missing.
+    /// `BILLED_UPFRONT` or `MONTHLY`. Any plan if missing.
     public var billingPlan: String?
-    /// Of codes: `new`, `existing`, `expired`.
+    /// Only for codes: `new`, `existing`, `expired`.
     public var eligibility: [String]?
-    /// Of codes: whether the introductory offer may come before it.
+    /// Only for codes: whether the introductory offer may come before it.
     public var isStackable: Bool?
-    /// Of win-back offers: whether it is offered once the subscription has expired.
+    /// Only for win-back offers: whether it is offered after the subscription
+    /// has expired.
     public var isEligible: Bool?
 
     public init(

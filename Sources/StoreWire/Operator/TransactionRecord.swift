@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A transaction as operators see it: the decoded payload's own fields in
-/// one object with what the store knows beside them.
+/// A transaction, as operators see it: the fields of the decoded payload, in
+/// one object with further facts of the store.
 public struct TransactionRecord: Hashable, Sendable, Codable {
-    /// Written into the same JSON object as the fields below.
+    /// Encoded into the same JSON object as the fields below.
     public var payload: JWSTransactionDecodedPayload
     public var signedTransactionInfo: String
     public var customerId: String
-    /// The device's payment, where there was one.
+    /// The device's payment, if there was one.
     public var purchaseId: String?
-    /// Thousandths of the currency's unit, for one.
+    /// The price of one unit, in thousandths of the currency's unit.
     public var unitPrice: Int64
     public var isFinished: Bool
 
@@ -53,7 +53,7 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
 /// One page of a realm's transactions.
 public struct TransactionRecords: Hashable, Sendable, Codable {
     public var transactions: [TransactionRecord]
-    /// Goes into the next question's `after`; missing on the last page.
+    /// The `after` of the next request. Missing on the last page.
     public var next: String?
 
     public init(transactions: [TransactionRecord], next: String?) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The body of a refusal of the App Store Server API.
+/// The body of an error of the App Store Server API.
 /// [Apple's page](https://developer.apple.com/documentation/appstoreserverapi/error-codes)
 public struct AppleErrorResponse: Hashable, Sendable, Codable {
-    /// Seven digits, the first three the HTTP status.
+    /// Seven digits. The first three are the HTTP status.
     public let errorCode: Int
     public let errorMessage: String
 
@@ -24,7 +24,7 @@ public struct AppleErrorResponse: Hashable, Sendable, Codable {
     public static let generalInternal = AppleErrorResponse(
         errorCode: 5_000_000, errorMessage: "An unknown error occurred.")
 
-    // About notifications.
+    // Errors about notifications.
     public static let startDateTooFarInPast = AppleErrorResponse(
         errorCode: 4_000_012,
         errorMessage: "Invalid request. The start date is earlier than the allowed start date.")

@@ -3,11 +3,12 @@
 /// The answer of `GET /inApps/v1/notifications/test/{testNotificationToken}`.
 /// [Apple's page](https://developer.apple.com/documentation/appstoreserverapi/checktestnotificationresponse)
 public struct CheckTestNotificationResponse: Hashable, Sendable, Codable {
-    /// As it was sent.
+    /// The payload as it was sent.
     public var signedPayload: String?
-    /// The first attempt's result; older clients read it, newer ones `sendAttempts`.
+    /// The result of the first attempt, for older clients. Newer ones read
+    /// `sendAttempts`.
     public var firstSendAttemptResult: SendAttemptResult?
-    /// Oldest first, six at most.
+    /// Oldest first, at most six.
     public var sendAttempts: [SendAttemptItem]?
 
     public init(signedPayload: String, sendAttempts: [SendAttemptItem]) {

@@ -2,14 +2,14 @@
 
 public import Commerce
 
-/// A signed transaction's facts.
+/// The payload of a signed transaction.
 /// [Apple's page](https://developer.apple.com/documentation/appstoreserverapi/jwstransactiondecodedpayload)
 ///
-/// Every field may be missing, and closed sets are kept as the text that
-/// came, so that a payload survives reading and writing. Absent fields are
-/// left out, never `null`.
+/// Every field may be missing. Values of closed sets are kept as text, so that
+/// unknown ones survive decoding and encoding. Absent fields are left out, and
+/// never `null`.
 public struct JWSTransactionDecodedPayload: Hashable, Sendable, Codable {
-    /// The transaction's number, in decimal.
+    /// The transaction's number, in decimal digits.
     public var transactionId: String?
     /// The first purchase's number; equal to `transactionId` on a first purchase.
     public var originalTransactionId: String?
@@ -17,7 +17,7 @@ public struct JWSTransactionDecodedPayload: Hashable, Sendable, Codable {
     public var bundleId: String?
     public var productId: String?
     public var subscriptionGroupIdentifier: String?
-    /// Milliseconds since 1970, as every date here.
+    /// Milliseconds since 1970, like every date here.
     public var purchaseDate: Timestamp?
     public var originalPurchaseDate: Timestamp?
     public var expiresDate: Timestamp?
@@ -37,14 +37,15 @@ public struct JWSTransactionDecodedPayload: Hashable, Sendable, Codable {
     public var offerIdentifier: String?
     public var offerDiscountType: String?
     public var offerPeriod: String?
-    /// `Sandbox` or `Production`; `Xcode` and `LocalTesting` are never ours.
+    /// `Sandbox` or `Production`. `Xcode` and `LocalTesting` are never used by
+    /// this store.
     public var environment: String?
     /// Alpha-3 country code.
     public var storefront: String?
     public var storefrontId: String?
     /// `PURCHASE` or `RENEWAL`.
     public var transactionReason: String?
-    /// Thousandths of the currency's unit, for the whole quantity.
+    /// The price of the whole quantity, in thousandths of the currency's unit.
     public var price: Int64?
     public var currency: String?
     public var appTransactionId: String?

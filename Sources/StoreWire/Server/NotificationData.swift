@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The app that a notification is about, and its signed facts.
+/// The app that a notification concerns, with signed details.
 /// [Apple's page](https://developer.apple.com/documentation/appstoreservernotifications/data)
 public struct NotificationData: Hashable, Sendable, Codable {
-    /// The app's number; a sandbox tells none.
+    /// The app's number. Missing in a sandbox.
     public var appAppleId: Int64?
     public var bundleId: String?
     public var bundleVersion: String?
@@ -13,7 +13,7 @@ public struct NotificationData: Hashable, Sendable, Codable {
     public var signedTransactionInfo: String?
     /// A compact JWS of a subscription's renewal.
     public var signedRenewalInfo: String?
-    /// A subscription's, 1 to 5.
+    /// The status of a subscription, 1 to 5.
     public var status: Int?
     public var consumptionRequestReason: String?
 

@@ -3,10 +3,10 @@
 /// A page of the notifications that were sent.
 /// [Apple's page](https://developer.apple.com/documentation/appstoreserverapi/notificationhistoryresponse)
 public struct NotificationHistoryResponse: Hashable, Sendable, Codable {
-    /// With which to ask for the next page, under the same body.
+    /// Requests the next page, together with the same body.
     public var paginationToken: String?
     public var hasMore: Bool?
-    /// Oldest first, twenty at most.
+    /// Oldest first, at most twenty.
     public var notificationHistory: [NotificationHistoryResponseItem]?
 
     public init(

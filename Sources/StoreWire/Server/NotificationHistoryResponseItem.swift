@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A notification, and how its attempts ended.
+/// A notification with the results of its attempts.
 /// [Apple's page](https://developer.apple.com/documentation/appstoreserverapi/notificationhistoryresponseitem)
 public struct NotificationHistoryResponseItem: Hashable, Sendable, Codable {
-    /// As it was sent, letter for letter.
+    /// The payload exactly as it was sent.
     public var signedPayload: String?
-    /// Oldest first, six at most.
+    /// Oldest first, at most six.
     public var sendAttempts: [SendAttemptItem]?
 
     public init(signedPayload: String, sendAttempts: [SendAttemptItem]) {

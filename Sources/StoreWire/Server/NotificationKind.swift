@@ -6,13 +6,14 @@ public enum NotificationKind {
     public static let test = "TEST"
     public static let oneTimeCharge = "ONE_TIME_CHARGE"
 
-    /// Whether there is such a type and, where one is given, such a subtype of it.
+    /// Whether the type exists and, if a subtype is given, whether the type has
+    /// it.
     public static func isKnown(_ type: String, subtype: String?) -> Bool {
         guard let subtypes = subtypes[type] else { return false }
         return subtype.map(subtypes.contains) ?? true
     }
 
-    /// Every type, in the order of the alphabet.
+    /// All types, in alphabetical order.
     public static let types = subtypes.keys.sorted()
 
     private static let subtypes: [String: Set<String>] = [

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How an attempt to send a notification ended. Open: newer stores may know
-/// more ways.
+/// The result of an attempt to send a notification. An open set, because newer
+/// stores may have other results.
 /// [Apple's page](https://developer.apple.com/documentation/appstoreserverapi/sendattemptresult)
 public struct SendAttemptResult: Hashable, Sendable, Codable, CustomStringConvertible {
     public let rawValue: String
@@ -23,17 +23,17 @@ public struct SendAttemptResult: Hashable, Sendable, Codable, CustomStringConver
 
     /// The server answered with a status from 200 to 206.
     public static let success = SendAttemptResult("SUCCESS")
-    /// No answer, or no whole one, in time.
+    /// There was no complete answer in time.
     public static let timedOut = SendAttemptResult("TIMED_OUT")
-    /// No TLS, or a certificate that is not trusted.
+    /// The TLS handshake failed, or the certificate is not trusted.
     public static let tlsIssue = SendAttemptResult("TLS_ISSUE")
     public static let circularRedirect = SendAttemptResult("CIRCULAR_REDIRECT")
-    /// The connection ended, or could not be had, before a word of an answer.
+    /// There was no connection, or it ended before the answer began.
     public static let noResponse = SendAttemptResult("NO_RESPONSE")
     /// Sending or receiving failed.
     public static let socketIssue = SendAttemptResult("SOCKET_ISSUE")
     public static let unsupportedCharset = SendAttemptResult("UNSUPPORTED_CHARSET")
-    /// What came is not HTTP.
+    /// The answer is not HTTP.
     public static let invalidResponse = SendAttemptResult("INVALID_RESPONSE")
     /// The answer ended before its announced length.
     public static let prematureClose = SendAttemptResult("PREMATURE_CLOSE")

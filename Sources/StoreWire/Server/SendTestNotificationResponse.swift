@@ -3,7 +3,7 @@
 /// The answer of `POST /inApps/v1/notifications/test`.
 /// [Apple's page](https://developer.apple.com/documentation/appstoreserverapi/sendtestnotificationresponse)
 public struct SendTestNotificationResponse: Hashable, Sendable, Codable {
-    /// With which to ask what became of it.
+    /// The token with which its status is requested.
     public let testNotificationToken: String
 
     public init(testNotificationToken: String) {
