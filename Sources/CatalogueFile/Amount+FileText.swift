@@ -3,6 +3,6 @@
 import Commerce
 
 extension Amount {
-    /// As files write prices: `1`, `0.99`, `1.90`, `0.125`.
+    /// The price as files write it: `1`, `0.99`, `1.90`, `0.125`.
     var fileText: String { milliunits % 1000 == 0 ? decimal() : decimal(decimals: 2) }
 }

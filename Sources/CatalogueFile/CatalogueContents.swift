@@ -2,27 +2,28 @@
 
 public import Commerce
 
-/// All that a catalogue file says, as values.
+/// The contents of a catalogue file, as values.
 public struct CatalogueContents: Hashable, Sendable {
-    /// The products in the file's order: `products`, non-renewing
+    /// The products in the order of the file: `products`, non-renewing
     /// subscriptions, then the groups' subscriptions.
     public internal(set) var catalogue = Catalogue(
         products: [], storefront: "USA", locale: "en_US")
     public internal(set) var groups: [SubscriptionGroup] = []
-    /// Of every auto-renewable subscription that has a group and a period.
+    /// The terms of every auto-renewable subscription that has a group and a
+    /// period.
     public internal(set) var terms: [ProductID: SubscriptionTerms] = [:]
     public internal(set) var settings = SandboxSettings()
     public internal(set) var policies = AppPolicies()
-    /// Nil where the file has none, or one that cannot be used.
+    /// Nil if the file has no such key, or an unusable one.
     public internal(set) var offersKey: OffersKey?
 
-    /// Of a catalogue that sells nothing.
+    /// Makes the contents of an empty catalogue.
     public init() {}
 }
 
-/// What an app tells its customers of licence and privacy.
+/// The licence and privacy texts of an app.
 public struct AppPolicies: Hashable, Sendable {
-    /// The licence: its text or its URL; empty where there is none.
+    /// The licence text or its URL. Empty if there is none.
     public var licence = ""
     public var policies: [Policy] = []
 
@@ -36,8 +37,8 @@ public struct AppPolicies: Hashable, Sendable {
 
 /// The key that signs promotional offers in tests.
 public struct OffersKey: Hashable, Sendable {
-    /// The key identifier that a signer names.
+    /// The identifier by which a signature names the key.
     public let id: String
-    /// PKCS#8, DER.
+    /// The private key as PKCS#8 in DER.
     public let privateKey: [UInt8]
 }

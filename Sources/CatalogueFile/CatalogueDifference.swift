@@ -2,16 +2,16 @@
 
 public import Commerce
 
-/// One line of what differs between two catalogues.
+/// One difference between two catalogues.
 public struct CatalogueDifference: Hashable, Sendable, CustomStringConvertible {
     public enum Kind: String, Sendable {
         case added, removed, changed
     }
 
     public let kind: Kind
-    /// The product's id; nil for the storefront and the locale.
+    /// The product's id. Nil for the storefront and the locale.
     public let product: ProductID?
-    /// What changed: `price`, `localizations`…; nil for a whole product.
+    /// The changed field: `price`, `localizations`… Nil for a whole product.
     public let field: String?
     public let before: String?
     public let after: String?
@@ -28,8 +28,9 @@ public struct CatalogueDifference: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension CatalogueContents {
-    /// What is different in `other`: products gone, then new, then changed,
-    /// each in its file's order.
+    /// Returns the differences from this catalogue to `other`: first removed
+    /// products, then new ones, then changed ones, each in the order of its
+    /// file.
     public func differences(to other: CatalogueContents) -> [CatalogueDifference] {
         let old = Dictionary(catalogue.products.map { ($0.id, $0) }) { first, _ in first }
         let new = Dictionary(other.catalogue.products.map { ($0.id, $0) }) { first, _ in first }

@@ -4,13 +4,13 @@ public import Commerce
 import StrictJSON
 
 extension CatalogueFile {
-    /// The same file selling what `catalogue` says: where a product's price,
-    /// words or label are others they are replaced, new products are added
-    /// and those that are gone are left out. Everything else keeps its very
-    /// bytes: the order of keys, white space, and keys that are not read.
+    /// Returns the file with the products of `catalogue`. Changed prices, texts
+    /// and labels are replaced, new products are added, and removed ones are
+    /// left out. All other bytes stay as they are, including the order of keys,
+    /// white space and unknown keys.
     ///
-    /// A subscription that is new is added to its group, which is made where
-    /// there is none, at the highest level: a catalogue names no other.
+    /// A new subscription is added to its group at the highest level, because a
+    /// catalogue contains no level. A missing group is created.
     public func selling(_ catalogue: Catalogue) throws(CatalogueFileFault) -> CatalogueFile {
         guard catalogue != self.catalogue else { return self }
         var changes = Changes(
@@ -25,7 +25,7 @@ extension CatalogueFile {
         return try saying(tree)
     }
 
-    /// The same file with another tree, written into the text that there is.
+    /// Returns the file with another tree, written into the existing text.
     func saying(_ tree: JSONTree) throws(CatalogueFileFault) -> CatalogueFile {
         let text: FileRewriter
         do throws(JSONFailure) {
@@ -37,7 +37,7 @@ extension CatalogueFile {
         return try CatalogueFile(tree, bytes: text.bytes, name: name, images: images)
     }
 
-    /// A new file in Xcode's order of keys.
+    /// Makes a new file with keys in Xcode's order.
     public static func new(
         selling catalogue: Catalogue, name: String
     ) throws(CatalogueFileFault) -> CatalogueFile {
@@ -52,7 +52,7 @@ extension CatalogueFile {
     }
 }
 
-/// From one catalogue to another, on the file's own tree.
+/// Changes the file's tree from one catalogue to another.
 private struct Changes {
     let before: [ProductID: Product]
     /// Products that had no price before.
@@ -102,7 +102,7 @@ private struct Changes {
         return group
     }
 
-    /// The items that are still sold, each changed in what is new.
+    /// Returns the items that are still sold, with their changes.
     private mutating func kept(
         _ items: [JSONTree], _ products: [ProductID: Product]
     ) -> [JSONTree] {
@@ -111,7 +111,8 @@ private struct Changes {
                 let old = before[ProductID(text)]
             else { return item }
             guard let new = products[old.id] else { return nil }
-            // A doubled id: the first was read, the others stay as they are.
+            // If an id occurs twice, only the first item was read. The others
+            // stay unchanged.
             guard placed.insert(new.id).inserted else { return item }
             return changed(item, old, new)
         }
@@ -145,7 +146,7 @@ private struct Changes {
         return item
     }
 
-    /// Empty for what has no price, as Xcode writes it.
+    /// Empty for a product without a price, as in Xcode's files.
     private func priceText(_ product: Product) -> String {
         after.unpriced.contains(product.id) ? "" : product.price.fileText
     }
@@ -156,7 +157,8 @@ private struct Changes {
         append(self.tree(product), under: key, to: &tree)
     }
 
-    /// A group that the file does not have yet is made, named as its id.
+    /// Adds a subscription to its group. A missing group is created and named
+    /// after its id.
     private func addSubscription(_ product: Product, to tree: inout JSONTree) {
         let id = product.groupID ?? Self.internalID(of: product.id)
         var groups: [JSONTree] = []

@@ -4,9 +4,10 @@ public import Commerce
 import StrictJSON
 
 extension CatalogueFile {
-    /// The same file with these groups and, of the subscriptions named, these
-    /// levels and offers. What is as before keeps its very bytes; a group that
-    /// is not named goes where it is empty. Nil: the groups stay as they are.
+    /// Returns the file with these groups, and with these levels and offers of
+    /// the given subscriptions. Unchanged parts keep their bytes. A group that
+    /// is not in `groups` is removed if it is empty. If `groups` is nil, the
+    /// groups stay unchanged.
     public func offering(
         _ groups: [SubscriptionGroup]?, _ terms: [ProductID: SubscriptionTerms]
     ) throws(CatalogueFileFault) -> CatalogueFile {
@@ -18,7 +19,7 @@ extension CatalogueFile {
     }
 }
 
-/// From a file's groups and terms to others, on the file's own tree.
+/// Changes the file's tree from one set of groups and terms to another.
 private struct SubscriptionChanges {
     let before: [ProductID: SubscriptionTerms]
     let after: [ProductID: SubscriptionTerms]
@@ -41,8 +42,8 @@ private struct SubscriptionChanges {
         var told: Set<String> = []
         let wanted =
             groups.compactMap { group -> JSONTree? in
-                // Of groups that share an id the first one's name counts, and
-                // the others keep what is written of them.
+                // If several groups share an id, only the first one's name is
+                // read. The others keep their text.
                 guard case .string(let id)? = group["id"], told.insert(id).inserted else {
                     return changedMembers(of: group)
                 }
@@ -63,7 +64,7 @@ private struct SubscriptionChanges {
         }
     }
 
-    /// Nil where the group is to go.
+    /// Nil if the group is to be removed.
     private func changed(_ group: JSONTree) -> JSONTree? {
         guard case .string(let id)? = group["id"], let known = old[id] else { return group }
         var group = group
@@ -102,8 +103,8 @@ private struct SubscriptionChanges {
         return item
     }
 
-    /// The newer list where there is one or more than one is wanted; the
-    /// single offer repeats the first, so that older editors see it.
+    /// Writes the newer list if it exists, or if there is more than one offer.
+    /// The single offer repeats the first one for older editors.
     private func replaceIntroductory(
         _ old: [Offer], _ new: [Offer], _ product: String, in item: inout JSONTree
     ) {
@@ -122,8 +123,8 @@ private struct SubscriptionChanges {
             first.map { OfferText.tree($0, .introductory, product, over: written) } ?? .null)
     }
 
-    /// Offers that are as before keep what is written of them, and changed ones
-    /// what did not change.
+    /// Replaces a list of offers. Unchanged offers, and the unchanged parts of
+    /// changed ones, keep their text.
     private func replace(
         _ key: String, _ kind: OfferKind, from old: [Offer], to new: [Offer], _ product: String,
         in item: inout JSONTree
@@ -139,7 +140,7 @@ private struct SubscriptionChanges {
             guard let same else { return OfferText.tree(offer, kind, product) }
             return OfferText.tree(offer, kind, product, over: same)
         }
-        // What was not read stays where it is.
+        // Offers that were not read stay in their place.
         for (place, text) in texts.enumerated() where text.1 == nil {
             offers.insert(text.0, at: min(place, offers.count))
         }
@@ -147,13 +148,14 @@ private struct SubscriptionChanges {
     }
 }
 
-/// Offers as files write them.
+/// Writes offers in the format of the files.
 private enum OfferText {
     static let keys: [(OfferKind, String)] = [
         (.promotional, "adHocOffers"), (.code, "codeOffers"), (.winBack, "winbackOffers"),
     ]
 
-    /// An offer in place of another, of which all stays that is the same.
+    /// Returns the text of an offer in place of another. Equal parts of the
+    /// other are kept.
     static func tree(
         _ offer: Offer, _ kind: OfferKind, _ product: String, over written: (JSONTree, Offer?)
     ) -> JSONTree {
@@ -165,7 +167,8 @@ private enum OfferText {
         return item
     }
 
-    /// What is written with what was read of it: nil where it was passed over.
+    /// Pairs the written offers with those that were read from them. Nil for a
+    /// written offer that was skipped.
     static func pairs(_ written: [JSONTree], _ read: [Offer]) -> [(JSONTree, Offer?)] {
         var rest = read[...]
         return written.map { item in
@@ -211,8 +214,8 @@ private enum OfferText {
 }
 
 extension FileText {
-    /// Eight upper-case hexadecimal digits, as editors make them, always the
-    /// same for the same name: FNV-1a.
+    /// Returns eight upper-case hexadecimal digits, like those of editors. They
+    /// depend only on the name (FNV-1a).
     static func internalID(of name: String) -> String {
         var hash: UInt32 = 2_166_136_261
         for byte in name.utf8 { hash = (hash ^ UInt32(byte)) &* 16_777_619 }

@@ -3,8 +3,8 @@
 import Commerce
 
 extension CatalogueFile {
-    /// Switches that are on, and that the store keeps and does not act upon
-    /// as they say.
+    /// Settings that are switched on and stored, but do not have their full
+    /// effect in this store.
     public var unobeyed: [CatalogueProblem] {
         contents.settings.unobeyed.map {
             CatalogueProblem(

@@ -4,45 +4,47 @@ public import Commerce
 import Foundation
 import StrictJSON
 
-/// A StoreKit configuration file (`*.storekit`): what it says, and its very
-/// bytes, so that nothing is lost on the way back.
+/// A StoreKit configuration file (`*.storekit`): its contents, and its bytes,
+/// so that nothing is lost when it is written back.
 ///
-/// Read by what is there, never by `version`: newer editors add keys and keep
-/// an older number. Suites and bundles are kept and not read.
+/// Reading depends on the keys that are present and never on `version`, because
+/// newer editors add keys without raising it. Suites and bundles in a file are
+/// kept but not read.
 public struct CatalogueFile: Sendable {
     public let contents: CatalogueContents
-    /// What was passed over or guessed, in the file's order.
+    /// What was skipped or guessed, in the order of the file.
     public let warnings: [CatalogueProblem]
-    /// The package's images: their ids, and where they lie.
+    /// The package's images: their paths by id.
     public let images: [String: String]
-    /// Which products it shows by an image, by the image's id.
+    /// The products that the file shows with an image, by the image's id.
     public let imageUsers: [String: [ProductID]]
-    /// What the file was called when it was read.
+    /// The name of the file when it was read.
     public let name: String
     let tree: JSONTree
-    /// As read, with what was changed in its place.
+    /// The bytes as read, with any changes in place.
     public let bytes: [UInt8]
 
-    /// The products, in the file's order.
+    /// The products, in the order of the file.
     public var catalogue: Catalogue { contents.catalogue }
 
-    /// The largest file that is read.
+    /// The size of the largest file that is read.
     public static let bytesMax = 16 * 1024 * 1024
     static let limits = JSONLimits(bytesMax: bytesMax, depthMax: JSONNesting.depthMax)
 
-    /// Reads a file, or a package: a folder `NAME.storekit` that holds
-    /// `Configuration.storekit` and, in `Assets`, images.
+    /// Reads a file, or a package: a folder `NAME.storekit` that contains
+    /// `Configuration.storekit` and images in `Assets`.
     public init(contentsOf path: String) throws(CatalogueFileFault) {
         let bytes = try Self.read(path)
         try self.init(json: bytes, name: path, images: Self.images(in: path))
     }
 
-    /// Reads the bytes of a file that problems shall call `name`.
+    /// Reads the bytes of a file. `name` is its name in problems.
     public init(json: [UInt8], name: String) throws(CatalogueFileFault) {
         try self.init(json: json, name: name, images: [:])
     }
 
-    /// The same, with the ids of images that lie elsewhere.
+    /// Reads the bytes of a file, with the ids of images that are stored
+    /// elsewhere.
     public init(
         json: [UInt8], name: String, images: [String]
     ) throws(CatalogueFileFault) {
@@ -92,7 +94,8 @@ public struct CatalogueFile: Sendable {
         }
     }
 
-    /// Images by id. Their extension's case means nothing.
+    /// Returns images by id. Upper and lower case are equal in a file's
+    /// extension.
     private static func images(in path: String) -> [String: String] {
         let folder = path + "/Assets"
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Something wrong in a file: where, by which rule, and what to do.
+/// A problem in a file: the place, the rule and the remedy.
 public struct CatalogueProblem: Hashable, Sendable, CustomStringConvertible {
-    /// The file's name as it was given.
+    /// The file's name as the caller gave it.
     public let file: String
-    /// `products[3].displayPrice`; empty for the whole file.
+    /// For example `products[3].displayPrice`. Empty for the whole file.
     public let keyPath: String
     public let rule: String
     public let remedy: String
@@ -22,7 +22,7 @@ public struct CatalogueProblem: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// A file that cannot be used, with every reason found.
+/// The file cannot be used. Contains every reason that was found.
 public struct CatalogueFileFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// Never empty.
     public let problems: [CatalogueProblem]

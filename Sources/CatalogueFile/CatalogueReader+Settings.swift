@@ -4,7 +4,7 @@ import Commerce
 import Foundation
 import StrictJSON
 
-/// Storefront, locale, switches, policies and the offers' key.
+/// Reads storefront, locale, settings, policies and the key for offers.
 extension CatalogueReader {
     mutating func settings(_ root: Node, into contents: inout CatalogueContents) {
         let node = root["settings"] ?? Node(.object([]), "settings")
@@ -66,7 +66,7 @@ extension CatalogueReader {
         return errors
     }
 
-    /// Before there was a list, one number made every purchase fail.
+    /// Before the list existed, one number made every purchase fail.
     private mutating func oldError(_ settings: Node) -> [SimulatedError] {
         let number = integer(settings, "_storeKitError") ?? 0
         guard boolean(settings, "_failTransactionsEnabled") == true else { return [] }

@@ -3,7 +3,7 @@
 import Commerce
 import StrictJSON
 
-/// Groups, levels, billing plans and offers.
+/// Reads groups, levels, billing plans and offers.
 extension CatalogueReader {
     mutating func subscriptions(_ group: Node, into contents: inout CatalogueContents) {
         guard isObject(group) else { return }
@@ -110,7 +110,8 @@ extension CatalogueReader {
 
     // MARK: Offers
 
-    /// The newer list where it is there; the single offer repeats one of it.
+    /// Reads the newer list if it exists. The single offer repeats one of its
+    /// offers.
     private mutating func introductory(_ item: Node, _ period: Period) -> [Offer] {
         if item["introductoryOffers"] != nil {
             return offers(item, "introductoryOffers", period)
@@ -128,7 +129,7 @@ extension CatalogueReader {
         return offers
     }
 
-    /// Offers that apps ask for by their id have one by the rule for all ids.
+    /// Whether the offer has a valid id. Apps request these offers by id.
     private mutating func hasName(_ entry: Node, in key: String) -> Bool {
         guard ["adHocOffers", "winbackOffers"].contains(key),
             let id = text(entry, "offerID"), !IDText.isID(id)

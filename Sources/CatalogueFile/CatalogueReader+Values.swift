@@ -3,7 +3,8 @@
 import Commerce
 import StrictJSON
 
-/// Values of a type: a wrong one is noted as an error, and is nil.
+/// Read values of a type. A value of another type is recorded as an error, and
+/// nil is returned.
 extension CatalogueReader {
     mutating func list(_ node: Node, _ key: String) -> [Node] {
         guard let member = node[key] else { return [] }
@@ -55,7 +56,7 @@ extension CatalogueReader {
         return number
     }
 
-    /// Nil, with a warning, where there is none: no price is ever made up.
+    /// Nil, with a warning, if there is no price. A price is never invented.
     mutating func price(
         _ node: Node, _ key: String = "displayPrice", of subject: String = "a product",
         otherwise: String = "until then nobody can buy it"

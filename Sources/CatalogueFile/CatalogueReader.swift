@@ -3,22 +3,23 @@
 import Commerce
 import StrictJSON
 
-/// Reads one file from the top, collecting what is wrong on the way.
+/// Reads one file from the top and collects its problems.
 ///
-/// A wrong type, a missing id or type, and a price that is no price are
-/// errors: guessing would sell something else. What half-edited files hold,
-/// and what does not matter to a sale, are warnings.
+/// A wrong type, a missing id or type, and an invalid price are errors, because
+/// guessing would sell something else. States of half-edited files, and
+/// problems that do not affect a sale, are warnings.
 struct CatalogueReader {
     let file: String
-    /// Ids of the images that lie beside the file.
+    /// Ids of the images beside the file.
     let images: Set<String>
     var errors: [CatalogueProblem] = []
     var warnings: [CatalogueProblem] = []
-    /// Which products the file shows by an image, in the file's order.
+    /// The products that the file shows with an image, in the order of the
+    /// file.
     private(set) var imageUsers: [String: [ProductID]] = [:]
     private var unpriced: Set<ProductID> = []
     private var pathsByID: [ProductID: String] = [:]
-    /// Where the group of an id stands first.
+    /// The path of the first group with an id.
     var groupPaths: [String: String] = [:]
 
     init(file: String, images: Set<String> = []) {
@@ -158,7 +159,8 @@ struct CatalogueReader {
             "add Assets/\(id).png, or remove the key; the product has no image")
     }
 
-    /// Files are read by what is there; a newer editor may have added more.
+    /// Warns only, because reading depends on the keys that are present. A
+    /// newer editor may have added others.
     private mutating func warnOfVersion(_ root: Node) {
         guard case .number(let major)? = root["version"]?["major"]?.value,
             let number = Int(major), number > Self.versionMax
@@ -173,10 +175,10 @@ struct CatalogueReader {
 
     private static let listKeys = ["products", "nonRenewingSubscriptions", "subscriptionGroups"]
 
-    /// The newest generation of editors whose files were looked at.
+    /// The newest version of files that was examined.
     private static let versionMax = 6
 
-    /// Lists that hold something and are not read.
+    /// Warns about lists that are not empty and are not read.
     private mutating func warnOfUnread(_ root: Node) {
         let unread = [
             "nonConsumableIAP", "nonConsumableProducts", "nonRenewableSubscriptions",

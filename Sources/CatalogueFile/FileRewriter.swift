@@ -2,8 +2,8 @@
 
 import StrictJSON
 
-/// Changes a file's text into one that says something else, and leaves all
-/// that is as before as it came: order, white space, escapes, unknown keys.
+/// Changes the values in a file's text and leaves everything else as it is:
+/// order, white space, escapes and unknown keys.
 struct FileRewriter {
     private let old: [UInt8]
     private let style: FileStyle
@@ -19,11 +19,11 @@ struct FileRewriter {
         copy(root.bytes.upperBound..<text.count)
     }
 
-    /// A member or an element that is to be written.
+    /// A member or an element to write.
     private struct Entry {
         var key: String?
         let value: JSONTree
-        /// Which part of the list stood for it before; nil for a new one.
+        /// The part of the list that represented it before. Nil for a new one.
         let part: Int?
     }
 
@@ -69,21 +69,21 @@ struct FileRewriter {
 
     private mutating func copy(_ range: Range<Int>) { bytes += old[range] }
 
-    /// What the line that is being written begins with.
+    /// The white space at the beginning of the current line.
     private var lineMargin: [UInt8] {
         let start = bytes.lastIndex(of: 0x0A).map { $0 + 1 } ?? 0
         return Array(bytes[start...].prefix { $0 == 0x20 || $0 == 0x09 })
     }
 }
 
-/// What stands between the parts of a list.
+/// The text between the parts of a list.
 private struct Gaps {
-    /// Before each part, with the comma.
+    /// The text before each part, including the comma.
     private let gaps: [[UInt8]]
     private let comma: [UInt8]
-    /// Before the closing bracket.
+    /// The text before the closing bracket.
     let last: Range<Int>
-    /// The whole list stands on one line.
+    /// Whether the list is on one line.
     let isInline: Bool
 
     init(of list: JSONPlace, in text: [UInt8], _ style: FileStyle) {
@@ -100,7 +100,7 @@ private struct Gaps {
         comma = isInline ? style.inline.comma : Array(",".utf8)
     }
 
-    /// `part` is the place that the entry had; nil for a new one.
+    /// `part` is the place that the entry had before. Nil for a new one.
     func before(_ part: Int?, isFirst: Bool) -> [UInt8] {
         if isFirst { return gaps.first ?? [] }
         if let part, part > 0 { return gaps[part] }
@@ -109,8 +109,8 @@ private struct Gaps {
     }
 }
 
-/// Which of a list's elements stood for which before: the equal ones, and of
-/// the others those that have the same name.
+/// Finds which element of a list represented which one before: first equal
+/// elements, then those with the same name.
 private struct Pairing {
     private static let names = ["productID", "offerID", "internalID", "id", "locale"]
     private let before: [JSONTree]
@@ -133,7 +133,7 @@ private struct Pairing {
         return parts
     }
 
-    /// Where in the list each name stands, last to first.
+    /// Where each name occurs in the list, from last to first.
     private func places(_ names: (JSONTree) -> [JSONTree]) -> [JSONTree: [Int]] {
         var places: [JSONTree: [Int]] = [:]
         for index in before.indices.reversed() {
@@ -160,8 +160,8 @@ private struct Pairing {
 }
 
 extension JSONTree {
-    /// Sets a member, and removes it for nil. A new one goes where Xcode would
-    /// have it, or to the end of members that are in another order.
+    /// Sets a member, or removes it for nil. A new one is inserted in Xcode's
+    /// order. If the members are in another order, it is added at the end.
     mutating func put(_ key: String, _ value: JSONTree?) {
         guard let value, self[key] == nil, case .object(var members) = self else {
             self[key] = value

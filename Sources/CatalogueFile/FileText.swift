@@ -2,15 +2,14 @@
 
 import StrictJSON
 
-/// Writes JSON as Xcode writes its configuration files, so that a file that
-/// goes through here shows no difference where nothing was changed: two
-/// spaces a level, a space on both sides of a colon, empty lists over three
-/// lines, one line feed at the end. Beside what others wrote it writes in
-/// their style.
+/// Writes JSON like Xcode's configuration files: two spaces for each level, a
+/// space on both sides of a colon, empty lists over three lines, one line feed
+/// at the end. So an unchanged file shows no difference. Values in a file of
+/// another style are written in that style.
 struct FileText {
     private(set) var bytes: [UInt8] = []
     private let style: FileStyle
-    /// What the lines of the value's own level begin with.
+    /// The white space at the beginning of lines at the value's own level.
     private let margin: [UInt8]
 
     init(_ tree: JSONTree, endsWithLineFeed: Bool = true) {
@@ -18,21 +17,21 @@ struct FileText {
         if endsWithLineFeed { bytes.append(0x0A) }
     }
 
-    /// A value that stands in a line that begins with `margin`.
+    /// Writes a value in a line that begins with `margin`.
     init(_ tree: JSONTree, _ style: FileStyle, margin: [UInt8]) {
         self.style = style
         self.margin = margin
         write(tree, level: 0)
     }
 
-    /// The order in which Xcode writes keys: without regard to case, so that
-    /// an underscore comes before letters.
+    /// Compares keys in Xcode's order: regardless of case, so that an
+    /// underscore comes before letters.
     static func precedes(_ left: String, _ right: String) -> Bool {
         let (lowerLeft, lowerRight) = (left.lowercased(), right.lowercased())
         return lowerLeft == lowerRight ? left < right : lowerLeft < lowerRight
     }
 
-    /// The same values with every object's keys in Xcode's order.
+    /// Returns the same values with the keys of every object in Xcode's order.
     static func sorted(_ tree: JSONTree) -> JSONTree {
         switch tree {
         case .array(let elements): .array(elements.map(sorted))
@@ -93,24 +92,24 @@ struct FileText {
     }
 }
 
-/// The white space of a file.
+/// The white space style of a file.
 struct FileStyle: Equatable {
     var indent = Array("  ".utf8)
     var colon = Array(" : ".utf8)
     var lineEnd = Array("\n".utf8)
-    /// Everything stands on one line.
+    /// Whether everything is on one line.
     var isInline = false
 
-    /// Xcode's.
+    /// The style of Xcode's editor.
     static let editor = FileStyle()
 
-    /// Between two values, before the line ends.
+    /// The text between two values, before the line ends.
     var comma: [UInt8] {
         let isSpaced = isInline && colon.last == 0x20
         return Array((isSpaced ? ", " : ",").utf8)
     }
 
-    /// The same on one line.
+    /// The same style on one line.
     var inline: FileStyle {
         var style = self
         style.isInline = true
@@ -119,7 +118,7 @@ struct FileStyle: Equatable {
 }
 
 extension FileStyle {
-    /// That of a text, as its first member shows it.
+    /// Detects the style of a text from its first member.
     init(of text: [UInt8], _ root: JSONPlace) {
         isInline = !text[root.bytes].contains(0x0A)
         if text.contains(0x0D) { lineEnd = Array("\r\n".utf8) }

@@ -4,8 +4,8 @@ import Commerce
 import StrictJSON
 
 extension [Localization] {
-    /// These words, in place of what is written: of a locale that is there
-    /// already all stays that is the same, and so does what was not read.
+    /// Returns the tree of these texts in place of what is written. For a
+    /// locale that exists already, equal and unread parts are kept.
     func tree(over written: JSONTree?) -> JSONTree {
         var free: [JSONTree] = []
         if case .array(let present)? = written { free = present }
@@ -39,7 +39,7 @@ extension Localization {
 }
 
 extension JSONTree {
-    /// The text under a key; nil where there is none.
+    /// The text for a key, or nil.
     func text(_ key: String) -> String? {
         guard case .string(let text)? = self[key] else { return nil }
         return text

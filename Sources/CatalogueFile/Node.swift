@@ -2,7 +2,7 @@
 
 import StrictJSON
 
-/// A value and the way to it from the file's top.
+/// A value and its path from the top of the file.
 struct Node {
     let value: JSONTree
     let path: String
@@ -12,13 +12,13 @@ struct Node {
         self.path = path
     }
 
-    /// The value under a key; nil where it is missing or null.
+    /// The value for a key. Nil if it is missing or null.
     subscript(key: String) -> Node? {
         guard let member = value[key], member != .null else { return nil }
         return Node(member, path(to: key))
     }
 
-    /// The way to a key of this object, there or not.
+    /// The path to a key of this object, whether the key exists or not.
     func path(to key: String) -> String { path.isEmpty ? key : path + "." + key }
 
     var isObject: Bool {

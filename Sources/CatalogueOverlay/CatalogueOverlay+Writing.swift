@@ -3,8 +3,8 @@
 public import Commerce
 
 extension CatalogueOverlay {
-    /// The text of an overlay that says how products are listed. Those listed
-    /// as usual need no word; withdrawn and removed is no word of an overlay.
+    /// Returns the text of an overlay for these listings. A default listing is
+    /// left out. An overlay cannot express withdrawn and removed products.
     public static func text(
         bundleID: String?, appID: Int64?, appName: String?,
         listings: [(id: ProductID, listing: Listing)]
@@ -26,7 +26,7 @@ extension CatalogueOverlay {
     }
 }
 
-/// What ``OverlayReader`` reads back as the same.
+/// Writes text that ``OverlayReader`` reads back as equal values.
 private enum OverlayText {
     static func lines(of listing: Listing) -> [String] {
         var lines: [String] = []
@@ -42,7 +42,7 @@ private enum OverlayText {
         return lines
     }
 
-    /// Storefront by storefront, in the order of their first price.
+    /// Grouped by storefront, in the order of their first prices.
     private static func prices(_ prices: [StorefrontPrice]) -> [String] {
         var places: [String] = []
         for price in prices where !places.contains(price.storefront) {
@@ -62,8 +62,8 @@ private enum OverlayText {
         "[" + values.map(scalar).joined(separator: ", ") + "]"
     }
 
-    /// A value as it is, or between quotes, where signs that an overlay's
-    /// reader refuses wherever they stand are written as their numbers.
+    /// Returns a value plain or in quotes. Characters that an overlay's reader
+    /// rejects everywhere are escaped.
     static func scalar(_ text: String) -> String {
         let isPlain =
             text.utf8.first.map(isAlphanumeric) ?? false

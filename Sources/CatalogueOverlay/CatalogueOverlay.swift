@@ -5,23 +5,24 @@ public import Commerce
 import Foundation
 import Yams
 
-/// What a catalogue file cannot say: `NAME.storekit.yaml`, beside the file or
-/// package `NAME.storekit`.
+/// The properties that a catalogue file cannot express: `NAME.storekit.yaml`,
+/// beside the file or package `NAME.storekit`.
 public struct CatalogueOverlay: Hashable, Sendable {
     public var bundleID: String?
     public var appID: Int64?
     public var appName: String?
-    /// Of the products that the overlay names.
+    /// The listings of the products that the overlay names.
     public var listings: [ProductID: Listing] = [:]
-    /// The very bytes.
+    /// The bytes of the file.
     public let bytes: [UInt8]
 
-    /// The largest overlay that is read.
+    /// The size of the largest overlay that is read.
     public static let bytesMax = 1024 * 1024
-    /// What follows a catalogue file's name.
+    /// Is appended to a catalogue file's name.
     public static let suffix = ".yaml"
 
-    /// The overlay beside a catalogue file or package; nil where there is none.
+    /// Reads the overlay beside a catalogue file or package. Nil if there is
+    /// none.
     public static func beside(
         _ path: String
     ) throws(CatalogueFileFault) -> CatalogueOverlay? {
@@ -37,12 +38,12 @@ public struct CatalogueOverlay: Hashable, Sendable {
         return try CatalogueOverlay(yaml: [UInt8](bytes), name: own)
     }
 
-    /// Where the overlay of a catalogue file or package lies.
+    /// The path of the overlay of a catalogue file or package.
     public static func path(beside path: String) -> String {
         (path.hasSuffix("/") ? String(path.dropLast()) : path) + suffix
     }
 
-    /// Reads the bytes of an overlay that problems shall call `name`.
+    /// Reads the bytes of an overlay. `name` is its name in problems.
     public init(yaml: [UInt8], name: String) throws(CatalogueFileFault) {
         bytes = yaml
         var reader = OverlayReader(file: name)
@@ -50,7 +51,7 @@ public struct CatalogueOverlay: Hashable, Sendable {
         guard reader.problems.isEmpty else { throw CatalogueFileFault(problems: reader.problems) }
     }
 
-    /// The products that it names and that a catalogue does not have.
+    /// The products that the overlay names and the catalogue does not contain.
     public func strangers(to catalogue: Catalogue) -> [ProductID] {
         let known = Set(catalogue.products.map(\.id))
         return listings.keys.filter { !known.contains($0) }.sorted { $0.value < $1.value }

@@ -4,8 +4,8 @@ import CatalogueFile
 import Commerce
 import Yams
 
-/// Reads an overlay, collecting what is wrong on the way. Every key is known:
-/// one that is not is an error, since what it meant would go unheard.
+/// Reads an overlay and collects its problems. An unknown key is an error,
+/// because it would have no effect.
 struct OverlayReader {
     let file: String
     private(set) var problems: [CatalogueProblem] = []
@@ -14,7 +14,7 @@ struct OverlayReader {
         self.file = file
     }
 
-    /// The document's mapping; nil where it is empty or wrong.
+    /// The document's mapping. Nil if it is empty or invalid.
     mutating func root(_ bytes: [UInt8]) -> Node? {
         guard bytes.count <= CatalogueOverlay.bytesMax else {
             refuse("", "an overlay has at most \(CatalogueOverlay.bytesMax) bytes", "shorten it")
@@ -92,7 +92,7 @@ struct OverlayReader {
         return listing
     }
 
-    /// A price, or a list of prices and of `{price, from}`.
+    /// Reads a price, or a list of prices and of `{price, from}`.
     private mutating func prices(
         _ node: Node, of place: String, _ path: String, into listing: inout Listing
     ) {
@@ -144,7 +144,8 @@ struct OverlayReader {
         return Array(sequence)
     }
 
-    /// A scalar's own characters: no number is ever read as binary.
+    /// Returns a scalar's own characters, so that no decimal is converted to
+    /// binary.
     private mutating func text(_ node: Node, _ path: String) -> String? {
         guard let text = node.scalar?.string, !text.isEmpty else {
             refuse(path, "it must be one value", "write it behind the colon")
@@ -196,14 +197,14 @@ struct OverlayReader {
     }
 }
 
-/// The part of YAML that an overlay may use: no aliases, anchors or tags, by
-/// which a short text unfolds into a huge one, and no deep nesting, which a
-/// reader follows on its stack.
+/// Checks that an overlay uses only a safe part of YAML. Aliases, anchors and
+/// tags are rejected, because a short text could expand to a huge one. Deep
+/// nesting is rejected, because the parser uses its stack for it.
 private enum Plainness {
     static let depthMax = 32
     static let indentMax = 64
 
-    /// The rule that a text breaks; nil when it is plain.
+    /// Returns the rule that a text breaks, or nil.
     static func broken(by text: String) -> String? {
         var depth = 0
         for line in text.utf8.split(separator: 0x0A) {
