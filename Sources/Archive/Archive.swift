@@ -3,8 +3,8 @@
 public import Commerce
 import Foundation
 
-/// Databases and keys of one store or ledger in one file that no engine has
-/// made its own: JSON lines, UTF-8, each ended by a line feed.
+/// The databases and keys of one store or ledger in one file that does not
+/// depend on an engine: JSON lines in UTF-8, each ended by a line feed.
 ///
 /// ```
 /// {"format":"shopkeeper archive","version":1,"holds":"store","madeAt":…,"engine":"SQLite"}
@@ -17,12 +17,12 @@ import Foundation
 /// ```
 ///
 /// A row's values are numbers, texts, true and false, null, and
-/// `{"base64":"…"}` for bytes. The last line counts those before it and tells
-/// the SHA-256 of all their bytes: what was cut short or changed by accident
-/// is found out. It is no signature: whoever may write the file may forge it.
-/// The file holds private keys.
+/// `{"base64":"…"}` for bytes. The last line contains the number of lines
+/// before it and the SHA-256 of all their bytes. It detects truncation and
+/// accidental changes. It is not a signature: anyone with write access to the
+/// file can forge it. The file contains private keys.
 public struct ArchiveHeader: Hashable, Sendable, Codable {
-    /// What every archive begins with.
+    /// The first value of every archive.
     public static let format = "shopkeeper archive"
     /// Raised when an older program could misread what a newer one writes.
     public static let versionMax = 1
@@ -33,7 +33,7 @@ public struct ArchiveHeader: Hashable, Sendable, Codable {
     public var holds: String
     /// Wall time.
     public var madeAt: Timestamp
-    /// The engine it was read from, for people.
+    /// The engine of the original databases, for information.
     public var engine: String
 
     public init(holds: String, madeAt: Timestamp, engine: String) {
@@ -43,30 +43,30 @@ public struct ArchiveHeader: Hashable, Sendable, Codable {
     }
 }
 
-/// Why an archive cannot be made or taken.
+/// Why an archive cannot be written or read.
 public struct ArchiveFault: Error, Equatable, CustomStringConvertible {
-    /// Open: whoever fills an archive may add codes.
+    /// An open set: callers may add codes.
     public struct Code: Hashable, Sendable {
         public let rawValue: String
         public init(_ rawValue: String) { self.rawValue = rawValue }
 
-        /// The file is not there or cannot be read.
+        /// The file does not exist or cannot be read.
         public static let unreadable = Code("archiveUnreadable")
-        /// The file is no archive of this kind.
+        /// The file is not an archive of this kind.
         public static let notAnArchive = Code("notAnArchive")
         /// The last line is missing.
         public static let cutShort = Code("archiveCutShort")
-        /// The bytes are not those that were written.
+        /// The bytes are not the ones that were written.
         public static let damaged = Code("archiveDamaged")
-        /// A value is none that a backup has.
+        /// A value is one that a backup cannot contain.
         public static let invalid = Code("archiveInvalid")
-        /// Made by a newer program.
+        /// A newer program made the archive.
         public static let tooNew = Code("archiveTooNew")
-        /// The file cannot be written, or is there already.
+        /// The file cannot be written, or exists already.
         public static let unwritable = Code("archiveUnwritable")
-        /// The place to be restored to holds something.
+        /// The target of the restore is not empty.
         public static let targetNotEmpty = Code("targetNotEmpty")
-        /// The databases are not ones that can be copied now.
+        /// The databases cannot be copied at present.
         public static let source = Code("sourceUnusable")
     }
 

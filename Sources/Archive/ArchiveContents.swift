@@ -3,9 +3,9 @@
 import Foundation
 public import Storage
 
-/// An archive that was read to its end and found whole.
+/// An archive that was read to its end and is complete.
 public struct ArchiveContents: Sendable {
-    /// A database in it.
+    /// A database in the archive.
     public struct Database: Hashable, Sendable {
         public let name: String
         public let steps: [MigrationHistory.Step]
@@ -16,18 +16,18 @@ public struct ArchiveContents: Sendable {
     public let header: ArchiveHeader
     public let databases: [Database]
     public let keys: [String: [UInt8]]
-    /// The next number of each kind that may be given out.
+    /// The next free number of each kind.
     public let numbers: [Int64: Int64]
 
-    /// Reads a file to its end. Throws ``ArchiveFault`` where it is not one,
-    /// not whole, not as it was written, too new, holds something else than
-    /// `holds`, or a value that breaks the judge's rules.
+    /// Reads a file to its end. Throws ``ArchiveFault`` if the file is not an
+    /// archive, is incomplete, was changed or is too new, if its `holds`
+    /// differs, or if a value breaks the judge's rules.
     public init(path: String, holds: String, judge: ArchiveJudge) throws {
         try self.init(ArchiveReader(path: path), path: path, holds: holds, judge)
     }
 
-    /// Reads bytes at hand, as ``init(path:holds:judge:)`` reads a file's, and
-    /// throws as it does; there is nothing to be loaded afterwards.
+    /// Reads an archive from memory, like ``init(path:holds:judge:)``, and
+    /// throws the same errors. Its rows cannot be loaded afterwards.
     public init(bytes: [UInt8], name: String, holds: String, judge: ArchiveJudge) throws {
         try self.init(ArchiveReader(bytes: bytes, name: name), path: name, holds: holds, judge)
     }
@@ -75,13 +75,14 @@ public struct ArchiveContents: Sendable {
                 }
             }
         }
-        // What was changed by accident is called so, whatever its values are.
+        // The checksum is checked before this, so that an accidental change is
+        // reported as such and not as a bad value.
         if let problem = judge.problem { throw Self.invalid(path, problem.place, problem.rule) }
         (self.path, self.header, self.databases) = (path, header, databases)
         (self.keys, self.numbers) = (keys, numbers)
     }
 
-    /// The fault of an archive with a value that breaks a rule.
+    /// The fault for a value that breaks a rule.
     public static func invalid(_ path: String, _ place: String, _ rule: String) -> ArchiveFault {
         ArchiveFault(
             .invalid, "\(path) has a value that no backup has: \(place).", rule: rule,
@@ -89,9 +90,9 @@ public struct ArchiveContents: Sendable {
                 + "nobody has changed")
     }
 
-    /// Reads the file again and writes its rows. `open` gives the empty
-    /// database that a name is restored to. Throws ``ArchiveFault`` where the
-    /// file is not the same any more.
+    /// Reads the file again and writes its rows. `open` returns the empty
+    /// database for a name. Throws ``ArchiveFault`` if the file has changed
+    /// since.
     public func load(
         _ dialect: Dialect, open: (Database) async throws -> any Storage
     ) async throws {
@@ -119,7 +120,7 @@ public struct ArchiveContents: Sendable {
         try await loader?.flush()
     }
 
-    /// Whether a database holds nothing but its migrations.
+    /// Whether a database contains nothing but its migrations.
     public static func isEmpty(_ storage: any Storage, _ dialect: Dialect) async throws -> Bool {
         try await storage.read { reading in
             try TableShape.all(reading, dialect).allSatisfy {
@@ -128,7 +129,7 @@ public struct ArchiveContents: Sendable {
         }
     }
 
-    /// Removes every row, those that refer to others first.
+    /// Deletes every row. Rows that refer to others are deleted first.
     public static func clear(_ storage: any Storage, _ dialect: Dialect) async throws {
         try await storage.write { writing in
             for table in try TableShape.all(writing, dialect).reversed() {
@@ -139,12 +140,12 @@ public struct ArchiveContents: Sendable {
 }
 
 extension StorageFault.Code {
-    /// A restore was begun here and not finished.
+    /// An unfinished restore was found.
     public static let halfRestored = StorageFault.Code("halfRestored")
 }
 
-/// Writes rows into one database, a few hundred a commit. A class, because
-/// what waits to be written is its own.
+/// Writes rows to one database, a few hundred in each commit. A class, because
+/// it buffers rows.
 private final class DatabaseLoader {
     private let storage: any Storage
     private let tables: [TableShape]

@@ -3,7 +3,8 @@
 import Foundation
 import Storage
 
-/// The lines of an archive that are objects, told apart by their first key.
+/// The lines of an archive that are objects. Their first key distinguishes
+/// them.
 enum ArchiveLine {
     struct Database: Codable {
         struct Step: Codable {
@@ -26,7 +27,7 @@ enum ArchiveLine {
         var bytes: Data
     }
 
-    /// The next number of a kind that may be given out.
+    /// The next free number of a kind.
     struct Number: Codable {
         var number: Int64
         var next: Int64
@@ -76,8 +77,9 @@ struct Cell: Codable {
 }
 
 extension SQLValue {
-    /// The same in a column of another engine, where a boolean is an integer
-    /// or the other way round; anything else stays, and is refused there.
+    /// The value in a column of another engine, where a boolean may be an
+    /// integer or the reverse. Any other mismatch is left unchanged, and the
+    /// database rejects it.
     func fitted(to type: SQLType) -> SQLValue {
         switch (self, type) {
         case (.boolean(let flag), .integer): .integer(flag ? 1 : 0)

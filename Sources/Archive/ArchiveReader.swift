@@ -5,8 +5,8 @@ import Crypto
 import Foundation
 import Storage
 
-/// Reads an archive once, and holds its last line against the others. A
-/// class, because it owns an open file.
+/// Reads an archive once, and compares its last line with the others. A class,
+/// because it owns an open file.
 final class ArchiveReader {
     enum Line {
         case database(ArchiveLine.Database)
@@ -32,7 +32,8 @@ final class ArchiveReader {
         text = LineReader(bytes: bytes, name: name)
     }
 
-    /// The first line, from the beginning again. Throws ``ArchiveFault``.
+    /// Returns to the beginning and reads the first line. Throws
+    /// ``ArchiveFault``.
     func header() throws -> ArchiveHeader {
         text.rewind()
         (hash, lines) = (SHA256(), 0)
@@ -54,7 +55,7 @@ final class ArchiveReader {
         return header
     }
 
-    /// The next line; nil after the last one, when all were as they should be.
+    /// Returns the next line. Nil after the last one, if all lines match it.
     func next() throws -> Line? {
         guard let bytes = try text.next() else {
             throw ArchiveFault(
@@ -76,7 +77,7 @@ final class ArchiveReader {
         return line
     }
 
-    /// What is wrong with a line that is well-formed and yet makes no sense.
+    /// The fault for a line that is well-formed but makes no sense.
     var damaged: ArchiveFault {
         ArchiveFault(
             .damaged, "\(path) is not as it was written (after line \(lines)).",

@@ -6,9 +6,9 @@ import Foundation
 public import Storage
 import Synchronization
 
-/// Writes one archive: beside its place first, mode 0600, synced, and named
-/// only when it is whole. Call ``finish()``, or ``discard()`` when something
-/// failed. A class, because it owns an open file.
+/// Writes one archive: first to a file beside its place, of mode 0600, which is
+/// synced and gets its final name only when it is complete. Call ``finish()``,
+/// or ``discard()`` after a failure. A class, because it owns an open file.
 public final class ArchiveWriter: Sendable {
     private struct State {
         var descriptor: Int32
@@ -18,10 +18,10 @@ public final class ArchiveWriter: Sendable {
         var bytes: Int64 = 0
     }
 
-    /// A place to go back to.
+    /// A position to which writing can return.
     ///
-    /// `@unchecked`: the digest is a copy of its own. swift-crypto 4 declares it
-    /// shareable, version 3 does not.
+    /// `@unchecked`: the digest is a separate copy. swift-crypto 4 declares it
+    /// Sendable, version 3 does not.
     private struct Mark: @unchecked Sendable {
         let hash: SHA256
         let lines: Int
@@ -32,7 +32,7 @@ public final class ArchiveWriter: Sendable {
     private let path: String
     private let state: Mutex<State>
 
-    /// Throws ``ArchiveFault`` `unwritable` also where the file is there already.
+    /// Throws ``ArchiveFault`` `unwritable`, also if the file exists already.
     public init(path: String, header: ArchiveHeader) throws {
         self.path = path
         guard access(path, F_OK) != 0 else {
@@ -50,24 +50,24 @@ public final class ArchiveWriter: Sendable {
 
     deinit { discard() }
 
-    /// What was written, once it is whole.
+    /// What was written.
     public struct Summary: Hashable, Sendable, Codable {
         public let file: String
         public let rows: Int
         public let bytes: Int64
-        /// Of everything but the last line.
+        /// The checksum of everything except the last line.
         public let sha256: String
     }
 
-    /// Copies a database as it is at one moment. Tables named in `omitting`
-    /// are left out.
+    /// Copies a database in the state of one moment, without the tables named
+    /// in `omitting`.
     public func add(
         _ storage: any Storage, as name: String, _ dialect: Dialect,
         omitting: Set<String> = []
     ) async throws {
         let mark = mark()
         try await storage.read { reading in
-            // The closure may run again: what it wrote before is taken back.
+            // The closure may run again. What it wrote before is removed.
             try self.goBack(to: mark)
             let steps = try MigrationHistory.steps(reading)
             try self.write(
@@ -89,12 +89,12 @@ public final class ArchiveWriter: Sendable {
         try write(ArchiveLine.Key(key: key, bytes: Data(bytes)))
     }
 
-    /// Adds the next number of a kind that may be given out.
+    /// Adds the next free number of a kind.
     public func add(number kind: Int64, next: Int64) throws {
         try write(ArchiveLine.Number(number: kind, next: next))
     }
 
-    /// Ends the archive and gives it its name.
+    /// Completes the archive and gives it its name.
     public func finish() throws -> Summary {
         let (sha256, lines) = state.withLock { state in
             (hexadecimal(state.hash.finalize()), state.lines)
@@ -104,7 +104,7 @@ public final class ArchiveWriter: Sendable {
             guard fsync(state.descriptor) == 0 else { throw Self.fault(path) }
             close(state.descriptor)
             state.descriptor = -1
-            // Linking fails where a file has come to be meanwhile.
+            // Linking fails if the file was created in the meantime.
             guard link(path + ".part", path) == 0 else {
                 unlink(path + ".part")
                 throw Self.fault(path)
@@ -115,7 +115,7 @@ public final class ArchiveWriter: Sendable {
         }
     }
 
-    /// Removes what was not finished.
+    /// Removes an incomplete archive.
     public func discard() {
         state.withLock { state in
             guard state.descriptor >= 0 else { return }

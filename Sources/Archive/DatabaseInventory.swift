@@ -2,16 +2,16 @@
 
 public import Storage
 
-/// What a database holds at one moment, for people.
+/// The contents of a database at one moment, for people.
 public struct DatabaseInventory: Sendable {
     public let steps: [MigrationHistory.Step]
-    /// Rows of each table.
+    /// The number of rows in each table.
     public let rows: [String: Int64]
     public let bytes: Int64
-    /// What the engine says of itself.
+    /// The engine's facts about itself.
     public let facts: [String: String]
 
-    /// Counts every row, which takes the longer the more there are.
+    /// Counts every row, which takes time in a large database.
     public init(_ reading: any Reading, _ dialect: Dialect) throws {
         steps = try MigrationHistory.steps(reading)
         var rows: [String: Int64] = [:]

@@ -2,14 +2,14 @@
 
 import Foundation
 
-/// The lines of a file, or of bytes at hand, one after the other. A class,
-/// because it owns an open file.
+/// The lines of a file, or of bytes in memory, in order. A class, because it
+/// owns an open file.
 final class LineReader {
-    /// Bytes of one line; the largest things that are kept are pictures.
+    /// The most bytes in one line. The largest stored values are images.
     static let lineBytesMax = 64 * 1024 * 1024
     private static let chunkBytes = 256 * 1024
 
-    /// Negative where there is no file, and everything is in ``given``.
+    /// Negative if there is no file, and all bytes are in ``given``.
     private let descriptor: Int32
     private let given: [UInt8]
     private let path: String
@@ -31,13 +31,14 @@ final class LineReader {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// From the file's first line on again.
+    /// Returns to the first line of the file.
     func rewind() { (buffer, start, offset) = (given, 0, 0) }
 
-    /// Whether every byte was handed out.
+    /// Whether every byte was returned.
     func isAtEnd() throws -> Bool { try start == buffer.count && !fill() }
 
-    /// The next line without its end; nil where no whole one follows.
+    /// Returns the next line without its line feed. Nil if no complete line
+    /// follows.
     func next() throws -> ArraySlice<UInt8>? {
         var searched = start
         while true {

@@ -2,23 +2,24 @@
 
 import Storage
 
-/// A table as a database has it.
+/// The columns and key of a table in a database.
 struct TableShape: Sendable {
     struct Column: Sendable {
         let name: String
         let type: SQLType
     }
 
-    /// Rows that are read, or written, in one go.
+    /// The number of rows that are read or written at once.
     static let rowsMax: Int64 = 500
 
     let name: String
     private(set) var columns: [Column] = []
-    /// The primary key's columns in its order.
+    /// The columns of the primary key, in its order.
     private var keyPlaces: [Int64: Column] = [:]
 
-    /// Every table of a database but the migrations', those that others
-    /// refer to first. Throws a fault for one that cannot be copied.
+    /// Returns every table of a database except that of the migrations. A table
+    /// comes after those that it refers to. Throws a fault for a table that
+    /// cannot be copied.
     static func all(_ reading: any Reading, _ dialect: Dialect) throws -> [TableShape] {
         var tables: [TableShape] = []
         for row in try reading.query(dialect.columns, []) {
@@ -48,7 +49,8 @@ struct TableShape: Sendable {
 
     private var key: [Column] { keyPlaces.sorted { $0.key < $1.key }.map(\.value) }
 
-    /// Hands out every row, in the order of the primary key, a page at a time.
+    /// Calls `body` with all rows, in the order of the primary key, one page at
+    /// a time.
     func forEachPage(_ reading: any Reading, _ body: ([[SQLValue]]) throws -> Void) throws {
         var after: [SQLValue]?
         while true {
@@ -79,8 +81,9 @@ struct TableShape: Sendable {
         }
     }
 
-    /// Writes rows whose values stand in the order of `names`. Throws a fault
-    /// where the table has no such column.
+    /// Returns the statement that inserts rows with values in the order of
+    /// `names`, and the types of the values. Throws a fault if the table lacks
+    /// a column.
     func insertion(of names: [String]) throws -> (Statement, [SQLType]) {
         let types = try names.map { name in
             guard let column = columns.first(where: { $0.name == name }) else {

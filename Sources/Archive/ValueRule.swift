@@ -3,10 +3,10 @@
 import Commerce
 public import Storage
 
-/// What one value of an archive may be. The SHA-256 at an archive's end is no
-/// signature, so every value is judged as if a stranger had sent it.
+/// A rule for one value of an archive. The SHA-256 at an archive's end is not a
+/// signature, so every value is checked like foreign input.
 public struct ValueRule: Sendable {
-    /// For people.
+    /// The rule in words, for messages.
     public let words: String
     private let holds: @Sendable (SQLValue) -> Bool
 
@@ -17,7 +17,7 @@ public struct ValueRule: Sendable {
 
     public func admits(_ value: SQLValue) -> Bool { holds(value) }
 
-    /// Also nothing at all.
+    /// The same rule, but null is allowed too.
     public var optional: ValueRule {
         ValueRule("\(words); or null") { $0 == .null || self.holds($0) }
     }
@@ -29,7 +29,7 @@ public struct ValueRule: Sendable {
         }
     }
 
-    /// True or false, which SQLite keeps as 1 and 0.
+    /// True or false. SQLite stores them as 1 and 0.
     public static let flag = ValueRule("true or false") { value in
         switch value {
         case .boolean, .integer(0), .integer(1): true
@@ -71,28 +71,30 @@ public struct ValueRule: Sendable {
 }
 
 extension ValueRule {
-    /// Counts and revisions: what JSON carries whole.
+    /// Counts and revisions, up to the largest integer that JSON numbers can
+    /// hold exactly.
     public static let count = integer(0...1 << 53)
     /// Milliseconds since 1970, up to the year 9999.
     public static let time = integer(0...253_402_300_799_999)
-    /// A price, or a sum, in thousandths.
+    /// A price or a sum, in thousandths.
     public static let price = integer(0...Amount.milliunitsMax)
     public static let currency = text("three letters A–Z") { Currency(code: $0) != nil }
     public static let uuid = text("a UUID in lower case") { UUIDText($0)?.text == $0 }
     public static let storefront = text("a storefront's alpha-3 code") {
         Storefront.named($0) != nil
     }
-    /// An id of an app or a product, an account or a name.
+    /// The id of an app or a product, an account, or a name.
     public static let name = text(bytes: 1...255)
 }
 
-/// What a table of an archive may hold.
+/// The rules for the rows of a table in an archive.
 public struct TableRules: Sendable {
     public let name: String
     public let columns: [String: ValueRule]
-    /// How many rows it may have.
+    /// The highest number of rows.
     public let rowsMax: Int
-    /// What the values of a row must be to each other; answers what is wrong.
+    /// A rule that concerns several values of a row. Returns what is wrong, or
+    /// nil.
     public let row: (@Sendable (Row) -> String?)?
 
     public init(
@@ -106,11 +108,14 @@ public struct TableRules: Sendable {
     }
 }
 
-/// Judges the rows of an archive while it is read. Keep one for each reading.
+/// Checks the rows of an archive while it is read. Make a new one for each
+/// reading.
 public struct ArchiveJudge {
-    /// The rules of a database's tables; nil where there is no such database.
+    /// Returns the rules of a database's tables. Nil if there is no such
+    /// database.
     private let rules: (String) -> [TableRules]?
-    /// Asked with each row that keeps its rules; answers what is wrong.
+    /// Called with each row that satisfies its rules. Returns what is wrong, or
+    /// nil.
     private let also: (_ database: String, _ table: String, Row) -> String?
 
     private var database = ""
@@ -119,7 +124,7 @@ public struct ArchiveJudge {
     private var names: [String] = []
     private var places: [String: Int] = [:]
     private var rows = 0
-    /// The first thing that was wrong.
+    /// The first problem that was found.
     private(set) var problem: (place: String, rule: String)?
 
     public init(
@@ -139,7 +144,7 @@ public struct ArchiveJudge {
     }
 
     mutating func begin(table name: String, columns: [String]) {
-        // A table comes once, so that its rows are counted together.
+        // A table occurs only once, so that all its rows are counted together.
         table = tables.removeValue(forKey: name)
         (names, rows) = (columns, 0)
         places = Dictionary(columns.enumerated().map { ($1, $0) }) { first, _ in first }

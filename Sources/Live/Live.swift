@@ -10,19 +10,21 @@ public enum Live {
         Timestamp(milliseconds: Int64((Date().timeIntervalSince1970 * 1000).rounded(.down)))
     }
 
-    /// Bytes from the operating system that cannot be foretold.
+    /// Unpredictable bytes from the operating system.
     public static let randomness = Randomness { count in
         var generator = SystemRandomNumberGenerator()
         var bytes: [UInt8] = []
         bytes.reserveCapacity(count)
-        // Each word is a call of the system, so all of its bytes are used.
+        // Each call of the generator is a system call, so all of its bytes are
+        // used.
         while bytes.count < count {
             withUnsafeBytes(of: generator.next()) { bytes += $0.prefix(count - bytes.count) }
         }
         return bytes
     }
 
-    /// Time since some instant, that never goes back: for time-outs and durations only.
+    /// The time since a fixed instant. It never decreases. Use it only for
+    /// time-outs and durations.
     public static func monotonic() -> Duration {
         started.duration(to: .now)
     }
@@ -32,21 +34,23 @@ public enum Live {
     /// The process's environment.
     public static var environment: [String: String] { ProcessInfo.processInfo.environment }
 
-    /// How many descriptors the process may have open at once.
+    /// How many file descriptors the process may have open at once.
     public static var descriptorLimit: Int { Int(clamping: limits.rlim_cur) }
 
-    /// How many it has open: the entries of `/dev/fd`, without the one that reading it takes.
+    /// How many file descriptors the process has open: the entries of
+    /// `/dev/fd`, except the one for reading it.
     public static func openDescriptors() -> Int? {
         let entries = try? FileManager.default.contentsOfDirectory(atPath: "/dev/fd")
         return entries.map { $0.count - 1 }
     }
 
-    /// Raises the limit as far as this process may without other rights, to at
-    /// most a million. Programs that it starts inherit the raised limit.
+    /// Raises the limit of file descriptors as far as this process may, to at
+    /// most a million. Programs that it starts inherit the limit.
     public static func raiseDescriptorLimit() {
         var raised = limits
         raised.rlim_cur = max(raised.rlim_cur, min(raised.rlim_max, 1_048_576))
-        // Where the system refuses, the limit stays as it was, and is told.
+        // If the system refuses, the limit stays as it was, and
+        // ``descriptorLimit`` returns that.
         _ = setrlimit(descriptors, &raised)
     }
 

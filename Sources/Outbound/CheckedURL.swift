@@ -2,10 +2,10 @@
 
 @_implementationOnly import CCurl
 
-/// A URL that a policy allows, read by the same parser that will connect to
-/// it: two parsers may see two hosts in one text.
+/// A URL that a policy allows. It is parsed by the library that will connect to
+/// it, because two parsers may see different hosts in one text.
 struct CheckedURL: Hashable, Sendable {
-    /// Longer ones are refused.
+    /// Longer URLs are rejected.
     static let bytesMax = 2048
 
     let text: String

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An address of the internet protocol, by its bytes.
+/// An IP address, by its bytes.
 struct IPAddress: Hashable, Sendable {
-    /// Four or sixteen.
+    /// Four or sixteen bytes.
     let bytes: [UInt8]
 
     init(v4 bytes: [UInt8]) {
@@ -10,7 +10,8 @@ struct IPAddress: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// An address of version 4 inside one of version 6 is judged as what it is.
+    /// An IPv4 address that is embedded in an IPv6 address is treated as the
+    /// IPv4 address.
     init(v6 bytes: [UInt8]) {
         precondition(bytes.count == 16, "an address of version 6 has sixteen bytes")
         let isMapped =
@@ -18,12 +19,12 @@ struct IPAddress: Hashable, Sendable {
         self.bytes = isMapped ? Array(bytes[12...]) : bytes
     }
 
-    /// Whether it is one that anybody on the internet may reach: none of the
-    /// ranges that the registries of special addresses (RFC 6890) keep back.
+    /// Whether the address is public: in none of the ranges that are reserved
+    /// for special purposes (RFC 6890).
     var isPublic: Bool {
         let special = bytes.count == 4 ? Self.specialV4 : Self.specialV6
         guard !special.contains(where: { $0.holds(bytes) }) else { return false }
-        // Of version 6, only 2000::/3 is given out.
+        // Of IPv6, only 2000::/3 is assigned.
         return bytes.count == 4 || bytes[0] & 0xE0 == 0x20
     }
 

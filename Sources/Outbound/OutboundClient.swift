@@ -5,26 +5,26 @@ import Synchronization
 
 @_implementationOnly import CCurl
 
-/// Calls other people's servers over HTTP: one plain thread of its own does
-/// all the waiting, so however many calls hang, no thread of Swift's pool is
-/// held. Time-outs bound every call; redirects, cookies and passwords are
-/// never followed, kept or sent, and a proxy is used only where a request says so.
+/// Calls other people's servers over HTTP. One plain thread waits for all
+/// calls, so hanging calls block no thread of Swift's pool. Every call has a
+/// time-out. The client does not follow redirects, keep cookies or send
+/// passwords, and uses a proxy only if the request allows it.
 ///
 /// ```swift
 /// let client = OutboundClient(policy: .guarded)
 /// let answer = try await client.send(OutboundRequest("POST", url, body: json))
 /// ```
 ///
-/// A class, because its callers share the thread and the connections that
-/// are kept open. Ends with its last owner.
+/// A class, because its callers share the thread and the connections that are
+/// kept open. It ends with its last reference.
 public final class OutboundClient: Sendable {
     private let policy: AddressPolicy
     private let loop: TransferLoop
     private let roots: [UInt8]?
     private let numbers = Atomic<UInt64>(0)
 
-    /// `trustedRoots`: PEM of the certificates to trust instead of the
-    /// machine's own.
+    /// `trustedRoots`: the certificates to trust instead of the machine's own,
+    /// as PEM.
     public init(policy: AddressPolicy, trustedRoots: String? = nil) {
         self.policy = policy
         roots = trustedRoots.map { Array($0.utf8) }
@@ -39,8 +39,8 @@ public final class OutboundClient: Sendable {
         loop.close()
     }
 
-    /// Sends, and waits for the whole answer. A cancelled task's call ends
-    /// with the code `cancelled`.
+    /// Sends a request and waits for the whole answer. Throws the code
+    /// `cancelled` if the task is cancelled.
     public func send(
         _ request: OutboundRequest
     ) async throws(OutboundFault) -> OutboundResponse {
@@ -54,7 +54,8 @@ public final class OutboundClient: Sendable {
                     Transfer(
                         number: number, url: url, request, policy, roots: roots,
                         continuation: continuation))
-                // Cancelled before it was started: the handler below came too early.
+                // The task was cancelled before the call started, so the
+                // handler below ran too early.
                 if Task.isCancelled { loop.cancel(number) }
             }
         } onCancel: {
@@ -63,20 +64,22 @@ public final class OutboundClient: Sendable {
         return try outcome.get()
     }
 
-    /// Ends every call under way with the code `closed`. Later calls do too.
+    /// Ends every running call with the code `closed`. Later calls fail with it
+    /// too.
     public func close() {
         loop.close()
     }
 
-    /// Closes, and waits until the client's thread has left libcurl and its
-    /// TLS library, or the time is over: for a process that is about to exit,
-    /// which takes these away from under the thread.
+    /// Closes, and waits until the client's thread has left libcurl and its TLS
+    /// library, or until the time is over. Call this before the process exits,
+    /// because exiting unloads these libraries while the thread may still use
+    /// them.
     public func close(waitingMilliseconds: Int) {
         loop.close()
         loop.waitForEnd(milliseconds: waitingMilliseconds)
     }
 
-    /// Words from outside must not become headers of their own.
+    /// Throws if foreign text could become additional headers.
     private static func check(_ request: OutboundRequest) throws(OutboundFault) {
         let isMethod = request.method.utf8.allSatisfy { (65...90).contains($0) }
         let areHeaders = request.headers.allSatisfy { header in

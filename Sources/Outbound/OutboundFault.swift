@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A call that got no whole answer.
+/// A call without a complete answer.
 public struct OutboundFault: Error, Sendable, CustomStringConvertible {
-    /// Open, so that kinds may be added.
+    /// An open set, so that codes can be added.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         public let description: String
         public init(_ description: String) { self.description = description }
 
-        /// The URL is none, or one that the policy does not allow.
+        /// The URL is invalid, or the policy does not allow it.
         public static let urlRefused = Code("urlRefused")
-        /// The name stands for no address that the policy allows.
+        /// The name has no address that the policy allows.
         public static let addressRefused = Code("addressRefused")
         public static let hostNotFound = Code("hostNotFound")
         public static let notConnected = Code("notConnected")
-        /// No TLS, or a certificate that is not trusted.
+        /// The TLS handshake failed, or the certificate is not trusted.
         public static let tls = Code("tls")
         public static let timedOut = Code("timedOut")
-        /// The connection ended before a word of an answer.
+        /// The connection ended before the answer began.
         public static let noAnswer = Code("noAnswer")
         /// Sending or receiving failed.
         public static let socket = Code("socket")
-        /// What came is not HTTP.
+        /// The answer is not HTTP.
         public static let invalidAnswer = Code("invalidAnswer")
         /// The answer ended before its announced length.
         public static let cutShort = Code("cutShort")
@@ -32,12 +32,12 @@ public struct OutboundFault: Error, Sendable, CustomStringConvertible {
     }
 
     public let code: Code
-    /// In plain words, without the URL.
+    /// One sentence, without the URL.
     public let reason: String
-    /// The answer's status, where one came before it went wrong.
+    /// The status of the answer, if it arrived before the failure.
     public let status: Int?
-    /// Whether the server may have seen the request. Where false, asking
-    /// again repeats nothing.
+    /// Whether the server may have received the request. If false, a retry
+    /// cannot repeat anything.
     public let mayHaveBeenSent: Bool
 
     init(

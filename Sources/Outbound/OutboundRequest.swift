@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A call to somebody else's server.
+/// A request to another server.
 public struct OutboundRequest: Hashable, Sendable {
     public struct Header: Hashable, Sendable {
         public let name: String
@@ -17,14 +17,14 @@ public struct OutboundRequest: Hashable, Sendable {
     public var url: String
     public var headers: [Header]
     public var body: [UInt8]
-    /// For looking the name up, connecting, and TLS.
+    /// The time-out for name resolution, connecting and TLS together.
     public var connectTimeoutMilliseconds = 5_000
-    /// For the whole call.
+    /// The time-out for the whole call.
     public var timeoutMilliseconds = 15_000
-    /// Whether a proxy that the environment names (`https_proxy`) is used. Only
-    /// for HTTPS: of that a proxy sees the server's name and no more.
+    /// Whether a proxy from the environment (`https_proxy`) is used. Only for
+    /// HTTPS, where a proxy sees nothing but the server's name.
     public var usesEnvironmentProxy = false
-    /// Bytes of the answer's body; more is a fault.
+    /// The most bytes in the answer's body. A longer one is a fault.
     public var bodyBytesMax = 64 * 1024
 
     public init(
@@ -37,10 +37,12 @@ public struct OutboundRequest: Hashable, Sendable {
     }
 }
 
-/// What came back. Redirects are answers as any other: nobody follows them.
+/// The server's answer. A redirect is returned like any other answer and not
+/// followed.
 public struct OutboundResponse: Hashable, Sendable {
     public let status: Int
-    /// By name in lower case; the last where a name came more than once.
+    /// By name in lower case. If a name occurs more than once, the last value
+    /// counts.
     public let headers: [String: String]
     public let body: [UInt8]
 }

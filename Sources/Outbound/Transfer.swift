@@ -4,14 +4,14 @@ import Foundation
 
 @_implementationOnly import CCurl
 
-/// One call on its way.
+/// One running call.
 ///
-/// `@unchecked`: it is made by the caller, handed to the loop once, and from
-/// then on touched by the loop's thread alone.
+/// `@unchecked`: the caller creates it and hands it to the loop once. From then
+/// on only the loop's thread uses it.
 final class Transfer: @unchecked Sendable {
     typealias Outcome = Result<OutboundResponse, OutboundFault>
 
-    /// Bytes of an answer's head; more is a fault.
+    /// The most bytes in an answer's head. A longer one is a fault.
     private static let headBytesMax = 64 * 1024
 
     let number: UInt64
@@ -51,7 +51,8 @@ final class Transfer: @unchecked Sendable {
 
     func has(_ handle: UnsafeMutableRawPointer) -> Bool { easy == handle }
 
-    /// The handle with every option set; nil where curl takes one of them not.
+    /// Returns the handle with all options set. Nil if curl rejects one of
+    /// them.
     func prepare() -> UnsafeMutableRawPointer? {
         guard let easy = curl_easy_init() else { return nil }
         self.easy = easy
@@ -71,7 +72,7 @@ final class Transfer: @unchecked Sendable {
             return false
         }
         let mayUseProxy = request.usesEnvironmentProxy && url.isEncrypted
-        // An empty proxy is none, whatever the environment says.
+        // An empty proxy means none, whatever the environment contains.
         guard mayUseProxy || ccurl_set_text(easy, CURLOPT_PROXY, "") == CURLE_OK,
             ccurl_set_text(easy, CURLOPT_URL, url.text) == CURLE_OK,
             ccurl_set_text(easy, CURLOPT_CUSTOMREQUEST, request.method) == CURLE_OK,
@@ -81,7 +82,7 @@ final class Transfer: @unchecked Sendable {
         return ccurl_set_roots(easy, &roots, roots.count) == CURLE_OK
     }
 
-    /// curl reads the body where it lies, so it must lie still.
+    /// Sets the body. curl does not copy it, so its address must not change.
     private func setBody(_ easy: UnsafeMutableRawPointer) -> Bool {
         if request.method == "HEAD" { return ccurl_set_long(easy, CURLOPT_NOBODY, 1) == CURLE_OK }
         guard !request.body.isEmpty || request.method != "GET" else { return true }
@@ -93,7 +94,7 @@ final class Transfer: @unchecked Sendable {
     }
 
     private func setHeaders(_ easy: UnsafeMutableRawPointer) -> Bool {
-        // Without `Expect`, a body need not wait for leave to be sent.
+        // Without `Expect`, curl does not wait for permission to send a body.
         var lines = ["Expect:", "User-Agent: shopkeeper"]
         lines += request.headers.map { "\($0.name): \($0.value)" }
         for line in lines {
@@ -104,7 +105,7 @@ final class Transfer: @unchecked Sendable {
     }
 
     private func setCallbacks(_ easy: UnsafeMutableRawPointer) -> Bool {
-        // The loop holds the transfer for as long as curl may call.
+        // The loop keeps the transfer as long as curl may call back.
         let context = Unmanaged.passUnretained(self).toOpaque()
         return ccurl_set_writer(easy, CURLOPT_WRITEFUNCTION, writeBody) == CURLE_OK
             && ccurl_set_pointer(easy, CURLOPT_WRITEDATA, context) == CURLE_OK
@@ -114,7 +115,7 @@ final class Transfer: @unchecked Sendable {
             && ccurl_set_pointer(easy, CURLOPT_OPENSOCKETDATA, context) == CURLE_OK
     }
 
-    /// Called by curl: false ends the transfer.
+    /// Called by curl. Returning false ends the transfer.
     fileprivate func take(body bytes: UnsafeRawBufferPointer) -> Bool {
         guard body.count + bytes.count <= request.bodyBytesMax else {
             isTooLarge = true
@@ -131,7 +132,7 @@ final class Transfer: @unchecked Sendable {
             return false
         }
         let line = String(decoding: bytes, as: UTF8.self)
-        // A status line: of the answer, or of one that announces it.
+        // A status line: of the final answer or of an interim one.
         if line.hasPrefix("HTTP/") { head = [:] }
         isHeadWhole = line == "\r\n" || line == "\n"
         guard let colon = line.firstIndex(of: ":") else { return true }
@@ -140,8 +141,7 @@ final class Transfer: @unchecked Sendable {
         return true
     }
 
-    /// The last word on where the call goes: curl connects to this address
-    /// and to no other.
+    /// The last check of the destination: curl connects only to this address.
     fileprivate func open(_ address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
         guard let ip = IPAddress(address), policy.allows(ip) else {
             metRefusedAddress = true
@@ -152,10 +152,11 @@ final class Transfer: @unchecked Sendable {
             wanted.family, wanted.socktype | Int32(SOCK_CLOEXEC.rawValue), wanted.protocol)
     }
 
-    /// Ends it with what curl says.
+    /// Ends the call with curl's result.
     func finish(_ code: CURLcode, leaving multi: UnsafeMutableRawPointer) {
         guard code != CURLE_OK else {
-            // A connection that is closed amid the head is no error to curl.
+            // curl does not report an error if a connection is closed in the
+            // middle of the head.
             guard isHeadWhole else {
                 return fail(fault(.cutShort, "the head is not whole"), leaving: multi)
             }
@@ -166,7 +167,7 @@ final class Transfer: @unchecked Sendable {
         fail(fault(Self.meaning(code, metRefusedAddress, isTooLarge), reason), leaving: multi)
     }
 
-    /// A fault, with how far the call had come.
+    /// Makes a fault that includes how far the call had come.
     func fault(_ code: OutboundFault.Code, _ reason: String) -> OutboundFault {
         var sentBytes = 0
         if let easy { ccurl_get_long(easy, CURLINFO_REQUEST_SIZE, &sentBytes) }
@@ -199,7 +200,7 @@ final class Transfer: @unchecked Sendable {
         case CURLE_OPERATION_TIMEDOUT: .timedOut
         case CURLE_GOT_NOTHING: .noAnswer
         case CURLE_SEND_ERROR, CURLE_RECV_ERROR: .socket
-        // The first is what curl says of bytes that begin no answer.
+        // curl reports the first one for bytes that do not begin an answer.
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY: .invalidAnswer
         case CURLE_PARTIAL_FILE: .cutShort
         case CURLE_WRITE_ERROR where isTooLarge: .answerTooLarge
@@ -213,8 +214,8 @@ final class Transfer: @unchecked Sendable {
 }
 
 extension IPAddress {
-    /// Nil when it is of no kind that has a policy. The bytes are read where
-    /// curl put them: an address of version 6 is longer than its C type says.
+    /// Nil for address families without a policy. The bytes are read at curl's
+    /// address, because an IPv6 address is longer than its C type.
     fileprivate init?(_ address: UnsafeMutablePointer<curl_sockaddr>) {
         guard let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr) else { return nil }
         let raw = UnsafeRawPointer(address) + offset
@@ -238,7 +239,8 @@ private func writeBody(
     guard let context else { return 0 }
     let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
     let buffer = UnsafeRawBufferPointer(start: bytes, count: size * count)
-    // Fewer bytes than came tell curl to stop: one too few also where none came.
+    // curl stops if it is told a different number of bytes, which is one too
+    // few even for zero bytes.
     return transfer.take(body: buffer) ? buffer.count : buffer.count - 1
 }
 

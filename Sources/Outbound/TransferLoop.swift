@@ -5,11 +5,11 @@ import Synchronization
 
 @_implementationOnly import CCurl
 
-/// What the thread of a client does: starts, drives and ends transfers.
+/// The work of a client's thread: it starts, drives and ends transfers.
 ///
-/// `@unchecked`: the handle of all transfers is used by the loop's thread
-/// alone, but for waking it, which curl allows from any thread and which
-/// happens under the lock, while the handle lives.
+/// `@unchecked`: only the loop's thread uses the multi handle. The exception is
+/// waking it, which curl allows from any thread, and which happens under the
+/// lock while the handle exists.
 final class TransferLoop: @unchecked Sendable {
     private enum Order {
         case start(Transfer)
@@ -19,20 +19,21 @@ final class TransferLoop: @unchecked Sendable {
     private struct Inbox {
         var orders: [Order] = []
         var isClosed = false
-        /// Whether the handle is gone.
+        /// Whether the handle was freed.
         var isOver = false
     }
 
-    /// Longest sleep; the loop is woken before whenever there is something to do.
+    /// The longest sleep. The loop is woken earlier when there is something to
+    /// do.
     private static let sleepMilliseconds: Int32 = 60_000
-    /// Connections kept open for later calls.
+    /// How many connections are kept open for later calls.
     private static let connectionsKept = 64
 
     private static let isReady: Bool = ccurl_init() == CURLE_OK
     private let multi: UnsafeMutableRawPointer?
     private let inbox = Mutex(Inbox())
     private let ended = DispatchGroup()
-    /// Touched by the loop's thread alone.
+    /// Used only by the loop's thread.
     private var running: [UInt64: Transfer] = [:]
 
     init() {
@@ -65,17 +66,17 @@ final class TransferLoop: @unchecked Sendable {
         }
     }
 
-    /// Waits until the thread has ended, or no longer.
+    /// Waits until the thread has ended, for at most the given time.
     func waitForEnd(milliseconds: Int) {
         _ = ended.wait(timeout: .now() + .milliseconds(milliseconds))
     }
 
-    /// Called with the inbox's lock held.
+    /// Must be called with the inbox's lock held.
     private func wake() {
         if let multi { curl_multi_wakeup(multi) }
     }
 
-    /// The thread's whole life.
+    /// The body of the thread.
     func run() {
         Self.blockBrokenPipes()
         guard let multi else { return end() }
@@ -95,8 +96,9 @@ final class TransferLoop: @unchecked Sendable {
         end()
     }
 
-    /// A peer that hangs up while it is written to is an error here, and
-    /// must not end the process; curl leaves that to us on a thread of ours.
+    /// Blocks SIGPIPE, so that a peer that hangs up during a write causes an
+    /// error and does not end the process. curl leaves this to the owner of the
+    /// thread.
     private static func blockBrokenPipes() {
         var signals = sigset_t()
         sigemptyset(&signals)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// On Apple's platforms `import StoreKit` makes Foundation visible too, and
-// apps lean on it.
+// On Apple's platforms `import StoreKit` also makes Foundation visible, and
+// apps depend on that.
 @_exported public import Foundation
 @_exported public import PurchaseKit
