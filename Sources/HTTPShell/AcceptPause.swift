@@ -12,9 +12,10 @@ import NIOCore
 #endif
 
 /// Stops a port from accepting for a moment when the operating system has no
-/// descriptor or memory for one more connection. Without it the port would
-/// try again at once and for ever, for who waits is still there, and the
-/// error would end the server's accepting. A class, because channel handlers are.
+/// file descriptor or memory for another connection. Without it, the port would
+/// retry at once and without end, because the client still waits. The error
+/// would also end the server's accepting. A class, because channel handlers are
+/// classes.
 final class AcceptPause: ChannelDuplexHandler {
     typealias InboundIn = any Channel
     typealias InboundOut = any Channel

@@ -3,11 +3,12 @@
 import NIOCore
 import NIOHTTP1
 
-/// Two rules of HTTP about bodies, of one connection. A client that asks with
-/// `Expect: 100-continue` is told to send its body. A body that is still on its
-/// way when its request has been answered, and that nobody reads any more, may
-/// take no longer than one that is read: then the connection is closed. A
-/// class, because channel handlers are.
+/// Applies two rules of HTTP about bodies to one connection. First, a client
+/// that sends `Expect: 100-continue` is told to send its body. Second, if a
+/// request has been answered while its body is still arriving and is not read
+/// any more, the rest of the body has the same time limit as a body that is
+/// read. Then the connection is closed. A class, because channel handlers are
+/// classes.
 final class BodyPatience: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -15,7 +16,8 @@ final class BodyPatience: ChannelDuplexHandler {
     typealias OutboundOut = HTTPServerResponsePart
 
     private let limit: TimeAmount
-    /// Requests whose head came and whose answer has not ended.
+    /// The number of requests whose head has arrived and whose answer has not
+    /// ended.
     private var unanswered = 0
     private var isBodyArriving = false
     private var closing: Scheduled<Void>?

@@ -4,8 +4,7 @@ package import Hummingbird
 import ServiceLifecycle
 import StrictJSON
 
-/// One request on its way: what came, who is asked, and the id that goes
-/// through every log line.
+/// One request with its approach, and the id that is in each of its log lines.
 package struct Call: Sendable {
     package let request: Request
     package let requestID: String
@@ -13,14 +12,15 @@ package struct Call: Sendable {
     package let configuration: ShellConfiguration
     package let ports: ShellPorts
     let connections: Connections
-    /// Noted where the connection is read to its end.
+    /// Set when the connection was read to its end.
     package let end = ConnectionEnd()
-    /// What this server has counted.
+    /// The counters of this server.
     package let figures: ShellFigures
-    /// Whose key let the call in; nil before one did.
+    /// The name of the key that authorised the call. Nil before that.
     package var actor: String?
 
-    /// Throws `notReady` where the server stops, or has hardly room for one more connection.
+    /// Throws `notReady` if the server is stopping, or has hardly any room for
+    /// another connection.
     package func checkReadiness() throws(RequestMistake) {
         guard !Task.isShuttingDownGracefully else {
             throw .notReady(reason: "The server is stopping.")
@@ -31,7 +31,7 @@ package struct Call: Sendable {
         }
     }
 
-    /// What stands behind `Bearer ` in the `Authorization` header.
+    /// The text after `Bearer ` in the `Authorization` header.
     package var bearer: String? {
         guard let header = request.headers[.authorization] else { return nil }
         let parts = header.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
@@ -44,13 +44,14 @@ package struct Call: Sendable {
         HTTPFields.Element.Name(name).flatMap { request.headers[$0] }
     }
 
-    /// The last value of a name in the query, percent-decoded.
+    /// Returns the last value of a query parameter, percent-decoded.
     package func query(_ name: String) -> String? {
         request.uri.queryParameters[Substring(name)].map(String.init)
     }
 
-    /// The body, as JSON of a known shape. Another type is refused: a web page can
-    /// send it anywhere without asking, JSON only where the server allows it.
+    /// Decodes the body as JSON. Another content type is rejected: a web page
+    /// can send other types to any server, but JSON only to a server that
+    /// allows it.
     package func body<Value: Decodable>(_ type: Value.Type) async throws -> Value {
         let kind = request.headers[.contentType]?.prefix { $0 != ";" }.lowercased()
         guard kind?.filter({ $0 != " " && $0 != "\t" }) == "application/json" else {
@@ -59,7 +60,8 @@ package struct Call: Sendable {
         return try StrictJSON.decode(type, from: try await bodyBytes())
     }
 
-    /// The body, of at most `max` bytes where a route takes more than others.
+    /// Returns the body. `max` is its limit in bytes, for a route that accepts
+    /// larger bodies than others.
     package func bodyBytes(max: Int? = nil) async throws -> [UInt8] {
         let limit = max ?? configuration.bodyBytesMax
         let announced = request.headers[.contentLength].flatMap { Int($0) }
@@ -78,7 +80,7 @@ package struct Call: Sendable {
             } catch let mistake as RequestMistake {
                 throw mistake
             } catch {
-                // The connection broke, or its bytes are no HTTP.
+                // The connection broke, or its bytes are not HTTP.
                 throw RequestMistake.bodyCutShort
             }
             return bytes
@@ -90,7 +92,7 @@ package struct Call: Sendable {
 
 extension Response {
     /// JSON with sorted keys and without nulls. The type is exactly
-    /// `application/json`: Apple's Python library reads no other.
+    /// `application/json`, because Apple's Python library accepts no other.
     package static func json(_ value: some Encodable, status: Int = 200) throws -> Response {
         bytes(try StrictJSON.encode(value), type: "application/json", status: status)
     }

@@ -8,14 +8,14 @@
     import Darwin
 #endif
 
-/// An address on the Internet: 4 bytes, or 16. Version 4 in version 6's
-/// clothes (`::ffff:1.2.3.4`) is version 4.
+/// An IPv4 address (4 bytes) or IPv6 address (16 bytes). An embedded IPv4
+/// address (`::ffff:1.2.3.4`) counts as IPv4.
 package struct ClientAddress: Hashable, Sendable, CustomStringConvertible {
     let bytes: [UInt8]
 
-    /// Nil for what is none in the usual spelling.
+    /// Nil if the text is not an address in its usual notation.
     package init?(_ text: String) {
-        // An interface's name is no part of who somebody is.
+        // The name of a network interface does not identify a client.
         let bare = text.split(separator: "%", omittingEmptySubsequences: false).first.map(
             String.init)
         guard let bare, let bytes = Self.parse(bare, AF_INET, 4) ?? Self.parse(bare, AF_INET6, 16)
@@ -35,8 +35,8 @@ package struct ClientAddress: Hashable, Sendable, CustomStringConvertible {
         bytes.count == 4 ? bytes[0] == 127 : bytes == [UInt8](repeating: 0, count: 15) + [1]
     }
 
-    /// What counts as one client where attempts are counted: of version 6
-    /// the network, for whoever has an address has 2^64.
+    /// The text that identifies a client when attempts are counted. For IPv6 it
+    /// is the network, because the owner of one address has 2^64 of them.
     package var description: String {
         if bytes.count == 4 { return bytes.map(String.init).joined(separator: ".") }
         return stride(from: 0, to: 8, by: 2).map {
@@ -45,7 +45,8 @@ package struct ClientAddress: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The proxies whose word is taken for who asks: addresses and networks.
+/// The proxies whose headers about the client are trusted: addresses and
+/// networks.
 public struct TrustedProxies: Hashable, Sendable {
     private struct Network: Hashable, Sendable {
         let bytes: [UInt8]
@@ -63,13 +64,14 @@ public struct TrustedProxies: Hashable, Sendable {
 
     private let networks: [Network]
 
-    /// Whether a network is so wide that strangers are in it: of version 4 less
-    /// than 8 bits of prefix, of version 6 less than 16.
+    /// Whether a network is so wide that it contains strangers: less than 8
+    /// bits of prefix for IPv4, less than 16 for IPv6.
     public var trustStrangers: Bool {
         networks.contains { $0.bits < ($0.bytes.count == 4 ? 8 : 16) }
     }
 
-    /// `10.0.0.7`, `10.0.0.0/8`, `fd00::/8`; nil where one is none of these.
+    /// Parses texts such as `10.0.0.7`, `10.0.0.0/8` and `fd00::/8`. Nil if one
+    /// of them has another form.
     public init?(_ texts: [String]) {
         guard !texts.isEmpty else { return nil }
         var networks: [Network] = []
@@ -91,30 +93,32 @@ public struct TrustedProxies: Hashable, Sendable {
     }
 }
 
-/// Who asks, and over what: read from the connection and, where that comes
-/// from a trusted proxy, from what the proxy says.
+/// How a request reached the server and from which client. It is read from the
+/// connection and, if that comes from a trusted proxy, from the proxy's
+/// headers.
 package struct Approach: Hashable, Sendable {
-    /// Nil where the connection does not tell.
+    /// Nil if the connection does not reveal it.
     package var client: ClientAddress?
-    /// The host that was asked for, without a port, lower case.
+    /// The requested host in lower case, without a port.
     package var host: String?
     /// The port on which the connection arrived.
     package var port: Int?
-    /// The word for that port, where it is not the server's own.
+    /// The name of that port, if it is not the server's main one.
     package var listener: String?
-    /// Whether others may have read it on its way: it came neither from this
-    /// machine nor over HTTPS through a trusted proxy.
+    /// Whether others may have read the request on its way: it came neither
+    /// from this machine nor over HTTPS through a trusted proxy.
     package var isExposed = false
-    /// Whether it came through a trusted proxy, which told where from.
+    /// Whether it came through a trusted proxy, which reported the client.
     var isProxied = false
-    /// Host and port as they were asked for on this connection.
+    /// The requested host and port on this connection.
     var authority: String?
-    /// How many `Host` lines there were.
+    /// The number of `Host` lines.
     var hostCount = 1
-    /// The site whose page asks, where a browser tells one.
+    /// The site of the web page that made the request, if a browser reports it.
     var origin: String?
 
-    /// - Parameter header: the values of a header, in order, joined by commas.
+    /// - Parameter header: Returns the values of a header, in order, joined by
+    ///   commas.
     init(
         peer: ClientAddress?, port: Int?, authority: String?, proxies: TrustedProxies?,
         header: (String) -> String?
@@ -135,8 +139,9 @@ package struct Approach: Hashable, Sendable {
         if let told = Self.last(header("X-Forwarded-Host")) { host = Self.host(told) }
     }
 
-    /// The last address that no trusted proxy has: what stands before it was
-    /// written by whoever asked. Where it is none, the proxy that passed it on.
+    /// Returns the last address that does not belong to a trusted proxy,
+    /// because the client may have written everything before it. If that is not
+    /// an address, returns the proxy that forwarded the request.
     private static func client(
         _ forwarded: String, behind peer: ClientAddress, _ proxies: TrustedProxies
     ) -> ClientAddress {
@@ -157,7 +162,8 @@ package struct Approach: Hashable, Sendable {
         String(text.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
     }
 
-    /// `[::1]:4780`, `store.example:443` and so on, without the port.
+    /// Returns the host of `[::1]:4780`, `store.example:443` and so on, without
+    /// the port.
     static func host(_ authority: String) -> String? {
         let host: Substring
         if authority.first == "[" {

@@ -2,9 +2,10 @@
 
 import Synchronization
 
-/// Whether a request's connection was read to its end while somebody watched
-/// whether the client goes: then it carries no other request, and every answer
-/// says so, a refusal too. A class, because the door and the shell share it.
+/// Whether a request's connection was read to its end while the server watched
+/// for the client to leave. Such a connection can carry no other request, and
+/// every answer on it says so, also an error. A class, because the door and the
+/// shell share it.
 package final class ConnectionEnd: Sendable {
     private let flag = Mutex(false)
 

@@ -5,17 +5,17 @@ import NIOCore
 public import StoreWire
 import Synchronization
 
-/// How many files and connections the process may have open at once, and how
-/// many of them connections leave to the rest: databases, keys, calls to other
-/// servers, and what the runtime opens for itself.
+/// How many file descriptors the process may have open at once, and how many of
+/// them are reserved for everything except connections: databases, keys, calls
+/// to other servers, and the runtime.
 public struct Descriptors: Hashable, Sendable {
-    /// With fewer a server does not start.
+    /// With a lower limit a server does not start.
     public static let limitMin = 256
 
-    /// What the operating system allows the process.
+    /// The operating system's limit for the process.
     public let limit: Int
-    /// How many of them no connection uses: a quarter, at least 128 and at most
-    /// 1,024. A realm in SQLite takes about twenty.
+    /// How many descriptors connections do not use: a quarter, at least 128 and
+    /// at most 1,024. A realm in SQLite uses about twenty.
     public let reserve: Int
 
     /// Throws ``WireError`` `descriptorsTooFew`.
@@ -31,16 +31,16 @@ public struct Descriptors: Hashable, Sendable {
         reserve = min(max(limit / 4, 128), 1024)
     }
 
-    /// How many connections there is room for.
+    /// The most connections that leave the reserve free.
     public var connectionsMax: Int { limit - reserve }
 }
 
-/// The open connections of one server, at all of its ports together. A class,
-/// because its ports share it.
+/// The open connections of one server, at all of its ports. A class, because
+/// the ports share it.
 final class Connections: Sendable {
     private struct State {
         var count = 0
-        /// Asks each port to accept again.
+        /// Functions that make a port accept again.
         var ports: [@Sendable () -> Void] = []
     }
 
@@ -54,14 +54,15 @@ final class Connections: Sendable {
     var count: Int { state.withLock(\.count) }
     var hasRoom: Bool { count < max }
 
-    /// Whether fewer than one in twenty places are free: then a load balancer
-    /// had better send new clients elsewhere.
+    /// Whether fewer than one in twenty places are free. A load balancer should
+    /// then send new clients elsewhere.
     var isNearlyFull: Bool { count > max - max / 20 }
 
     func opened() { state.withLock { $0.count += 1 } }
 
     func closed() {
-        // Another port than the one that lost a connection may wait for room.
+        // The port that waits for room may be another than the one that lost a
+        // connection.
         let waiting = state.withLock { state in
             state.count -= 1
             return state.count == max - 1 ? state.ports : []
@@ -69,13 +70,14 @@ final class Connections: Sendable {
         for accept in waiting { accept() }
     }
 
-    /// A port waits for room, too, where all connections are at other ports.
+    /// Registers a port. It also waits for room while all connections are at
+    /// other ports.
     func add(port accept: @escaping @Sendable () -> Void) {
         state.withLock { $0.ports.append(accept) }
     }
 }
 
-/// One port's part in ``Connections``.
+/// One port's view of ``Connections``.
 struct SharedConnections: AvailableConnectionsDelegate {
     let connections: Connections
 

@@ -2,20 +2,20 @@
 
 import Synchronization
 
-/// The time-outs of all requests. Those of one length share a timer that
-/// ticks eight times in it and stands still while nobody waits; an end is
-/// told up to an eighth late, and never early. A class, because all requests
+/// The time-outs of all requests. Time-outs of equal length share a timer that
+/// ticks eight times in this length and stops while there are none. A time-out
+/// ends up to an eighth late and never early. A class, because all requests
 /// share it.
 final class Deadlines: Sendable {
     static let ticksInLimit = 8
 
-    /// Who waits for one length of time.
+    /// The waiting tasks with one length of time.
     private struct Ring {
         var tick = 0
         var isTicking = false
         var nextNumber = 0
-        /// By the tick that ends the waiting, then by number; nil until its
-        /// task is there to be told.
+        /// By the tick that ends the wait, then by number. Nil until the task
+        /// is suspended.
         var waiting: [Int: [Int: CheckedContinuation<Void, Never>?]] = [:]
     }
 
@@ -32,10 +32,10 @@ final class Deadlines: Sendable {
         self.sleep = sleep
     }
 
-    /// How long the timer of a time-out sleeps at a time.
+    /// How long the timer of a time-out sleeps at once.
     static func tick(of limit: Duration) -> Duration { limit / ticksInLimit }
 
-    /// Returns when `limit` is over, or at once when the task is cancelled.
+    /// Returns after `limit`, or at once when the task is cancelled.
     func wait(_ limit: Duration) async {
         let ticket = take(limit)
         await withTaskCancellationHandler {
@@ -50,7 +50,7 @@ final class Deadlines: Sendable {
     private func take(_ limit: Duration) -> Ticket {
         let (ticket, starts) = rings.withLock { rings in
             var ring = rings[limit] ?? Ring()
-            // The tick under way may be nearly over: it does not count.
+            // The current tick may be nearly over, so it is not counted.
             let tick = ring.tick + Self.ticksInLimit + 1
             let ticket = Ticket(limit: limit, tick: tick, number: ring.nextNumber)
             let starts = !ring.isTicking
@@ -64,7 +64,7 @@ final class Deadlines: Sendable {
         return ticket
     }
 
-    /// False when the waiting is over already.
+    /// Returns false if the wait is over already.
     private func put(_ continuation: CheckedContinuation<Void, Never>, _ ticket: Ticket) -> Bool {
         rings.withLock { rings in
             let places = rings[ticket.limit]?.waiting[ticket.tick]
@@ -81,15 +81,15 @@ final class Deadlines: Sendable {
         }
     }
 
-    /// Ticks until nobody waits.
+    /// Ticks until no task waits.
     private func run(_ limit: Duration) async {
         repeat {
-            // Ends early for no one: nobody cancels this task.
+            // Never ends early, because this task is never cancelled.
             try? await sleep(Self.tick(of: limit))
         } while ticked(limit)
     }
 
-    /// Ends what is over. Says whether somebody still waits.
+    /// Ends the waits that are over. Returns whether any are left.
     private func ticked(_ limit: Duration) -> Bool {
         let (over, isOn) = rings.withLock { rings in
             var ring = rings[limit] ?? Ring()

@@ -5,13 +5,14 @@ import Storage
 package import StoreWire
 import StrictJSON
 
-/// The answer to a request that failed: what is told, and what is logged.
-/// Nothing of the inside is told: a fault's reason goes to the log.
+/// The answer to a failed request, and what is logged about it. The answer
+/// contains nothing internal: the reason of a fault is only logged.
 package struct ErrorAnswer: Sendable {
     package let response: Response
-    /// The refusal's code, for the log.
+    /// The code of the refusal, for the log.
     package let code: String?
-    /// What went wrong on our side, for the log; nil when the request was at fault.
+    /// The fault on the server's side, for the log. Nil if the request was
+    /// wrong.
     package let fault: String?
 
     package init(response: Response, code: String?, fault: String? = nil) {
@@ -32,8 +33,9 @@ package struct ErrorAnswer: Sendable {
         self.init(response: response, code: error.code, fault: fault)
     }
 
-    /// What any server may meet: mistakes of the shell, bodies of the wrong
-    /// shape, faults of the storage, a server that stops. All else is a bug.
+    /// Explains the errors that any server may meet: mistakes found by the
+    /// shell, malformed bodies, faults of the storage, a server that is
+    /// stopping. All other errors are bugs.
     package init(_ error: any Error, words: ErrorWords) {
         switch error {
         case let mistake as RequestMistake: self.init(mistake: mistake, words)
@@ -74,7 +76,8 @@ package struct ErrorAnswer: Sendable {
         case .bodyTimedOut: self.init(408, error)
         case .timedOut: self.init(503, error, retryAfterSeconds: 1, fault: "timed out")
         case .notReady(let reason): self.init(503, error, retryAfterSeconds: 1, fault: reason)
-        // Nobody reads it; the number is the one that proxies log for this.
+        // Nobody reads this answer. 499 is the status that proxies log in this
+        // case.
         case .clientGone: self.init(499, error)
         case .turnedAway(let status, _): self.init(status, error)
         }

@@ -3,13 +3,13 @@
 import StoreWire
 import StrictJSON
 
-/// How one server words what every server may have to say.
+/// The texts of one server for the errors that every server may report.
 package struct ErrorWords: Sendable {
-    /// What answers: `store`, `ledger`.
+    /// The kind of server: `store`, `ledger`.
     let subject: String
-    /// Which addresses there are.
+    /// The addresses that the server has.
     let addresses: String
-    /// What to do where a request's outcome is not known.
+    /// What to do if the outcome of a request is unknown.
     let remedy: String
 
     package init(subject: String, addresses: String, askAgain: String) {
@@ -30,19 +30,19 @@ package struct ErrorWords: Sendable {
             remedy: "ask again in a moment")
     }
 
-    /// The database cannot be reached or be used now; nothing was written.
+    /// The database cannot be reached or used at present. Nothing was written.
     var storageUnavailable: WireError {
         unusable(
             code: "storageUnavailable", "does not answer as it should",
             rule: "its database can be reached")
     }
 
-    /// No room is left where the database lies; nothing was written.
+    /// The database's disk is full. Nothing was written.
     var storageFull: WireError {
         unusable(code: "storageFull", "is full", rule: "there is room for what is written")
     }
 
-    /// The database takes no writes; nothing was written.
+    /// The database is read-only. Nothing was written.
     var storageReadOnly: WireError {
         unusable(code: "storageReadOnly", "may only be read", rule: "its database takes writes")
     }

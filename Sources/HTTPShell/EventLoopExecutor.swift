@@ -5,12 +5,11 @@ import Logging
 import NIOCore
 import NIOHTTP1
 
-/// Runs a task on a connection's event loop: reading, answering and writing
-/// then change no thread, and only what a disk holds up comes from another.
-/// A class because executors are.
+/// Runs a task on a connection's event loop. So reading, answering and writing
+/// do not change threads. A class, because executors are classes.
 ///
-/// Nothing that such a task does may block: what takes long or waits for a
-/// disk has threads of its own (`Storage`, `Passwords`).
+/// Such a task must not block. Slow work and work on disks have threads of
+/// their own (`Storage`, `Passwords`).
 final class EventLoopExecutor: TaskExecutor {
     private let loop: any EventLoop
 
@@ -24,12 +23,13 @@ final class EventLoopExecutor: TaskExecutor {
     }
 }
 
-/// HTTP/1.1 whose requests are answered on their connection's event loop.
+/// HTTP/1.1 with requests that are answered on their connection's event loop.
 struct LoopHTTP1: ServerChildChannel {
     let http: HTTP1Channel
     let bodyTimeout: TimeAmount
-    /// A connection with a higher number is closed at once: numbers are given out
-    /// from the lowest free one on, so that other things have taken the rest.
+    /// A connection with a higher descriptor is closed at once. Descriptors are
+    /// assigned from the lowest free one, so a high one means that the rest are
+    /// used for other things.
     let descriptorMax: Int32
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {

@@ -9,10 +9,9 @@ import StoreWire
 import Synchronization
 import UnixSignals
 
-/// What every server of this project does alike: it listens, keeps limits
-/// and time-outs, gives each request an id and one line of log, turns what
-/// is thrown into JSON, and stops gracefully. What it answers is its
-/// ``RequestHandler``'s.
+/// The common part of every server of this project. It listens, applies limits
+/// and time-outs, gives each request an id and a log line, converts errors to
+/// JSON, and stops gracefully. Its ``RequestHandler`` answers the requests.
 package struct HTTPShell: Sendable {
     private let handler: any RequestHandler
     private let configuration: ShellConfiguration
@@ -33,14 +32,13 @@ package struct HTTPShell: Sendable {
         figures = ShellFigures(connections, configuration, ports)
     }
 
-    /// Serves until SIGTERM or SIGINT arrives or the calling task is
-    /// cancelled. Then it takes no more connections, answers those who wait,
-    /// lets requests under way end within the configured time, runs `close`
-    /// and returns.
+    /// Serves until SIGTERM or SIGINT arrives or the calling task is cancelled.
+    /// Then it accepts no more connections, answers the waiting requests, gives
+    /// running requests the configured time to end, calls `close` and returns.
     ///
-    /// `onReady` is told the port once the server listens on it, and those of
-    /// its other listeners by name. Throws ``WireError`` `cannotListen` where
-    /// it cannot listen on one of them, after `close` too.
+    /// `onReady` receives the port once the server listens on it, and the ports
+    /// of the other listeners by name. Throws ``WireError`` `cannotListen` if
+    /// it cannot listen on one of them, also after calling `close`.
     package func run(
         onReady: @escaping @Sendable (_ port: Int, _ others: [String: Int]) async -> Void,
         close: @Sendable () async -> Void
@@ -62,7 +60,8 @@ package struct HTTPShell: Sendable {
             logger: quiet)
         group.maximumGracefulShutdownDuration = configuration.shutdownTimeout
         let running = ServiceGroup(configuration: group)
-        // A task of its own: cancelling the caller asks it to stop, gently.
+        // In a separate task, so that cancelling the caller requests a graceful
+        // stop.
         let serving = Task { try await running.run() }
         let outcome = await withTaskCancellationHandler {
             await serving.result
@@ -79,7 +78,7 @@ package struct HTTPShell: Sendable {
         _ listening: Listening, port: Int, onReady: @escaping @Sendable (Int) async -> Void
     ) -> some Service {
         let logger = logger
-        // Half of the reserve is what the rest of the process is sure to have.
+        // The rest of the process is certain to have half of the reserve.
         let descriptorMax = Int32(
             clamping: configuration.descriptors.map { $0.limit - $0.reserve / 2 } ?? .max)
         let idle = TimeAmount.nanoseconds(configuration.idleTimeout.nanoseconds)
@@ -106,7 +105,8 @@ package struct HTTPShell: Sendable {
             logger: quiet)
     }
 
-    /// A port waits for room that another port gives up, and for descriptors.
+    /// Makes a port wait for room that another port releases, and for file
+    /// descriptors.
     private func prepare(_ port: any Channel) async {
         let logger = logger
         connections.add { port.eventLoop.execute { port.pipeline.read() } }
@@ -116,7 +116,8 @@ package struct HTTPShell: Sendable {
         }.get()
     }
 
-    /// For the libraries below: their own words only where something is wrong.
+    /// The logger for the libraries below, with their messages about problems
+    /// only.
     private var quiet: Logger {
         var quiet = logger
         quiet.logLevel = max(logger.logLevel, .warning)
@@ -134,7 +135,7 @@ package struct HTTPShell: Sendable {
     }
 }
 
-/// Which ports are listened on. A class, because all listeners share it.
+/// The ports that are listened on. A class, because all listeners share it.
 final class Listening: Sendable {
     private struct State {
         var main: Int?
@@ -145,12 +146,13 @@ final class Listening: Sendable {
     private let wanted: Int
     private let state = Mutex(State())
 
-    /// `others`: how many listeners there are beside the server's own.
+    /// `others`: the number of listeners beside the server's main one.
     init(others: Int) {
         wanted = others
     }
 
-    /// Takes down that a port is listened on; the last to come is told all.
+    /// Records that a port is listened on. Returns all ports once the last one
+    /// is.
     func bind(_ port: Int, _ name: String?) -> (port: Int, others: [String: Int])? {
         state.withLock { state in
             if let name {

@@ -3,7 +3,7 @@
 import Storage
 package import StoreWire
 
-/// What a shell itself finds wrong with a request, before any use case.
+/// Problems with a request that the shell itself finds, before any use case.
 package enum RequestMistake: Error, Hashable {
     case unknownPath
     case wrongMethod(allowed: [String])
@@ -11,32 +11,34 @@ package enum RequestMistake: Error, Hashable {
     case bodyTooLarge(bytesMax: Int)
     case bodyTimedOut
     case bodyCutShort
-    /// The answer took too long and was given up.
+    /// The answer took too long and was abandoned.
     case timedOut
     case notReady(reason: String)
-    /// It came neither from this machine nor over HTTPS through a proxy that
-    /// is trusted.
+    /// It came neither from this machine nor over HTTPS through a trusted
+    /// proxy.
     case notThroughProxy
-    /// Too many wait already.
+    /// Too many requests are waiting already.
     case tooManyWaiting
-    /// Too many of this customer, or from this address, wait already.
+    /// Too many requests of this customer or from this address are waiting
+    /// already.
     case tooManyWaitingHere
     /// There is no `Host`, or more than one.
     case hostInvalid
-    /// Nobody configured the name that was asked for.
+    /// The requested host name is not configured.
     case hostUnknown
-    /// Another site's page asks.
+    /// A page of another site made the request.
     case originForeign
-    /// The body is of another type than JSON.
+    /// The body is not JSON.
     case contentTypeWrong
-    /// Whoever asked has gone: nobody hears the answer.
+    /// The client has gone and will not receive the answer.
     case clientGone
-    /// What a server's own doors turn away, with its status.
+    /// A rejection by a server's own doors, with its status.
     case turnedAway(status: Int, WireError)
 }
 
 extension RequestMistake {
-    /// What a server that is not ready says of whatever its storage threw.
+    /// Converts an error of the storage to the mistake that a server reports
+    /// when it is not ready.
     package static func unready(_ error: any Error) -> RequestMistake {
         let fault = (error as? StorageFault)?.code
         return fault == .full || fault == .readOnly

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The host names under which a server answers. A web page can give a name of
-/// its own the address 127.0.0.1 and then ask this server in the name of whoever
-/// looks at the page, so that a name nobody configured is refused.
+/// The host names under which a server answers. A web page can bind its own
+/// name to the address 127.0.0.1 and then send requests to this server on
+/// behalf of the person who views it. So names that are not configured are
+/// rejected.
 public struct ServedNames: Hashable, Sendable {
     private var names: Set<String> = []
-    /// Whether what comes through a trusted proxy is asked under these names too:
-    /// only where the operator has told under which name the proxy is reached.
+    /// Whether requests through a trusted proxy must use these names too. Only
+    /// if the operator has configured the name under which the proxy is
+    /// reached.
     public var coversProxies = false
 
     public init() {}
@@ -14,14 +16,16 @@ public struct ServedNames: Hashable, Sendable {
     /// Adds a name or an address, without a port.
     public mutating func add(_ name: String) { names.insert(Self.plain(name)) }
 
-    /// Whether the server answers under a name: this machine's own, or one that was added.
+    /// Whether the server answers under a name: this machine's own, or an added
+    /// one.
     func contains(_ host: String) -> Bool {
         let name = Self.plain(host)
         return name == "localhost" || name.hasSuffix(".localhost")
             || ClientAddress(name)?.isLoopback == true || names.contains(name)
     }
 
-    /// One host, one spelling: `Store.Example.` is `store.example`.
+    /// Returns the canonical form of a host: `store.example` for
+    /// `Store.Example.`.
     private static func plain(_ name: String) -> String {
         let low = name.lowercased()
         return low.last == "." ? String(low.dropLast()) : low
@@ -29,9 +33,10 @@ public struct ServedNames: Hashable, Sendable {
 }
 
 extension ShellConfiguration {
-    /// Refuses a request under a foreign name or from another site's page. Throws
-    /// `hostInvalid`, `hostUnknown` and `originForeign`. `isOpen`: what a load
-    /// balancer asks, which may name no host or the machine's own address.
+    /// Rejects a request under a foreign name or from another site's page.
+    /// Throws `hostInvalid`, `hostUnknown` and `originForeign`. `isOpen`:
+    /// whether a load balancer uses the address. It may send no host or the
+    /// machine's own address.
     func check(_ approach: Approach, isOpen: Bool) throws(RequestMistake) {
         guard approach.hostCount < 2 else { throw .hostInvalid }
         guard !isOpen else { return }
@@ -43,7 +48,7 @@ extension ShellConfiguration {
         guard Self.isSite(origin, of: approach) else { throw .originForeign }
     }
 
-    /// Whether an origin is the site that was asked: the same host, and on this
+    /// Whether an origin is the requested site: the same host and, on this
     /// machine, where several servers share a host, the same port.
     private static func isSite(_ origin: String, of approach: Approach) -> Bool {
         guard let scheme = ["http://", "https://"].first(where: { origin.hasPrefix($0) }) else {

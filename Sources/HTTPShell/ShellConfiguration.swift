@@ -5,52 +5,54 @@ public import StoreWire
 
 /// Where a server listens, and its limits.
 public struct ShellConfiguration: Sendable {
-    /// A loopback address or `localhost`; any, behind a proxy.
+    /// A loopback address or `localhost`. Any address if there is a proxy.
     public let host: String
-    /// 0: any free one.
+    /// 0 selects a free port.
     public let port: Int
-    /// Ports beside it, each with a word of its own for whoever answers.
+    /// Further ports. The request handler receives the listener's name.
     public var listeners: [Listener] = []
     /// The proxies that end TLS in front of this server.
     public let proxies: TrustedProxies?
-    /// Connections open at once, at all ports together; the next client waits until one closes.
+    /// The most open connections at all ports together. Further clients wait
+    /// until one closes.
     public var connectionsMax = 16_384
-    /// Requests that wait for changes at once; the next one is refused.
+    /// The most requests that wait for changes at once. Further ones are
+    /// rejected.
     public var waitingMax = 12_288
-    /// How many of them one customer may have; where it is not set, an eighth of
-    /// all, and at most 256.
+    /// How many of them one customer may have. By default an eighth of all, and
+    /// at most 256.
     public var waitingPerCustomerMax: Int {
         get { waitingOfCustomer ?? max(1, min(256, waitingMax / 8)) }
         set { waitingOfCustomer = newValue }
     }
     private var waitingOfCustomer: Int?
-    /// How many of them one client's address may have, where a proxy tells it.
+    /// How many of them one client's address may have, if a proxy reports it.
     public var waitingPerAddressMax: Int { max(1, waitingMax / 8) }
-    /// The host names under which the server is asked, beside this machine's own.
+    /// The host names of the server, in addition to this machine's own.
     public var names = ServedNames()
-    /// What the process may have open; nil where it is not known.
+    /// The process's file descriptors. Nil if unknown.
     public private(set) var descriptors: Descriptors?
-    /// Bytes of a request's body: a request for 1000 products of the longest
-    /// ids fits in.
+    /// The most bytes in a request's body. A request for 1000 products with the
+    /// longest ids fits.
     public var bodyBytesMax = 512 * 1024
     /// How long a request's body may take to arrive.
     public var bodyTimeout = Duration.seconds(15)
-    /// How long an answer may take, waiting for changes apart.
+    /// How long an answer may take, except while it waits for changes.
     public var requestTimeout = Duration.seconds(60)
-    /// How long the storage may take to say that it is there.
+    /// How long the storage may take to answer that it works.
     public var readyTimeout = Duration.seconds(2)
-    /// How long a connection may be silent between requests, or take over a
+    /// How long a connection may be silent between requests, or take for a
     /// request's head.
     public var idleTimeout = Duration.seconds(75)
-    /// How long requests under way may take to end once the server stops.
+    /// How long running requests may take to end once the server stops.
     public var shutdownTimeout = Duration.seconds(10)
     /// Whether SIGTERM and SIGINT stop the server.
     public var stopsOnSignals = true
 
-    /// A port beside the server's own.
+    /// A port in addition to the server's main one.
     public struct Listener: Hashable, Sendable {
         public let name: String
-        /// 0: any free one.
+        /// 0 selects a free port.
         public let port: Int
 
         /// Throws ``WireError`` `portInvalid`.
@@ -81,9 +83,9 @@ public struct ShellConfiguration: Sendable {
         if !["0.0.0.0", "::"].contains(host) { names.add(host) }
     }
 
-    /// Lowers the limits of connections to what the process may have open. Each
-    /// connection takes a descriptor, and a process without any can neither read
-    /// a key nor open a database. True where the limits were lowered.
+    /// Lowers the limits of connections to the process's file descriptors. Each
+    /// connection needs one, and a process without any can neither read a key
+    /// nor open a database. Returns true if the limits were lowered.
     public mutating func fit(into descriptors: Descriptors) -> Bool {
         self.descriptors = descriptors
         guard connectionsMax > descriptors.connectionsMax else { return false }
@@ -91,7 +93,7 @@ public struct ShellConfiguration: Sendable {
         return true
     }
 
-    /// Sets how many connections may be open. A quarter of them stays free for
+    /// Sets the most open connections. A quarter of them stays free for
     /// requests that do not wait.
     public mutating func limitConnections(to count: Int) {
         connectionsMax = count
@@ -104,7 +106,8 @@ public struct ShellConfiguration: Sendable {
             rule: "0 (any free one) to 65535", remedy: "choose another, or leave it out")
     }
 
-    /// Takes the address under which others reach the server; nil changes nothing.
+    /// Adds the host of the address under which others reach the server. Nil
+    /// changes nothing.
     public mutating func reach(at publicURL: String?) {
         guard
             let rest = publicURL?.split(separator: "/", maxSplits: 1).last?.drop(while: {
@@ -116,8 +119,8 @@ public struct ShellConfiguration: Sendable {
         names.coversProxies = true
     }
 
-    /// Whether a host is this machine, by its spelling alone: no name but
-    /// `localhost` is looked up.
+    /// Whether a host is this machine, by its text alone. No name except
+    /// `localhost` is recognised.
     public static func isLoopback(_ host: String) -> Bool {
         if host == "localhost" || host == "::1" { return true }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
@@ -129,15 +132,15 @@ public struct ShellConfiguration: Sendable {
     }
 }
 
-/// What a server needs from outside: time to wait by, never to date by, and
-/// randomness for the ids of requests that bring none.
+/// The external functions that a server needs: waiting and measuring time, but
+/// no dates, and randomness for the ids of requests without one.
 public struct ShellPorts: Sendable {
-    /// Waits; ends early with an error when its task is cancelled.
+    /// Sleeps. Ends early with an error when its task is cancelled.
     public var sleep: @Sendable (Duration) async throws -> Void
-    /// Time since some instant, that never goes back.
+    /// The time since a fixed instant. It never decreases.
     public var monotonic: @Sendable () -> Duration
     public var randomness: Randomness
-    /// How many descriptors the process has open; nil where it is not known.
+    /// How many file descriptors the process has open. Nil if unknown.
     public var openDescriptors: @Sendable () -> Int? = { nil }
     private let deadlines: Deadlines
 
@@ -151,7 +154,7 @@ public struct ShellPorts: Sendable {
         deadlines = Deadlines(sleep: sleep)
     }
 
-    /// Runs `body`, but no longer than `limit` and an eighth: it is cancelled then.
+    /// Runs `body` and cancels it after `limit`, or up to an eighth later.
     package func deadline<Answer: Sendable>(
         _ limit: Duration, or late: RequestMistake,
         _ body: @escaping @Sendable () async throws -> Answer

@@ -3,7 +3,7 @@
 import Hummingbird
 import Logging
 
-/// What a connection tells of whoever is at its other end.
+/// What a connection reveals about its client.
 struct ShellContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     let peer: String?
@@ -26,7 +26,7 @@ extension Approach {
             let values = request.headers[values: name]
             return values.isEmpty ? nil : values.joined(separator: ",")
         }
-        // The first of them became the request's authority.
+        // The first `Host` line became the request's authority.
         let more = HTTPFields.Element.Name("Host").map { request.headers[values: $0].count } ?? 0
         hostCount = (request.head.authority == nil ? 0 : 1) + more
     }

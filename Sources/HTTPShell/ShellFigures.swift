@@ -4,7 +4,7 @@ import Commerce
 package import Hummingbird
 import Synchronization
 
-/// One figure as Prometheus' text format has it, with its samples.
+/// One figure with its samples, in Prometheus' text format.
 public struct Figure: Sendable {
     public enum Kind: String, Sendable {
         case counter, gauge
@@ -58,12 +58,12 @@ public struct Figure: Sendable {
     }
 }
 
-/// What one server counts of its requests, for Prometheus. A class, because
-/// every request adds to it. Its labels are few: routes with their changing
-/// parts left open, methods, statuses.
+/// Counts the requests of one server, for Prometheus. A class, because every
+/// request adds to it. It has few labels: methods, statuses, and routes without
+/// their variable parts.
 ///
-/// There is no library behind it: swift-metrics is one registry a process,
-/// and a process may hold several servers.
+/// It uses no library, because swift-metrics has one registry per process, and
+/// a process may run several servers.
 package final class ShellFigures: Sendable {
     private struct Request: Hashable, Comparable {
         let route: String
@@ -76,7 +76,8 @@ package final class ShellFigures: Sendable {
     }
 
     private struct Durations {
-        /// Of each bound, how many took no longer; the last is all.
+        /// For each bound, how many requests took no longer. The last element
+        /// counts all.
         var buckets = [Int](repeating: 0, count: ShellFigures.bounds.count + 1)
         var seconds = 0.0
 
@@ -108,8 +109,8 @@ package final class ShellFigures: Sendable {
         self.ports = ports
     }
 
-    /// - Parameter duration: nil for an answer that took the time it was
-    ///   asked to take.
+    /// - Parameter duration: Nil for a request that waited as long as it was
+    ///   asked to.
     func count(_ route: String, _ method: String, _ status: Int, _ duration: Duration?) {
         let request = Request(route: route, method: method, status: status)
         let seconds = duration.map { $0 / .seconds(1) }
@@ -119,8 +120,8 @@ package final class ShellFigures: Sendable {
         }
     }
 
-    /// An answer in Prometheus' text format: these figures, those that a server
-    /// adds, and how many commits it made, where somebody counts them.
+    /// Returns an answer in Prometheus' text format: these figures, those of a
+    /// server, and the number of commits if it is counted.
     package func response(_ more: [Figure], commits: Int?) -> Response {
         let counted = commits.map {
             Figure(
@@ -130,7 +131,7 @@ package final class ShellFigures: Sendable {
         return .bytes(Array(text.utf8), type: "text/plain; version=0.0.4; charset=utf-8")
     }
 
-    /// The text of these figures, and of those that a server adds.
+    /// Returns the text of these figures and of those that a server adds.
     func text(_ more: [Figure]) -> String {
         let (requests, durations) = state.withLock { ($0.requests, $0.durations) }
         let answered = Figure(
@@ -149,8 +150,8 @@ package final class ShellFigures: Sendable {
         return ([answered, waits] + limits + more).map(\.text).joined() + Self.histogram(durations)
     }
 
-    /// How near the process is to the ends of what it may have open. Two names
-    /// are those that Prometheus' own libraries give these figures.
+    /// How close the process is to its limits. Two of the names are those that
+    /// Prometheus' own libraries use.
     private var limits: [Figure] {
         func gauge(_ name: String, _ help: String, _ value: Int?) -> Figure? {
             value.map { Figure(name, .gauge, help, [.init(Double($0))]) }

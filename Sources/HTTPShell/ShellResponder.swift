@@ -4,25 +4,26 @@ import Commerce
 package import Hummingbird
 import Logging
 
-/// What a server answers: it finds what a request asks for, and words what
-/// is thrown on the way.
+/// The part of a server that differs: it finds what a request asks for, and
+/// converts errors to answers.
 package protocol RequestHandler: Sendable {
-    /// Reads method, path and query alone. Throws ``RequestMistake``.
+    /// Uses only method, path and query. Throws ``RequestMistake``.
     func match(_ call: Call) throws -> MatchedRequest
 
-    /// The status and body for what was thrown.
+    /// Returns the status and body for an error.
     func explain(_ error: any Error) -> ErrorAnswer
 }
 
-/// A request whose address is known.
+/// A request with a known address.
 package struct MatchedRequest: Sendable {
-    /// The address with its changing parts left open, for the log.
+    /// The address without its variable parts, for the log.
     let pattern: String
-    /// More that the log should tell: never a secret or a name.
+    /// Further facts for the log. Never a secret or a name.
     let facts: [String: String]
-    /// Whether the answer takes the time it was asked to take.
+    /// Whether the answer waits as long as the request asks.
     let waitsByItself: Bool
-    /// Whether it may be asked over plain HTTP from anywhere: it holds no secret.
+    /// Whether it is allowed over plain HTTP from anywhere, because it contains
+    /// no secret.
     let isOpen: Bool
     let answer: @Sendable () async throws -> Response
 
@@ -39,7 +40,7 @@ package struct MatchedRequest: Sendable {
     }
 }
 
-/// Turns one request into one answer and one log line.
+/// Answers one request and logs one line.
 struct ShellResponder: HTTPResponder {
     typealias Context = ShellContext
 
@@ -96,7 +97,7 @@ struct ShellResponder: HTTPResponder {
         }
     }
 
-    /// The id that came, where it is one; else a new one.
+    /// Returns the request's own id if it is well-formed, otherwise a new one.
     private func requestID(_ request: Request) -> String {
         if let name = HTTPFields.Element.Name(Self.requestIDName),
             let id = request.headers[name], Self.isRequestID(id)
@@ -116,21 +117,21 @@ struct ShellResponder: HTTPResponder {
     }
 }
 
-/// What one request leaves in the log: never a token, a password, a name or
-/// a raw address.
+/// What is logged about one request. Never a token, a password, a name or a
+/// complete address.
 struct RequestLine {
     let method: String
     let requestID: String
-    /// Missing where the address is none of ours.
+    /// Missing if the address is unknown.
     var pattern: String?
     var facts: [String: String] = [:]
-    /// Whether it may take the time it was asked to take.
+    /// Whether the request may wait as long as it asks.
     var waits = false
     var status = 0
     var duration = Duration.zero
-    /// The code of a refusal.
+    /// The code of the refusal.
     var code: String?
-    /// What went wrong on our side.
+    /// The fault on the server's side.
     var fault: String?
 
     init(method: String, requestID: String) {

@@ -2,10 +2,11 @@
 
 import Synchronization
 
-/// The requests that wait for changes: in all, of each customer, and of each
-/// client's address. A class, because all requests share it.
+/// Counts the requests that wait for changes: all of them, those of each
+/// customer, and those of each client's address. A class, because all requests
+/// share it.
 final class WaitingPlaces: Sendable {
-    /// Whose share a place is taken from.
+    /// The owner of a share of the places.
     enum Holder: Hashable, Sendable {
         case customer(String)
         case address(String)
@@ -20,9 +21,9 @@ final class WaitingPlaces: Sendable {
 
     var count: Int { state.withLock(\.count) }
 
-    /// Takes a place among `max`, and one of each holder's share. Throws
-    /// `tooManyWaiting` where there is none left, `tooManyWaitingHere` where a
-    /// holder has all of its share.
+    /// Takes one of `max` places, and one of each holder's share. Throws
+    /// `tooManyWaiting` if all are taken, and `tooManyWaitingHere` if a
+    /// holder's share is.
     func take(
         max: Int, shares: [Holder: Int]
     ) throws(RequestMistake) {
@@ -50,8 +51,9 @@ final class WaitingPlaces: Sendable {
 }
 
 extension Call {
-    /// Waits in a place of the customer's share, and of the address's where a
-    /// proxy tells which one that is: on one machine all have the same.
+    /// Runs `body` in a place of the customer's share. If a proxy reports the
+    /// client's address, it also counts in the address's share. Without a
+    /// proxy, all clients are on one machine and have the same address.
     package func waiting<Answer>(
         ofCustomer customer: String, _ body: () async throws -> Answer
     ) async throws -> Answer {
