@@ -4,7 +4,7 @@ import Commerce
 import Storage
 import StoreWire
 
-/// A purchase as a row of the book.
+/// A purchase as a row of the ledger's books.
 struct BookedPurchase: Hashable, Sendable {
     let key: PurchaseKey
     let facts: BookedFacts
@@ -48,7 +48,7 @@ struct BookedPurchase: Hashable, Sendable {
         revision = try row.integer("revision")
     }
 
-    /// Why no unit of it can be spent; nil where one can.
+    /// Why none of its units can be spent. Nil if one can.
     var unspendable: Unspendable? {
         if !facts.isRedeemable { return .notRedeemable }
         if fate.revokedAt != nil { return .revoked }
@@ -66,21 +66,22 @@ struct BookedPurchase: Hashable, Sendable {
             revision: revision)
     }
 
-    /// Why a purchase cannot be spent, in the order in which it is told.
+    /// Why a purchase cannot be spent. The cases are in order of precedence.
     enum Unspendable: Hashable, Sendable, CaseIterable {
         case notRedeemable, revoked, spent
     }
 }
 
-/// What taking a proof asks of the book: decided by values alone.
+/// The change that a proof requires in the books. Decided from values alone.
 enum Taking: Hashable, Sendable {
-    /// It says nothing new.
+    /// The proof contains nothing new.
     case nothing
-    /// Enter it, claim it or write its fate, as far as they are given.
+    /// Insert the purchase, assign it to `account`, or write its fate, as far
+    /// as these are given.
     case change(account: String?, fate: PurchaseFate?)
 
-    /// Refuses a proof that contradicts the book: `purchaseContradicts`,
-    /// naming the field, and `purchaseClaimed`.
+    /// Rejects a proof that contradicts the books: `purchaseContradicts` with
+    /// the field, and `purchaseClaimed`.
     static func decide(
         _ booked: BookedPurchase, _ proven: ProvenPurchase, account: String?
     ) throws(LedgerRefusal) -> Taking {

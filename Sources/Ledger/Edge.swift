@@ -2,16 +2,16 @@
 
 import Commerce
 
-/// The rules that words from outside keep before anything reads them.
+/// The rules for foreign text, applied before anything else reads it.
 enum Edge {
-    /// Longest text of a field, in UTF-8 bytes.
+    /// The longest text of a field, in UTF-8 bytes.
     static let textBytesMax = 255
-    /// A purpose may be a sentence.
+    /// The longest purpose, which may be a sentence.
     static let purposeBytesMax = 1024
-    /// Purchases on a page of the unspent list.
+    /// The most purchases on a page of the unspent list.
     static let pageMax = 100
 
-    /// Text that a database can hold and that says something.
+    /// Returns the text if it is not empty and a database can store it.
     static func text(
         _ value: String, _ field: String, bytesMax: Int = textBytesMax
     ) throws(LedgerRefusal) -> String {
@@ -29,7 +29,8 @@ enum Edge {
         return try text(value, field)
     }
 
-    /// A UUID is one account in either case: app account tokens are UUIDs.
+    /// Returns a UUID in lower case, because app account tokens are UUIDs and
+    /// denote one account in upper and lower case.
     static func account(
         _ value: String, _ field: String = "account"
     ) throws(LedgerRefusal) -> String {

@@ -5,9 +5,9 @@ import Storage
 public import StoreWire
 
 extension Ledger {
-    /// Spends exactly one unit of an account's purchase for a named purpose.
-    /// The same request under the same key gives the same answer and spends
-    /// nothing more.
+    /// Spends exactly one unit of an account's purchase for a named purpose. A
+    /// repeated request with the same key gets the same answer and spends
+    /// nothing.
     ///
     /// Refusals, in order: `textInvalid`, `environmentMissing`,
     /// `environmentRefused`, `bundleIdMissing`, `bundleIdRefused`,
@@ -17,7 +17,7 @@ extension Ledger {
         _ request: RedeemRequest, account: String, requestID: String = ""
     ) async throws -> LedgerRedemption {
         let wish = try wish(request, account: account)
-        // Told before: no commit is needed.
+        // A repeated request needs no commit.
         if let told = try await storage.read({ try wish.told($0) }) { return told.wire }
         let now = ports.wall.now
         let (redemption, isNew) = try await storage.write { try wish.fulfil($0, at: now) }
@@ -54,7 +54,7 @@ extension Ledger {
     }
 }
 
-/// A redemption as a row of the book.
+/// A redemption as a row of the ledger's books.
 struct BookedRedemption: Hashable, Sendable {
     let wish: RedemptionWish
     let key: PurchaseKey
@@ -108,7 +108,7 @@ struct BookedRedemption: Hashable, Sendable {
     }
 }
 
-/// What somebody wants spent.
+/// A request to spend a unit, in checked values.
 struct RedemptionWish: Hashable, Sendable {
     let account: String
     let idempotencyKey: String
@@ -118,8 +118,8 @@ struct RedemptionWish: Hashable, Sendable {
     let environment: LedgerEnvironment
     let bundleID: String
 
-    /// The first field in which two wishes under one key differ; nil where
-    /// they are the same.
+    /// Returns the first field in which two wishes with the same key differ.
+    /// Nil if they are equal.
     func difference(from other: RedemptionWish) -> String? {
         if !purpose.isSame(as: other.purpose) { return "purpose" }
         if !transactionID.isSame(as: other.transactionID) { return "transactionId" }
@@ -128,7 +128,8 @@ struct RedemptionWish: Hashable, Sendable {
         return bundleID.isSame(as: other.bundleID) ? nil : "bundleId"
     }
 
-    /// What this key has spent already. Refusal: `redemptionContradicts`.
+    /// Returns the redemption that was made with this key, if there is one.
+    /// Refusal: `redemptionContradicts`.
     func told(_ reading: any Reading) throws -> BookedRedemption? {
         let values: [SQLValue] = [.text(account), .text(idempotencyKey)]
         guard let row = try reading.first(Statement.Redemptions.byKey, values) else { return nil }
@@ -141,8 +142,8 @@ struct RedemptionWish: Hashable, Sendable {
             remedy: "send what was sent before, or a new key for a new redemption")
     }
 
-    /// Runs inside a commit, perhaps twice: the account's line, then what it
-    /// has, then one unit of it, conditionally.
+    /// Runs in a commit, possibly twice: locks the account's line, checks for
+    /// the redemption, then spends one unit with a conditional statement.
     func fulfil(
         _ writing: any Writing, at now: Timestamp
     ) throws -> (BookedRedemption, isNew: Bool) {

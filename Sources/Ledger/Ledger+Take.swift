@@ -5,10 +5,10 @@ import Storage
 public import StoreWire
 
 extension Ledger {
-    /// Books a signed transaction, once: handed in again it changes nothing
-    /// but what the store has since said of its fate.
+    /// Books a signed transaction once. A repeated call changes only what the
+    /// store has signed about its fate since.
     ///
-    /// Whose it is says its app account token, or, without one, `account`.
+    /// The account is the app account token or, without one, `account`.
     /// Refusals, in order: `textInvalid`, `rootUntrusted`, `proofInvalid`,
     /// `bundleIdRefused`, `environmentRefused`, `transactionIncomplete`,
     /// `accountContradicts`, `certificateRevoked`, `statusUnknown`,
@@ -31,10 +31,10 @@ extension Ledger {
         return booked.wire
     }
 
-    /// Books what a notification tells; one about no transaction is only
-    /// checked. Refusals as for a signed transaction, then `notificationInvalid`,
-    /// `appIdRefused`, `notificationContradicts`, and at last
-    /// `certificateRevoked` and `statusUnknown`.
+    /// Books the contents of a notification. One that concerns no transaction
+    /// is only verified. Refusals as for a signed transaction, then
+    /// `notificationInvalid`, `appIdRefused`, `notificationContradicts`, and at
+    /// last `certificateRevoked` and `statusUnknown`.
     public func take(
         _ notification: ResponseBodyV2, requestID: String = ""
     ) async throws -> NotificationTaken {
@@ -55,9 +55,10 @@ extension Ledger {
             notificationUUID: said.notificationUUID, purchase: booked?.wire)
     }
 
-    /// What an account may redeem in one environment, page by page: `after`
-    /// is the last page's `next`. Refusals: `textInvalid`,
-    /// `environmentMissing`, `environmentRefused`, `cursorInvalid`, `limitInvalid`.
+    /// Returns a page of what an account may redeem in one environment. `after`
+    /// is the `next` of the page before. Refusals: `textInvalid`,
+    /// `environmentMissing`, `environmentRefused`, `cursorInvalid`,
+    /// `limitInvalid`.
     public func unspent(
         account: String, environment: String? = nil, after: String? = nil, limit: Int? = nil
     ) async throws -> UnspentPurchases {
@@ -81,7 +82,7 @@ extension Ledger {
     private func book(
         _ proven: ProvenPurchase, account: String?
     ) async throws -> BookedPurchase {
-        // What says nothing new costs no commit.
+        // A proof without news costs no commit.
         let known = try await storage.read { try Booking.find(proven.key, $0) }
         if let known, try Taking.decide(known, proven, account: account) == .nothing {
             return known
@@ -103,7 +104,7 @@ extension Ledger {
     }
 }
 
-/// One proof on its way into the book: runs inside a commit, perhaps twice.
+/// Writes one proof to the books. Runs in a commit, possibly twice.
 private struct Booking: Sendable {
     let proven: ProvenPurchase
     let account: String?
@@ -113,9 +114,9 @@ private struct Booking: Sendable {
         try reading.first(Statement.Booked.byKey, key.values).map { try BookedPurchase($0) }
     }
 
-    /// The owner's line first, then the row. Who owns a purchase never
-    /// changes once somebody does, so that at most one more round is needed:
-    /// when it was claimed between the first look and the write.
+    /// Locks the owner's line, then writes the row. An owner never changes. So
+    /// one more round is enough if the purchase was assigned to an account
+    /// between the first read and the write.
     func write(_ writing: any Writing) throws -> BookedPurchase {
         for _ in 0..<3 {
             let known = try Self.find(proven.key, writing)
@@ -134,7 +135,7 @@ private struct Booking: Sendable {
         return try row.integer("revision")
     }
 
-    /// Nil where the purchase turned out to be somebody's whose line is not held.
+    /// Nil if the purchase has another owner, whose line is not locked.
     private func enter(
         _ owner: String?, _ revision: Int64, _ writing: any Writing
     ) throws -> BookedPurchase? {
@@ -194,7 +195,7 @@ private struct Booking: Sendable {
 }
 
 extension PurchaseKey {
-    /// As the statements take it.
+    /// The values as parameters of statements.
     var values: [SQLValue] {
         [.text(root), .text(environment.rawValue), .text(bundleID), .text(transactionID)]
     }

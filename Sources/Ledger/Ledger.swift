@@ -5,11 +5,11 @@ public import SignedData
 public import Storage
 import StoreWire
 
-/// The merchant's book: every purchase that a trusted root has signed, once;
-/// whose it is; and what of it has been spent, for what.
+/// The merchant's ledger. It books every purchase that a trusted root has
+/// signed once, with its account, and what was spent of it for which purpose.
 ///
-/// It knows a store by its signatures alone, so Apple's purchases and
-/// Shopkeeper's are booked alike.
+/// It knows a store only by its signatures, so purchases from Apple and from
+/// Shopkeeper are booked alike.
 ///
 /// ```swift
 /// let ledger = try await Ledger.open(
@@ -27,19 +27,20 @@ public struct Ledger: Sendable {
     let ports: LedgerPorts
     let prover: Prover
     let figures = LedgerFigures()
-    /// What opens the ledger's door; made at the first start, then kept.
+    /// The key of the ledger's door. Generated at the first start and then
+    /// kept.
     public let accessKey: String
-    /// What opens its figures and nothing else.
+    /// The key of the metrics. It opens nothing else.
     public let metricsKey: String
 
-    /// The steps of the ledger's schema, for whoever opens its storage.
+    /// The migrations of the ledger's schema, for opening its storage.
     public static let migrations = LedgerSchema.migrations
 
     private static let door = "merchant"
     private static let metricsDoor = "metrics"
 
-    /// Takes up the book in a storage that was opened with ``migrations``.
-    /// Throws ``StorageFault``.
+    /// Opens a ledger in a storage that was opened with ``migrations``. Throws
+    /// ``StorageFault``.
     public static func open(
         storage: any Storage, configuration: LedgerConfiguration, ports: LedgerPorts
     ) async throws -> Ledger {
@@ -52,7 +53,7 @@ public struct Ledger: Sendable {
             prover: Prover(configuration), accessKey: accessKey, metricsKey: metricsKey ?? "")
     }
 
-    /// The key of a door, made by whichever process comes first.
+    /// Returns the key of a door. The first process that needs it generates it.
     private static func key(
         of door: String, _ storage: any Storage, _ ports: LedgerPorts
     ) async throws -> String {
@@ -69,11 +70,11 @@ public struct Ledger: Sendable {
         return stored
     }
 
-    /// Whether a key opens the ledger's door, compared in a time that tells
-    /// nothing but its length.
+    /// Whether a key opens the ledger's door. The time of the comparison
+    /// reveals nothing but the key's length.
     public func admits(_ key: String) -> Bool { Self.isSame(key, accessKey) }
 
-    /// Whether a key opens the ledger's figures.
+    /// Whether a key opens the ledger's metrics.
     public func admitsToFigures(_ key: String) -> Bool { Self.isSame(key, metricsKey) }
 
     private static func isSame(_ key: String, _ other: String) -> Bool {
@@ -84,7 +85,8 @@ public struct Ledger: Sendable {
         return difference == 0
     }
 
-    /// The environment that a request means: the only one where it names none.
+    /// Returns the environment of a request. If it names none, there must be
+    /// only one.
     func environment(_ word: String?) throws(LedgerRefusal) -> LedgerEnvironment {
         let accepted = configuration.environments
         guard let word else {
@@ -103,7 +105,7 @@ public struct Ledger: Sendable {
         return named
     }
 
-    /// The app that a request means: the only one where it names none.
+    /// Returns the app of a request. If it names none, there must be only one.
     func bundleID(_ word: String?) throws(LedgerRefusal) -> String {
         let accepted = configuration.apps.map(\.bundleID.value)
         if let word, accepted.contains(word) { return word }
@@ -122,19 +124,20 @@ public struct Ledger: Sendable {
     }
 }
 
-/// Asks whether certificates were revoked, before a proof is booked.
+/// Checks whether certificates were revoked, before a proof is booked.
 public struct LedgerStatusCheck: Sendable {
     let check: CertificateStatusCheck
     let isHard: Bool
 
-    /// `isHard`: without an answer nothing is booked, as in Apple's libraries;
-    /// else only what a responder has signed as revoked is refused.
+    /// `isHard`: if there is no answer, nothing is booked, as in Apple's
+    /// libraries. Otherwise only certificates are rejected that a responder has
+    /// signed as revoked.
     public init(_ check: CertificateStatusCheck, isHard: Bool) {
         self.check = check
         self.isHard = isHard
     }
 
-    /// Throws `certificateRevoked`, and `statusUnknown` where that counts.
+    /// Throws `certificateRevoked`, and with a hard check also `statusUnknown`.
     func admit(_ compact: String, _ field: String) async throws(LedgerRefusal) {
         switch await check.verdict(ofSignedJSON: compact) {
         case .good, .noAddress: return
@@ -156,19 +159,20 @@ public struct LedgerStatusCheck: Sendable {
     }
 }
 
-/// What a ledger needs from outside, its storage apart.
+/// What a ledger needs from outside, except its storage.
 public struct LedgerPorts: Sendable {
-    /// Dates redemptions, and judges whether production's proof is of today.
+    /// Dates redemptions, and is the time against which production's signed
+    /// dates are checked.
     public var wall: WallClock
-    /// Makes the key of its door.
+    /// Generates the key of its door.
     public var randomness: Randomness
-    /// Hears one plain sentence and its facts: never a purpose, a key or an account.
+    /// Logs one sentence with facts. Never a purpose, a key or an account.
     public var log: @Sendable (_ message: String, _ facts: [String: String]) -> Void
-    /// Opens the figures, in place of the key that the ledger makes for itself.
+    /// The key of the metrics, in place of the one that the ledger generates.
     public var metricsKey: String?
-    /// Whether the certificates of what is handed in still hold; nil: nobody is asked.
+    /// Checks the certificates of submitted data. Nil for no check.
     public var status: LedgerStatusCheck?
-    /// How many commits there were, where somebody counts them.
+    /// Returns the number of commits, if they are counted.
     public var commits: (@Sendable () -> Int)?
 
     public init(

@@ -4,9 +4,9 @@ public import Commerce
 import SignedData
 public import StoreWire
 
-/// Where a purchase was made, as its signed data tells it.
+/// The environment of a purchase, as named in its signed data.
 public struct LedgerEnvironment: Hashable, Sendable, CustomStringConvertible {
-    /// The word of the signed data.
+    /// The name in the signed data.
     public let rawValue: String
 
     private init(_ rawValue: String) { self.rawValue = rawValue }
@@ -18,7 +18,7 @@ public struct LedgerEnvironment: Hashable, Sendable, CustomStringConvertible {
 
     public static let all = [production, sandbox, xcode, localTesting]
 
-    /// Nil where there is no such environment: the words are exact.
+    /// Nil if there is no such environment. Names are case-sensitive.
     public init?(named word: String) {
         guard let known = Self.all.first(where: { $0.rawValue == word }) else { return nil }
         self = known
@@ -27,10 +27,10 @@ public struct LedgerEnvironment: Hashable, Sendable, CustomStringConvertible {
     public var description: String { rawValue }
 }
 
-/// A certificate whose signatures the ledger believes, and about which
-/// environments: the root of a sandbox proves nothing about production.
+/// A certificate whose signatures the ledger trusts, and the environments that
+/// it may prove: the root of a sandbox proves nothing about production.
 public struct TrustedRoot: Hashable, Sendable {
-    /// DER.
+    /// In DER.
     public let certificate: [UInt8]
     public let environments: Set<LedgerEnvironment>
 
@@ -39,7 +39,7 @@ public struct TrustedRoot: Hashable, Sendable {
         self.environments = environments
     }
 
-    /// From a file's bytes, DER or PEM. Throws ``WireError`` `rootInvalid`.
+    /// Reads a file in DER or PEM. Throws ``WireError`` `rootInvalid`.
     public init(
         file bytes: [UInt8], environments: Set<LedgerEnvironment>
     ) throws(WireError) {
@@ -58,7 +58,8 @@ public struct TrustedRoot: Hashable, Sendable {
 /// An app whose purchases the ledger books.
 public struct LedgerApp: Hashable, Sendable {
     public let bundleID: BundleID
-    /// The app's number, which production's notifications must tell; nil: not looked at.
+    /// The app's number, which notifications of production must contain. Nil
+    /// for no check.
     public let appID: Int64?
     public let environments: Set<LedgerEnvironment>
 
@@ -71,11 +72,11 @@ public struct LedgerApp: Hashable, Sendable {
     }
 }
 
-/// What a ledger believes and books.
+/// The roots that a ledger trusts and the apps that it books.
 public struct LedgerConfiguration: Sendable {
     public let roots: [TrustedRoot]
     public let apps: [LedgerApp]
-    /// Every environment that some app is booked in.
+    /// All environments in which an app is booked.
     public let environments: Set<LedgerEnvironment>
 
     /// Throws ``WireError`` `rootMissing`, `appMissing`, `appTwice`,

@@ -4,7 +4,7 @@ import Commerce
 import Storage
 import Synchronization
 
-/// What one process counts of its book, and when it was last found ready. A
+/// The counters of one process, and when the ledger was last found ready. A
 /// class, because all calls of a ledger share it.
 final class LedgerFigures: Sendable {
     private let taken = Atomic<Int>(0)
@@ -19,23 +19,25 @@ final class LedgerFigures: Sendable {
     }
 }
 
-/// What a ledger tells those who watch it: of this process, since it started.
+/// The figures of a ledger's process since it started, for monitoring.
 public struct LedgerCounts: Hashable, Sendable {
-    /// Proofs that changed the book.
+    /// The number of proofs that changed the books.
     public let taken: Int
-    /// Units that were spent; the same redemption again counts once.
+    /// The number of units that were spent. A repeated redemption is not
+    /// counted.
     public let redeemed: Int
-    /// Nil where nobody counts them.
+    /// Nil if commits are not counted.
     public let commits: Int?
 }
 
 extension Ledger {
-    /// More than a page, so that a database without room is found out.
+    /// Bytes, more than a page, so that a full database is detected.
     static let readinessRoom = 16_384
-    /// How long an answer stands, so that asking often costs no commits.
+    /// How long a positive result is reused, so that frequent requests cost no
+    /// commits.
     static let readinessSeconds: Int64 = 1
 
-    /// Figures for whoever watches the server.
+    /// The figures for monitoring.
     public var counts: LedgerCounts {
         let counts = figures.counts
         return LedgerCounts(
@@ -43,9 +45,9 @@ extension Ledger {
             commits: ports.commits.map { $0() })
     }
 
-    /// Returns where the book could be written now: its storage takes a write
-    /// and makes it durable. Throws ``StorageFault`` where not. A yes stands
-    /// for a second.
+    /// Returns if a write to the books is possible and durable at present.
+    /// Throws ``StorageFault`` if not. A positive result is reused for a
+    /// second.
     public func checkStorage() async throws {
         let now = ports.wall.now
         if let last = figures.readyAt.withLock({ $0 }), last <= now,

@@ -2,18 +2,18 @@
 
 public import StoreWire
 
-/// A request that the ledger will not answer as asked: an ordinary answer,
-/// thrown. Only the HTTP shell turns its kind into a status.
+/// An ordinary negative answer of the ledger, which is thrown. Only the HTTP
+/// shell converts its kind to a status.
 public struct LedgerRefusal: Error, Hashable, Sendable {
-    /// What sort of answer it is.
+    /// The kind of refusal.
     public enum Kind: String, Sendable, CaseIterable {
-        /// The request breaks a rule that it could have kept, or proves nothing.
+        /// The request breaks a rule, or its proof is not valid.
         case badRequest
-        /// There is no such thing, or not for who asks.
+        /// It does not exist, or the caller may not know about it.
         case notFound
-        /// It contradicts what is written already.
+        /// It contradicts what is recorded already.
         case conflict
-        /// Nothing was decided, and asking again later may help.
+        /// Nothing was decided. A later request may succeed.
         case unavailable
     }
 

@@ -11,10 +11,10 @@ enum LedgerSchema {
         Migration(2, "restores, readiness", [restores, readiness]),
     ]
 
-    /// The migration from which on a restore can be marked.
+    /// The first migration that contains the table for marking a restore.
     static let restoresSince = 2
 
-    /// At most one row, without an end while a restore is under way.
+    /// At most one row. It has no end while a restore is running.
     private static let restores = """
         CREATE TABLE restores (
             singleton INTEGER NOT NULL PRIMARY KEY CHECK (singleton = 1),
@@ -24,7 +24,7 @@ enum LedgerSchema {
         ) STRICT
         """
 
-    /// Written to learn whether it can be.
+    /// Written to check that writing works.
     private static let readiness = """
         CREATE TABLE readiness (
             singleton INTEGER NOT NULL PRIMARY KEY CHECK (singleton = 1),
@@ -33,7 +33,8 @@ enum LedgerSchema {
         ) STRICT
         """
 
-    /// An account's line: its writes queue behind this row.
+    /// The line of an account: its writes wait for each other by locking this
+    /// row.
     private static let accounts = """
         CREATE TABLE accounts (
             account TEXT NOT NULL PRIMARY KEY,
@@ -87,7 +88,7 @@ enum LedgerSchema {
         ) STRICT
         """
 
-    /// A unit is spent once, whatever else fails to see to it.
+    /// Ensures that a unit is spent once, even if other checks fail.
     private static let redemptionUnits = """
         CREATE UNIQUE INDEX redemptions_unit
             ON redemptions (root, environment, bundle_id, transaction_id, unit)

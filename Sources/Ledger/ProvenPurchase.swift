@@ -3,8 +3,8 @@
 import Commerce
 import StoreWire
 
-/// What names a purchase: who proved it, where it was made, for which app,
-/// and its number there.
+/// Identifies a purchase: the root that proved it, the environment, the app,
+/// and the transaction's number.
 struct PurchaseKey: Hashable, Sendable {
     let root: String
     let environment: LedgerEnvironment
@@ -12,27 +12,27 @@ struct PurchaseKey: Hashable, Sendable {
     let transactionID: String
 }
 
-/// What never changes about a purchase.
+/// The facts of a purchase that never change.
 struct BookedFacts: Hashable, Sendable {
     let productID: String
     let type: String
     let quantity: Int
     let purchasedAt: Timestamp
     let originalTransactionID: String
-    /// Missing in older signed data, and compared only where both tell it.
+    /// Missing in older signed data. Compared only if both have it.
     let price: Int64?
     let currency: String?
 
-    /// Units a transaction may have: many times what a store sells at once.
+    /// The most units of a transaction, many times what a store sells at once.
     static let quantityMax = 10_000
 
-    /// Whether a unit of it can be spent, rather than owned or subscribed to.
+    /// Whether its units can be spent. Other types are owned or subscribed to.
     var isRedeemable: Bool { Self.redeemableTypes.contains(type) }
 
     static let redeemableTypes = ["Consumable", "Non-Renewing Subscription"]
 
-    /// The first field in which two tellings of one purchase differ; nil
-    /// where they agree.
+    /// Returns the first field in which two proofs of one purchase differ. Nil
+    /// if they agree.
     func difference(from other: BookedFacts) -> String? {
         if !productID.isSame(as: other.productID) { return "productId" }
         if !type.isSame(as: other.type) { return "type" }
@@ -49,16 +49,17 @@ struct BookedFacts: Hashable, Sendable {
     }
 }
 
-/// What became of a purchase, as told on some date. Tellings arrive in any
-/// order, more than once; the same ones give the same fate in every order.
+/// Whether and when a purchase was revoked, as signed at some date. Proofs
+/// arrive in any order and more than once. The result does not depend on the
+/// order.
 struct PurchaseFate: Hashable, Sendable {
     /// When it was signed.
     let signedAt: Timestamp
     let revokedAt: Timestamp?
     let revocationReason: Int?
 
-    /// The latest word holds. Of two told at the same instant the one that
-    /// takes more away: revoked rather than not, then the earlier date, then
+    /// The newest proof wins. If two have the same date, the one that takes
+    /// more away wins: revoked before not revoked, then the earlier date, then
     /// the higher reason.
     func merged(with other: PurchaseFate) -> PurchaseFate {
         if signedAt != other.signedAt { return signedAt > other.signedAt ? self : other }
@@ -77,11 +78,11 @@ struct ProvenPurchase: Hashable, Sendable {
     let key: PurchaseKey
     let facts: BookedFacts
     let fate: PurchaseFate
-    /// The app account token, in lower case where it is a UUID.
+    /// The app account token. In lower case if it is a UUID.
     let account: String?
 
-    /// Reads a verified payload's facts; refuses what a purchase must tell
-    /// and this one does not.
+    /// Reads the facts from a verified payload. Rejects a payload that lacks a
+    /// required fact.
     init(
         _ payload: JWSTransactionDecodedPayload, root: String, environment: LedgerEnvironment,
         bundleID: String
@@ -109,7 +110,7 @@ struct ProvenPurchase: Hashable, Sendable {
         fate = PurchaseFate(
             signedAt: signedAt, revokedAt: payload.revocationDate,
             revocationReason: payload.revocationReason)
-        // Apple's empty token is no token.
+        // Apple's empty token counts as none.
         let token = payload.appAccountToken.flatMap { $0.isEmpty ? nil : $0 }
         account = try token.map { value throws(LedgerRefusal) in
             try Edge.account(value, "appAccountToken")

@@ -4,8 +4,8 @@ import Commerce
 import SignedData
 import StoreWire
 
-/// Believes what the trusted roots have signed, each about its environments
-/// only. A root's chains are remembered, so that the next proof is cheap.
+/// Verifies what the trusted roots have signed, each for its own environments.
+/// The chains of a root are cached, so that later proofs are fast.
 struct Prover: Sendable {
     private struct Witness: Sendable {
         let fingerprint: String
@@ -17,7 +17,8 @@ struct Prover: Sendable {
     private let apps: [String: LedgerApp]
 
     init(_ configuration: LedgerConfiguration) {
-        // A root named twice is one, with what either naming lets it prove.
+        // A root that is configured twice counts once, with the environments of
+        // both.
         var environments: [[UInt8]: Set<LedgerEnvironment>] = [:]
         for root in configuration.roots {
             environments[root.certificate, default: []].formUnion(root.environments)
@@ -32,7 +33,8 @@ struct Prover: Sendable {
             uniquingKeysWith: { first, _ in first })
     }
 
-    /// The purchase that a signed transaction proves. `field` names it in refusals.
+    /// Returns the purchase that a signed transaction proves. `field` names it
+    /// in refusals.
     func purchase(
         _ compact: String, field: String = "signedTransaction", wall: Timestamp
     ) throws(LedgerRefusal) -> ProvenPurchase {
@@ -47,7 +49,8 @@ struct Prover: Sendable {
             bundleID: app.bundleID.value)
     }
 
-    /// What a notification says, and the purchase in it, where there is one.
+    /// Returns the contents of a notification, and the purchase in it if there
+    /// is one.
     func notification(
         _ compact: String, wall: Timestamp
     ) throws(LedgerRefusal) -> (said: ResponseBodyV2DecodedPayload, purchase: ProvenPurchase?) {
@@ -55,8 +58,8 @@ struct Prover: Sendable {
         let (witness, verified) = try verify(
             compact, ResponseBodyV2DecodedPayload.self, \.signedDate, field)
         let said = verified.payload
-        // Everything that a store signs for this app reads as a notification
-        // in which all is missing, so that a type is asked for.
+        // Any data that a store signs for this app can be decoded as a
+        // notification with all fields missing. So a type is required.
         guard let type = said.notificationType, !type.isEmpty else {
             throw LedgerRefusal(
                 .badRequest, code: "notificationInvalid", "This is no notification.",
@@ -96,7 +99,8 @@ struct Prover: Sendable {
                 return (witness, verified)
             } catch {
                 failure = error
-                // Another root may have signed it; anything else is final.
+                // Another root may have signed it. All other failures are
+                // final.
                 guard error.code == .root else { break }
             }
         }
@@ -140,7 +144,8 @@ struct Prover: Sendable {
         return environment
     }
 
-    /// Production is dated by the wall; a sandbox's clock may be anywhere.
+    /// Production's dates are compared with wall time. A sandbox's clock may
+    /// have any time.
     private func checkFuture(
         _ date: Timestamp?, _ environment: LedgerEnvironment, _ wall: Timestamp, _ field: String
     ) throws(LedgerRefusal) {

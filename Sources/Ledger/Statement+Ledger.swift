@@ -3,15 +3,15 @@
 import Storage
 
 extension Statement {
-    /// Every statement of a ledger's database, for the test that prepares
-    /// them all.
+    /// Every statement of a ledger's database, for the test that prepares all
+    /// of them.
     enum LedgerBook {
         static let all = Accounts.all + Booked.all + Redemptions.all + Upkeep.all
     }
 
     enum Accounts {
-        /// The account's line, made where there is none: the first statement
-        /// of every write for it.
+        /// Locks the account's line, and creates it if it does not exist. The
+        /// first statement of every write for an account.
         static let takeLine = Statement(
             "accounts.takeLine", [.text],
             """
@@ -20,7 +20,8 @@ extension Statement {
             RETURNING revision
             """)
 
-        /// The line of an account that has something; none where it has nothing.
+        /// Locks the line of an account that has purchases. Returns no row for
+        /// an account without any.
         static let takeKnownLine = Statement(
             "accounts.takeKnownLine", [.text],
             "UPDATE accounts SET revision = revision + 1 WHERE account = $1 RETURNING revision")
@@ -35,7 +36,7 @@ extension Statement {
         static let all = [takeLine, takeKnownLine, insertKey, key]
     }
 
-    /// Purchases as they are in the book.
+    /// Statements about the purchases in the books.
     enum Booked {
         private static let columns = """
             p.root, p.environment, p.bundle_id, p.transaction_id, p.original_transaction_id,
@@ -43,7 +44,8 @@ extension Statement {
             p.signed_at, p.revoked_at, p.revocation_reason, p.account, p.spent, p.revision
             """
 
-        /// What may still be spent of a purchase: one place for the rule in SQL.
+        /// Which purchases can still be spent. The only place for this rule in
+        /// SQL.
         private static let unspent = """
             p.revoked_at IS NULL AND p.spent < p.quantity
                 AND p.product_type IN ('Consumable', 'Non-Renewing Subscription')
@@ -57,7 +59,7 @@ extension Statement {
                 AND p.transaction_id = $4
             """)
 
-        /// Answers nothing where the purchase is in the book already.
+        /// Returns no row if the purchase is in the books already.
         static let insert = Statement(
             "purchases.insert",
             [
@@ -74,7 +76,8 @@ extension Statement {
             RETURNING transaction_id
             """)
 
-        /// Claims a purchase that nobody has; answers nothing where somebody has.
+        /// Assigns a purchase without an account to one. Returns no row if it
+        /// has one already.
         static let claim = Statement(
             "purchases.claim", [.text, .text, .text, .text, .text, .integer],
             """
@@ -84,8 +87,8 @@ extension Statement {
             RETURNING transaction_id
             """)
 
-        /// Writes what became of a purchase, where it is still as it was read
-        /// and still whose it was.
+        /// Writes the fate of a purchase, if the row and its account have not
+        /// changed since they were read.
         static let setFate = Statement(
             "purchases.setFate",
             [
@@ -111,7 +114,8 @@ extension Statement {
             ORDER BY p.revision, p.transaction_id, p.root, p.bundle_id LIMIT $7
             """)
 
-        /// What a redemption may mean, the oldest that can be spent first.
+        /// The purchases that a redemption may spend, beginning with the
+        /// oldest.
         static let candidates = Statement(
             "purchases.candidates", [.text, .text, .text, .text, .text],
             """
@@ -124,8 +128,8 @@ extension Statement {
             LIMIT 1
             """)
 
-        /// Spends one unit; answers nothing where none is left, or the
-        /// purchase was revoked, or is another's.
+        /// Spends one unit. Returns no row if none is left, the purchase was
+        /// revoked, or it belongs to another account.
         static let spend = Statement(
             "purchases.spend", [.text, .text, .text, .text, .text, .integer],
             """

@@ -2,8 +2,9 @@
 
 import Storage
 
-/// Where a page of unspent purchases ended: the revision of the last purchase
-/// and its key, since one commit may write more purchases than a page holds.
+/// The end of a page of unspent purchases: the revision of the last purchase
+/// and its key. The key is needed because one commit may write more purchases
+/// than a page holds.
 struct UnspentCursor {
     let revision: Int64
     let transactionID: String
@@ -25,7 +26,7 @@ struct UnspentCursor {
             bundleID: last.key.bundleID)
     }
 
-    /// Reads what ``text`` wrote. The bundle id stands last: it may hold dots.
+    /// Parses ``text``. The bundle id is last, because it may contain dots.
     init(_ text: String) throws(LedgerRefusal) {
         let parts = text.split(separator: ".", maxSplits: 3, omittingEmptySubsequences: false)
             .map(String.init)

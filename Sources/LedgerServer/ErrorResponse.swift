@@ -4,8 +4,8 @@ import HTTPShell
 import Ledger
 import StoreWire
 
-/// The only place that turns the ledger's refusals into statuses; what every
-/// server may meet is the shell's ``ErrorAnswer``.
+/// The only place that converts the ledger's refusals to statuses. The shell's
+/// ``ErrorAnswer`` converts errors that every server may meet.
 enum ErrorResponse {
     static let words = ErrorWords(
         subject: "ledger", addresses: "the addresses of docs/PROTOCOL.md, The ledger",
@@ -31,7 +31,7 @@ enum ErrorResponse {
     }
 }
 
-/// What the ledger's door turns away.
+/// Rejections by the ledger's door.
 extension RequestMistake {
     static var ledgerKeyMissing: RequestMistake {
         turnedAway(401, code: "keyMissing", "The ledger wants its key.", "key")

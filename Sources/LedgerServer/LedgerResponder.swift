@@ -6,7 +6,7 @@ import Hummingbird
 import Ledger
 import StoreWire
 
-/// Finds what a request asks of the ledger, and lets in who may ask.
+/// Routes a request to the ledger's use cases, and checks its key.
 struct LedgerResponder: RequestHandler {
     let ledger: Ledger
     private let wrongKeys = WrongKeys()
@@ -31,7 +31,8 @@ struct LedgerResponder: RequestHandler {
         case .metrics:
             try admitToFigures(call)
             return metrics(call)
-        // Signed by a store, so that no key is asked for: what is not is refused.
+        // Notifications need no key, because a store signs them. Unsigned ones
+        // are rejected.
         case .notifications:
             let body = try await call.body(ResponseBodyV2.self)
             return try .json(try await ledger.take(body, requestID: call.requestID))
@@ -79,7 +80,7 @@ struct LedgerResponder: RequestHandler {
         }
     }
 
-    /// Figures of this process in Prometheus' text format.
+    /// Returns the figures of this process in Prometheus' text format.
     private func metrics(_ call: Call) -> Response {
         let counts = ledger.counts
         let figures = [

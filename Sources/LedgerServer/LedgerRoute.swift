@@ -2,7 +2,7 @@
 
 import HTTPShell
 
-/// What a request asks of a ledger, read from its method and path alone.
+/// What a request asks of a ledger, from its method and path alone.
 enum LedgerRoute: Hashable, Sendable {
     case health, ready, metrics
     case purchases, notifications
@@ -37,7 +37,7 @@ enum LedgerRoute: Hashable, Sendable {
         }
     }
 
-    /// The address with its changing parts left open, for logs.
+    /// The address without its variable parts, for logs.
     var pattern: String {
         switch self {
         case .health: "/health"
@@ -52,7 +52,8 @@ enum LedgerRoute: Hashable, Sendable {
 }
 
 extension String {
-    /// Without its percent-encoding; nil where that is broken or no UTF-8.
+    /// The text without percent-encoding. Nil if the encoding is broken or the
+    /// bytes are not UTF-8.
     fileprivate var removingPercent: String? {
         var bytes: [UInt8] = []
         var rest = Array(utf8)[...]

@@ -9,8 +9,8 @@ public typealias LedgerServerConfiguration = ShellConfiguration
 /// What a ledger's server needs from outside.
 public typealias LedgerServerPorts = ShellPorts
 
-/// A ledger behind HTTP. A shell: it parses, authenticates, calls a use case
-/// of the ledger, and answers.
+/// The HTTP shell of a ledger. It parses and authenticates requests, calls a
+/// use case of the ledger, and answers.
 public struct LedgerServer: Sendable {
     private let ledger: Ledger
     private let shell: HTTPShell
@@ -25,12 +25,13 @@ public struct LedgerServer: Sendable {
             ports: ports, logger: logger)
     }
 
-    /// Serves until SIGTERM or SIGINT arrives or the calling task is
-    /// cancelled; then lets requests under way end within the configured
-    /// time, closes the ledger and returns.
+    /// Serves until SIGTERM or SIGINT arrives or the calling task is cancelled.
+    /// Then it gives running requests the configured time to end, closes the
+    /// ledger and returns.
     ///
-    /// `onReady` is told the port once the server listens on it. Throws
-    /// ``WireError`` `cannotListen` where it cannot, with the ledger closed too.
+    /// `onReady` receives the port once the server listens on it. Throws
+    /// ``WireError`` `cannotListen` if it cannot listen. The ledger is closed
+    /// in this case too.
     public func run(onReady: @escaping @Sendable (_ port: Int) async -> Void) async throws {
         let ledger = ledger
         try await shell.run { port, _ in

@@ -5,17 +5,17 @@ import HTTPShell
 import StoreWire
 import Synchronization
 
-/// Clients that brought wrong keys, in this process: after many, each more
-/// has to wait. A right key is never counted and never waits. A class, because
-/// all requests share it.
+/// Counts the clients that sent wrong keys to this process. After many wrong
+/// keys a client has to wait before the next one. A right key is never counted
+/// and never waits. A class, because all requests share it.
 final class WrongKeys: Sendable {
-    /// Clients that are remembered at once.
+    /// The most clients that are remembered at once.
     static let clientsMax = 20_000
 
     private let clients = Mutex<[String: Attempts]>([:])
 
-    /// Counts a wrong key. Throws ``TooManyWrongKeys`` where its client has
-    /// to wait; `now` may be any clock that never goes back.
+    /// Counts a wrong key. Throws ``TooManyWrongKeys`` if its client has to
+    /// wait. `now` may come from any clock that never decreases.
     func note(_ client: String?, at now: Timestamp) throws(TooManyWrongKeys) {
         let client = client ?? "here"
         let wait = clients.withLock { clients -> Int64? in
@@ -31,7 +31,7 @@ final class WrongKeys: Sendable {
     }
 }
 
-/// A client has brought too many wrong keys.
+/// A client has sent too many wrong keys.
 struct TooManyWrongKeys: Error {
     let seconds: Int
 

@@ -5,7 +5,8 @@ import Hummingbird
 import Shop
 import StoreWire
 
-/// The merchants' door: Apple's server protocol, with Apple's kind of token.
+/// The door for merchants' servers: Apple's server protocol with Apple's kind
+/// of token.
 struct AppleDoor: Sendable {
     let realm: Realm
     let call: Call

@@ -5,7 +5,7 @@ import Hummingbird
 import Shop
 import StoreWire
 
-/// Apps, products and keys, changed while the store runs.
+/// Changes apps, products and keys while the store runs.
 extension CatalogueDoor {
     func administer(_ route: CatalogueRoute) async throws -> Response {
         switch route {

@@ -5,7 +5,7 @@ import Hummingbird
 import Shop
 import StoreWire
 
-/// Subscription groups and offers.
+/// Serves subscription groups and offers.
 extension CatalogueDoor {
     func administerSubscription(_ route: CatalogueRoute) async throws -> Response {
         switch route {

@@ -9,12 +9,12 @@ public import Shop
 public import StoreWire
 import StrictJSON
 
-/// The operators' door, as far as it is about apps and what they sell.
+/// The part of the operators' door for apps and their catalogues.
 struct CatalogueDoor: Sendable {
     let realm: Realm
     let call: Call
 
-    /// A file may have 16 MiB, and JSON may write its characters as several.
+    /// A file may have 16 MiB, and JSON may encode a character as several.
     private static let documentBytesMax = 40 * 1024 * 1024
 
     func answer(_ route: CatalogueRoute) async throws -> Response {
@@ -39,7 +39,8 @@ struct CatalogueDoor: Sendable {
         }
     }
 
-    /// What the app sells now, as a file: its own, with what was changed since.
+    /// Returns the current catalogue as a file: the imported one with the
+    /// changes since then.
     private func read(_ bundleID: String) async throws -> Response {
         let stored = try await realm.storedCatalogue(bundleID: bundleID)
         let file = try stored.file(bundleID: bundleID)
@@ -89,8 +90,9 @@ struct CatalogueDoor: Sendable {
                     + (sells ? [] : [Self.awaitsVersion])))
     }
 
-    /// What an import into production approves by itself is told: a file has no
-    /// word for drafts, also one that was exported with some.
+    /// Adds a note about what an import into production approves by itself. A
+    /// file cannot express drafts, even if it was exported from a catalogue
+    /// with drafts.
     private func approved(
         _ differences: [CatalogueChange], _ overlay: CatalogueOverlay?, _ bundleID: String
     ) async throws -> [String] {
@@ -122,7 +124,7 @@ struct CatalogueDoor: Sendable {
             remedy: "import it as \(own)")
     }
 
-    /// Every error of a file is told in one answer.
+    /// Reports all errors of a file in one answer.
     private static func read(
         _ given: CatalogueDocument, images: [String]
     ) throws -> (CatalogueFile, CatalogueOverlay?) {
@@ -142,7 +144,7 @@ struct CatalogueDoor: Sendable {
 }
 
 extension StoredCatalogue {
-    /// As a file: the one that was imported, with what was changed since.
+    /// Returns the imported file with the changes since then.
     public func file(bundleID: String) throws -> CatalogueFile {
         guard let original else {
             return try CatalogueFile.new(selling: catalogue, name: "\(bundleID).storekit")
@@ -152,7 +154,8 @@ extension StoredCatalogue {
             json: original.file, name: original.name, images: imageIDs)
         var now = catalogue
         now.appID = file.catalogue.appID
-        // A price that the file has and an overlay does not count is no change.
+        // A price that is in the file and that an overlay disables is not a
+        // change.
         let named = Set(file.catalogue.products.map(\.id))
         now.unpriced.subtract(named.subtracting(file.catalogue.unpriced))
         return try file.selling(now).offering(groups, terms)
@@ -160,7 +163,7 @@ extension StoredCatalogue {
 }
 
 extension StoredCatalogue {
-    /// Where the app's files name an image, for people.
+    /// Returns where the app's files refer to an image, for messages.
     func places(ofImage id: String, bundleID: String) throws -> [String] {
         let shown = try file(bundleID: bundleID).imageUsers[id] ?? []
         var places = shown.map { "the catalogue file for `\($0)`" }
@@ -172,7 +175,7 @@ extension StoredCatalogue {
 }
 
 extension CatalogueImport {
-    /// What a file and its overlay say, with their bytes.
+    /// Makes the import from a file and its overlay, with their bytes.
     public init(_ file: CatalogueFile, _ overlay: CatalogueOverlay? = nil) {
         self.init(
             file.catalogue, settings: file.contents.settings,

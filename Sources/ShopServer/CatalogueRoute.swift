@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// What is asked of the operators' door about apps and what they sell.
+/// Requests to the operators' door about apps and their catalogues.
 enum CatalogueRoute: Hashable, Sendable {
     case read(bundleID: String), put(bundleID: String)
     case readImage(bundleID: String, id: String), putImage(bundleID: String, id: String)
@@ -24,7 +24,7 @@ enum CatalogueRoute: Hashable, Sendable {
 }
 
 extension Entry {
-    /// Addresses of apps' catalogues and their administration.
+    /// The addresses of apps' catalogues and their administration.
     static let catalogue: [Entry] = administration + subscriptions
 
     private static let subscriptions: [Entry] = [
@@ -69,7 +69,8 @@ extension Entry {
         entry("DELETE", "/server-keys/{}") { .revokeServerKey(id: $0[0]) },
     ]
 
-    /// At the operators' door; ids may hold what an address may not, in `%xx`.
+    /// An address at the operators' door. Ids may contain `%xx` for characters
+    /// that an address cannot contain.
     private static func entry(
         _ method: String, _ path: String,
         _ make: @escaping @Sendable ([String]) -> CatalogueRoute

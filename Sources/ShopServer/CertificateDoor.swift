@@ -6,18 +6,19 @@ import Hummingbird
 import Shop
 import StoreWire
 
-/// The store's certificates: whether they hold, for anybody; which there
-/// are, new ones and revocations, for operators.
+/// The store's certificates. Any client may ask for their status. Operators can
+/// list, rotate and revoke them.
 struct CertificateDoor: Sendable {
     let store: Store
     let call: Call
 
-    /// A status request (OCSP) as a body.
+    /// Answers a status request (OCSP) in the body.
     func askStatus() async throws -> Response {
         try await answer(try await call.bodyBytes())
     }
 
-    /// A status request in the address, Base64 and percent-encoded (RFC 6960, A.1).
+    /// Answers a status request in the address, Base64 and percent-encoded (RFC
+    /// 6960, A.1).
     func status(_ text: String) async throws -> Response {
         let plain = text.removingPercentEncoding ?? text
         return try await answer([UInt8](Data(base64Encoded: plain) ?? Data()))

@@ -5,7 +5,7 @@ import Hummingbird
 import Shop
 import StoreWire
 
-/// The testers' door: what only a sandbox lets be forced.
+/// The door for testers, with what can be forced only in a sandbox.
 struct ControlDoor: Sendable {
     let realm: Realm
     let call: Call

@@ -6,7 +6,7 @@ import ServiceLifecycle
 import Shop
 import StoreWire
 
-/// The customers' door: sessions, by the tokens that signing in gives.
+/// The door for devices, authenticated by the tokens from signing in.
 struct DeviceDoor: Sendable {
     let realm: Realm
     let call: Call
@@ -30,7 +30,7 @@ struct DeviceDoor: Sendable {
         }
     }
 
-    /// A password is hashed only for a client that still waits for the answer.
+    /// Hashes the password only while the client still waits for the answer.
     private func signIn() async throws -> Response {
         let request = try await call.body(SignInRequest.self)
         guard request.password != nil else {
@@ -50,15 +50,16 @@ struct DeviceDoor: Sendable {
         try await realm.session(token: try token())
     }
 
-    /// Its commit proves the session, so that one of a moment ago will do.
+    /// The commit verifies the session, so that a recently read one is
+    /// sufficient here.
     private func purchase(_ id: String) async throws -> Response {
         let session = try await realm.recentSession(token: try token())
         let request = try await call.body(PurchaseRequest.self)
         return try .json(try await realm.purchase(id, request, session, call.context))
     }
 
-    /// Answers at once where there is news; else when there is some, when the
-    /// time is over, or when the server stops, whichever is first.
+    /// Answers at once if there is news. Otherwise it waits until there is
+    /// some, the time is over, or the server stops.
     private func transactions(
         _ since: Int64, _ after: Int64?, waitSeconds: Int, _ session: DeviceSession
     ) async throws -> Response {
@@ -69,7 +70,8 @@ struct DeviceDoor: Sendable {
         }
         return try await call.waiting(ofCustomer: "\(realm.description.id)/\(session.customer)") {
             try await wait(.seconds(waitSeconds), since: since, session)
-            // The session is read again: it may have ended, and the clock moved.
+            // The session is read again, because it may have ended and the
+            // clock may have moved.
             let later = try await self.session()
             let news = try await realm.transactions(
                 since: since, after: after, later, call.context)
@@ -88,7 +90,7 @@ struct DeviceDoor: Sendable {
         }
     }
 
-    /// Cancels `body` when the client goes. Throws `clientGone`.
+    /// Cancels `body` when the client disconnects. Throws `clientGone`.
     private func untilClientGoes<Answer: Sendable>(
         _ body: @escaping @Sendable () async throws -> Answer
     ) async throws -> Answer {

@@ -5,8 +5,8 @@ import Hummingbird
 import Shop
 import StoreWire
 
-/// The only place that turns the store's refusals into statuses and bodies;
-/// what every server may meet is the shell's ``ErrorAnswer``.
+/// The only place that converts the store's refusals to statuses and bodies.
+/// The shell's ``ErrorAnswer`` converts errors that every server may meet.
 enum ErrorResponse {
     static let words = ErrorWords(
         subject: "store",
@@ -24,7 +24,7 @@ enum ErrorResponse {
         }
     }
 
-    /// Apple answers 401 without a body, all else with its own.
+    /// Apple answers 401 without a body, and all other errors with one.
     private static func answer(_ refusal: AppleRefusal) -> ErrorAnswer {
         let body = refusal.response.flatMap { try? Response.json($0, status: refusal.status) }
         return ErrorAnswer(
@@ -46,7 +46,7 @@ enum ErrorResponse {
     }
 }
 
-/// What the store's doors turn away.
+/// Rejections by the store's doors.
 extension RequestMistake {
     static func keyMissing(_ door: Door) -> RequestMistake {
         turnedAway(
@@ -61,7 +61,7 @@ extension RequestMistake {
             "`Bearer` and the \(door.rawValue) key", "take the key from the store's run.json")
     }
 
-    /// The key opens another door.
+    /// The key belongs to another door.
     static func keyOfAnotherDoor(_ door: Door) -> RequestMistake {
         turnedAway(
             403, code: "keyOfAnotherDoor", "This key opens another door.",
@@ -75,7 +75,7 @@ extension RequestMistake {
             "`Bearer` and the token that signing in gave", "sign in first")
     }
 
-    /// The control door of a production realm.
+    /// A production realm has no control door.
     static var sandboxOnly: RequestMistake {
         turnedAway(
             status: 403,

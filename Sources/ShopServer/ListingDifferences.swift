@@ -6,7 +6,7 @@ public import Shop
 public import StoreWire
 
 extension StoredCatalogue {
-    /// What an overlay changes in how products are listed, in their ids' order.
+    /// Returns how an overlay changes the listings, ordered by product id.
     public func differences(to overlay: CatalogueOverlay?) -> [CatalogueChange] {
         let named = (overlay?.listings ?? [:]).sorted { $0.key.value < $1.key.value }
         return named.flatMap { id, listing in

@@ -4,7 +4,7 @@ import HTTPShell
 import Hummingbird
 import Shop
 
-/// Figures of this process in Prometheus' text format.
+/// Returns the figures of this process in Prometheus' text format.
 struct MetricsDoor: Sendable {
     let store: Store
     let call: Call

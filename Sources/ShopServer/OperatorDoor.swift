@@ -5,12 +5,12 @@ import Hummingbird
 import Shop
 import StoreWire
 
-/// The operators' door: realms, customers, transactions, server keys.
+/// The door for operators: realms, customers, transactions and server keys.
 struct OperatorDoor: Sendable {
     let store: Store
     let call: Call
 
-    /// Verbs about the store.
+    /// Routes that concern the whole store.
     func realms() async throws -> Response {
         try .json(RealmList(realms: try await store.realms()))
     }
@@ -48,7 +48,7 @@ struct OperatorDoor: Sendable {
             try await store.auditEntries(after: call.query("after"), limit: try call.limit()))
     }
 
-    /// Verbs about one realm.
+    /// Routes that concern one realm.
     func transactions(_ realm: Realm) async throws -> Response {
         let records = try await realm.listTransactions(
             bundleID: call.query("bundleId"), customer: call.query("customer"),
@@ -135,7 +135,7 @@ struct OperatorDoor: Sendable {
 }
 
 extension Call {
-    /// How many entries an answer may hold.
+    /// The most entries in an answer.
     func limit() throws -> Int {
         guard let text = query("limit") else { return Realm.operatorPageMax }
         guard let limit = Int(text), (1...Realm.operatorPageMax).contains(limit) else {

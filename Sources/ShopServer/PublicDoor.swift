@@ -6,17 +6,19 @@ import Shop
 import SignedData
 import StoreWire
 
-/// What anybody may ask: how the server is, and what to check signatures against.
+/// What every client may ask without a key: the server's health, and the
+/// certificate for checking signatures.
 struct PublicDoor: Sendable {
     let store: Store
     let call: Call
 
-    /// The process runs. Nothing is asked of the storage.
+    /// Answers that the process runs. Does not use the storage.
     func health() throws -> Response {
         try .json(ServerStatus(status: "ok"))
     }
 
-    /// The store could sell: its storage takes writes, its keys are there, and the server is not about to stop.
+    /// Answers whether the store can sell: its storage accepts writes, its keys
+    /// are available, and the server is not about to stop.
     func ready() async throws -> Response {
         try call.checkReadiness()
         let store = store

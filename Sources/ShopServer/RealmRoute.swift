@@ -2,23 +2,23 @@
 
 public import StoreWire
 
-/// Which realm a request means, decided by values alone. What names one most
-/// plainly wins: the prefix `/realms/NAME`, then the host that was asked for,
-/// then the port that was knocked at. Where none of them names one it is the
-/// realm that owns the server key that asks, else the default realm.
+/// Selects the realm of a request, from values alone. The first of these that
+/// names a realm selects it: the prefix `/realms/NAME`, the requested host, the
+/// port. If none does, it is the realm that owns the server key in the request,
+/// or else the default realm.
 ///
 /// ```swift
 /// let route = try RealmRoute(hosts: ["test.store.example": "test"])
 /// route.realm(prefix: nil, host: "test.store.example", listener: nil)  // "test"
 /// ```
 public struct RealmRoute: Hashable, Sendable {
-    /// The realm of each host, lower case and without a port.
+    /// The realm of each host. Hosts are in lower case and without a port.
     private let hosts: [String: String]
 
-    /// Only prefixes and ports name realms.
+    /// Uses prefixes and ports only.
     public init() { hosts = [:] }
 
-    /// - Parameter hosts: the realm of each host. Throws ``WireError``
+    /// - Parameter hosts: The realm of each host. Throws ``WireError``
     ///   `realmHostInvalid`.
     public init(hosts: [String: String]) throws(WireError) {
         for host in hosts.keys where !Self.isHost(host) {
@@ -30,19 +30,20 @@ public struct RealmRoute: Hashable, Sendable {
         self.hosts = hosts
     }
 
-    /// The hosts that name realms.
+    /// The hosts that select realms.
     var names: [String] { Array(hosts.keys) }
 
-    /// The realm's name; nil where nothing names one.
+    /// Returns the realm's name, or nil if nothing selects one.
     ///
     /// - Parameters:
-    ///   - host: what was asked for, as a trusted proxy tells it where one stands before.
-    ///   - listener: the realm whose own port the request came in at.
+    /// - host: The requested host, as a trusted proxy reports it if there is
+    /// one. - listener: The realm on whose own port the request arrived.
     public func realm(prefix: String?, host: String?, listener: String?) -> String? {
         prefix ?? host.flatMap { hosts[Self.plain($0)] } ?? listener
     }
 
-    /// One host, one spelling: `Store.Example.` is `store.example`.
+    /// Returns the canonical form of a host: `store.example` for
+    /// `Store.Example.`.
     private static func plain(_ host: String) -> String {
         let low = host.lowercased()
         return low.last == "." ? String(low.dropLast()) : low

@@ -5,7 +5,7 @@ import Hummingbird
 import Shop
 import StoreWire
 
-/// Finds the door that a request knocks at, and lets in who may enter.
+/// Routes a request to its door, and checks its key.
 struct Responder: RequestHandler {
     let store: Store
     let route: RealmRoute
@@ -108,7 +108,8 @@ struct Responder: RequestHandler {
         try await store.realm(named: destination.realm ?? Store.defaultRealm)
     }
 
-    /// A server's key belongs to one realm, which needs no other name.
+    /// Returns the realm that owns the server key in the request, if the
+    /// address names none.
     private func realmOfKey(_ destination: Destination, _ call: Call) async throws -> Realm {
         guard destination.realm == nil,
             let owner = try await store.realmName(ofBearer: call.bearer)
@@ -116,7 +117,7 @@ struct Responder: RequestHandler {
         return try await store.realm(named: owner)
     }
 
-    /// Lets in whoever has a key to the door, under the key's name.
+    /// Checks the key for the door. The call continues under the key's name.
     private func admit(_ call: Call, to door: Door) async throws -> Call {
         guard let key = call.bearer else { throw RequestMistake.keyMissing(door) }
         switch try await store.knock(key, at: door, call.context) {
@@ -131,7 +132,7 @@ struct Responder: RequestHandler {
 }
 
 extension Call {
-    /// What goes with the call into the store.
+    /// The facts about the call that the store receives.
     var context: Shop.RequestContext {
         Shop.RequestContext(
             requestID: requestID, actor: actor ?? Store.unnamedOperator,
@@ -140,13 +141,13 @@ extension Call {
 }
 
 extension Route {
-    /// What a load balancer asks of the server itself, past any proxy.
+    /// Whether load balancers use the address, without a proxy in between.
     fileprivate var isOpen: Bool { [.health, .ready].contains(self) }
 }
 
 extension Destination {
-    /// The realm's name, where what stands in its place can be one: anything
-    /// else may be a secret that slipped into an address.
+    /// The realm's name, if the text in its place can be one. Any other text
+    /// may be a secret that got into an address by mistake.
     fileprivate var shownRealm: String {
         guard let realm else { return Store.defaultRealm }
         let isName =

@@ -3,7 +3,7 @@
 import HTTPShell
 import StoreWire
 
-/// What a request asks for, read from its method and path alone.
+/// What a request asks for, from its method and path alone.
 enum Route: Hashable, Sendable {
     case health, ready, metrics, rootCertificate
     case askStatus, status(base64: String)
@@ -26,12 +26,12 @@ enum Route: Hashable, Sendable {
     case catalogue(CatalogueRoute)
 }
 
-/// A route, in the realm that its address names.
+/// A route in the realm that its address names.
 struct Destination: Hashable, Sendable {
-    /// Nil: the default realm.
+    /// Nil for the default realm.
     var realm: String?
     let route: Route
-    /// The address with its changing parts left open, for logs.
+    /// The address without its variable parts, for logs.
     let pattern: String
 
     /// Finds the route of a request. Throws `unknownPath`, `wrongMethod` and
@@ -89,12 +89,12 @@ struct Destination: Hashable, Sendable {
     }
 }
 
-/// One line of the table of addresses outside the device protocol.
+/// One row of the table of addresses outside the device protocol.
 struct Entry: Sendable {
     let method: String
-    /// `{}` stands for a part that may be anything but empty.
+    /// `{}` stands for any part that is not empty.
     let pattern: String
-    /// About the store, so never behind a realm's prefix.
+    /// Whether it concerns the whole store, so that it has no realm's prefix.
     let isStoreWide: Bool
     private let make: @Sendable (_ parts: [String]) -> Route
 
@@ -165,7 +165,7 @@ struct Entry: Sendable {
         Entry("GET", "/control/v1/apps/{}/settings") { .readSettings(bundleID: $0[0]) },
     ]
 
-    /// The route, when the path is of this pattern.
+    /// Returns the route if the path matches this pattern.
     func match(_ parts: [String]) -> Route? {
         let wanted = pattern.split(separator: "/", omittingEmptySubsequences: false)
         guard wanted.count == parts.count else { return nil }
@@ -183,7 +183,7 @@ struct Entry: Sendable {
 }
 
 extension DeviceRoute {
-    /// The address with its changing parts left open.
+    /// The address without its variable parts.
     var pattern: String {
         switch self {
         case .purchase: "\(Self.prefix)/purchases/{}"

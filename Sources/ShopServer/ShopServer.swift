@@ -9,9 +9,9 @@ public typealias ShopServerConfiguration = ShellConfiguration
 /// What a store's server needs from outside.
 public typealias ShopServerPorts = ShellPorts
 
-/// A store behind HTTP: the device protocol, Apple's server protocol, and the
-/// operator and control doors. A shell: it parses, authenticates, calls a
-/// use case of the store, and answers.
+/// The HTTP shell of a store: the device protocol, Apple's server protocol, and
+/// the operator and control doors. It parses and authenticates requests, calls
+/// a use case of the store, and answers.
 ///
 /// ```swift
 /// let server = ShopServer(
@@ -36,19 +36,20 @@ public struct ShopServer: Sendable {
             logger: logger)
     }
 
-    /// Serves, and does what falls due, until SIGTERM or SIGINT arrives or the calling task is
-    /// cancelled. Then it takes no more connections, answers those who wait
-    /// for changes, lets requests under way end within the configured time,
-    /// closes the store and returns.
+    /// Serves and does the due work, until SIGTERM or SIGINT arrives or the
+    /// calling task is cancelled. Then it accepts no more connections, answers
+    /// the requests that wait for changes, gives running requests the
+    /// configured time to end, closes the store and returns.
     ///
-    /// `onReady` is told the port once the server listens on it. Throws
-    /// ``WireError`` `cannotListen` where it cannot, with the store closed too.
+    /// `onReady` receives the port once the server listens on it. Throws
+    /// ``WireError`` `cannotListen` if it cannot listen. The store is closed in
+    /// this case too.
     public func run(onReady: @escaping @Sendable (_ port: Int) async -> Void) async throws {
         try await run { port, _ in await onReady(port) }
     }
 
-    /// The same, for a server whose realms have ports of their own: a
-    /// listener's name is its realm's.
+    /// The same for a server whose realms have ports of their own. A listener
+    /// has the name of its realm.
     public func run(
         onReady: @escaping @Sendable (_ port: Int, _ realms: [String: Int]) async -> Void
     ) async throws {

@@ -6,9 +6,9 @@ import Commerce
 public import Shop
 
 extension StoredCatalogue {
-    /// What goes beside ``file(bundleID:)``: the overlay that was imported, as
-    /// long as it tells how things are; else one that does. Nil where there is
-    /// nothing that the file does not say.
+    /// Returns the overlay for ``file(bundleID:)``: the imported one if it is
+    /// still correct, otherwise a new one. Nil if the file alone expresses
+    /// everything.
     func overlay(bundleID: String, beside file: CatalogueFile) throws -> String? {
         let told = try importedOverlay()
         let isSame =
@@ -35,7 +35,7 @@ extension StoredCatalogue {
         Self.listing(listings[id], id, file)
     }
 
-    /// That there is no price, the file says already where it has none.
+    /// Leaves out that a product has no price if the file already shows this.
     private static func listing(
         _ known: Listing?, _ id: ProductID, _ file: CatalogueFile
     ) -> Listing {
@@ -44,8 +44,8 @@ extension StoredCatalogue {
         return listing
     }
 
-    /// What production keeps of a file as drafts, in a sentence; nil where
-    /// it keeps none.
+    /// Returns a sentence about the products of a file that production keeps as
+    /// drafts. Nil if there are none.
     public func drafts(of file: CatalogueFile) -> String? {
         guard isProduction else { return nil }
         let drafts = file.catalogue.products.filter { product in

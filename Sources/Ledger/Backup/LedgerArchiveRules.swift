@@ -4,7 +4,7 @@ import Archive
 import Commerce
 import Storage
 
-/// What the values of a ledger's backup may be. A test compares the tables
+/// The rules for the values of a ledger's backup. A test compares the tables
 /// and columns with the schema.
 enum LedgerArchiveRules {
     static let tables = [
@@ -40,7 +40,7 @@ enum LedgerArchiveRules {
 
     private static let quantityMax = Int64(BookedFacts.quantityMax)
     private static let quantity = ValueRule.integer(1...quantityMax)
-    /// What another store has signed, and the ledger books as it came.
+    /// A value that another store has signed. The ledger books it unchanged.
     private static let anything = ValueRule.integer(Int64.min...Int64.max)
     private static let signedTime = ValueRule.integer(
         -Int64(Timestamp.magnitudeMax)...Int64(Timestamp.magnitudeMax))
@@ -62,7 +62,7 @@ enum LedgerArchiveRules {
 }
 
 extension LedgerRestore {
-    /// Judges a backup as a restore does before it writes anything. Throws
+    /// Checks a backup like a restore does before it writes anything. Throws
     /// ``ArchiveFault``.
     public static func check(_ bytes: [UInt8], name: String) throws {
         _ = try ArchiveContents(

@@ -4,17 +4,17 @@ public import Archive
 public import Commerce
 public import Storage
 
-/// Copies a ledger, while it books, into one archive: everything that it has
-/// booked, claimed and spent as it was at one moment, and its doors' keys.
+/// Copies a ledger into one archive while it is in use: all purchases, accounts
+/// and redemptions in the state of one moment, and the keys of its doors.
 public enum LedgerBackup {
-    /// What the archive's header says.
+    /// The value of `holds` in the archive's header.
     static let holds = "ledger"
     static let database = "ledger"
 
     private static let omitted: Set<String> = ["restores", "readiness"]
 
-    /// Writes an archive to a file that is not there yet. Throws
-    /// ``ArchiveFault`` and ``StorageFault``; a file is left only when whole.
+    /// Writes an archive to a new file. Throws ``ArchiveFault`` and
+    /// ``StorageFault``. An incomplete file is removed.
     public static func write(
         _ storage: any Storage, _ dialect: Dialect, to path: String, madeAt: Timestamp
     ) async throws -> ArchiveWriter.Summary {
@@ -40,23 +40,23 @@ public enum LedgerBackup {
     }
 }
 
-/// Makes a ledger again from an archive, on either engine, in a place that
-/// holds nothing (or what an earlier restore left half-done).
+/// Restores a ledger from an archive, on either engine, into an empty place (or
+/// into what an earlier restore left unfinished).
 ///
-/// A mark is the first that is written and its end the last: between the two
-/// no program serves the ledger. What was redeemed before the copy is told
-/// again under its idempotency key and spends nothing.
+/// It writes a mark first and completes it last. In between, no program serves
+/// the ledger. A redemption from before the copy returns the same answer for
+/// its idempotency key, and spends nothing.
 public enum LedgerRestore {
-    /// What was restored.
+    /// The result of a restore.
     public struct Summary: Hashable, Sendable, Codable {
-        /// When the copy was made, wall time.
+        /// When the copy was made, in wall time.
         public let madeAt: Timestamp
         public let rows: Int
     }
 
-    /// Restores a ledger. `open` gives its database with the migrations that
-    /// the copy had. Throws ``ArchiveFault`` before anything is written where
-    /// the archive is not whole, too new, or the place is not empty.
+    /// Restores a ledger. `open` returns its database with the migrations of
+    /// the copy. Throws ``ArchiveFault`` before anything is written if the
+    /// archive is incomplete or too new, or the place is not empty.
     public static func read(
         _ path: String, _ dialect: Dialect, wall: Timestamp,
         open: ([Migration]) async throws -> any Storage
@@ -83,7 +83,7 @@ public enum LedgerRestore {
             rows: contents.databases.reduce(0) { $0 + $1.rows })
     }
 
-    /// Throws a fault where a restore was begun and not finished.
+    /// Throws a fault if there is an unfinished restore.
     static func checkFinished(_ storage: any Storage) async throws {
         guard try await isUnfinished(storage) else { return }
         throw StorageFault(
@@ -115,7 +115,8 @@ public enum LedgerRestore {
         try await storage.write { try $0.execute(Statement.Upkeep.begin, values) }
     }
 
-    /// Those that the copy had; what is newer is taken when it is served.
+    /// Returns the migrations of the copy. Newer ones are applied when the
+    /// ledger is served.
     private static func migrations(_ contents: ArchiveContents) throws -> [Migration] {
         guard let database = contents.databases.first, contents.databases.count == 1,
             database.name == LedgerBackup.database,

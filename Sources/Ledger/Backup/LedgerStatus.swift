@@ -3,24 +3,25 @@
 import Archive
 public import Storage
 
-/// How a ledger's database stands, read without changing or locking it.
+/// The state of a ledger's database, read without changing or locking it.
 public struct LedgerStatus: Hashable, Sendable, Codable {
     /// `SQLite`, `PostgreSQL`.
     public let engine: String
-    /// What the engine says of itself: version, and what makes it durable.
+    /// The engine's facts: its version and its durability settings.
     public let facts: [String: String]
-    /// Migrations that it has taken, and those that this program knows.
+    /// The number of migrations that were applied to it, and of those that this
+    /// program knows.
     public let migrationsTaken: Int
     public let migrationsKnown: Int
-    /// `current`, `behind` (migrated when it is served), `tooNew`.
+    /// `current`, `behind` (it is migrated when it is served) or `tooNew`.
     public let schema: String
     public let bytes: Int64
-    /// Rows of each table.
+    /// The number of rows in each table.
     public let rows: [String: Int64]
-    /// Whether a restore was begun and not finished: then nothing serves it.
+    /// Whether there is an unfinished restore. The ledger is then not served.
     public let isHalfRestored: Bool
 
-    /// Reads it; counts every row. Throws ``StorageFault``.
+    /// Reads the state and counts every row. Throws ``StorageFault``.
     public init(_ storage: any Storage, _ dialect: Dialect) async throws {
         let (inventory, isHalf) = try await storage.read { reading in
             let inventory = try DatabaseInventory(reading, dialect)

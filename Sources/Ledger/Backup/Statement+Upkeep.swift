@@ -3,7 +3,8 @@
 import Storage
 
 extension Statement {
-    /// What keeps a ledger's database in order, and says nothing of purchases.
+    /// Statements for the maintenance of a ledger's database, which do not
+    /// concern purchases.
     enum Upkeep {
         static let unfinished = Statement(
             "upkeep.unfinished", [], "SELECT begun_at FROM restores WHERE finished_at IS NULL")
@@ -23,7 +24,7 @@ extension Statement {
             SET asked = readiness.asked + 1, room = excluded.room
             """)
 
-        /// Takes the room back in the same commit.
+        /// Frees the space in the same commit.
         static let leaveReadiness = Statement(
             "upkeep.leaveReadiness", [], "UPDATE readiness SET room = NULL")
 
