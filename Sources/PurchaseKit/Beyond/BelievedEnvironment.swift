@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What of its environment a process's own device believes: in a debug build
-/// all, in a release build nothing, for anyone could point a shipped app to a
-/// store of their own.
+/// The environment variables that the process's own device reads: all in a
+/// debug build, none in a release build. Otherwise anyone could point a shipped
+/// app to a store of their own.
 struct BelievedEnvironment: Hashable, Sendable {
     let variables: [String: String]
-    /// A sentence for the developer, when something was set in vain.
+    /// A sentence for the developer if a variable was set without effect.
     let warning: String?
 
     init(_ environment: [String: String], isDebugBuild: Bool) {

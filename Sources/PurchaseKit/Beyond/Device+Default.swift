@@ -5,18 +5,19 @@ import Live
 import Synchronization
 
 extension Device {
-    /// The process's own device, made at first use.
+    /// The process's own device, created at first use.
     public static var `default`: Device { DefaultDevice.device }
 
-    /// Sets the process's own device up in code, before anything is asked of
-    /// it. Code outranks the environment. Calling it later is a programming error.
+    /// Configures the process's own device in code, before it is used. Code
+    /// takes precedence over the environment. A later call is a programming
+    /// error.
     public static func configureDefault(_ configuration: DeviceConfiguration) {
         DefaultDevice.configure(configuration)
     }
 }
 
-/// The one device and queue that a process has of its own, since StoreKit 1
-/// speaks to a queue that nobody hands over.
+/// The process's own device and queue. StoreKit 1 needs them, because its API
+/// does not pass a queue.
 enum DefaultDevice {
     private struct Choice {
         var configuration: DeviceConfiguration?

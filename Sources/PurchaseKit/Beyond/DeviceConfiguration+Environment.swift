@@ -4,31 +4,31 @@ import Commerce
 import Foundation
 import Live
 
-/// A variable that cannot be used: which, by what rule, and what to do.
+/// A variable that cannot be used, with the rule and the remedy.
 public struct ConfigurationFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// The variable's name.
     public let variable: String
-    /// One plain sentence.
+    /// One sentence.
     public let message: String
 
     public var description: String { "\(variable): \(message)" }
 }
 
 extension DeviceConfiguration {
-    /// The variables that are read.
+    /// The names of the variables.
     public static let variables = [
         "SHOPKEEPER_URL", "SHOPKEEPER_BUNDLE_ID", "SHOPKEEPER_APP_VERSION",
         "SHOPKEEPER_CUSTOMER", "SHOPKEEPER_PASSWORD", "SHOPKEEPER_DEVICE", "SHOPKEEPER_ROOT",
         "SHOPKEEPER_SHEET", "SHOPKEEPER_RESTRICTED",
     ]
 
-    /// Set up from the process's own environment. A release build ignores the
-    /// environment unless its code calls this.
+    /// Makes a configuration from the process's environment. A release build
+    /// ignores the environment unless its code calls this.
     public static func fromEnvironment() throws(ConfigurationFault) -> DeviceConfiguration {
         try fromEnvironment(Live.environment)
     }
 
-    /// Set up from variables; empty ones count as absent.
+    /// Makes a configuration from variables. Empty ones count as absent.
     public static func fromEnvironment(
         _ environment: [String: String]
     ) throws(ConfigurationFault) -> DeviceConfiguration {
@@ -95,11 +95,13 @@ extension DeviceConfiguration {
     }
 }
 
-/// Files with one certificate.
+/// Reads files with one certificate.
 enum Certificates {
-    /// The certificate's DER, from PEM or DER; nil unless there is exactly one.
+    /// Returns the certificate's DER, from PEM or DER. Nil unless there is
+    /// exactly one.
     static func der(_ bytes: [UInt8]) -> [UInt8]? {
-        // DER of a certificate is a SEQUENCE with a long length.
+        // The DER of a certificate is a SEQUENCE whose length is in the long
+        // form.
         if bytes.count > 4, bytes[0] == 0x30, bytes[1] & 0x80 != 0 { return bytes }
         let text = String(decoding: bytes, as: UTF8.self)
         let parts = text.components(separatedBy: "-----BEGIN CERTIFICATE-----")

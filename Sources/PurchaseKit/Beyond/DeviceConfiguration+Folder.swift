@@ -5,14 +5,14 @@ import Foundation
 import Live
 
 extension DeviceConfiguration {
-    /// The store's URL, written in one way.
+    /// The store's URL in canonical form.
     var storeAddress: String {
         var text = storeURL.absoluteString
         while text.hasSuffix("/") { text.removeLast() }
         return text
     }
 
-    /// Within the device folder, the one of this store and this app.
+    /// The folder for this store and app, within the device folder.
     var queueFolder: URL {
         let store = storeAddress
         let name = [
@@ -20,12 +20,12 @@ extension DeviceConfiguration {
         ]
         .compactMap { $0 }.filter { !$0.isEmpty }.joined(separator: "-")
         let readable = name.map { Self.isPlain($0) ? $0 : "_" }.prefix(100)
-        // The file says whose it is, so that a clash is noticed.
+        // The file contains store and app too, so that a collision is detected.
         let mark = Fingerprint.of("\(store)\n\(bundleID?.value ?? "")".utf8)
         return folder.appendingPathComponent("\(String(readable))-\(mark)", isDirectory: true)
     }
 
-    /// In the user's data folder, by app.
+    /// The app's folder in the user's data folder.
     static func defaultFolder(for bundleID: BundleID?) -> URL {
         let data =
             Live.environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
@@ -45,8 +45,8 @@ extension DeviceConfiguration {
     }
 }
 
-/// Sixteen digits that tell texts apart (FNV-1a), for names of files. No
-/// protection against one who wants two to agree.
+/// A fingerprint of sixteen digits (FNV-1a), for names of files. It does not
+/// protect against deliberate collisions.
 enum Fingerprint {
     static func of(_ bytes: some Sequence<UInt8>) -> String {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325

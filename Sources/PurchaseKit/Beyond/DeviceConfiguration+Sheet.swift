@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension DeviceConfiguration {
-    /// The sheet chosen; an automatic choice that is not the terminal is said.
+    /// The chosen payment sheet. If the automatic choice is not the terminal,
+    /// this is reported.
     var paymentSheet: any PaymentSheet {
         switch sheet {
         case .custom(let sheet): return sheet

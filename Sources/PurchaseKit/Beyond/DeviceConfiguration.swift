@@ -3,52 +3,53 @@
 public import Commerce
 public import Foundation
 
-/// Which store a device speaks to, for which app, as whom, and where it
-/// keeps its files.
+/// The store, app and customer of a device, and the folder for its files.
 public struct DeviceConfiguration: Sendable {
-    /// The payment sheet that is shown.
+    /// The payment sheet to show.
     public enum Sheet: Sendable {
-        /// The terminal's where there is one, else `confirm`, said once on
-        /// standard error.
+        /// The terminal if there is one, otherwise `confirm`, which is reported
+        /// once on standard error.
         case automatic
         case terminal
-        /// Every payment is confirmed.
+        /// Confirms every payment.
         case confirm
-        /// Every payment is cancelled.
+        /// Cancels every payment.
         case cancel
-        /// The app's own.
+        /// A payment sheet of the app.
         case custom(any PaymentSheet)
     }
 
-    /// Where a store listens unless it is told otherwise.
+    /// The default address of a store.
     public static let defaultStoreURL = "http://127.0.0.1:4780"
 
-    /// The store's, with `/realms/NAME` behind it for a realm of that name.
+    /// The store's URL. For a realm other than the default one, with
+    /// `/realms/NAME` at its end.
     public var storeURL: URL
-    /// The app; nil for the realm's only one.
+    /// The app's bundle id. Nil if the realm has only one app.
     public var bundleID: BundleID?
-    /// The app's version, as the receipt tells it; nil for `1.0`.
+    /// The app's version in the receipt. Nil for `1.0`.
     public var appVersion: String?
-    /// Who buys; nil for a sandbox's default customer.
+    /// The customer's sign-in name. Nil for a sandbox's default customer.
     public var customer: String?
     public var password: String?
-    /// What people call this device.
+    /// The name of this device for people.
     public var deviceName: String?
-    /// The device folder: queue and receipt.
+    /// The folder for the queue file and the receipt.
     public var folder: URL
-    /// The store's root certificate in DER; nil to use the one pinned before.
+    /// The store's root certificate in DER. Nil to use the one that was pinned
+    /// before.
     public var root: [UInt8]?
     public var sheet: Sheet
     /// Whether payments are forbidden on this device.
     public var isRestricted: Bool
-    /// Whether a store met for the first time may be believed: in debug
-    /// builds, on loopback, unless set. A release build that sets it accepts
-    /// purchases from whoever answers at ``storeURL``.
+    /// Whether the root of a store is trusted at first contact. By default only
+    /// in debug builds and on loopback. A release build that sets this accepts
+    /// purchases from any server that answers at ``storeURL``.
     public var trustsFirstContact: Bool
-    /// What was wrong with the environment: all that needs the store fails with it.
+    /// The problem with the environment. Every call to the store fails with it.
     var fault: String?
 
-    /// The defaults of every field but the ones given.
+    /// Makes a configuration with defaults for all other fields.
     public init(
         storeURL: URL, bundleID: BundleID? = nil, folder: URL? = nil, root: [UInt8]? = nil,
         sheet: Sheet = .automatic

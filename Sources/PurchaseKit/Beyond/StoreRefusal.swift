@@ -3,21 +3,22 @@
 import Foundation
 import StoreWire
 
-/// Why the store said no to a payment, as the store told it: for programs
-/// that act on it. An app's user reads the error's description.
+/// Why the store refused a payment, in the store's words, for programs that act
+/// on it. For the app's user, use the error's description.
 public struct StoreRefusal: Hashable, Sendable, Codable {
-    /// A word that programs may compare; open, so that older apps meet newer words.
+    /// A code that programs can compare. An open set: older apps may receive
+    /// newer codes.
     public let code: String
-    /// One plain sentence.
+    /// One sentence.
     public let message: String
-    /// The field of the request at fault, where there is one.
+    /// The field of the request that is at fault, if there is one.
     public let field: String?
-    /// The rule that it broke.
+    /// The rule that was broken.
     public let rule: String?
-    /// What to do.
+    /// What to do about it.
     public let remedy: String?
 
-    /// Under this key of an ``SKError``'s `userInfo`.
+    /// The key in the `userInfo` of an ``SKError``.
     static let key = "StoreRefusal"
 
     init(_ error: WireError) {
@@ -30,6 +31,6 @@ public struct StoreRefusal: Hashable, Sendable, Codable {
 }
 
 extension SKError {
-    /// What the store said, where it was the store that refused.
+    /// The store's refusal, if the store refused the payment.
     public var storeRefusal: StoreRefusal? { userInfo[StoreRefusal.key] as? StoreRefusal }
 }

@@ -2,8 +2,9 @@
 
 import StoreWire
 
-/// A transaction among those of all customers and realms: numbers are one
-/// store's, and another store may answer at the same address.
+/// Identifies a transaction on this device, where several customers and realms
+/// may have been used. A number alone is not enough: it is unique in one store
+/// only, and another store may answer at the same address.
 struct Sale: Hashable, Sendable {
     var owner: Owner
     var transactionID: String
@@ -20,11 +21,11 @@ struct Sale: Hashable, Sendable {
 }
 
 extension Device {
-    /// The store's word for a transaction that it does not have.
+    /// The store's code for an unknown transaction.
     private static let transactionNotFound = "transactionNotFound"
 
-    /// Writes the finish down, then tells the observers and the store. Where
-    /// it cannot be written the transaction stays, and is delivered again.
+    /// Records the finish, then notifies the observers and the store. If it
+    /// cannot be recorded, the transaction stays and is delivered again.
     func finishEntry(_ key: String) {
         guard !key.isEmpty else { return }
         if let index = unwritten.firstIndex(where: { $0.key == key }) {
@@ -43,9 +44,9 @@ extension Device {
         }
     }
 
-    /// A failure that could not be written down may be on disk as a payment
-    /// under way. Nothing of it left the device: at the next launch it ends
-    /// as cancelled if it cannot be taken off now.
+    /// Removes the entry of a failure that could not be recorded. It may be in
+    /// the file as a running payment, but nothing of it left the device. If it
+    /// cannot be removed now, it ends as cancelled at the next launch.
     private func forget(_ entry: QueueEntry) {
         guard record?.entry(entry.key) != nil else { return }
         do throws(DeviceFault) {
@@ -55,13 +56,13 @@ extension Device {
         }
     }
 
-    /// Tells the store until it has written the finish down.
+    /// Sends the finish to the store until the store has recorded it.
     func tellFinish(_ key: String) {
         guard finishers[key] == nil, !isClosed, let entry = entry(key),
             let sale = Sale(entry)
         else { return }
-        // The tombstone goes when the store has heard, and an answer that was
-        // under way before that must find the transaction hidden all the same.
+        // The tombstone is removed once the store has the finish. An answer
+        // that the store sent before that must not show the transaction again.
         finishedSales.insert(sale)
         finishers[key] = Task {
             var failures = 0
@@ -75,7 +76,7 @@ extension Device {
         }
     }
 
-    /// Whether there is nothing left to tell.
+    /// Whether the finish no longer needs to be sent.
     private func isAcknowledged(_ key: String, _ sale: Sale) async -> Bool {
         do throws(DeviceFault) {
             let session = try await signIn()
@@ -87,8 +88,9 @@ extension Device {
             try change(.acknowledged(key: key))
             return true
         } catch .refused(_, let error) where error.code == Self.transactionNotFound {
-            // The store knows no such transaction: there is nothing to hide. Any
-            // other refusal, a proxy's among them, leaves the finish to be sent again.
+            // The store does not know the transaction, so there is nothing to
+            // hide. After any other refusal, including one by a proxy, the
+            // finish is sent again.
             ports.log("The store refused a finish: \(error.message)")
             try? change(.acknowledged(key: key))
             return true

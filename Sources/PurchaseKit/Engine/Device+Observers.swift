@@ -3,7 +3,7 @@
 extension Device {
     var isHeard: Bool { !backing.observers.isEmpty }
 
-    /// The queue works while somebody listens.
+    /// Starts or stops the queue's work, which needs at least one observer.
     func observersDidChange() {
         guard isHeard, !isClosed else {
             follower?.cancel()
@@ -22,7 +22,8 @@ extension Device {
         }
     }
 
-    /// Tells the observers how entries stand; keeps it for later when there are none.
+    /// Notifies the observers of the entries' states. Without observers, keeps
+    /// the keys for later.
     func deliver(_ keys: [String]) {
         guard isHeard else {
             untold.formUnion(keys)
@@ -34,8 +35,8 @@ extension Device {
         backing.hear(.updated(facts))
     }
 
-    /// Delivers what this launch has to look after, once for each customer,
-    /// and takes up the work that was left.
+    /// Delivers the entries that belong to this launch, once for each customer,
+    /// and resumes their unfinished work.
     func open(for owner: Owner) {
         guard openFor != owner, let record else { return }
         openFor = owner
@@ -52,8 +53,8 @@ extension Device {
         }
     }
 
-    /// While the store cannot be asked who signs in, the last answer stands,
-    /// if the same name would be used.
+    /// Opens the queue for the customer of the last sign-in, while the store
+    /// cannot be reached and if the configured name is still the same.
     func openForLastCustomer() {
         guard openFor == nil, let last = record?.lastSignIn, last.name == configuration.customer
         else { return }
@@ -67,7 +68,7 @@ extension Device {
         deliver(order.map(\.key).filter { keys.contains($0) })
     }
 
-    /// Payments added while nobody listened.
+    /// Resumes payments that were added while there were no observers.
     private func resumeOwn() {
         let unwritten = Set(unwritten.map(\.key))
         for entry in record?.entries ?? []

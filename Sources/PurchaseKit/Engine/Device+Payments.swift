@@ -4,33 +4,34 @@ import Commerce
 import Foundation
 import StoreWire
 
-/// What comes next for a payment that is being carried.
+/// What to do next with a running payment.
 enum CarryStep {
-    /// Go on at once.
+    /// Continue at once.
     case again
     /// Ask again later.
     case later
     case done
 }
 
-/// The store's words for a purchase request whose contents it does not accept.
-/// Nothing is written under the purchase id.
+/// The store's codes for a purchase request with unacceptable contents. The
+/// store then records nothing under the purchase id.
 enum ContentsRefusal: String {
     case fieldMissing, fieldInvalid, uuidInvalid, textInvalid, textTooLong, priceInvalid
     case currencyInvalid, replacedNotRefused
 }
 
-/// What this process knows of a payment beyond its entry.
+/// What this process knows about a payment in addition to its entry.
 struct Carriage {
-    /// Whether the payment may have reached the store under its present id:
-    /// from then on it is asked again, never failed for want of an answer.
+    /// Whether the payment may have reached the store under its present id.
+    /// From then on it is asked for again, and does not fail for lack of an
+    /// answer.
     var mayHaveBeenSent: Bool
-    /// The product as the store described it when it refused the price.
+    /// The product that the store returned when it refused the price.
     var repriced: ProductDescription?
 }
 
 extension Device {
-    /// What a store calls a realm that charges nobody.
+    /// The name of the environment in which nobody is charged.
     private static let sandbox = "Sandbox"
 
     func enqueue(_ payment: PaymentContents) {
@@ -45,7 +46,7 @@ extension Device {
         }
     }
 
-    /// Carries a payment from the sheet to its outcome.
+    /// Carries a payment from the payment sheet to its outcome.
     func carry(_ key: String, isResumed: Bool) {
         guard isHeard, carriers[key] == nil, !isClosed else { return }
         carriers[key] = Task {
@@ -71,7 +72,7 @@ extension Device {
     }
 
     private func step(_ entry: QueueEntry, _ carriage: inout Carriage) async -> CarryStep {
-        // Decided already, and not yet on disk.
+        // Already decided, but not recorded yet.
         if let failure = failures[entry.key] { return fail(entry, failure) }
         return switch entry.state {
         case .asked: await confirm(entry)
@@ -119,8 +120,9 @@ extension Device {
         }
     }
 
-    /// The refused payment stays as it is on disk until the customer agrees
-    /// again: asked once more after a crash, it is refused once more.
+    /// Shows the new price. The refused payment stays in the file until the
+    /// customer confirms again. If the process ends before that, the payment is
+    /// sent again and refused again.
     private func confirmAgain(
         _ entry: QueueEntry, _ product: ProductDescription, _ carriage: inout Carriage
     ) async -> CarryStep {
@@ -141,7 +143,8 @@ extension Device {
         }
     }
 
-    /// A sandbox may say that no sheet is shown; nobody who charges may.
+    /// Shows the payment sheet. A sandbox may disable it; a realm that charges
+    /// may not.
     private func present(_ contents: SheetContents) async -> SheetAnswer {
         if storeDisablesDialogs, session?.environment == Self.sandbox { return .confirm }
         await sheetGate.enter()
@@ -194,8 +197,8 @@ extension Device {
         }
     }
 
-    /// `onAnswer` is called with the first answer, whatever it is: from then on
-    /// the payment may have reached the store.
+    /// Sends the payment. `onAnswer` is called with the first answer of any
+    /// kind. From then on the payment may have reached the store.
     private func sendPayment(
         _ entry: QueueEntry, onAnswer: () -> Void
     ) async throws(DeviceFault) -> DeviceReply {
@@ -210,11 +213,13 @@ extension Device {
         return try await call(.purchase(id: id), body: encode(request), onAnswer: onAnswer)
     }
 
-    /// Any answer but the store's verdict on this purchase id leaves open what
-    /// became of the payment: a proxy may have sent it twice, or an earlier try
-    /// was sold. The status decides nothing. Only a payment that was never sent
-    /// before fails by a word on the request's contents, which are the same at
-    /// each try and are judged before anything is written.
+    /// Interprets an unsuccessful answer. Only the store's verdict on this
+    /// purchase id decides the payment. After any other answer the outcome is
+    /// open: a proxy may have sent the payment twice, or an earlier attempt may
+    /// have been sold. The status decides nothing. A payment that was never
+    /// sent before also fails if the store rejects the contents of the request.
+    /// They are the same at each attempt and are checked before anything is
+    /// recorded.
     private func refuse(
         _ reply: DeviceReply, _ entry: QueueEntry, wasSentBefore: Bool
     ) -> CarryStep {
@@ -268,8 +273,8 @@ extension Device {
             if refusal.code == PurchaseRefusal.purchasesNotAllowed.rawValue { noteRestriction() }
             return fail(entry, PaymentFailure(refusal: refusal))
         case "waiting" where response.waitingFor == WaitingReason.attention.rawValue:
-            // As Apple does: the payment has failed, and what is sold once the
-            // customer has seen to it arrives as a transaction of its own.
+            // Like Apple: the payment fails. If the customer completes it
+            // later, the sale arrives as a separate transaction.
             return fail(
                 entry,
                 PaymentFailure(
@@ -277,7 +282,7 @@ extension Device {
                     "The purchase was interrupted: something outside of the app needs "
                         + "the customer's attention first."))
         case "waiting":
-            // Told once; the store says when there is an answer to ask for.
+            // Reported once. The store will announce when there is an answer.
             if self.entry(entry.key)?.state == .confirmed { try change(.deferred(key: entry.key)) }
             return .later
         default:
@@ -285,7 +290,8 @@ extension Device {
         }
     }
 
-    /// Verified, its receipt on disk, then told.
+    /// Verifies the transaction, stores its receipt, and then notifies the
+    /// observers.
     private func sell(
         _ entry: QueueEntry, _ compact: String, revision: Int64
     ) async throws(DeviceFault) {
@@ -310,8 +316,9 @@ extension Device {
             try change(.failed(key: entry.key, failure))
             return .done
         } catch {
-            // What is confirmed on disk, or may be, would be sent at the next
-            // launch, so it is not reported as failed: the write is tried again.
+            // The payment is or may be recorded as confirmed, and would be sent
+            // at the next launch. So it is not reported as failed yet, and the
+            // write is retried.
             let state = record?.entry(entry.key)?.state
             guard !isRecordInDoubt, state == nil || state == .asked else {
                 failures[entry.key] = failure
@@ -322,7 +329,7 @@ extension Device {
         }
     }
 
-    /// A failure is told even where it cannot be written down.
+    /// Reports a failure even if it cannot be recorded.
     private func failUnwritten(_ entry: QueueEntry, _ failure: PaymentFailure) {
         guard !isClosed else { return }
         var entry = entry

@@ -3,9 +3,10 @@
 import StoreWire
 
 extension Device {
-    /// Asks for products; logs one line for each id that has none. A fault
-    /// where the store could not be asked. A shop window is where an app
-    /// looks whether its customer may buy, so that is asked anew too.
+    /// Requests products and logs a line for each id without one. Throws a
+    /// fault if the store cannot be reached. An app that shows products usually
+    /// also checks whether its customer may buy, so that is requested again
+    /// too.
     func products(ids: [String]) async throws(DeviceFault) -> ProductsResponse {
         _ = try await signInToBuy()
         var answer: ProductsResponse?
@@ -26,7 +27,7 @@ extension Device {
         return answer
     }
 
-    /// What is known of a product since it was last shown, else what the store says.
+    /// Returns a product as it was last shown, or requests it from the store.
     func product(_ id: String) async throws(DeviceFault) -> ProductDescription? {
         if let known = productCache[id] { return known }
         return try await products(ids: [id]).products.first { $0.id == id }

@@ -5,23 +5,24 @@ import Foundation
 import SignedData
 import StoreWire
 
-/// Who this device is to the store, until the token expires.
+/// The device's session at the store, valid until the token expires.
 struct Session: Sendable {
     var token: String
     var expires: Timestamp
     var owner: Owner
     var bundleID: BundleID
     var environment: String
-    /// Of the realm, when the store let this device in.
+    /// The realm's generation at sign-in.
     var generation: Int64
     var mayBuy: Bool
     var verifier: TransactionVerifier
-    /// The store's commercial time, as it last told.
+    /// The store's commercial time in its last answer.
     var storeTime: Timestamp
 }
 
 extension Device {
-    /// The session that is, or a new one. Many callers, one sign-in.
+    /// Returns the current session or signs in. Concurrent callers share one
+    /// sign-in.
     func signIn() async throws(DeviceFault) -> Session {
         if let session, ports.wall.now < session.expires { return session }
         let task = signingIn ?? Task { try await self.askForSession() }
@@ -35,14 +36,14 @@ extension Device {
         }
     }
 
-    /// The session that is; where its customer may not buy a new one, since
-    /// that may have been allowed since it began.
+    /// Returns the current session. If its customer may not buy, signs in
+    /// again, because that may have changed.
     func signInToBuy() async throws(DeviceFault) -> Session {
         if session?.mayBuy == false { session = nil }
         return try await signIn()
     }
 
-    /// The store says that this customer may not buy any more.
+    /// Records that the store no longer allows this customer to buy.
     func noteRestriction() {
         session?.mayBuy = false
         noteCustomer(mayBuy: false)
@@ -95,9 +96,9 @@ extension Device {
             storeTime: response.now)
     }
 
-    /// The root against which this store's signatures are judged: the
-    /// configured one, else the one pinned for the realm, else, where first
-    /// contact is trusted, the one that the store shows.
+    /// Returns the root for this store's signatures: the configured one, or the
+    /// one pinned for the realm, or, if first contact is trusted, the one that
+    /// the store sent.
     private func trustedRoot(_ response: SignInResponse) throws(DeviceFault) -> [UInt8] {
         guard let shown = Data(base64Encoded: response.rootCertificate).map({ [UInt8]($0) })
         else { throw .setUp("the store showed no root certificate in Base64") }
@@ -136,15 +137,15 @@ extension Device {
         guard !isKnown else { return }
         let isRestored = record?.realm(realm.id).map { $0.generation != realm.generation }
         if isRestored == true { cursors = [:] }
-        // Prices are of one realm and one customer's storefront.
+        // Prices depend on the realm and on the customer's storefront.
         if isRestored == true || record?.lastSignIn?.owner != who.owner { productCache = [:] }
         try change(.signedIn(who, realm))
     }
 
     // MARK: Calls
 
-    /// A call within the session; signs in again, once, when the token is
-    /// refused. `onAnswer` is called when something has answered the call.
+    /// Makes a call in the session. Signs in again once if the token is
+    /// rejected. `onAnswer` is called when any answer has arrived.
     func call(
         _ route: DeviceRoute, body: [UInt8]? = nil, ifNoneMatch: String? = nil,
         onAnswer: () -> Void = {}
@@ -157,8 +158,8 @@ extension Device {
         forget(first)
         let second = try await signIn()
         guard second.owner == first.owner else { throw .overtaken }
-        // A realm that was restored from a copy has other revisions: the cursor
-        // was meant for the one that is gone.
+        // A realm that was restored from a backup has different revisions, so
+        // the cursor is invalid.
         if case .transactions = route, second.generation != first.generation {
             throw .overtaken
         }
@@ -182,8 +183,8 @@ extension Device {
         }
     }
 
-    /// What an answer that is no success means. Only statuses by which the
-    /// store itself says no are refusals; all others leave open what happened.
+    /// Returns the meaning of an unsuccessful answer. Only certain statuses are
+    /// refusals by the store. After any other the outcome is open.
     func refusal(_ reply: DeviceReply) -> DeviceFault {
         let refusals: Set<Int> = [400, 401, 403, 404, 409, 413, 422]
         guard refusals.contains(reply.status), JSONNesting.isWithin(reply.body),

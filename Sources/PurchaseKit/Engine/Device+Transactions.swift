@@ -5,7 +5,7 @@ import Foundation
 import SignedData
 import StoreWire
 
-/// A verified transaction, with what a payment is compared with.
+/// A verified transaction, with the facts that are compared with a payment.
 struct VerifiedTransaction {
     var productID: String
     var quantity: Int
@@ -14,10 +14,11 @@ struct VerifiedTransaction {
 }
 
 extension Device {
-    /// Listens for transactions while somebody listens here.
+    /// Waits for transactions from the store while there are observers.
     func follow() async {
         await followWhileHeard()
-        // Observers that went away without a word leave nobody to listen for.
+        // If observers were released without being removed, there may be none
+        // left.
         if !Task.isCancelled, !isHeard { follower = nil }
     }
 
@@ -46,7 +47,7 @@ extension Device {
         }
     }
 
-    /// Reads one page; answers whether there is more.
+    /// Reads one page. Returns whether there are more.
     private func readTransactions(
         _ session: Session, waitSeconds: Int
     ) async throws(DeviceFault) -> Bool {
@@ -55,14 +56,16 @@ extension Device {
         let reply = try await call(
             .transactions(since: since.revision, after: since.after, waitSeconds: waitSeconds))
         guard reply.status == 200 else { throw refusal(reply) }
-        // Answered by a realm that was restored since: its revisions mean nothing now.
+        // The answer came from a realm that has been restored since, so its
+        // revisions are invalid.
         guard let record, Self.isCurrent(session, in: record) else { throw .overtaken }
         let page: TransactionsResponse = try decode(reply)
         noteStoreTime(page.now)
         try await take(page, in: session, since: since)
         let isEarly = ports.wall.now.milliseconds(since: started) < 1000
         if waitSeconds > 0, !page.hasNews, isEarly {
-            // A store that answers at once with nothing would be asked without end.
+            // Prevents an endless loop with a store that answers at once
+            // without news.
             try? await ports.sleep(.seconds(1))
         }
         return page.hasMore
@@ -84,8 +87,8 @@ extension Device {
             throw .unknown(nil)
         }
         var items: [Arrivals.Item] = []
-        // On disk the cursor stays before what could not be verified, so
-        // that it is looked at again at the next launch.
+        // The recorded cursor stays before transactions that could not be
+        // verified, so that they are checked again at the next launch.
         let read = ReadCursor(revision: page.revision, after: page.after.flatMap { Int64($0) })
         var durable = read
         for transaction in page.transactions where !transaction.isFinished {
@@ -102,14 +105,16 @@ extension Device {
         if !items.isEmpty || page.clearedRevision != nil {
             try await takeUp(items, session, cursor: durable, cleared: page.clearedRevision)
         }
-        // The realm may have been restored while signatures and receipt were waited for.
+        // The realm may have been restored while signatures and the receipt
+        // were awaited.
         guard record.map({ Self.isCurrent(session, in: $0) }) != false else { throw .overtaken }
         cursors[owner] = max(read, since)
-        // A payment that waited has its answer: its own carrier asks for it.
+        // A waiting payment has its answer. The task that carries the payment
+        // asks for it.
         if page.answeredPurchases != nil || page.clearedRevision != nil { wake() }
     }
 
-    /// Whether the realm is the one, restored as often, that the session is of.
+    /// Whether the realm and its generation are those of the session.
     private static func isCurrent(_ session: Session, in record: QueueRecord) -> Bool {
         record.realm(session.owner.realm)?.generation == session.generation
     }
@@ -119,8 +124,8 @@ extension Device {
     ) async throws(DeviceFault) {
         let owner = session.owner
         try await withReceipt(of: owner) { (receipt, files, fits) throws(DeviceFault) in
-            // While this waited for its turn, the payment's own answer may have
-            // been delivered, finished and forgotten.
+            // In the meantime the payment's own answer may have been delivered,
+            // finished and removed.
             let open = items.filter { item in
                 !self.finishedSales.contains(Sale(owner, item.sold.transactionID))
             }
@@ -156,8 +161,9 @@ extension Device {
 
     // MARK: Verifying
 
-    /// Verifies against the pinned root, the app and the environment. In the
-    /// future is what lies after the store's time; on production roots, the wall's.
+    /// Verifies a transaction with the pinned root, the app and the
+    /// environment. A date must not be after the store's time, or on production
+    /// roots the wall time.
     func verify(_ compact: String) async throws(DeviceFault) -> VerifiedTransaction {
         let session = try await signIn()
         do throws(DeviceFault) {
@@ -165,7 +171,7 @@ extension Device {
         } catch .unverified(let failure)
             where failure.code == .signedInFuture && session.environment != "Production"
         {
-            // The realm's clock was moved since the store last told its time.
+            // The realm's clock was moved since the store last sent its time.
             try await askStoreTime(session)
         }
         return try verify(compact, in: try await signIn())
@@ -213,8 +219,9 @@ extension Device {
 
     // MARK: The receipt
 
-    /// Fetches the receipt and hands it over to be written with the change
-    /// that needs it. One at a time, so that an older one never replaces a newer.
+    /// Fetches the receipt and passes it to a change, which writes both
+    /// together. One at a time, so that an older receipt never replaces a newer
+    /// one.
     func withReceipt(
         of owner: Owner?,
         _ write: (QueueRecord.Receipt, [DeviceFile], (QueueRecord) -> Bool)

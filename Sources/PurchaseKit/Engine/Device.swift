@@ -5,21 +5,22 @@ public import Foundation
 import StoreWire
 import Synchronization
 
-/// One installation of one app, and its part in every purchase: the durable
-/// queue, the session with the store, and what is asked of it.
+/// One installation of one app: the durable queue, the session with the store,
+/// and the calls to it.
 ///
-/// Apps use ``SKPaymentQueue`` and ``SKProductsRequest``, which stand on the
-/// process's own device. Tests make as many as they want, each with its own
-/// ports. An actor on a queue of its own, because it owns a file.
+/// Apps use ``SKPaymentQueue`` and ``SKProductsRequest``, which use the
+/// process's own device. Tests create any number of devices with ports of their
+/// own. An actor with its own queue, because it owns a file.
 ///
-/// What must last is decided by `QueueRecord.apply`, a pure function, and is
-/// on disk before it has effects: before an observer hears of it and before
-/// anything leaves the device.
+/// `QueueRecord.apply`, a pure function, decides what must be durable. This is
+/// written to disk before it has effects: before observers are notified and
+/// before anything leaves the device.
 public actor Device {
-    /// How a device behaves.
+    /// Settings of a device's behaviour.
     public struct Options: Sendable {
-        /// How long a question for new transactions waits at the store; 0
-        /// asks once when the first observer is added, and not again.
+        /// How many seconds a request for new transactions waits at the store.
+        /// With 0, the device asks once when the first observer is added, and
+        /// not again.
         public var transactionsWaitSeconds = DeviceRoute.waitSecondsMax
 
         public init() {}
@@ -37,42 +38,42 @@ public actor Device {
     private nonisolated let customerMayBuy = Mutex(true)
     private nonisolated let receiptLocation = Mutex<URL?>(nil)
 
-    /// The file as last read or written; nil before the first look.
+    /// The file as last read or written. Nil before it is read the first time.
     var record: QueueRecord?
     var session: Session?
-    /// Whether the store, a sandbox, last told to show no payment sheet.
+    /// Whether the last answer of a sandbox disabled the payment sheet.
     var storeDisablesDialogs = false
     var signingIn: Task<Session, any Error>?
-    /// Whose entries are delivered: who signed in, or who did last while the
-    /// store cannot be asked.
+    /// The customer whose entries are delivered: the signed-in one, or the last
+    /// one while the store cannot be reached.
     var openFor: Owner?
-    /// Entries that could not be written: failures on a full disk.
+    /// Entries that could not be recorded: failures on a full disk.
     var unwritten: [QueueEntry] = []
-    /// Payments being carried, by key.
+    /// The tasks that carry payments, by key.
     var carriers: [String: Task<Void, Never>] = [:]
     var finishers: [String: Task<Void, Never>] = [:]
     var follower: Task<Void, Never>?
     var naps: [Int: Task<Void, Never>] = [:]
     var napCount = 0
-    /// How often something gave hope.
+    /// How often waiting tasks were woken.
     var wakeCount = 0
-    /// Changes that happened while nobody listened.
+    /// Changes that happened while there were no observers.
     var untold: Set<String> = []
-    /// Transactions finished in this process: an answer that was under way
-    /// when they were must not bring them back.
+    /// Transactions that were finished in this process. An answer that was sent
+    /// before must not show them again.
     var finishedSales: Set<Sale> = []
-    /// Decided failures of payments that may be confirmed on disk and could
-    /// not be written yet, by key.
+    /// Failures that are decided but could not be recorded yet, of payments
+    /// that may be recorded as confirmed. By key.
     var failures: [String: PaymentFailure] = [:]
-    /// Whether the file may differ from ``record``: a write failed, and the
-    /// file could not be read since.
+    /// Whether the file may differ from ``record``, because a write failed and
+    /// the file could not be read since.
     var isRecordInDoubt = false
     var productCache: [String: ProductDescription] = [:]
     var saidOnce: Set<String> = []
     var cursors: [Owner: ReadCursor] = [:]
     var isClosed = false
 
-    /// A device on its own ports. Touches nothing until it is used.
+    /// Makes a device with its own ports. Does nothing until it is used.
     public init(
         configuration: DeviceConfiguration, ports: DevicePorts, options: Options = Options()
     ) {
@@ -90,16 +91,17 @@ public actor Device {
         executor.asUnownedSerialExecutor()
     }
 
-    /// Whether this device, and its customer as far as known, may buy.
+    /// Whether this device and its customer, as far as known, are allowed to
+    /// buy.
     public nonisolated var canMakePayments: Bool {
         !configuration.isRestricted && customerMayBuy.withLock { $0 }
     }
 
-    /// Where the receipt lies; nil before there is one for this customer.
+    /// The location of the receipt. Nil if this customer has none yet.
     public nonisolated var receiptURL: URL? { receiptLocation.withLock { $0 } }
 
-    /// Ends all work of this device and lets others take up its entries. For
-    /// tests; an app's device lives as long as its process.
+    /// Ends all work of this device, and allows others to adopt its entries.
+    /// For tests: an app's device lives as long as its process.
     public func close() {
         isClosed = true
         follower?.cancel()
@@ -109,7 +111,7 @@ public actor Device {
         ports.files.release(launch: launch)
     }
 
-    // MARK: What the face asks for, in the order in which it asks
+    // MARK: Requests of the API, in their order
 
     nonisolated func add(_ payment: PaymentContents) {
         post { $0.enqueue(payment) }
@@ -129,7 +131,7 @@ public actor Device {
 
     // MARK: The record
 
-    /// The file's contents; taken up for this launch at the first look.
+    /// Returns the file's contents. The first call adopts them for this launch.
     func openRecord() throws(DeviceFault) -> QueueRecord {
         if let record { return record }
         do {
@@ -141,8 +143,8 @@ public actor Device {
                 note(found)
                 return found.record
             }
-            // Known only once it is written: a launch that could not take up what
-            // another left tries again.
+            // Remembered only after it is written, so that a launch that could
+            // not adopt the entries tries again.
             if let notice = found.notice { ports.log(notice) }
             let change = try file.change(.launched(launch, ended: ended))
             note(change)
@@ -152,7 +154,7 @@ public actor Device {
         }
     }
 
-    /// Makes an event durable, then does what follows from it.
+    /// Makes an event durable, then performs its actions.
     func change(
         _ event: QueueEvent, with files: [DeviceFile] = [],
         onlyIf fits: (QueueRecord) -> Bool = { _ in true }
@@ -203,7 +205,8 @@ public actor Device {
         unwritten.first { $0.key == key } ?? record?.entry(key)
     }
 
-    /// The receipt is shown to the app only while it is this customer's.
+    /// Publishes the receipt's location only while the receipt is this
+    /// customer's.
     func noteReceipt() {
         let receipt = record?.receipt
         let isCurrent = receipt != nil && receipt?.owner == (session?.owner ?? openFor)
@@ -215,7 +218,7 @@ public actor Device {
         customerMayBuy.withLock { $0 = mayBuy }
     }
 
-    /// Says something once in a process.
+    /// Logs a sentence once in a process.
     func sayOnce(_ sentence: String) {
         if saidOnce.insert(sentence).inserted { ports.log(sentence) }
     }

@@ -8,17 +8,19 @@ import StoreWire
 enum DeviceFault: Error {
     /// Nothing reached the store.
     case notSent(URLError)
-    /// It may have reached the store, and there is no answer.
+    /// The call may have reached the store, but there is no answer.
     case unknown(URLError?)
     /// The store refused the call itself.
     case refused(status: Int, WireError)
-    /// The device is not set up to do it: trust, configuration. A sentence.
+    /// The device is not configured for it (trust, settings). Contains a
+    /// sentence.
     case setUp(String)
-    /// Something that the store signed does not verify.
+    /// Data that the store signed is not valid.
     case unverified(VerificationFailure)
-    /// The device's own disk.
+    /// The device's own disk failed.
     case disk(any Error)
-    /// Another process changed the file first, or the task was cancelled: look again.
+    /// Another process changed the file first, or the task was cancelled. Read
+    /// it again.
     case overtaken
 
     init(_ failure: TransportFailure) {
@@ -42,7 +44,7 @@ enum DeviceFault: Error {
         }
     }
 
-    /// What a payment that has not left the device fails with.
+    /// The failure of a payment that has not left the device.
     var paymentFailure: PaymentFailure {
         switch self {
         case .notSent(let error), .unknown(let error?):
@@ -60,8 +62,8 @@ enum DeviceFault: Error {
         }
     }
 
-    /// What a products request fails with: the `URLError` itself where the
-    /// network was at fault.
+    /// The error of a products request: the `URLError` itself for a network
+    /// failure.
     var requestError: any Error {
         switch self {
         case .notSent(let error), .unknown(let error?): error

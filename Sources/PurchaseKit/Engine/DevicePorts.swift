@@ -4,19 +4,20 @@ public import Commerce
 import Foundation
 import Live
 
-/// Everything a device reaches outside itself.
+/// Everything that a device uses outside itself.
 public struct DevicePorts: Sendable {
     public var transport: any StoreTransport
     public var files: any DeviceFiles
     public var sheet: any PaymentSheet
-    /// The machine's time: sessions, and signatures of production stores.
+    /// The machine's time, for sessions and for signatures of production
+    /// stores.
     public var wall: WallClock
     public var randomness: Randomness
-    /// Waits; throws when the task is cancelled.
+    /// Sleeps. Throws when the task is cancelled.
     public var sleep: @Sendable (Duration) async throws -> Void
-    /// Calls the app back, in order.
+    /// Calls back into the app, in order.
     public var callbacks: @Sendable (@escaping @Sendable () -> Void) -> Void
-    /// A line for the developer.
+    /// Logs a line for the developer.
     public var log: @Sendable (String) -> Void
 
     public init(
@@ -36,7 +37,7 @@ public struct DevicePorts: Sendable {
         self.log = log
     }
 
-    /// The machine's own: HTTP, a folder, the terminal, the main queue.
+    /// The real ports: HTTP, a folder, the terminal and the main queue.
     public static func live(_ configuration: DeviceConfiguration) -> DevicePorts {
         DevicePorts(
             transport: HTTPTransport(storeURL: configuration.storeURL),

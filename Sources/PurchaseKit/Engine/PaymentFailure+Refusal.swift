@@ -4,13 +4,13 @@ import Commerce
 import StoreWire
 
 extension PaymentFailure {
-    /// The store's refusal, with the code that an app would switch on and the
-    /// store's own sentence.
+    /// Converts the store's refusal to the code that an app would handle, with
+    /// the store's sentence.
     ///
-    /// `declined`, `noProcessor` and whatever a newer store says are
-    /// `unknown`: StoreKit has no code for them. So are an approval that was
-    /// declined or did not come, for which Apple documents none. `notSoldYet`
-    /// is `storeProductNotAvailable`.
+    /// `declined`, `noProcessor` and codes of newer stores become `unknown`,
+    /// because StoreKit has no code for them. So do declined and missing
+    /// approvals, for which Apple documents no code. `notSoldYet` becomes
+    /// `storeProductNotAvailable`.
     init(refusal: WireError) {
         let code: SKError.Code =
             switch PurchaseRefusal(rawValue: refusal.code) {

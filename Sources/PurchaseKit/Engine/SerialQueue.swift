@@ -2,9 +2,9 @@
 
 import Foundation
 
-/// Runs an actor on a queue of its own: files are written on it, which would
-/// hold up the cooperative threads, and calls from synchronous code keep
-/// their order. A class, as executors are.
+/// Runs an actor on a queue of its own. Files are written on it, which would
+/// block the cooperative threads, and calls from synchronous code keep their
+/// order. A class, because executors are classes.
 final class SerialQueue: SerialExecutor {
     let queue: DispatchQueue
 
@@ -27,7 +27,7 @@ final class SerialQueue: SerialExecutor {
     }
 }
 
-/// Lets one through at a time, in order: one sheet, one receipt.
+/// Admits one task at a time, in order. Used for payment sheets and receipts.
 actor Gate {
     private var isTaken = false
     private var waiting: [CheckedContinuation<Void, Never>] = []

@@ -8,29 +8,30 @@
     import Darwin
 #endif
 
-/// What ``FolderDeviceFiles`` asks of a disk, so that tests can put one there
-/// that forgets what was not synced. The system promises no more than this: a
-/// file's bytes last once the file was synced, and a name, new, changed or
-/// gone, once the folder that holds it was.
+/// The file operations of ``FolderDeviceFiles``, so that tests can use a disk
+/// that forgets what was not synced. The system promises only this: the
+/// contents of a file are durable after the file was synced. A new, changed or
+/// removed name is durable after its folder was synced.
 protocol DeviceDisk: Sendable {
-    /// Whether anything has this name.
+    /// Whether a file or folder has this path.
     func exists(_ path: String) -> Bool
 
-    /// Makes a folder, its owner's alone, where there is none. Its parent is there.
+    /// Creates a folder for its owner only, if there is none. Its parent must
+    /// exist.
     func makeFolder(_ path: String) throws(DeviceFilesFault)
 
-    /// Makes a new file, its owner's alone, in place of whatever has its
-    /// name, writes it whole and syncs its bytes.
+    /// Creates a new file for its owner only, in place of an existing one,
+    /// writes it and syncs its contents.
     func write(_ bytes: [UInt8], to path: String) throws(DeviceFilesFault)
 
-    /// Gives a file the name of another in the same folder, which goes.
+    /// Renames a file within its folder. Replaces an existing file.
     func rename(_ path: String, to other: String) throws(DeviceFilesFault)
 
-    /// Makes the names that a folder holds durable.
+    /// Makes the names in a folder durable.
     func syncFolder(_ path: String) throws(DeviceFilesFault)
 }
 
-/// The system's own disk.
+/// The system's disk.
 struct SystemDisk: DeviceDisk {
     func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
@@ -40,8 +41,8 @@ struct SystemDisk: DeviceDisk {
         }
     }
 
-    /// Never into a file that is there: after a crash in the middle of a
-    /// renaming it may have the other name besides.
+    /// Never writes into an existing file: after a crash during a rename, it
+    /// may also be the file under the other name.
     func write(_ bytes: [UInt8], to path: String) throws(DeviceFilesFault) {
         guard unlink(path) == 0 || errno == ENOENT else {
             throw DeviceFilesFault(system: "write \(path)")
@@ -75,7 +76,7 @@ struct SystemDisk: DeviceDisk {
 }
 
 extension DeviceFilesFault {
-    /// What the system has just refused, in its own words.
+    /// Makes a fault from the system's last error.
     init(system what: String) {
         let number = errno
         self.init(
@@ -83,7 +84,7 @@ extension DeviceFilesFault {
     }
 }
 
-/// Members of these names hide the system's.
+/// Methods with these names hide the system's functions.
 private func systemRename(_ path: String, _ other: String) -> Int32 { rename(path, other) }
 
 private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {

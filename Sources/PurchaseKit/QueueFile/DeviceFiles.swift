@@ -2,36 +2,39 @@
 
 public import Foundation
 
-/// The device folder, as a port: where the queue file and the receipt lie.
-/// Names are plain file names in one folder.
+/// The port to the device folder, with the queue file and the receipt. Names
+/// are plain file names in one folder.
 public protocol DeviceFiles: Sendable {
-    /// A file's bytes; nil where there is none.
+    /// Returns a file's bytes. Nil if there is no such file.
     func read(_ name: String) throws -> [UInt8]?
 
-    /// Replaces files whole, in order, readable by their owner alone, and
-    /// returns when that is on disk: after a crash each holds all of its old
-    /// or all of its new bytes, and never the new ones of a later file with
-    /// the old ones of an earlier. One call is one durable point.
+    /// Replaces files, in order, readable only by their owner, and returns when
+    /// this is durable. After a crash each file has either all of its old bytes
+    /// or all of its new ones. A later file never has new bytes while an
+    /// earlier one has old bytes. One call is one durable point.
     func replace(_ files: [DeviceFile]) throws
 
-    /// Replaces a file whole and returns when a process that ends loses nothing
-    /// of it. After a power failure it may hold all of its old bytes again. Not
-    /// a durable point: for what is done again without harm.
+    /// Replaces a file. Returns when the end of the process cannot lose the
+    /// change. After a power failure the file may have all of its old bytes
+    /// again. Not a durable point: use it for what can be repeated without
+    /// harm.
     func exchange(_ file: DeviceFile) throws
 
-    /// Runs `body` while no other process or device does. Held for milliseconds.
+    /// Runs `body` while no other process or device does. It should take only
+    /// milliseconds.
     func withLock<Result>(_ body: () throws -> Result) throws -> Result
 
-    /// Shows other processes that this launch lives, until it ends or lets go.
+    /// Shows other processes that this launch is alive, until it ends or calls
+    /// ``release(launch:)``.
     func claim(launch: String) throws
 
-    /// Lets go of a claim; ends with the process at the latest.
+    /// Ends a claim. It also ends with the process.
     func release(launch: String)
 
-    /// Whether a launch lives.
+    /// Whether a launch is alive.
     func isClaimed(launch: String) -> Bool
 
-    /// Where a file lies, for an app to read; nil where it lies in memory.
+    /// The URL of a file, for an app to read. Nil if the file is in memory.
     func url(of name: String) -> URL?
 }
 
@@ -39,7 +42,7 @@ extension DeviceFiles {
     public func exchange(_ file: DeviceFile) throws { try replace([file]) }
 }
 
-/// A file to be replaced.
+/// A file's new contents.
 public struct DeviceFile: Hashable, Sendable {
     public var name: String
     public var bytes: [UInt8]
@@ -50,11 +53,11 @@ public struct DeviceFile: Hashable, Sendable {
     }
 }
 
-/// What a disk or the system refused: a fault.
+/// A disk or the system rejected an operation.
 public struct DeviceFilesFault: Error, Hashable, Sendable, CustomStringConvertible {
-    /// One sentence naming what was tried.
+    /// One sentence that names the operation.
     public let description: String
-    /// The system's number, `ENOSPC` for a full disk.
+    /// The system's error number, for example `ENOSPC` for a full disk.
     public let errorNumber: Int32
 
     public init(_ description: String, errorNumber: Int32) {

@@ -11,15 +11,15 @@ import Synchronization
     import Darwin
 #endif
 
-/// A device folder on disk. The folder is the user's alone (0700), its files
-/// too (0600). A class, because it holds the open files that show that its
-/// launches live.
+/// A device folder on disk. Folder (0700) and files (0600) are accessible to
+/// the user only. A class, because it holds the open files that show that its
+/// launches are alive.
 public final class FolderDeviceFiles: DeviceFiles {
     private let folder: String
     private let disk: any DeviceDisk
     private let claims = Mutex<[String: Int32]>([:])
 
-    /// Makes nothing before the first write.
+    /// Creates nothing before the first write.
     public convenience init(folder: URL) {
         self.init(folder: folder, disk: SystemDisk())
     }
@@ -56,8 +56,8 @@ public final class FolderDeviceFiles: DeviceFiles {
         }
     }
 
-    /// Each name is durable before the next is changed: a sync makes names
-    /// durable together, in whatever order the disk likes.
+    /// Each name is made durable before the next is changed. A single sync
+    /// could make names durable in any order.
     public func replace(_ files: [DeviceFile]) throws {
         try makeFolder()
         for file in files { try disk.write(file.bytes, to: temporary(file.name)) }
@@ -67,7 +67,7 @@ public final class FolderDeviceFiles: DeviceFiles {
         }
     }
 
-    /// The bytes are synced all the same: a name without its bytes would be an
+    /// The contents are synced, because a name without contents would be an
     /// empty file.
     public func exchange(_ file: DeviceFile) throws {
         try makeFolder()
@@ -114,7 +114,8 @@ public final class FolderDeviceFiles: DeviceFiles {
 
     private func path(_ name: String) -> String { folder + "/" + name }
 
-    /// One for every process: temporary files are written under the lock.
+    /// The same for every process, because temporary files are written under
+    /// the lock.
     private func temporary(_ name: String) -> String { path(".\(name).new") }
 
     private func claimName(_ launch: String) -> String { "launch-\(launch).lock" }
@@ -129,8 +130,8 @@ public final class FolderDeviceFiles: DeviceFiles {
         if !disk.exists(folder) { try make(folder) }
     }
 
-    /// Makes a folder with all that is missing above it. A name lasts once the
-    /// folder that holds it is synced, so each is, from above.
+    /// Creates a folder with its missing parents. Each one is synced, from the
+    /// top, because a name is durable only after its folder was synced.
     private func make(_ path: String) throws {
         let parent = Self.parent(of: path)
         if disk.exists(parent) {
@@ -142,15 +143,17 @@ public final class FolderDeviceFiles: DeviceFiles {
         try disk.syncFolder(parent)
     }
 
-    /// What an earlier process had changed and not yet synced when it died
-    /// can be seen and may still be lost: nothing is told of it before.
+    /// Makes durable what an earlier process changed and did not sync before it
+    /// ended. It is visible but can still be lost, so it must not be reported
+    /// before this.
     private func settle() throws {
         try disk.syncFolder(folder)
         try syncOthers(Self.parent(of: folder))
     }
 
-    /// Syncs a folder that may be somebody else's, who lets us enter it and
-    /// not open it, or keeps it where nothing is synced: its names are his care.
+    /// Syncs a folder that may belong to another user, who may allow us to
+    /// enter it but not to open it, or that may be on a file system without
+    /// syncing. In these cases the folder's names are not our responsibility.
     private func syncOthers(_ path: String) throws {
         do {
             try disk.syncFolder(path)

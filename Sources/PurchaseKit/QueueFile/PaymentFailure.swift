@@ -2,17 +2,17 @@
 
 import Foundation
 
-/// Why a payment failed, in a form that a file can hold.
+/// Why a payment failed, in a form that can be stored.
 struct PaymentFailure: Hashable, Sendable, Codable {
-    /// As ``SKError`` counts.
+    /// The number of the ``SKError`` code.
     var code: Int
-    /// One sentence: the store's own where it gave one.
+    /// One sentence: the store's own, if there is one.
     var message: String
-    /// The number of the `URLError` beneath, where the network was at fault.
+    /// The number of the underlying `URLError`, for a network failure.
     var urlErrorCode: Int?
-    /// What the disk or the system said beneath, where it was at fault.
+    /// The underlying error number of the disk or the system.
     var systemErrorCode: Int?
-    /// What the store said, where it refused.
+    /// The store's refusal, if the store refused the payment.
     var refusal: StoreRefusal?
 
     init(_ code: SKError.Code, _ message: String) {
@@ -20,7 +20,7 @@ struct PaymentFailure: Hashable, Sendable, Codable {
         self.message = message
     }
 
-    /// The error that the app is handed.
+    /// The error that the app receives.
     var error: SKError {
         var userInfo: [String: Any] = [NSLocalizedDescriptionKey: message]
         if let urlErrorCode {

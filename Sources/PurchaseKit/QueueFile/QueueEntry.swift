@@ -3,65 +3,66 @@
 import Commerce
 import Foundation
 
-/// What the app asked to buy.
+/// The contents of a payment, as the app requested it.
 struct PaymentContents: Hashable, Sendable, Codable {
     var productID: String
     var quantity: Int
     var applicationUsername: String?
     var requestData: Data?
-    /// Whether a sandbox asks for approval; nil as false.
+    /// Whether a sandbox requires approval. Nil means false.
     var simulatesAskToBuyInSandbox: Bool?
 }
 
-/// Whose an entry is: one customer in one realm.
+/// The owner of an entry: one customer in one realm.
 struct Owner: Hashable, Sendable, Codable {
     var realm: String
     var customer: String
 }
 
-/// The price that the payment sheet showed for one.
+/// The price of one unit that the payment sheet showed.
 struct ShownPrice: Hashable, Sendable, Codable {
     /// Thousandths of the currency's unit.
     var unitPrice: Int64
     var currency: String
 }
 
-/// A verified transaction, as far as the device needs it.
+/// The facts about a verified transaction that the device needs.
 struct SoldTransaction: Hashable, Sendable, Codable {
     var transactionID: String
     var purchaseDate: Timestamp?
     var signedTransaction: String
-    /// The customer's revision by which the device knows it; nil in files of
-    /// before there was one: older than all that have one.
+    /// The customer's revision with which the device received it. Nil in older
+    /// files, which counts as older than any revision.
     var revision: Int64?
 }
 
-/// One payment's or transaction's place in the queue.
+/// One payment or transaction in the queue.
 struct QueueEntry: Hashable, Sendable, Codable {
     enum State: String, Hashable, Sendable, Codable {
-        /// Added; its sheet is not answered, and nothing has left the device.
+        /// Added. The payment sheet is not answered, and nothing has left the
+        /// device.
         case asked
-        /// Confirmed on the sheet; it may have been sent.
+        /// Confirmed on the payment sheet. It may have been sent.
         case confirmed
-        /// Somebody else must approve it.
+        /// Waits for a parent's approval.
         case waiting
-        /// It failed; the app has not finished it.
+        /// Failed, and not finished by the app.
         case failed
-        /// It was sold; the app has not finished it.
+        /// Sold, and not finished by the app.
         case purchased
-        /// The app finished it and the store has not heard: a tombstone that
-        /// hides the transaction until then.
+        /// Finished by the app, but the store does not know yet. The entry is a
+        /// tombstone that hides the transaction until then.
         case finished
     }
 
-    /// Names the entry for its whole life.
+    /// Identifies the entry. It never changes.
     var key: String
-    /// The id under which the payment is sent now; a price that changed
-    /// gives it a new one. Nil for a transaction that another device made.
+    /// The id under which the payment is sent at present. It is replaced after
+    /// a change of the price. Nil for a transaction that another device made.
     var purchaseID: String?
-    /// The purchase id that was refused and replaced by this one.
+    /// The refused purchase id that this one replaces.
     var replaces: String?
-    /// The process that looks after it while it lives.
+    /// The process that is responsible for the entry while it lives.
     var launch: String
     /// Nil until the customer confirms.
     var owner: Owner?
@@ -71,6 +72,6 @@ struct QueueEntry: Hashable, Sendable, Codable {
     var failure: PaymentFailure?
     var sold: SoldTransaction?
 
-    /// Whether an outcome is still awaited.
+    /// Whether the outcome is still open.
     var isUnderWay: Bool { state == .asked || state == .confirmed || state == .waiting }
 }

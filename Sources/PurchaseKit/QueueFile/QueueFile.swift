@@ -3,18 +3,19 @@
 import Commerce
 import Foundation
 
-/// The queue file. Every change reads it again under the lock, so that
-/// several processes may share it, and replaces it whole.
+/// The queue file. Every change reads it again under the lock, so that several
+/// processes can share it, and replaces it as a whole.
 struct QueueFile: Sendable {
     static let name = "queue.json"
-    /// A queue file is far below this; a larger one is not ours.
+    /// Far more than a queue file has. A larger file is not ours.
     static let bytesMax = 64 * 1024 * 1024
 
     let files: any DeviceFiles
     let storeURL: String
     let bundleID: String?
-    /// The installation's name where this launch makes the file. Drawn once:
-    /// the file may be read, and signed in with, before it is written.
+    /// The installation's UUID, if this launch creates the file. Generated
+    /// once, because the file may be read, and the UUID used to sign in, before
+    /// the file is written.
     private let newDeviceUUID: String
 
     init(
@@ -26,11 +27,11 @@ struct QueueFile: Sendable {
         newDeviceUUID = randomness.uuid()
     }
 
-    /// What a change left behind, and what is to be done now.
+    /// The record after a change, and the actions that follow from it.
     struct Change: Sendable {
         var record: QueueRecord
         var actions: [QueueAction] = []
-        /// A sentence for the developer, where the file was set aside.
+        /// A sentence for the developer, if the file was set aside.
         var notice: String?
     }
 
@@ -39,8 +40,8 @@ struct QueueFile: Sendable {
         return try parse(bytes)
     }
 
-    /// The record at the beginning of a launch. A file that cannot be used is
-    /// set aside first.
+    /// Returns the record at the beginning of a launch. First sets aside a file
+    /// that cannot be used.
     func open(for launch: String) throws -> Change {
         do {
             return Change(record: try read())
@@ -49,12 +50,13 @@ struct QueueFile: Sendable {
         }
     }
 
-    /// Applies an event and writes it, as durably as it asks for, other files
-    /// before the queue's.
-    /// `onlyIf` is asked, under the lock, whether the change still fits;
-    /// where it does not, ``QueueFileFault/overtaken`` is thrown. A file that
-    /// cannot be used, or has gone, is replaced by what this process `known`,
-    /// else by a new queue.
+    /// Applies an event and writes the record, as durably as the event
+    /// requires. Other files are written before the queue's.
+    ///
+    /// `onlyIf` is called under the lock and returns whether the change still
+    /// applies. If it does not, ``QueueFileFault/overtaken`` is thrown. A file
+    /// that cannot be used, or was removed, is replaced by `known`, the record
+    /// of this process, or by a new queue.
     func change(
         _ event: QueueEvent, with others: [DeviceFile] = [],
         onlyIf fits: (QueueRecord) -> Bool = { _ in true }, knowing known: QueueRecord? = nil
@@ -83,10 +85,10 @@ struct QueueFile: Sendable {
 
     private struct Found {
         var record: QueueRecord
-        /// The bytes that cannot be used, under their new name.
+        /// The unusable bytes under their new name.
         var copy: DeviceFile?
         var notice: String?
-        /// Whether there is no file, and the record has been on disk before.
+        /// Whether there is no file although the record was on disk before.
         var isMissing = false
     }
 
@@ -103,8 +105,8 @@ struct QueueFile: Sendable {
         }
     }
 
-    /// The same for the same bytes: setting aside that was cut short is done
-    /// again, and leaves one copy.
+    /// Depends on the bytes only. If setting aside is interrupted, it is
+    /// repeated and leaves one copy.
     private static func asideName(_ bytes: [UInt8]) -> String {
         "queue-aside-\(Fingerprint.of(bytes)).json"
     }
@@ -139,17 +141,17 @@ struct QueueFile: Sendable {
 
 /// A queue file that cannot be used.
 enum QueueFileFault: Error, Hashable, CustomStringConvertible {
-    /// A newer version of this software wrote it: changing it would lose
-    /// what only that one understands.
+    /// A newer version of this software wrote it. Changing it would lose what
+    /// only that version understands.
     case newer(Int)
-    /// It is damaged, empty, or no queue file at all.
+    /// It is damaged, empty, or not a queue file.
     case unreadable(String)
-    /// It is a good file of another store or app, which may use it still.
+    /// It is a valid file of another store or app, which may still use it.
     case foreign(String)
-    /// Another process changed it meanwhile: look again.
+    /// Another process changed it in the meantime. Read it again.
     case overtaken
 
-    /// Whether the file is set aside, for a new queue to take its place.
+    /// Whether the file is set aside, so that a new queue takes its place.
     var isSetAside: Bool {
         switch self {
         case .newer, .unreadable: true
@@ -171,7 +173,7 @@ enum QueueFileFault: Error, Hashable, CustomStringConvertible {
         }
     }
 
-    /// What happened, what follows from it, and what to do.
+    /// Returns what happened, the consequence, and what to do.
     func notice(_ copy: String, _ known: QueueRecord?) -> String {
         let consequence =
             known == nil

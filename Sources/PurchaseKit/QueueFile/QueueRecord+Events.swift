@@ -2,34 +2,34 @@
 
 import Commerce
 
-/// Something that happened and must be remembered.
+/// Something that happened and must be recorded.
 enum QueueEvent: Sendable {
-    /// A process begins; the launches named have ended.
+    /// A process begins. The given launches have ended.
     case launched(String, ended: Set<String>)
     case signedIn(QueueRecord.LastSignIn, QueueRecord.KnownRealm)
     case added(QueueEntry)
-    /// The customer agreed to a price; the payment may be sent from now on.
+    /// The customer confirmed a price. The payment may be sent from now on.
     case confirmed(key: String, Owner, ShownPrice)
-    /// The price had changed, and the customer agreed to the new one under a
+    /// The price had changed, and the customer confirmed the new one, under a
     /// new purchase id.
     case repriced(key: String, refused: String?, purchaseID: String, ShownPrice)
     case deferred(key: String)
     case failed(key: String, PaymentFailure)
-    /// The app finished a failure that could not be written down before.
+    /// The app finished a failure that could not be recorded before.
     case dropped(key: String)
     case sold(key: String, SoldTransaction, QueueRecord.Receipt)
-    /// Transactions that the store told of by itself.
+    /// The store's list of transactions contained unfinished ones.
     case arrived(Arrivals)
     case finished(key: String)
-    /// The store has written the finish down.
+    /// The store has recorded the finish.
     case acknowledged(key: String)
 }
 
 extension QueueEvent {
-    /// Whether it must be on disk before it has effects. The others are merely
-    /// done again where a power failure undid them: a payment that was added has
-    /// not left the device, and what has ended, waits or was recorded at the
-    /// store is found out once more.
+    /// Whether it must be durable before it has effects. All other events are
+    /// simply repeated if a power failure undid them. A payment that was added
+    /// has not left the device. Whether a payment has ended or waits, and what
+    /// the store has recorded, is found out again.
     var mustLast: Bool {
         switch self {
         case .launched, .added, .deferred, .dropped, .acknowledged: false
@@ -52,25 +52,26 @@ struct Arrivals: Sendable {
     var items: [Item]
     var cursor: ReadCursor
     var receipt: QueueRecord.Receipt?
-    /// The revision at which the customer's history was cleared, where it was.
+    /// The revision at which the customer's history was cleared, or nil.
     var cleared: Int64?
 }
 
-/// What is to be done once the change is on disk.
+/// What to do once the change is on disk.
 enum QueueAction: Hashable, Sendable {
-    /// Tell the observers how the entry stands.
+    /// Notify the observers of the entry's state.
     case deliver(key: String)
-    /// Tell the observers that the entry has left.
+    /// Notify the observers that the entry has left the queue.
     case remove(key: String)
-    /// Carry the payment on.
+    /// Continue with the payment.
     case carry(key: String)
-    /// Tell the store of the finish.
+    /// Send the finish to the store.
     case tellFinish(key: String)
 }
 
 extension QueueRecord {
     /// Changes the record by one event. An event that comes too late, because
-    /// another process or answer was first, changes nothing and asks for nothing.
+    /// another process or answer was first, changes nothing and returns no
+    /// actions.
     mutating func apply(_ event: QueueEvent) -> [QueueAction] {
         switch event {
         case .launched(let launch, let ended): adopt(launch, ended: ended)
@@ -89,9 +90,9 @@ extension QueueRecord {
         }
     }
 
-    /// A payment whose sheet was not answered when its process ended has not
-    /// left the device: it ends as cancelled, since a sheet that opens by
-    /// itself at the next launch would surprise.
+    /// Adopts the entries of launches that have ended. A payment whose sheet
+    /// was not answered has not left the device. It ends as cancelled, because
+    /// a sheet that opens by itself at the next launch would be unexpected.
     private mutating func adopt(_ launch: String, ended: Set<String>) -> [QueueAction] {
         for index in entries.indices where ended.contains(entries[index].launch) {
             entries[index].launch = launch
@@ -109,7 +110,8 @@ extension QueueRecord {
         realms.removeAll { $0.id == realm.id }
         realms.append(realm)
         if isRestored {
-            // The realm went back to a copy: what was read of it may not be so any more.
+            // The realm was restored from a backup, so what was read from it
+            // may no longer be true.
             customers.removeAll { $0.owner.realm == realm.id }
             if receipt?.owner.realm == realm.id { receipt?.etag = nil }
         }
@@ -132,8 +134,8 @@ extension QueueRecord {
         return []
     }
 
-    /// Only the id that was refused is replaced: where the entry has another
-    /// one by now, that may be sold.
+    /// Replaces a refused purchase id. If the entry has another id by now,
+    /// nothing changes, because that one may be sold.
     private mutating func reprice(
         _ key: String, _ refused: String?, _ purchaseID: String, _ shown: ShownPrice
     ) -> [QueueAction] {
@@ -168,8 +170,8 @@ extension QueueRecord {
         }
         guard isChanged else { return [] }
         self.receipt = receipt
-        // What is owned is sold again as the same transaction: it is
-        // unfinished once more, and one finish will answer for both.
+        // An owned product is sold again as the same transaction. It is
+        // unfinished again, and one finish is enough for both.
         let owner = entry(key)?.owner
         entries.removeAll {
             $0.state == .finished && $0.owner == owner
@@ -192,8 +194,8 @@ extension QueueRecord {
         return actions
     }
 
-    /// What was sold up to a revision is no more, and what waits waits for
-    /// nothing: another customer's, and what is on its way, stays.
+    /// Removes what was sold up to a revision and ends waiting payments. Other
+    /// customers' entries and running payments stay.
     private mutating func clear(_ owner: Owner, upTo revision: Int64) -> [QueueAction] {
         var actions: [QueueAction] = []
         for entry in entries where entry.owner == owner {
@@ -215,7 +217,8 @@ extension QueueRecord {
                 && $0.owner == arrivals.owner
         }
         if let own, own.state == .confirmed || own.state == .waiting {
-            // The answer to a payment of this file: its own process delivers it.
+            // The answer to a payment in this file. The process of that payment
+            // delivers it.
             guard own.launch == arrivals.launch else { return [] }
             change(own.key, from: [.confirmed, .waiting]) { entry in
                 entry.state = .purchased

@@ -2,13 +2,13 @@
 
 import Commerce
 
-/// What the queue file holds: everything a device must not forget about one
-/// store and one app.
+/// The contents of the queue file: everything that a device must remember about
+/// one store and one app.
 struct QueueRecord: Hashable, Sendable, Codable {
-    /// Raised whenever a field is added that an older reader would lose.
+    /// Raised when a field is added that an older reader would lose.
     static let versionMax = 1
 
-    /// A realm that this device has met, with the root pinned for it.
+    /// A realm that this device has used, with the root pinned for it.
     struct KnownRealm: Hashable, Sendable, Codable {
         var id: String
         var generation: Int64
@@ -16,27 +16,27 @@ struct QueueRecord: Hashable, Sendable, Codable {
         var root: String
     }
 
-    /// A customer who has signed in here.
+    /// A customer who has signed in on this device.
     struct KnownCustomer: Hashable, Sendable, Codable {
         var owner: Owner
         /// Where the next request for transactions starts.
         var revision: Int64
-        /// The last transaction of that revision that was read, where more follow.
+        /// The last transaction that was read of that revision, if more follow.
         var after: Int64?
 
         var cursor: ReadCursor { ReadCursor(revision: revision, after: after) }
     }
 
-    /// Who signed in last, and under which name: what is believed while the
-    /// store cannot be asked.
+    /// The last customer that signed in, and the name that was used. They apply
+    /// while the store cannot be reached.
     struct LastSignIn: Hashable, Sendable, Codable {
         var owner: Owner
-        /// The configured name; nil for the realm's default customer.
+        /// The configured name. Nil for the realm's default customer.
         var name: String?
     }
 
     struct Receipt: Hashable, Sendable, Codable {
-        /// The file beside the queue's.
+        /// The path of the file in the folder of the queue file.
         var path: String
         var etag: String?
         var owner: Owner
@@ -45,7 +45,7 @@ struct QueueRecord: Hashable, Sendable, Codable {
     var version = QueueRecord.versionMax
     var storeURL: String
     var bundleID: String?
-    /// This installation's own, made with the file.
+    /// This installation's id, generated with the file.
     var deviceUUID: String
     var realms: [KnownRealm] = []
     var customers: [KnownCustomer] = []
@@ -67,8 +67,9 @@ struct QueueRecord: Hashable, Sendable, Codable {
         customers.first { $0.owner == owner }?.cursor ?? ReadCursor(revision: 0)
     }
 
-    /// Entries of other launches belong to those while they live, and those
-    /// of other customers wait for them.
+    /// Returns the entries of a launch for a customer. Entries of other
+    /// launches belong to those while they live, and entries of other customers
+    /// wait until those sign in.
     func entries(of launch: String, for owner: Owner?) -> [QueueEntry] {
         entries.filter { $0.launch == launch && ($0.owner == nil || $0.owner == owner) }
     }

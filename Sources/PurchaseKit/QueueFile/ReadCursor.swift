@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How far a customer's transactions were read: whole revisions, and of the
-/// last one perhaps only some transactions.
+/// How far a customer's transactions were read: all revisions before
+/// `revision`, and possibly only a part of the last one.
 struct ReadCursor: Hashable, Sendable, Comparable {
     var revision: Int64
-    /// The last transaction that was read of `revision`, where more follow.
+    /// The last transaction of `revision` that was read, if more follow.
     var after: Int64?
 
     static func < (one: ReadCursor, other: ReadCursor) -> Bool {

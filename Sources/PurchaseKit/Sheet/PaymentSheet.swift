@@ -3,24 +3,24 @@
 public import Commerce
 import Foundation
 
-/// Shows the customer what is about to be bought, as a port. One sheet is
-/// shown at a time.
+/// The port that shows a purchase to the customer for confirmation. One sheet
+/// is shown at a time.
 public protocol PaymentSheet: Sendable {
     /// Returns when the customer has answered.
     func present(_ contents: SheetContents) async -> SheetAnswer
-    /// Tells the customer something that needs no answer: that payments are
-    /// not allowed here.
+    /// Shows the customer a notice that needs no answer: that payments are not
+    /// allowed.
     func notify(_ sentence: String) async
 }
 
-/// What the customer answered.
+/// The customer's answer.
 public enum SheetAnswer: Hashable, Sendable {
     case confirm, cancel
 }
 
-/// What a payment sheet shows.
+/// The contents of a payment sheet.
 public struct SheetContents: Hashable, Sendable {
-    /// Far above what a store sells at once, and far below what overflows.
+    /// Far more than a store sells at once, and far less than would overflow.
     static let quantityMax = 1000
 
     public var productID: String
@@ -30,7 +30,8 @@ public struct SheetContents: Hashable, Sendable {
     public var unitPrice: Money
     /// For formatting: `en_US@currency=USD`.
     public var priceLocale: String
-    /// Whether the price differs from the one this customer just confirmed.
+    /// Whether the price differs from the one that this customer just
+    /// confirmed.
     public var isPriceChanged: Bool
 
     public init(
@@ -49,9 +50,9 @@ public struct SheetContents: Hashable, Sendable {
     /// The unit price times the quantity.
     public var total: Money { Money(unitPrice.amount * quantity, unitPrice.currency) }
 
-    /// An amount as the storefront writes it: `$1.99`. Never rounded: some
-    /// currencies are written without decimals (the Colombian peso) that a
-    /// price may have all the same, and what is shown is what is charged.
+    /// Formats an amount like the storefront does: `$1.99`. It never rounds:
+    /// some currencies are written without decimals (the Colombian peso), but a
+    /// price may have them, and the sheet must show what is charged.
     public func formatted(_ money: Money) -> String {
         let formatter = NumberFormatter()
         formatter.numberStyle = .currency
@@ -70,7 +71,7 @@ public struct SheetContents: Hashable, Sendable {
         return formatter.string(from: number) ?? money.description
     }
 
-    /// The sheet's lines, for a terminal.
+    /// The lines of the sheet, for a terminal.
     public var lines: [String] {
         let change = isPriceChanged ? ["The price has changed."] : []
         let details = details.isEmpty ? [] : [details]
@@ -79,7 +80,7 @@ public struct SheetContents: Hashable, Sendable {
     }
 }
 
-/// Answers by itself: for scripts and tests.
+/// Answers automatically, for scripts and tests.
 public struct AutomaticSheet: PaymentSheet {
     private let answer: SheetAnswer
 

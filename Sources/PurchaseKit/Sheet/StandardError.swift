@@ -3,7 +3,7 @@
 import Commerce
 import Foundation
 
-/// Lines for the developer, where the app's own output is not disturbed.
+/// Prints lines for the developer, without disturbing the app's own output.
 enum StandardError {
     static func say(_ sentence: String) {
         FileHandle.standardError.write(Data("PurchaseKit: \(VisibleText.line(sentence))\n".utf8))

@@ -18,8 +18,8 @@ public struct TerminalSheet: PaymentSheet {
 
     public init() {}
 
-    /// Whether the process has a terminal and is in its foreground: in the
-    /// background, reading it would stop the process.
+    /// Whether the process has a terminal and is in its foreground. In the
+    /// background, reading from the terminal would stop the process.
     public static var isAvailable: Bool {
         let descriptor = open(terminal, O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else { return false }
@@ -27,10 +27,11 @@ public struct TerminalSheet: PaymentSheet {
         return tcgetpgrp(descriptor) == getpgrp()
     }
 
-    /// Cancelled where the terminal went away.
+    /// Returns `cancel` if the terminal was closed.
     public func present(_ contents: SheetContents) async -> SheetAnswer {
         await withCheckedContinuation { continuation in
-            // A thread of its own: reading blocks for as long as people think.
+            // In a separate thread, because reading blocks until the customer
+            // answers.
             Thread.detachNewThread {
                 continuation.resume(returning: Self.ask(contents))
             }
@@ -51,12 +52,12 @@ public struct TerminalSheet: PaymentSheet {
         return answer(to: contents, on: descriptor)
     }
 
-    /// Shows the sheet on an open terminal, and asks until the line that is
-    /// typed is an answer.
+    /// Shows the sheet on an open terminal, and asks until the input is a valid
+    /// answer.
     static func answer(to contents: SheetContents, on descriptor: Int32) -> SheetAnswer {
         let rule = String(repeating: "─", count: 40)
         let lines = [rule] + contents.lines + [rule]
-        // A product's words must not steer the terminal, nor turn its price around.
+        // A product's texts must not control the terminal or reverse the price.
         say("\n" + lines.map { "  \(VisibleText.line($0))\n" }.joined(), to: descriptor)
         while true {
             say("  Buy? [y/n] ", to: descriptor)

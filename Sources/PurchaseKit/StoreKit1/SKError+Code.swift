@@ -3,8 +3,8 @@
 public import Foundation
 
 extension SKError {
-    /// What went wrong. Open: any number makes a code, and a `switch` over it
-    /// wants `@unknown default`.
+    /// The kind of error. Open: any number makes a code, and a `switch` over it
+    /// needs `@unknown default`.
     /// [Apple's page](https://developer.apple.com/documentation/storekit/skerror/code)
     #if hasAttribute(nonexhaustive)
         @nonexhaustive
@@ -41,7 +41,7 @@ extension SKError.Code: RawRepresentable {
             ? Self.documented[rawValue] : UndocumentedNumber(rawValue).value()
     }
 
-    /// Spelled out, since `==` compares raw values.
+    /// Written out, because `==` compares raw values.
     public var rawValue: Int {
         switch self {
         case .unknown: 0

@@ -7,16 +7,15 @@ public let SKErrorDomain: String = "SKErrorDomain"
 
 /// What went wrong with a payment.
 ///
-/// `userInfo` holds the store's sentence under `NSLocalizedDescriptionKey`
-/// and, where the network was at fault, the `URLError` under
-/// `NSUnderlyingErrorKey`.
+/// `userInfo` contains the store's sentence for `NSLocalizedDescriptionKey`
+/// and, after a network failure, the `URLError` for `NSUnderlyingErrorKey`.
 /// [Apple's page](https://developer.apple.com/documentation/storekit/skerror)
 public struct SKError: _BridgedStoredNSError {
     public let _nsError: NSError
 
-    /// Wraps any `NSError`, as Apple's does: apps and test doubles hand over
-    /// whatever a delegate reported, and a failed connection is of another
-    /// domain than ``SKErrorDomain``.
+    /// Wraps any `NSError`, as Apple's type does. Apps and test doubles pass
+    /// whatever a delegate received, and a connection error has another domain
+    /// than ``SKErrorDomain``.
     public init(_nsError error: NSError) {
         _nsError = error
     }

@@ -7,13 +7,13 @@ public import Foundation
 open class SKPayment: NSObject, NSCopying, NSMutableCopying {
     var contents: PaymentContents
 
-    /// An empty payment; ``SKMutablePayment`` fills one in.
+    /// Makes an empty payment. Use ``SKMutablePayment`` to fill it in.
     public override init() {
         contents = PaymentContents(productID: "", quantity: 1)
         super.init()
     }
 
-    /// A payment for one of `product`.
+    /// Makes a payment for one unit of `product`.
     public convenience init(product: SKProduct) {
         self.init()
         contents.productID = product.productIdentifier
@@ -25,20 +25,23 @@ open class SKPayment: NSObject, NSCopying, NSMutableCopying {
     }
 
     open var productIdentifier: String { contents.productID }
-    /// Reserved: a payment that carries any fails with `unauthorizedRequestData`.
+    /// Reserved. A payment with request data fails with
+    /// `unauthorizedRequestData`.
     open var requestData: Data? { contents.requestData }
-    /// 1 to 10; 1 unless set.
+    /// 1 to 10. The default is 1.
     open var quantity: Int { contents.quantity }
-    /// The app's own word for its user. A UUID comes back as `appAccountToken`.
+    /// The app's own name for its user. A UUID is returned as
+    /// `appAccountToken`.
     open var applicationUsername: String? { contents.applicationUsername }
-    /// Whether a sandbox asks for approval of this payment, whoever buys;
-    /// `false` unless set. Production ignores it.
+    /// Whether a sandbox requires approval of this payment, for any customer.
+    /// The default is `false`. Production ignores it.
     open var simulatesAskToBuyInSandbox: Bool { contents.simulatesAskToBuyInSandbox ?? false }
 
     open func copy(with zone: NSZone? = nil) -> Any { SKPayment(contents: snapshot) }
     open func mutableCopy(with zone: NSZone? = nil) -> Any { SKMutablePayment(contents: snapshot) }
 
-    /// Read through the properties, which a subclass may have overridden.
+    /// A copy of the contents. It reads the properties, because a subclass may
+    /// have overridden them.
     var snapshot: PaymentContents {
         PaymentContents(
             productID: productIdentifier, quantity: quantity,
@@ -47,7 +50,8 @@ open class SKPayment: NSObject, NSCopying, NSMutableCopying {
     }
 }
 
-/// A payment that can be changed until it is added: the queue copies it.
+/// A payment that can be changed until it is added, because the queue copies
+/// it.
 /// [Apple's page](https://developer.apple.com/documentation/storekit/skmutablepayment)
 open class SKMutablePayment: SKPayment {
     open override var productIdentifier: String {

@@ -2,16 +2,16 @@
 
 import Foundation
 
-/// What the engine tells the face.
+/// What the engine reports to the StoreKit 1 interface.
 enum QueueNews: Sendable {
     case updated([TransactionFacts])
     case removed([String])
 }
 
-/// A device's observers and transaction objects. A class with a lock:
-/// observers come and go on the app's threads, news arrive on the callback
-/// queue, and transactions move on only there, so that a state is never
-/// ahead of the callback that tells it.
+/// A device's observers and transaction objects. A class with a lock: observers
+/// are added and removed on the app's threads, and news arrives on the callback
+/// queue. Transactions change only there, so that a state is never ahead of the
+/// callback that reports it.
 final class QueueBacking: @unchecked Sendable {
     private struct Attachment {
         weak var observer: (any SKPaymentTransactionObserver)?
@@ -50,7 +50,7 @@ final class QueueBacking: @unchecked Sendable {
         }
     }
 
-    /// Tells the observers, on the callback queue, in the order of calling.
+    /// Notifies the observers on the callback queue, in the order of the calls.
     func hear(_ news: QueueNews) {
         if case .updated(let facts) = news {
             lock.withLock { told.formUnion(facts.map(\.key)) }

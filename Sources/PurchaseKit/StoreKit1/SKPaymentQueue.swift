@@ -5,14 +5,14 @@ public import Foundation
 /// The queue of payments between the app and the store.
 /// [Apple's page](https://developer.apple.com/documentation/storekit/skpaymentqueue)
 ///
-/// It lasts: payments and unfinished transactions are in a file, and
-/// unfinished ones are delivered again at each launch. It works while at
-/// least one observer is attached. Observers are called on the main queue and
-/// held weakly.
+/// It is durable: payments and unfinished transactions are in a file, and
+/// unfinished ones are delivered again at each launch. It works while at least
+/// one observer is attached. Observers are called on the main queue and held
+/// weakly.
 open class SKPaymentQueue: NSObject, @unchecked Sendable {
     private let ownDevice: Device?
 
-    /// The process's own queue, as ``default()`` answers it.
+    /// Makes the process's own queue, like ``default()``.
     public override init() {
         ownDevice = nil
         super.init()
@@ -24,8 +24,9 @@ open class SKPaymentQueue: NSObject, @unchecked Sendable {
         super.init()
     }
 
-    /// The process's queue, set up from code (``Device/configureDefault(_:)``)
-    /// or, in debug builds, from the environment.
+    /// Returns the process's queue, configured in code
+    /// (``Device/configureDefault(_:)``) or, in debug builds, by the
+    /// environment.
     open class func `default`() -> Self {
         guard let queue = DefaultDevice.queue as? Self else {
             preconditionFailure("default() is asked of SKPaymentQueue itself, not of a subclass")
@@ -33,14 +34,14 @@ open class SKPaymentQueue: NSObject, @unchecked Sendable {
         return queue
     }
 
-    /// Whether this device and its customer may buy.
+    /// Whether this device and its customer are allowed to buy.
     open class func canMakePayments() -> Bool {
         Device.default.canMakePayments
     }
 
-    /// Copies the payment and queues it. The same payment twice is two
-    /// transactions and two charges. A quantity below 1 or an empty product
-    /// id is a programming error.
+    /// Copies the payment and adds it to the queue. Adding the same payment
+    /// twice makes two transactions and two charges. A quantity below 1 or an
+    /// empty product id is a programming error.
     open func add(_ payment: SKPayment) {
         let contents = payment.snapshot
         precondition(contents.quantity > 0, "a payment's quantity is 1 or more")
@@ -48,9 +49,9 @@ open class SKPaymentQueue: NSObject, @unchecked Sendable {
         device.add(contents)
     }
 
-    /// Takes a transaction off the queue, for good: what was bought must be
-    /// unlocked and saved before. Finishing one that is `.purchasing` is a
-    /// programming error.
+    /// Removes a transaction from the queue permanently. What was bought must
+    /// be unlocked and saved before. Finishing a transaction that is
+    /// `.purchasing` is a programming error.
     open func finishTransaction(_ transaction: SKPaymentTransaction) {
         precondition(
             transaction.transactionState != .purchasing,
@@ -58,8 +59,9 @@ open class SKPaymentQueue: NSObject, @unchecked Sendable {
         device.finish(key: transaction.backing.facts.key)
     }
 
-    /// Adds an observer, held weakly. The first one after a launch hears all
-    /// unfinished transactions; a later one hears what changes from then on.
+    /// Adds an observer, which is held weakly. The first one after a launch
+    /// receives all unfinished transactions, a later one only the changes from
+    /// then on.
     open func add(_ observer: any SKPaymentTransactionObserver) {
         device.backing.attach(observer, to: self)
         device.observersChanged()
@@ -70,12 +72,13 @@ open class SKPaymentQueue: NSObject, @unchecked Sendable {
         device.observersChanged()
     }
 
-    /// The observers that still live.
+    /// The observers that still exist.
     open var transactionObservers: [any SKPaymentTransactionObserver] {
         device.backing.observers
     }
 
-    /// What observers were told of and did not finish. Empty before an observer is added.
+    /// The transactions that were reported to observers and are not finished.
+    /// Empty before an observer is added.
     open var transactions: [SKPaymentTransaction] {
         device.backing.transactions
     }

@@ -3,7 +3,7 @@
 import Commerce
 import Foundation
 
-/// What an observer is told of one entry of the queue.
+/// What an observer receives about one entry of the queue.
 struct TransactionFacts: Sendable {
     var key: String
     var state: SKPaymentTransactionState
@@ -29,8 +29,8 @@ extension TransactionFacts {
     }
 }
 
-/// The changing part of a transaction. A class with a lock: any thread may
-/// read a transaction while the callback queue moves it on.
+/// The changing part of a transaction. A class with a lock, because any thread
+/// may read a transaction while the callback queue changes it.
 final class TransactionBacking: @unchecked Sendable {
     let payment: SKPayment
     private let lock = NSLock()

@@ -3,13 +3,13 @@
 import Commerce
 public import Foundation
 
-/// One payment's way through the queue. One object for its whole life in a
-/// process, so it may be a dictionary's key.
+/// One payment's way through the queue. It is the same object as long as the
+/// process runs, so it can be the key of a dictionary.
 /// [Apple's page](https://developer.apple.com/documentation/storekit/skpaymenttransaction)
 open class SKPaymentTransaction: NSObject, @unchecked Sendable {
     let backing: TransactionBacking
 
-    /// An empty transaction, for subclasses in tests.
+    /// Makes an empty transaction, for subclasses in tests.
     public override init() {
         backing = TransactionBacking(payment: SKPayment())
         super.init()
@@ -20,17 +20,17 @@ open class SKPaymentTransaction: NSObject, @unchecked Sendable {
         super.init()
     }
 
-    /// Set in `.failed`: an ``SKError``.
+    /// An ``SKError``. Set in `.failed`.
     open var error: (any Error)? { backing.facts.failure?.error }
-    /// Set in `.restored` only.
+    /// Set only in `.restored`.
     open var original: SKPaymentTransaction? { nil }
-    /// A copy of what was added.
+    /// A copy of the payment that was added.
     open var payment: SKPayment { backing.payment }
-    /// When it was sold, by the store's time. Set in `.purchased`.
+    /// When it was sold, in the store's time. Set in `.purchased`.
     open var transactionDate: Date? {
         backing.facts.date.map { Date(timeIntervalSince1970: Double($0.milliseconds) / 1000) }
     }
-    /// The store's number of it. Set in `.purchased`.
+    /// The store's number of the transaction. Set in `.purchased`.
     open var transactionIdentifier: String? { backing.facts.transactionID }
     open var transactionState: SKPaymentTransactionState { backing.facts.state }
 }

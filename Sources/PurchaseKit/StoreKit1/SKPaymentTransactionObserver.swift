@@ -2,16 +2,17 @@
 
 public import Foundation
 
-/// Hears what becomes of payments.
+/// Is notified of the progress of payments.
 /// [Apple's page](https://developer.apple.com/documentation/storekit/skpaymenttransactionobserver)
 ///
-/// A class that conforms must itself implement the optional methods it wants
-/// called: on this platform one that only a subclass has is not found.
+/// A conforming class must itself implement the optional methods that it needs.
+/// On this platform, a method that only a subclass implements is not called.
 public protocol SKPaymentTransactionObserver: NSObjectProtocol {
-    /// Transactions are new or have moved on; also the unfinished ones at each launch.
+    /// Transactions are new or have changed. Also called with the unfinished
+    /// ones at each launch.
     func paymentQueue(
         _ queue: SKPaymentQueue, updatedTransactions transactions: [SKPaymentTransaction])
-    /// Optional: transactions were finished and have left the queue.
+    /// Optional. Transactions were finished and have left the queue.
     func paymentQueue(
         _ queue: SKPaymentQueue, removedTransactions transactions: [SKPaymentTransaction])
 }

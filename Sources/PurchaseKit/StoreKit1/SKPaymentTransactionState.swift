@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where a payment stands.
+/// The state of a payment.
 /// [Apple's page](https://developer.apple.com/documentation/storekit/skpaymenttransactionstate)
 ///
-/// Open, as Apple's is: any number makes a value, and a `switch` over it wants
-/// `@unknown default`. It is a Swift type, and no enumeration of a C module:
-/// a package that only stands beside this one in an app's graph would not find
-/// the C module, and `#if canImport(StoreKit)` would stop its build.
+/// Open, like Apple's: any number makes a value, and a `switch` over it needs
+/// `@unknown default`. It is a Swift type and not an enumeration of a C module.
+/// Otherwise another package in the app's graph would not find the C module,
+/// and its `#if canImport(StoreKit)` would stop the build.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
@@ -27,7 +27,7 @@ extension SKPaymentTransactionState: RawRepresentable {
             ? Self.documented[rawValue] : UndocumentedNumber(rawValue).value()
     }
 
-    /// Spelled out, since `==` compares raw values.
+    /// Written out, because `==` compares raw values.
     public var rawValue: Int {
         switch self {
         case .purchasing: 0
@@ -40,9 +40,10 @@ extension SKPaymentTransactionState: RawRepresentable {
     }
 }
 
-/// Makes the case `_undocumented` of an open enumeration. The compiler refuses
-/// an unavailable case to this module too, so the value is made with the same
-/// bytes: any enumeration of one case with an `Int` and others without has them.
+/// Makes the case `_undocumented` of an open enumeration. The compiler does not
+/// allow this module to use an unavailable case either, so the value is made
+/// from equal bytes: every enumeration with one case with an `Int` and others
+/// without has the same layout.
 struct UndocumentedNumber {
     private enum Shape {
         case documented

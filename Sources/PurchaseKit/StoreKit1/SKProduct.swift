@@ -3,12 +3,12 @@
 public import Foundation
 import StoreWire
 
-/// A product as the store describes it to this customer.
+/// A product, as the store describes it to this customer.
 /// [Apple's page](https://developer.apple.com/documentation/storekit/skproduct)
 open class SKProduct: NSObject, @unchecked Sendable {
     private let facts: ProductDescription?
 
-    /// An empty product, for subclasses in tests.
+    /// Makes an empty product, for subclasses in tests.
     public override init() {
         facts = nil
         super.init()
@@ -23,15 +23,16 @@ open class SKProduct: NSObject, @unchecked Sendable {
     open var localizedDescription: String { facts?.description ?? "" }
     /// In the storefront's language.
     open var localizedTitle: String { facts?.displayName ?? "" }
-    /// For one, in the currency of ``priceLocale``. Exact.
+    /// The exact price of one unit, in the currency of ``priceLocale``.
     open var price: NSDecimalNumber {
         NSDecimalNumber(
             mantissa: UInt64(max(0, facts?.price ?? 0)), exponent: -3, isNegative: false)
     }
-    /// Knows the currency, so that `NumberFormatter` shows the price right.
+    /// Contains the currency, so that `NumberFormatter` formats the price
+    /// correctly.
     open var priceLocale: Locale { Locale(identifier: facts?.priceLocale ?? "en_US") }
     open var productIdentifier: String { facts?.id ?? "" }
     open var isFamilyShareable: Bool { facts?.isFamilyShareable ?? false }
-    /// Nil unless it is an auto-renewable subscription.
+    /// Nil unless the product is an auto-renewable subscription.
     open var subscriptionGroupIdentifier: String? { facts?.subscriptionGroupIdentifier }
 }

@@ -3,11 +3,11 @@
 import Foundation
 import StoreWire
 
-/// One run of a products request. A class with a lock: the app's thread
-/// starts and cancels it, the callback queue ends it.
+/// One run of a products request. A class with a lock: the app's thread starts
+/// and cancels it, and the callback queue ends it.
 ///
-/// From its start until it ends or is cancelled it holds the request, and the
-/// request holds it: many apps start a request and keep no reference to it.
+/// While it runs, it holds the request and the request holds it, because many
+/// apps start a request without keeping a reference to it.
 final class ProductsRun: @unchecked Sendable {
     private let ids: Set<String>
     private let device: Device?
@@ -42,8 +42,9 @@ final class ProductsRun: @unchecked Sendable {
         lock.withLock { task }?.cancel()
     }
 
-    /// The request, unless it was cancelled or has ended. Let go by the caller,
-    /// outside the lock: its end cancels, which takes the lock again.
+    /// Returns the request, unless it was cancelled or has ended. The caller
+    /// releases it outside the lock: its deinitialiser cancels, which takes the
+    /// lock again.
     private func end() -> SKProductsRequest? {
         lock.withLock {
             defer { (isOver, request) = (true, nil) }
@@ -56,7 +57,8 @@ final class ProductsRun: @unchecked Sendable {
         let response = SKProductsResponse(
             products: answer.products.map(SKProduct.init(description:)),
             invalidProductIdentifiers: answer.invalid.map(\.id))
-        // Kept here: an app may let go of its delegate in the first call.
+        // Retained here, because an app may release its delegate in the first
+        // call.
         let delegate = request.delegate as (any SKProductsRequestDelegate)?
         delegate?.productsRequest(request, didReceive: response)
         if let delegate {

@@ -2,16 +2,16 @@
 
 public import Foundation
 
-/// Asks the store for products by id.
+/// Requests products by id from the store.
 /// [Apple's page](https://developer.apple.com/documentation/storekit/skproductsrequest)
 ///
 /// A started request keeps itself alive until it ends or is cancelled. Its
-/// delegate is held weakly. Ids without a product come back in the response,
-/// each with one line on standard error that says why.
+/// delegate is held weakly. Ids without a product are returned in the response,
+/// and a line on standard error gives the reason for each.
 open class SKProductsRequest: SKRequest {
     let run: ProductsRun
 
-    /// Will ask for the products with these ids.
+    /// Makes a request for the products with these ids.
     public init(productIdentifiers: Set<String>) {
         run = ProductsRun(ids: productIdentifiers, device: nil)
         super.init()
@@ -21,13 +21,14 @@ open class SKProductsRequest: SKRequest {
         self.init(productIdentifiers: [])
     }
 
-    /// As `init(productIdentifiers:)`, for a device other than the process's own.
+    /// Like `init(productIdentifiers:)`, for a device other than the process's
+    /// own.
     public init(productIdentifiers: Set<String>, device: Device) {
         run = ProductsRun(ids: productIdentifiers, device: device)
         super.init()
     }
 
-    /// Hears the response. Held weakly.
+    /// Receives the response. Held weakly.
     open var delegate: (any SKProductsRequestDelegate)? {
         get { _delegateBox as? any SKProductsRequestDelegate }
         set { _delegateBox = newValue }
@@ -46,13 +47,13 @@ open class SKProductsRequest: SKRequest {
     }
 }
 
-/// Hears the answer to an ``SKProductsRequest``.
+/// Receives the response to an ``SKProductsRequest``.
 public protocol SKProductsRequestDelegate: SKRequestDelegate {
     /// Called right before `requestDidFinish`.
     func productsRequest(_ request: SKProductsRequest, didReceive response: SKProductsResponse)
 }
 
-/// The store's answer: products, and ids for which there are none.
+/// The store's answer: products, and ids without a product.
 /// [Apple's page](https://developer.apple.com/documentation/storekit/skproductsresponse)
 open class SKProductsResponse: NSObject, @unchecked Sendable {
     private let found: [SKProduct]
@@ -70,6 +71,6 @@ open class SKProductsResponse: NSObject, @unchecked Sendable {
 
     /// In no particular order.
     open var products: [SKProduct] { found }
-    /// Ids that the store knows no product for.
+    /// Ids for which the store has no product.
     open var invalidProductIdentifiers: [String] { invalid }
 }

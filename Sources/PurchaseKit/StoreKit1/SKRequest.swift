@@ -2,22 +2,22 @@
 
 public import Foundation
 
-/// Gives a request its `delegate`. A subclass may then declare one of a
-/// narrower type over the same box, which a redeclared property could not on
-/// this platform.
+/// Gives a request its `delegate`. A subclass can then declare one with a
+/// narrower type that uses the same storage. On this platform a redeclared
+/// property could not do that.
 public protocol _SKRequestDelegating: AnyObject {
     var _delegateBox: AnyObject? { get set }
 }
 
 extension _SKRequestDelegating {
-    /// Hears how the request ends. Held weakly.
+    /// Is notified of the end of the request. Held weakly.
     public var delegate: (any SKRequestDelegate)? {
         get { _delegateBox as? any SKRequestDelegate }
         set { _delegateBox = newValue }
     }
 }
 
-/// A request to the store; its subclasses say for what.
+/// A request to the store. Its subclasses define what is requested.
 /// [Apple's page](https://developer.apple.com/documentation/storekit/skrequest)
 ///
 /// The delegate is called on the main queue, so a process must keep its main
@@ -29,19 +29,19 @@ open class SKRequest: NSObject, _SKRequestDelegating {
         super.init()
     }
 
-    /// Asks the store. A request is started once.
+    /// Sends the request. A request can be started once.
     open func start() {}
 
-    /// Ends the request: its delegate is not called any more.
+    /// Ends the request. Its delegate is not called any more.
     open func cancel() {}
 }
 
-/// Hears how a request ends. Both methods are optional.
+/// Is notified of the end of a request. Both methods are optional.
 public protocol SKRequestDelegate: NSObjectProtocol {
-    /// The request succeeded; the last call.
+    /// The request succeeded. This is the last call.
     func requestDidFinish(_ request: SKRequest)
-    /// The request failed; the only call. A `URLError` where the network was
-    /// at fault, else an ``SKError``.
+    /// The request failed. This is the only call. The error is a `URLError`
+    /// after a network failure, otherwise an ``SKError``.
     func request(_ request: SKRequest, didFailWithError error: any Error)
 }
 

@@ -4,17 +4,17 @@ public import Foundation
 import Outbound
 import StoreWire
 
-/// The device protocol over HTTP. No cookies, no cache, no redirects; a proxy
-/// only for HTTPS to another machine, where the environment names one.
+/// The device protocol over HTTP, without cookies, cache or redirects. A proxy
+/// is used only for HTTPS to another machine and if the environment names one.
 ///
-/// Through libcurl, and not through this platform's URLSession, which stands
-/// on it too: that one ends the process when a connection is closed amid the
-/// head of an answer, and notices a connection that was closed before a
-/// request with a body only when its time is over.
+/// It uses libcurl and not this platform's URLSession, although that also uses
+/// libcurl. URLSession ends the process when a connection is closed in the
+/// middle of an answer's head. If a connection is closed before a request with
+/// a body, it notices only at the time-out.
 public final class HTTPTransport: StoreTransport {
-    /// How long a call may take that the store answers at once.
+    /// The time-out of a call that the store answers at once.
     static let answerMilliseconds = 30_000
-    /// Far above a receipt of a hundred thousand purchases.
+    /// Far more than a receipt with a hundred thousand purchases.
     static let bodyBytesMax = 64 * 1024 * 1024
 
     private let base: String
@@ -22,7 +22,7 @@ public final class HTTPTransport: StoreTransport {
     private let answerMilliseconds: Int
     private let client = OutboundClient(policy: .open)
 
-    /// `storeURL`: the store's, with the realm's prefix where it has one.
+    /// `storeURL`: the store's URL, with the realm's prefix if there is one.
     public convenience init(storeURL: URL) {
         self.init(storeURL: storeURL, answerMilliseconds: Self.answerMilliseconds)
     }
@@ -42,8 +42,8 @@ public final class HTTPTransport: StoreTransport {
             return DeviceReply(
                 status: response.status, body: response.body, etag: response.headers["etag"])
         } catch {
-            // Only a process that exits closes the client: what was under way
-            // is not heard of any more, as though the process had been killed.
+            // Only a process that exits closes the client. The caller receives
+            // no result, as if the process had been killed.
             if error.code == .closed { await Self.never() }
             throw Self.failure(error)
         }
@@ -80,7 +80,7 @@ public final class HTTPTransport: StoreTransport {
         return headers
     }
 
-    /// Only what is certain not to have been sent is called so.
+    /// Returns `notSent` only if the request was certainly not sent.
     static func failure(_ fault: OutboundFault) -> TransportFailure {
         guard let code = notSent[fault.code], !fault.mayHaveBeenSent else {
             return .unknown(URLError(unknown[fault.code] ?? .unknown))

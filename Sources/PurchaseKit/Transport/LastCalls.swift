@@ -4,19 +4,19 @@ import Foundation
 import Outbound
 import Synchronization
 
-/// Takes the calls that are under way off the network when the process exits.
+/// Cancels the running calls when the process exits.
 ///
-/// `exit` tears down what lies below a call, TLS among it, while the client's
-/// thread still uses it, and a process that crashes as it leaves reports a
-/// false status to its parent. The queue file knows what to ask again.
+/// `exit` destroys the libraries of a call, TLS among them, while the client's
+/// thread still uses them. A crash during the exit would report a false status
+/// to the parent process. The queue file knows which calls to repeat.
 ///
-/// One for the process, because that is what exits.
+/// One for each process, because it concerns the exit of the process.
 enum LastCalls {
     private struct Watched {
         weak var client: OutboundClient?
     }
 
-    /// How long an exit waits for a client's thread; mostly it ends at once.
+    /// How long an exit waits for a client's thread. Usually it ends at once.
     private static let waitMilliseconds = 1000
 
     private static let clients = Mutex<[Watched]>([])
@@ -24,8 +24,9 @@ enum LastCalls {
         atexit { LastCalls.leave() }
     }()
 
-    /// To be called when there is a client: what is registered later is run
-    /// earlier, so this comes before the end of the libraries that it brought.
+    /// Must be called when there is a client. Exit handlers run in reverse
+    /// order of registration, so this one runs before those of the libraries
+    /// that the client loaded.
     static func watch(_ client: OutboundClient) {
         _ = registered
         clients.withLock { clients in

@@ -3,20 +3,20 @@
 public import Foundation
 public import StoreWire
 
-/// The way to the store, as a port: one call for each verb of the device protocol.
+/// The port to the store: one call for each call of the device protocol.
 public protocol StoreTransport: Sendable {
-    /// Sends a call and answers whatever status came back.
+    /// Sends a call and returns the answer with any status.
     func send(_ call: DeviceCall) async throws(TransportFailure) -> DeviceReply
 }
 
 /// One call to the store.
 public struct DeviceCall: Sendable {
     public var route: DeviceRoute
-    /// JSON, for the verbs that have a body.
+    /// JSON, for the calls that have a body.
     public var body: [UInt8]?
     /// The session's token.
     public var token: String?
-    /// Named in every log line that this call causes.
+    /// Included in every log line that this call causes.
     public var requestID: String
     public var ifNoneMatch: String?
 
@@ -32,7 +32,7 @@ public struct DeviceCall: Sendable {
     }
 }
 
-/// What the store answered.
+/// The store's answer.
 public struct DeviceReply: Hashable, Sendable {
     /// The HTTP status.
     public var status: Int
@@ -48,7 +48,8 @@ public struct DeviceReply: Hashable, Sendable {
 
 /// Why there is no answer.
 public enum TransportFailure: Error, Hashable, Sendable {
-    /// Nothing reached the store: refused, host not found, no TLS.
+    /// Nothing reached the store: connection refused, host not found, or TLS
+    /// failed.
     case notSent(URLError)
     /// The call may have reached the store.
     case unknown(URLError?)
