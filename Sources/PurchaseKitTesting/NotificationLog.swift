@@ -7,9 +7,9 @@ import SignedData
 public import StoreWire
 import Synchronization
 
-/// What a store tells a merchant's server, kept in the test's own process:
-/// no sockets. Every signature is checked against the store's root before
-/// the test sees what it says.
+/// The notifications that a store sends to a merchant's server, received in the
+/// test's own process without sockets. Every signature is verified against the
+/// store's root before the test sees the contents.
 ///
 /// ```swift
 /// try await device.buy("credits.5")
@@ -17,18 +17,18 @@ import Synchronization
 /// #expect(told.transaction?.productId == "credits.5")
 /// ```
 public final class NotificationLog: Sendable {
-    /// One attempt to tell.
+    /// One attempt to send a notification.
     public struct Entry: Hashable, Sendable {
         public let notification: ResponseBodyV2DecodedPayload
-        /// What happened to which transaction; nil where there is none.
+        /// The transaction of the notification, or nil.
         public let transaction: JWSTransactionDecodedPayload?
-        /// As a merchant's server gets it.
+        /// The payload as a merchant's server receives it.
         public let signedPayload: String
-        /// What the server answered.
+        /// The status that the server answered.
         public let status: Int
     }
 
-    /// Answers an attempt with a status: 200 to 206 is delivered.
+    /// Answers an attempt with a status. 200 to 206 means delivered.
     public typealias Answer = @Sendable (Parcel) -> Int
 
     private struct Waiter {
@@ -51,18 +51,18 @@ public final class NotificationLog: Sendable {
     /// Every attempt so far, oldest first.
     public var entries: [Entry] { state.withLock { $0.entries } }
 
-    /// Says how the merchant's server answers from now on.
+    /// Sets how the merchant's server answers from now on.
     public func answer(_ answer: @escaping Answer) {
         state.withLock { $0.answer = answer }
     }
 
-    /// The first notification of a type, when it is told. Throws
-    /// `CancellationError` where the task is cancelled first.
+    /// Waits for the first notification of a type. Throws `CancellationError`
+    /// if the task is cancelled before.
     public func first(_ type: String) async throws -> Entry {
         try await all(type, count: 1)[0]
     }
 
-    /// The first `count` attempts of a type, when there are that many.
+    /// Waits for the first `count` attempts of a type.
     public func all(_ type: String, count: Int) async throws -> [Entry] {
         try await until { entries in
             entries.count { $0.notification.notificationType == type } >= count
@@ -104,7 +104,7 @@ extension NotificationLog: Courier {
             for waiter in woken { waiter.wake.yield() }
             return Delivery(status: status)
         } catch {
-            // Nothing that the store signs may fail its own verifier.
+            // Everything that the store signs must satisfy its own verifier.
             return Delivery(.invalidResponse)
         }
     }

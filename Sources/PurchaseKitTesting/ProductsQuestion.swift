@@ -4,7 +4,7 @@ import Foundation
 import PurchaseKit
 import Synchronization
 
-/// One `SKProductsRequest`, awaited. A class, as delegates are.
+/// Awaits one `SKProductsRequest`. A class, because delegates are classes.
 final class ProductsQuestion: NSObject, SKProductsRequestDelegate, Sendable {
     private let continuation = Mutex<CheckedContinuation<[SKProduct], any Error>?>(nil)
 
@@ -12,7 +12,7 @@ final class ProductsQuestion: NSObject, SKProductsRequestDelegate, Sendable {
         let question = ProductsQuestion()
         let request = SKProductsRequest(productIdentifiers: ids, device: device)
         request.delegate = question
-        // Nobody else holds either of them until the answer comes.
+        // Until the answer comes, there are no other references to them.
         defer { withExtendedLifetime((question, request)) {} }
         return try await withCheckedThrowingContinuation { continuation in
             question.continuation.withLock { $0 = continuation }

@@ -8,14 +8,15 @@ import Storage
 import StoreWire
 import StrictJSON
 
-/// A device's way to a realm in the same process: each call is a call of the
-/// use case that the server would call, with the answers a server would give.
+/// Connects a device to a realm in the same process. Each call is a call of the
+/// use case that the server would call, with the answers that a server would
+/// give.
 public struct ShopTransport: StoreTransport {
     private let realm: @Sendable () async throws(TransportFailure) -> Realm
     private let sleep: @Sendable (Duration) async throws -> Void
 
-    /// `realm` is asked anew for each call; `sleep` bounds how long a question
-    /// for transactions waits for one.
+    /// `realm` is called for each call. `sleep` limits how long a request for
+    /// transactions waits.
     public init(
         sleep: @escaping @Sendable (Duration) async throws -> Void,
         realm: @escaping @Sendable () async throws(TransportFailure) -> Realm
@@ -83,7 +84,7 @@ public struct ShopTransport: StoreTransport {
         DeviceReply(status: 200, body: try StrictJSON.encode(answer))
     }
 
-    // MARK: Answers that are no success
+    // MARK: Unsuccessful answers
 
     private static let tokenMissing = Refusal(
         .unauthorised, code: "tokenMissing", "A session is wanted here.",

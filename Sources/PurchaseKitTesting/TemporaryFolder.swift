@@ -2,14 +2,14 @@
 
 import Foundation
 
-/// A folder that is removed, with all that lies in it, with the last
-/// reference to it. A class for that reason.
+/// A folder that is removed, with its contents, when the last reference to it
+/// is released. A class for that reason.
 final class TemporaryFolder: Sendable {
     let path: String
 
     init() throws {
         let base = FileManager.default.temporaryDirectory.path
-        // mkdtemp wants six letters X at the end, and puts a name of its own in their place.
+        // mkdtemp needs six letters X at the end, and replaces them.
         let letters = String(repeating: "X", count: 6)
         let template = (base.hasSuffix("/") ? base : base + "/") + "shopkeeper-test.\(letters)"
         var bytes = Array(template.utf8CString)

@@ -4,11 +4,11 @@ import Live
 package import Shop
 import StorageSQLite
 
-/// The certificate authority that all test stores of a process share: making
-/// RSA keys takes longer than a test may.
+/// The certificate authority that all test stores of a process share, because
+/// generating RSA keys takes too long for a test.
 package enum TestAuthority {
-    /// Keys with a sandbox's authority in them, made once: by a store that is
-    /// opened for that alone.
+    /// Keys with a sandbox's authority, made once by a store that is opened
+    /// only for this.
     package static let keys = Task {
         let keys = MemoryKeyStore()
         let places = StoragePlaces(

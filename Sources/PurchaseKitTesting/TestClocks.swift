@@ -6,14 +6,14 @@ import Shop
 public import StoreWire
 import Synchronization
 
-/// Wall time in a test: by it sessions end, and with it runs commercial time
-/// until that is moved. It stands still unless it is let run. A class,
+/// The wall time of a test. Sessions end by it, and commercial time runs with
+/// it until that is moved. It stands still unless it is started. A class,
 /// because the store, its devices and the test share it.
 public final class TestWallClock: Sendable {
-    /// Where wall time begins unless told otherwise: 2026-01-01T00:00:00Z.
+    /// The default start of wall time: 2026-01-01T00:00:00Z.
     public static let start = Timestamp(milliseconds: 1_767_225_600_000)
 
-    /// What it says, and since which instant of the machine it runs.
+    /// The current instant, and the machine's instant since which it runs.
     private let state: Mutex<(instant: Timestamp, runsSince: Duration?)>
 
     public init(at instant: Timestamp = TestWallClock.start, isRunning: Bool = false) {
@@ -22,20 +22,20 @@ public final class TestWallClock: Sendable {
 
     public var now: Timestamp { state.withLock { Self.now($0) } }
 
-    /// This clock as stores and devices take it.
+    /// This clock for stores and devices.
     public var clock: WallClock { WallClock { self.now } }
 
-    /// Jumps forward.
+    /// Moves the clock forward.
     public func advance(seconds: Int64) {
         state.withLock { $0.instant = $0.instant.adding(seconds: seconds) }
     }
 
-    /// Lets it run at the machine's speed from where it stands.
+    /// Makes the clock run at the machine's speed from its current time.
     public func run() {
         state.withLock { $0 = (Self.now($0), Live.monotonic()) }
     }
 
-    /// Lets it stand where it is.
+    /// Makes the clock stand at its current time.
     public func stand() {
         state.withLock { $0 = (Self.now($0), nil) }
     }
@@ -48,33 +48,34 @@ public final class TestWallClock: Sendable {
     }
 }
 
-/// Commercial time in a test: it dates what is sold. Moving it moves no wall
-/// time and ends no session.
+/// The commercial time of a test, which dates what is sold. Moving it does not
+/// move wall time and ends no session.
 public struct TestClock: Sendable {
     let shop: TestShop
 
-    /// What it says.
+    /// Returns the current commercial time.
     public func now() async throws -> Timestamp { try await shop.realm.clock().now }
 
-    /// Stands at an instant, earlier ones too.
+    /// Makes the clock stand at an instant, which may be earlier.
     @discardableResult
     public func stand(at instant: Timestamp) async throws -> ClockDescription {
         try await move(MoveClockRequest(standAt: instant))
     }
 
-    /// Runs with the wall, so far ahead of it.
+    /// Makes the clock run with the wall clock, `aheadSeconds` ahead of it.
     @discardableResult
     public func run(aheadSeconds: Int64 = 0) async throws -> ClockDescription {
         try await move(MoveClockRequest(runOffsetMilliseconds: aheadSeconds * 1000))
     }
 
-    /// Runs so many times as fast as the wall, from where it is; 1 is real time.
+    /// Makes the clock run at a multiple of the wall clock's speed, from its
+    /// current time. 1 is real time.
     @discardableResult
     public func run(rate: Int64) async throws -> ClockDescription {
         try await move(MoveClockRequest(rate: rate))
     }
 
-    /// Jumps forward.
+    /// Moves the clock forward.
     @discardableResult
     public func advance(seconds: Int64) async throws -> ClockDescription {
         try await move(MoveClockRequest(advanceMilliseconds: seconds * 1000))

@@ -8,21 +8,21 @@ public import PurchaseKit
 import SignedData
 import Synchronization
 
-/// A device of a ``TestShop``, with the app installed: the app's code under
-/// test takes its ``queue`` in place of `SKPaymentQueue.default()`.
+/// A device of a ``TestShop`` with the app installed. The app's code under test
+/// uses its ``queue`` in place of `SKPaymentQueue.default()`.
 ///
-/// A class, because it is launched again and again over one folder.
+/// A class, because it is launched repeatedly with one folder.
 public final class TestDevice: Sendable {
-    /// How a device is set up.
+    /// The settings of a device.
     public struct Options: Sendable {
         public var appVersion = "1.0"
         /// Whether payments are forbidden on it.
         public var isRestricted = false
-        /// How long it waits at the store for news of other devices; 0 asks
-        /// once for each launch, and then leaves the store alone.
+        /// How many seconds a request for new transactions waits at the store.
+        /// With 0, the device asks once at each launch, and not again.
         public var transactionsWaitSeconds = 50
-        /// Where observers are called, in order: the main queue, as StoreKit
-        /// does it, which a test must not block.
+        /// The queue on which observers are called, in order. The default is
+        /// the main queue, as in StoreKit. A test must not block it.
         public var callbackQueue = DispatchQueue.main
 
         public init() {}
@@ -35,7 +35,7 @@ public final class TestDevice: Sendable {
     }
 
     public let sheet: TestSheet
-    /// Where its queue file and receipt lie.
+    /// The folder of its queue file and receipt.
     public let folder: URL
     private let configuration: DeviceConfiguration
     private let deviceOptions: Device.Options
@@ -56,34 +56,37 @@ public final class TestDevice: Sendable {
         launch = Mutex(Self.launched(configuration, ports, device))
     }
 
-    /// The payment queue of the present launch.
+    /// The payment queue of the current launch.
     public var queue: SKPaymentQueue { launch.withLock { $0.queue } }
-    /// The engine of the present launch, for `SKProductsRequest(productIdentifiers:device:)`.
+    /// The engine of the current launch, for
+    /// `SKProductsRequest(productIdentifiers:device:)`.
     public var device: Device { launch.withLock { $0.device } }
-    /// What the present launch's observers were told. It is an observer
-    /// itself: looking at it starts the queue, as adding any observer does.
+    /// What the observers of the current launch were notified of. It is an
+    /// observer itself, so reading this property starts the queue, like adding
+    /// any observer.
     public var heard: TransactionLog {
         let (queue, log) = launch.withLock { ($0.queue, $0.heard) }
         log.listen(to: queue)
         return log
     }
 
-    /// Ends the app and starts it again: another queue, the same files. What
-    /// was not finished is delivered again to the first observer.
+    /// Ends the app and starts it again, with another queue and the same files.
+    /// Unfinished transactions are delivered again to the first observer.
     public func restart() async {
         await device.close()
         let next = Self.launched(configuration, ports, deviceOptions)
         launch.withLock { $0 = next }
     }
 
-    /// What the store says of products, in no particular order. Ids that it
-    /// does not sell are left out.
+    /// Requests products from the store. Returns them in no particular order,
+    /// without ids that the store does not sell.
     public func products(_ ids: String...) async throws -> [SKProduct] {
         try await ProductsQuestion.ask(Set(ids), device)
     }
 
-    /// Asks for a product and adds a payment for it, as an app would. The
-    /// outcome is told to observers. Throws where the store sells no such product.
+    /// Requests a product and adds a payment for it, as an app would. Observers
+    /// are notified of the outcome. Throws if the store does not sell the
+    /// product.
     public func buy(
         _ productID: String, quantity: Int = 1, applicationUsername: String? = nil,
         simulatesAskToBuy: Bool = false
@@ -99,13 +102,14 @@ public final class TestDevice: Sendable {
         queue.add(payment)
     }
 
-    /// The bytes of the receipt on this device; nil before there is one.
+    /// Returns the bytes of the receipt on this device. Nil if there is none
+    /// yet.
     public func receipt() throws -> [UInt8]? {
         guard let url = device.receiptURL else { return nil }
         return Array(try Data(contentsOf: url))
     }
 
-    /// Ends it for good.
+    /// Closes the device permanently.
     public func close() async { await device.close() }
 
     private static func launched(
@@ -130,7 +134,7 @@ public final class TestDevice: Sendable {
         return configuration
     }
 
-    /// Waits between tries are a hundredth of what they are in earnest.
+    /// Waits between attempts are a hundredth of the real ones.
     private static func ports(
         _ shop: TestShop, _ number: UInt64, _ folder: URL, _ sheet: TestSheet,
         _ options: Options, _ change: @Sendable (inout DevicePorts) -> Void

@@ -3,9 +3,9 @@
 public import Shop
 import Synchronization
 
-/// A payment processor for tests: it approves, unless it is told otherwise,
-/// charges at most once for a key, and keeps a book. A class, because the
-/// test and the store share it.
+/// A payment processor for tests. It approves, unless the test sets another
+/// answer, charges at most once for a key, and records the charges. A class,
+/// because the test and the store share it.
 ///
 /// ```swift
 /// let processor = TestProcessor()
@@ -15,17 +15,17 @@ import Synchronization
 /// processor.answer(next: .decline)
 /// ```
 public final class TestProcessor: Authoriser {
-    /// What it does when it is asked to charge.
+    /// How it reacts to a charge.
     public enum Manner: Sendable {
         case approve
         case decline
-        /// It charges, and its answer is lost on the way.
+        /// It charges, and its answer is lost.
         case loseAnswer
-        /// It never hears of the charge.
+        /// It does not receive the request.
         case loseRequest
     }
 
-    /// What a caller gets where nothing came back: the outcome is unknown.
+    /// The error of a call without an answer. The outcome is unknown.
     public struct NoAnswer: Error {}
 
     private struct Entry {
@@ -43,23 +43,23 @@ public final class TestProcessor: Authoriser {
 
     private let state: Mutex<State>
 
-    /// Takes `manners` one after another, then approves for ever.
+    /// Uses `manners` one after another, then always approves.
     public init(_ manners: [Manner] = []) {
         state = Mutex(State(manners: manners))
     }
 
-    /// What it does next, before anything else that is left.
+    /// Sets the next reactions, before those that are left.
     public func answer(next manners: Manner...) {
         state.withLock { $0.manners.insert(contentsOf: manners, at: 0) }
     }
 
-    /// Sums that were reserved and not given back, oldest first.
+    /// The reserved sums that were not given back, oldest first.
     public var charges: [Charge] {
         entries { $0.outcome != .declined && !$0.isVoided }
     }
-    /// Sums that were taken.
+    /// The sums that were captured.
     public var captured: [Charge] { entries { $0.isCaptured } }
-    /// Sums that were given back.
+    /// The sums that were given back.
     public var voided: [Charge] { entries { $0.isVoided } }
 
     private func entries(_ isWanted: (Entry) -> Bool) -> [Charge] {

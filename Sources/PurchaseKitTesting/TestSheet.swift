@@ -3,7 +3,7 @@
 public import PurchaseKit
 import Synchronization
 
-/// A payment sheet that answers as a test says, and keeps what it showed. A
+/// A payment sheet that answers as the test sets, and records what it showed. A
 /// class, because the test and the device share it.
 public final class TestSheet: PaymentSheet {
     private struct State {
@@ -15,7 +15,7 @@ public final class TestSheet: PaymentSheet {
     private let state: Mutex<State>
     private let otherwise: SheetAnswer
 
-    /// Gives `answers` one after another, then `otherwise` for ever.
+    /// Returns `answers` one after another, then always `otherwise`.
     public init(_ answers: [SheetAnswer] = [], otherwise: SheetAnswer = .confirm) {
         state = Mutex(State(answers: answers))
         self.otherwise = otherwise
@@ -23,10 +23,10 @@ public final class TestSheet: PaymentSheet {
 
     /// What it showed so far, oldest first.
     public var shown: [SheetContents] { state.withLock { $0.shown } }
-    /// What the customer was told without being asked.
+    /// The notices to the customer that needed no answer.
     public var notices: [String] { state.withLock { $0.notices } }
 
-    /// Answers to give before any others that are left.
+    /// Sets the next answers, before those that are left.
     public func answer(next answers: SheetAnswer...) {
         state.withLock { $0.answers.insert(contentsOf: answers, at: 0) }
     }

@@ -14,19 +14,20 @@ public import StoreWire
 /// let bought = try await device.heard.first(.purchased)
 /// ```
 extension TestShop {
-    /// Purchases that wait for approval.
+    /// Returns the purchases that wait for approval.
     public func waitingPurchases() async throws -> [PurchaseRecord] {
         try await realm.listPurchases(state: "waiting").purchases
     }
 
-    /// Says yes, and returns what became of the purchase. Throws
-    /// ``Refusal`` where it was declined or waited too long.
+    /// Approves a purchase and returns its new state. Throws ``Refusal`` if it
+    /// was declined or has timed out.
     @discardableResult
     public func approve(_ purchase: PurchaseRecord) async throws -> PurchaseRecord {
         try await answer("approved", purchase)
     }
 
-    /// Says no. Throws ``Refusal`` where it was approved or waited too long.
+    /// Declines a purchase. Throws ``Refusal`` if it was approved or has timed
+    /// out.
     @discardableResult
     public func decline(_ purchase: PurchaseRecord) async throws -> PurchaseRecord {
         try await answer("declined", purchase)

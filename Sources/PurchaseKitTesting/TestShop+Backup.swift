@@ -8,13 +8,13 @@ import Storage
 import StorageSQLite
 import Synchronization
 
-/// A copy of a test's store, as it was when it was made.
+/// A backup of a test's store.
 public struct ShopBackup: Sendable {
     let path: String
 }
 
 extension TestShop {
-    /// Copies the store while it sells.
+    /// Makes a backup while the store runs.
     public func backup() async throws -> ShopBackup {
         let path = folder.file("\(Live.randomness.hex(8)).archive")
         let keys = try await TestAuthority.keys.value
@@ -33,9 +33,9 @@ extension TestShop {
         return ShopBackup(path: path)
     }
 
-    /// Stops the store and starts it from the copy, as after a lost disk: what
-    /// was sold since is forgotten there, and devices read anew. A store in
-    /// places of the test's own is restored `into` others, which hold nothing.
+    /// Stops the store and starts it from the backup, as after the loss of a
+    /// disk. Later sales are lost, and devices read everything again. A store
+    /// with its own `places` is restored `into` other, empty ones.
     public func restore(_ backup: ShopBackup, into others: StoragePlaces? = nil) async throws {
         precondition(
             (others == nil) == (ownPlaces == nil),
@@ -49,16 +49,16 @@ extension TestShop {
         try await start(in: others)
     }
 
-    /// Forgets what was bought, as `shopkeeper realm reset` does: sessions
-    /// end, and devices sign in again and read anew.
+    /// Deletes everything that was bought, like `shopkeeper realm reset`.
+    /// Sessions end, and devices sign in again and read everything again.
     public func reset() async throws {
         _ = try await store.resetRealm(
             named: Store.defaultRealm, RequestContext(requestID: "test"))
     }
 }
 
-/// Places of a test's own, and what is open in them. A class, because a store
-/// opens what a copy then reads.
+/// The test's own places, and the databases that are open in them. A class,
+/// because a backup reads databases that the store has opened.
 final class OwnPlaces: Sendable {
     private let base: StoragePlaces
     private let open = Mutex<(registry: (any Storage)?, realms: [String: any Storage])>((nil, [:]))
@@ -93,7 +93,7 @@ final class OwnPlaces: Sendable {
     }
 }
 
-/// A database that the store goes on using when its reader is done.
+/// A database that stays open for the store when its reader closes it.
 private struct Borrowed: Storage {
     let base: any Storage
 

@@ -3,10 +3,10 @@
 import Shop
 public import StoreWire
 
-/// Customers, and what they have bought, as the store's operators see them.
+/// Customers and their purchases, as the store's operators see them.
 extension TestShop {
-    /// Changes what a customer may do from now on; `name` nil is the
-    /// sandbox's default customer. Throws ``Refusal`` `customerNotFound`.
+    /// Changes what a customer may do from now on. If `name` is nil, this is
+    /// the sandbox's default customer. Throws ``Refusal`` `customerNotFound`.
     @discardableResult
     public func changeCustomer(
         _ name: String? = nil, canMakePayments: Bool? = nil, asksToBuy: Bool? = nil,
@@ -19,16 +19,17 @@ extension TestShop {
                 interruptsPurchases: interruptsPurchases))
     }
 
-    /// Clears what a customer has bought; devices hear of it. `name` nil is
-    /// the sandbox's default customer. Throws ``Refusal`` `customerNotFound`,
-    /// `chargesOwed`.
+    /// Deletes a customer's history. Devices are informed. If `name` is nil,
+    /// this is the sandbox's default customer. Throws ``Refusal``
+    /// `customerNotFound`, `chargesOwed`.
     @discardableResult
     public func clearHistory(of name: String? = nil) async throws -> HistoryCleared {
         try await realm.clearHistory(
             ofCustomer: try await customerID(name), RequestContext(requestID: "test"))
     }
 
-    /// Every transaction, or a customer's, in the order of commits.
+    /// Returns every transaction, or those of a customer, in the order of
+    /// commits.
     public func transactions(of name: String? = nil) async throws -> [TransactionRecord] {
         var found: [TransactionRecord] = []
         var after: String?

@@ -11,9 +11,9 @@ public import StorageSQLite
 public import StoreWire
 import Synchronization
 
-/// A store in the test's own process: no sockets, a folder of its own that is
-/// removed afterwards, and clocks that the test moves. Any number of them
-/// may run in parallel; none sees another.
+/// A store in the test's own process: without sockets, with its own folder that
+/// is removed afterwards, and with clocks that the test moves. Any number of
+/// them can run in parallel, independently.
 ///
 /// ```swift
 /// let shop = try await TestShop(contentsOf: "Shop.storekit")
@@ -25,28 +25,31 @@ import Synchronization
 /// device.queue.finishTransaction(bought)
 /// ```
 ///
-/// A test is repeatable: unless told otherwise the store is seeded, and wall
-/// time stands at ``TestWallClock/start``. A class, because a test and its
-/// devices hold one store, and the folder goes with the last of them.
+/// A test is repeatable: by default the store is seeded, and wall time stands
+/// at ``TestWallClock/start``. A class, because a test and its devices share
+/// one store, and the folder is removed with the last of them.
 public final class TestShop: Sendable {
-    /// How a store is set up.
+    /// The settings of a store.
     public struct Options: Sendable {
-        /// Same seed, same commands: same ids. Nil draws them by lot.
+        /// The same seed and the same commands produce the same ids. Nil for
+        /// random ids.
         public var seed: UInt32? = 1
-        /// The machine's time; commercial time runs with it until it is moved.
+        /// The machine's time. Commercial time runs with it until it is moved.
         public var wall = TestWallClock()
-        /// How its files are opened: who hears their statements.
+        /// How its files are opened, for example with an observer of their
+        /// statements.
         public var databases = SQLiteOptions()
-        /// Where its databases are, such as on PostgreSQL; nil: files in the
-        /// store's own folder. Each store needs places of its own.
+        /// The places of its databases, for example on PostgreSQL. Nil for
+        /// files in the store's own folder. Each store needs places of its own.
         public var places: StoragePlaces?
-        /// The engine of ``places``, which copies of the store must know.
+        /// The engine of ``places``, which backups of the store need.
         public var dialect = SQLiteStorage.dialect
-        /// A payment processor; without one the sandbox sells by rule.
+        /// A payment processor. Without one, the sandbox sells without
+        /// charging.
         public var processor: (any Authoriser)?
         public var log = ShopLog.silent
-        /// Whether the app has a merchant's server that is told of sales:
-        /// ``TestShop/notifications``.
+        /// Whether the app has a merchant's server that receives notifications
+        /// of sales: ``TestShop/notifications``.
         public var notifies = true
 
         public init() {}
@@ -54,13 +57,13 @@ public final class TestShop: Sendable {
 
     public let bundleID: BundleID
     public let wall: TestWallClock
-    /// What the app's merchant was told, and how it answers.
+    /// The notifications that the app's merchant received, and how it answers.
     public let notifications = NotificationLog()
-    /// What lies between devices and store, and what goes wrong on it.
+    /// The connection between devices and store, and its faults.
     public let wire = TestWire()
     let folder: TemporaryFolder
     let options: Options
-    /// What devices check signatures against, in DER.
+    /// The root with which devices verify signatures, in DER.
     let root: [UInt8]
     private let randomness: Randomness
     private let places: Mutex<OwnPlaces?>
@@ -68,8 +71,8 @@ public final class TestShop: Sendable {
     private let devices = Mutex<(all: [TestDevice], made: UInt64)>(([], 0))
     private let reach = Mutex(true)
 
-    /// A store that sells what a `.storekit` file lists. Throws
-    /// ``CatalogueFileFault`` where the file cannot be read.
+    /// Makes a store with the products of a `.storekit` file. Throws
+    /// ``CatalogueFileFault`` if the file cannot be read.
     public convenience init(
         contentsOf path: String, bundleID: BundleID = "com.example.app",
         options: Options = Options()
@@ -78,7 +81,7 @@ public final class TestShop: Sendable {
             try CatalogueFile(contentsOf: path).catalogue, bundleID: bundleID, options: options)
     }
 
-    /// A store that sells a catalogue.
+    /// Makes a store with the products of a catalogue.
     public init(
         _ catalogue: Catalogue, bundleID: BundleID, options: Options = Options()
     ) async throws {
@@ -114,21 +117,22 @@ public final class TestShop: Sendable {
         }
     }
 
-    /// The store, with the verbs of its operators.
+    /// The store, with the functions for its operators.
     public var store: Store { opened.withLock { $0.store } }
-    /// The realm that the devices buy in.
+    /// The realm in which the devices buy.
     public var realm: Realm { opened.withLock { $0.realm } }
     /// The realm's commercial time.
     public var clock: TestClock { TestClock(shop: self) }
 
-    /// Whether devices reach the store; where not, calls fail before they leave.
+    /// Whether devices can reach the store. If not, calls fail before they
+    /// leave the device.
     public var isReachable: Bool {
         get { reach.withLock { $0 } }
         set { reach.withLock { $0 = newValue } }
     }
 
-    /// Makes a customer who signs in by name, without a password. Throws
-    /// ``Refusal``, as ``Realm/createCustomer(_:)`` says.
+    /// Creates a customer who signs in by name without a password. Throws
+    /// ``Refusal`` like ``Realm/createCustomer(_:)``.
     @discardableResult
     public func addCustomer(
         _ name: String, storefront: String? = nil, canMakePayments: Bool = true,
@@ -140,8 +144,8 @@ public final class TestShop: Sendable {
                 asksToBuy: asksToBuy))
     }
 
-    /// A device with the app installed; `customer` nil is the sandbox's
-    /// default one. `ports` may change what the device stands on.
+    /// Makes a device with the app installed. If `customer` is nil, this is the
+    /// sandbox's default customer. `ports` can change the device's ports.
     public func device(
         customer: String? = nil, sheet: TestSheet = TestSheet(),
         options: TestDevice.Options = TestDevice.Options(),
@@ -158,23 +162,23 @@ public final class TestShop: Sendable {
         return device
     }
 
-    /// Stops the store and starts another on the same databases, as after a
-    /// crash or an update. Sessions go on.
+    /// Stops the store and starts another with the same databases, as after a
+    /// crash or an update. Sessions remain valid.
     public func restart() async throws {
         await stop()
         try await start()
     }
 
-    /// Ends every device and the store. Later calls throw.
+    /// Closes every device and the store. Later calls throw.
     public func close() async {
         for device in devices.withLock({ $0.all }) { await device.close() }
         await stop()
     }
 
-    /// Where its databases are, if not in files of its own.
+    /// The places of its databases, if they are not files in its folder.
     var ownPlaces: OwnPlaces? { places.withLock { $0 } }
 
-    /// Starts it, from other places where such are named.
+    /// Starts the store, in other places if given.
     func start(in others: StoragePlaces? = nil) async throws {
         if let others { places.withLock { $0 = OwnPlaces(others) } }
         let store = try await Store.open(
@@ -190,7 +194,7 @@ public final class TestShop: Sendable {
         await store.close()
     }
 
-    /// Nobody is there: the log stands in for the network.
+    /// No server has this address. The log takes the place of the network.
     private static let notificationURL = "http://merchant.invalid/notifications"
 
     private static func ports(
@@ -207,7 +211,7 @@ public final class TestShop: Sendable {
 }
 
 extension StoragePlaces {
-    /// A file for each database.
+    /// One file for each database.
     static func files(in folder: TemporaryFolder, _ options: SQLiteOptions) -> StoragePlaces {
         StoragePlaces(
             registry: { migrations in

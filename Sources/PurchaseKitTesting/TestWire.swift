@@ -6,8 +6,8 @@ import StoreWire
 import StrictJSON
 import Synchronization
 
-/// What lies between a test's devices and its store, and what goes wrong on
-/// it. A class, because the test and the devices share it.
+/// The connection between a test's devices and its store, with its faults. A
+/// class, because the test and the devices share it.
 ///
 /// ```swift
 /// shop.wire.fail(.purchase, .answerLost)       // paid, and the app does not know
@@ -15,7 +15,7 @@ import Synchronization
 /// _ = try await device.heard.first(.purchased) // asked again, paid once
 /// ```
 public final class TestWire: Sendable {
-    /// What a device asks of the store.
+    /// A call of a device to the store.
     public enum Call: Hashable, Sendable, CaseIterable {
         case signIn, products, purchase, transactions, finish, receipt
 
@@ -31,15 +31,15 @@ public final class TestWire: Sendable {
         }
     }
 
-    /// What goes wrong with a call.
+    /// A fault of a call.
     public enum Fault: Hashable, Sendable {
-        /// It does not leave the device, and the device knows it.
+        /// The call does not leave the device, and the device knows it.
         case notSent
-        /// It is lost on its way; the device cannot know that.
+        /// The call is lost on its way. The device cannot know that.
         case requestLost
-        /// The store does what it is asked, and its answer is lost.
+        /// The store executes the call, but its answer is lost.
         case answerLost
-        /// The store says that it cannot just now (503).
+        /// The store answers that it is unavailable (503).
         case unavailable
     }
 
@@ -47,7 +47,7 @@ public final class TestWire: Sendable {
 
     init() {}
 
-    /// Lets the next calls of a kind go wrong, behind those that will anyway.
+    /// Adds faults for the next calls of a kind, after those that are left.
     public func fail(_ call: Call, _ fault: Fault, times: Int = 1) {
         precondition(times > 0, "a fault happens once at least")
         state.withLock {
@@ -55,10 +55,11 @@ public final class TestWire: Sendable {
         }
     }
 
-    /// Forgets all faults that have not happened yet.
+    /// Removes all faults that have not happened yet.
     public func mend() { state.withLock { $0.faults = [:] } }
 
-    /// How many calls of a kind devices made, those that went wrong too.
+    /// Returns how many calls of a kind the devices have made, including failed
+    /// ones.
     public func count(_ call: Call) -> Int { state.withLock { $0.counts[call] ?? 0 } }
 
     fileprivate func next(_ call: Call) -> Fault? {
@@ -70,7 +71,7 @@ public final class TestWire: Sendable {
     }
 }
 
-/// A transport on which calls go wrong as a ``TestWire`` says.
+/// A transport with the faults of a ``TestWire``.
 struct FaultyTransport: StoreTransport {
     let base: any StoreTransport
     let wire: TestWire

@@ -3,13 +3,15 @@
 public import Foundation
 public import PurchaseKit
 
-/// An observer that keeps what it is told, and lets a test wait for more. A
-/// class with a lock: it is told on the callback queue and asked elsewhere.
+/// An observer that records what it is notified of, and lets a test wait for
+/// more. A class with a lock: it is called on the callback queue and read
+/// elsewhere.
 public final class TransactionLog: NSObject, SKPaymentTransactionObserver, @unchecked Sendable {
     /// One call of an observer for one transaction.
     public struct Entry: @unchecked Sendable {
         public let transaction: SKPaymentTransaction
-        /// As it was when told; nil when it was removed.
+        /// The state at the time of the call. Nil if the transaction was
+        /// removed.
         public let state: SKPaymentTransactionState?
     }
 
@@ -24,21 +26,21 @@ public final class TransactionLog: NSObject, SKPaymentTransactionObserver, @unch
     private var waiterCount = 0
     private var isListening = false
 
-    /// Everything told so far, oldest first.
+    /// All calls so far, oldest first.
     public var entries: [Entry] { lock.withLock { told } }
 
-    /// The transactions that were told in a state, oldest first.
+    /// Returns the transactions that were reported in a state, oldest first.
     public func transactions(_ state: SKPaymentTransactionState) -> [SKPaymentTransaction] {
         entries.filter { $0.state == state }.map(\.transaction)
     }
 
-    /// The first transaction told in a state, when it is told. Throws
-    /// `CancellationError` where the task is cancelled first.
+    /// Waits for the first transaction that is reported in a state. Throws
+    /// `CancellationError` if the task is cancelled before.
     public func first(_ state: SKPaymentTransactionState) async throws -> SKPaymentTransaction {
         try await all(state, count: 1)[0]
     }
 
-    /// The first `count` transactions told in a state, when that many are.
+    /// Waits for the first `count` transactions that are reported in a state.
     public func all(
         _ state: SKPaymentTransactionState, count: Int
     ) async throws -> [SKPaymentTransaction] {
@@ -46,7 +48,7 @@ public final class TransactionLog: NSObject, SKPaymentTransactionObserver, @unch
         return Array(transactions(state).prefix(count))
     }
 
-    /// Returns when so many transactions have left the queue.
+    /// Returns when `count` transactions have left the queue.
     public func removed(count: Int = 1) async throws {
         try await until { entries in entries.count { $0.state == nil } >= count }
     }
