@@ -4,9 +4,10 @@ import Archive
 import Shop
 import Storage
 
-/// What a fault of a database means to whoever called the command.
+/// Explains a database's fault to the user of the command.
 enum DatabaseFailure {
-    /// The same error where it is none of a database or an archive.
+    /// Returns any error that does not come from a database or an archive
+    /// unchanged.
     static func told(_ error: any Error, isPostgres: Bool) -> any Error {
         switch error {
         case let fault as ArchiveFault: failure(fault)
@@ -25,7 +26,8 @@ enum DatabaseFailure {
             remedy: fault.remedy)
     }
 
-    /// A server that cannot be reached is 69; a place that cannot be used 73.
+    /// The exit status is 69 for a server that cannot be reached, and 73 for a
+    /// place that cannot be used.
     static func failure(_ fault: StorageFault, isPostgres: Bool) -> Failure {
         let (code, rule, remedy) = words(fault.code, isPostgres)
         let away: Set<StorageFault.Code> = [.unavailable, .busy, .outcomeUnknown]

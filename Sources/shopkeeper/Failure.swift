@@ -7,9 +7,9 @@ import Shop
 import Storage
 import StoreWire
 
-/// How the command ends; the only table of exit codes.
+/// The exit codes of the command. The only table of them.
 enum ExitStatus: Int32 {
-    /// The answer is no.
+    /// The answer is negative.
     case no = 1
     /// The command line is wrong.
     case usage = 64
@@ -17,15 +17,15 @@ enum ExitStatus: Int32 {
     case input = 65
     /// No store is running, or a package is missing.
     case unavailable = 69
-    /// Our bug.
+    /// A bug in this program.
     case bug = 70
-    /// The data directory or the port is taken, or cannot be written.
+    /// The data directory or the port is in use, or cannot be written.
     case taken = 73
     /// A key is missing or wrong.
     case key = 77
 }
 
-/// Why a verb did not do what was asked.
+/// Why a verb failed.
 struct Failure: Error {
     let code: ExitStatus
     let error: WireError
@@ -44,7 +44,8 @@ struct Failure: Error {
             WireError(code: name, message: message, field: field, rule: rule, remedy: remedy))
     }
 
-    /// What a library or the store threw, told as what it means here.
+    /// Converts an error of a library or of the store to its meaning for the
+    /// command.
     init(unexpected error: any Error) {
         switch error {
         case let error as WireError:
@@ -66,14 +67,16 @@ struct Failure: Error {
         }
     }
 
-    /// One sentence and what helps, on standard error; with `--json` an object.
+    /// Prints the message and the remedy on standard error, with `--json` as an
+    /// object.
     func complain(asJSON: Bool) {
         if asJSON, let text = try? Output.text(error) {
             Output.complain(text.split(separator: "\n").map(String.init))
             return
         }
-        // A catalogue's problems are lines of the message. Those that follow the
-        // first are set in, so that none passes for a line of ours.
+        // A catalogue's problems are lines of the message. Those after the
+        // first are indented, so that they cannot be mistaken for lines of this
+        // program.
         let message = error.message.split(separator: "\n", omittingEmptySubsequences: false)
         var lines = ["shopkeeper: \(message.first ?? "")"] + message.dropFirst().map { "    \($0)" }
         if let field = error.field { lines.append("  field:  \(field)") }

@@ -4,28 +4,28 @@ import ArgumentParser
 import Commerce
 import Foundation
 
-/// Answers on standard output, all else on standard error: the only way out to a
-/// terminal. What it prints may hold words of strangers, so characters that steer a
-/// terminal are written visibly; ``VisibleText`` says which and how.
+/// Prints answers on standard output, and everything else on standard error.
+/// All output to a terminal goes through it. It may contain foreign text, so
+/// characters that control a terminal are made visible: see ``VisibleText``.
 enum Output {
-    /// JSON with sorted keys; absent keys are left out.
+    /// Returns JSON with sorted keys. Absent values are left out.
     static func text(_ value: some Encodable) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         return VisibleText.json(String(decoding: try encoder.encode(value), as: UTF8.self))
     }
 
-    /// One line: a line end in it is shown as one, and ends nothing.
+    /// Prints one line. A line end in it is made visible.
     static func answer(_ line: String) { answer([line]) }
 
     static func answer(_ lines: [String]) { write(lines, to: .standardOutput) }
 
     static func answer(json value: some Encodable) throws {
-        // Its own line ends are the encoder's; those in strings are escaped.
+        // Its line ends come from the encoder. Those in strings are escaped.
         answer(try text(value).split(separator: "\n").map(String.init))
     }
 
-    /// One line on standard error.
+    /// Prints one line on standard error.
     static func complain(_ line: String) { complain([line]) }
 
     static func complain(_ lines: [String]) { write(lines, to: .standardError) }
@@ -36,19 +36,20 @@ enum Output {
         handle.write(Data("\(text)\n".utf8))
     }
 
-    /// Asks on standard error, without an end of the line.
+    /// Prints a question on standard error, without a line end.
     static func ask(_ question: String) {
         FileHandle.standardError.write(Data("\(VisibleText.line(question)) ".utf8))
     }
 
-    /// What another program reads: every byte as it is, unless a person looks.
+    /// Prints contents for another program: unchanged bytes, unless the output
+    /// is a terminal.
     static func contents(_ text: String) {
         let isSeen = isatty(STDOUT_FILENO) == 1
         FileHandle.standardOutput.write(Data((isSeen ? VisibleText.lines(text) : text).utf8))
     }
 
-    /// Lines of columns as wide as their widest cell. A cell stays one cell of one
-    /// line, whatever it holds.
+    /// Formats rows as columns that are as wide as their widest cell. A cell is
+    /// always one cell in one line, whatever its text.
     static func table(_ rows: [[String]]) -> [String] {
         let rows = rows.map { $0.map(VisibleText.line) }
         let widths = (rows.first ?? []).indices.map { column in
@@ -63,17 +64,17 @@ enum Output {
     }
 }
 
-/// What every verb that prints takes.
+/// The options of every verb that prints.
 struct PrintOptions: ParsableArguments {
     @Flag(name: .long, help: "Print the answer alone, as JSON.")
     var json = false
 
-    /// Prints one thing: an object, or one line.
+    /// Prints one value: an object or one line.
     func show(_ value: some Encodable, _ line: @autoclosure () -> String) throws {
         try show(value, lines: [line()])
     }
 
-    /// An object, or its lines; of an empty list none.
+    /// Prints an object or its lines. An empty list has no lines.
     func show(_ value: some Encodable, lines: @autoclosure () -> [String]) throws {
         if json { try Output.answer(json: value) } else { Output.answer(lines()) }
     }

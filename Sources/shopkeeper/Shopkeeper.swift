@@ -30,7 +30,7 @@ struct Shopkeeper: AsyncParsableCommand {
             DatabaseCommand.self, ClockCommand.self, SettingsCommand.self,
         ])
 
-    /// Runs the verb and turns whatever it throws into a sentence and a code.
+    /// Runs the verb, and converts errors to a message and an exit code.
     static func main() async {
         let wantsJSON = CommandLine.arguments.prefix { $0 != "--" }.contains("--json")
         do {
@@ -49,7 +49,8 @@ struct Shopkeeper: AsyncParsableCommand {
             Output.contents(fullMessage(for: error) + "\n")
             Foundation.exit(0)
         } catch  where error is ValidationError || "\(type(of: error))" == "CommandError" {
-            // What ArgumentParser says of a command line: its usage, code 64.
+            // ArgumentParser's message about a command line: the usage, with
+            // exit code 64.
             guard wantsJSON else {
                 Output.complain(
                     fullMessage(for: error).split(

@@ -3,12 +3,12 @@
 import Commerce
 import Logging
 
-/// The log of a server on standard error. Addresses, names and messages of
-/// strangers are in it, so what steers a terminal is written visibly.
+/// The log of a server on standard error. It contains foreign addresses, names
+/// and messages, so characters that control a terminal are made visible.
 struct TerminalLog: LogHandler {
     private var lines: StreamLogHandler
 
-    /// A logger that writes there, from a level on.
+    /// Makes a logger that writes there, from a level on.
     static func logger(_ label: String, _ level: Logger.Level) -> Logger {
         var logger = Logger(label: label) { Self(lines: .standardError(label: $0)) }
         logger.logLevel = level

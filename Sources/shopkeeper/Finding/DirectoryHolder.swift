@@ -3,20 +3,22 @@
 import Foundation
 import StorageSQLite
 
-/// The process that serves a data directory, proven by the directory's lock.
+/// The process that serves a data directory, confirmed by the directory's lock.
 ///
-/// A run file only claims a process: its number may be another program's by now,
-/// or never have been the store's. So a process counts as the server only while the
-/// kernel says that it holds the lock, or has the lock's file open.
+/// A run file only claims a process. Its id may belong to another program by
+/// now, or may never have been the store's. So a process counts as the server
+/// only while the kernel reports that it holds the lock, or has the lock's file
+/// open.
 struct DirectoryHolder: Sendable {
     let pid: Int32
-    /// When it started, in the kernel's ticks: tells it from a later process of
-    /// the same number. Nil where there is no `/proc`.
+    /// When it started, in the kernel's ticks, which distinguishes it from a
+    /// later process with the same id. Nil if there is no `/proc`.
     private let started: String?
 
-    /// Nil where this process does not hold the lock of this directory.
+    /// Nil if this process does not hold the lock of the directory.
     init?(of data: String, claimed pid: Int32) {
-        // 0 and negative numbers mean groups of processes, 1 the system's own.
+        // 0 and negative numbers denote process groups, and 1 is the init
+        // process.
         guard pid > 1, let lock = FileMark(data + "/" + DirectoryLock.file, follows: false)
         else { return nil }
         guard Self.isHolder(pid, lock, path: data + "/" + DirectoryLock.file) else { return nil }
@@ -24,18 +26,18 @@ struct DirectoryHolder: Sendable {
         started = Self.facts(of: pid)?.started
     }
 
-    /// Whether it is still the process that held the lock. One that has ended and
-    /// is not collected by its parent runs no more.
+    /// Whether it is still the process that held the lock. An ended process
+    /// that its parent has not collected does not count as running.
     var isRunning: Bool {
         guard let started else { return kill(pid, 0) == 0 }
         guard let facts = Self.facts(of: pid) else { return false }
         return facts.started == started && facts.state != "Z" && facts.state != "X"
     }
 
-    /// Whether this command was started by it: by the `exec` whose store it is.
+    /// Whether it started this command: then it is the `exec` of this store.
     var isAncestor: Bool {
         var next = getppid()
-        // A bound, should the numbers run in a circle while processes end.
+        // A limit, in case the ids form a circle while processes end.
         for _ in 0..<1000 where next > 1 {
             if next == pid { return true }
             guard let parent = Self.facts(of: next)?.parent else { return false }
@@ -44,7 +46,7 @@ struct DirectoryHolder: Sendable {
         return false
     }
 
-    /// Asks it to end.
+    /// Sends SIGTERM.
     func terminate() { kill(pid, SIGTERM) }
 
     private static func isHolder(_ pid: Int32, _ lock: FileMark, path: String) -> Bool {
@@ -63,8 +65,8 @@ struct DirectoryHolder: Sendable {
         #endif
     }
 
-    /// What the kernel says of a process, in `/proc/PID/stat`. The second field is
-    /// its name, which may hold spaces and parentheses.
+    /// Reads the kernel's facts about a process from `/proc/PID/stat`. The
+    /// second field is its name, which may contain spaces and parentheses.
     private static func facts(of pid: Int32) -> (state: String, parent: Int32, started: String)? {
         guard let text = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8),
             let name = text.lastIndex(of: ")")
@@ -75,7 +77,7 @@ struct DirectoryHolder: Sendable {
     }
 }
 
-/// Which file a path leads to.
+/// Identifies the file at a path.
 private struct FileMark: Equatable {
     private let device: UInt64
     private let inode: UInt64
@@ -88,9 +90,9 @@ private struct FileMark: Equatable {
         (device, inode) = (UInt64(facts.st_dev), UInt64(facts.st_ino))
     }
 
-    /// Whether a line of `/proc/locks` says that the process holds a lock on the
-    /// file: `1: FLOCK  ADVISORY  WRITE 3767 fe:00:5384374 0 EOF`. One that waits
-    /// has `->` behind the number.
+    /// Whether a line of `/proc/locks` reports that the process holds a lock on
+    /// the file: `1: FLOCK  ADVISORY  WRITE 3767 fe:00:5384374 0 EOF`. A
+    /// waiting lock has `->` after the number.
     func isNamed(_ line: Substring, by pid: Int32) -> Bool {
         let words = line.split(separator: " ")
         guard words.count >= 6, words[1] != "->", Int32(words[4]) == pid else { return false }

@@ -4,14 +4,14 @@ import Foundation
 import Outbound
 import StoreWire
 
-/// Asks a running store, over HTTP. It asks the store itself: no proxy sees the
-/// request, and a redirect is an answer that nobody follows, so a key reaches the
-/// store alone.
+/// Calls a running store over HTTP. It connects to the store itself, without a
+/// proxy, and does not follow redirects. So a key reaches only the store.
 struct DoorClient: Sendable {
     let base: String
     let key: String?
 
-    /// For a whole call; a store answers most in milliseconds, an import in seconds.
+    /// The time-out of a whole call. A store answers most calls in
+    /// milliseconds, an import in seconds.
     private static let timeoutMilliseconds = 60_000
     /// A catalogue of 10,000 products is about 10 MiB.
     private static let answerBytesMax = 64 * 1024 * 1024
@@ -60,7 +60,7 @@ struct DoorClient: Sendable {
     }
 
     private func send(_ method: String, _ path: String, _ body: Data?) async throws -> Data {
-        // Foundation escapes what an address cannot hold.
+        // Foundation escapes characters that an address cannot contain.
         guard let url = URL(string: base + path) else {
             throw Failure(
                 .usage, "urlInvalid", "\(base + path) is no URL.", rule: "an http or https URL",
@@ -83,13 +83,13 @@ struct DoorClient: Sendable {
         return data
     }
 
-    /// What the store said, with the code it means here.
+    /// Returns the store's error with its exit code.
     private static func failure(_ status: Int, _ body: Data) -> Failure {
         let said = try? JSONDecoder().decode(WireError.self, from: body)
         let error =
             said ?? WireError(code: "http\(status)", message: "The store answered \(status).")
         switch status {
-        // The key was right; a production realm says no to anybody.
+        // The key was right. A production realm refuses this call to everyone.
         case 403 where error.code == "sandboxOnly": return Failure(.no, error)
         case 401, 403: return Failure(.key, error)
         case 400..<500: return Failure(.no, error)

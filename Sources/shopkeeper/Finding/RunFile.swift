@@ -5,25 +5,26 @@ import Foundation
 import Live
 import StorageSQLite
 
-/// What a running store tells the commands of its user: `run.json` in its
-/// data directory, and the same in the user's runtime directory. Both are
-/// readable by their owner alone, for they hold the doors' keys.
+/// The information about a running store for the commands of its user:
+/// `run.json` in its data directory, and a copy in the user's runtime
+/// directory. Both are readable only by their owner, because they contain the
+/// doors' keys.
 struct RunFile: Codable, Sendable {
     var url: String
-    /// Where others reach it, through a proxy.
+    /// The URL by which others reach it through a proxy.
     var publicUrl: String?
-    /// Realms that have a port of their own.
+    /// The URLs of realms that have a port of their own.
     var realmUrls: [String: String]?
     var pid: Int32
     var data: String
     var operatorKey: String
     var controlKey: String
     var metricsKey: String?
-    /// File with the root certificate, PEM.
+    /// The path of the root certificate, PEM.
     var root: String
     var bundleId: String
     var appAppleId: Int64?
-    /// File with a server key, PKCS#8 PEM.
+    /// The path of a server key, PKCS#8 PEM.
     var serverKey: String
     var serverKeyId: String
     var issuerId: String
@@ -39,7 +40,7 @@ struct RunFile: Codable, Sendable {
         try PrivateFiles.store(bytes, as: Self.runtimeFile(forData: data).path)
     }
 
-    /// Removes both copies, where they are still this process's.
+    /// Removes both copies if they still belong to this process.
     func remove() {
         for file in [Self.file(inData: data), Self.runtimeFile(forData: data)]
         where Self.read(file)?.pid == pid {
@@ -47,19 +48,19 @@ struct RunFile: Codable, Sendable {
         }
     }
 
-    /// The store that has this data directory; nil when none runs.
+    /// The running store with this data directory, or nil.
     static func running(inData data: String) -> RunFile? { alive(file(inData: data)) }
 
-    /// Every store of this user that runs.
+    /// All running stores of this user.
     static func allRunning() -> [RunFile] {
         RunFolder.files(in: runtimeFolder, extension: "json").compactMap(alive)
     }
 
-    /// The process that serves the store, where it is proven to.
+    /// The process that serves the store, if this is confirmed.
     var holder: DirectoryHolder? { DirectoryHolder(of: data, claimed: pid) }
 
-    /// A store's file, where its process is proven to serve the store; one that its
-    /// process left behind is removed.
+    /// Reads a store's file if its process is confirmed to serve the store. A
+    /// file that an ended process left behind is removed.
     private static func alive(_ file: URL) -> RunFile? {
         guard let found = read(file) else { return nil }
         if found.holder != nil { return found }
@@ -77,14 +78,14 @@ struct RunFile: Codable, Sendable {
         URL(fileURLWithPath: data).appendingPathComponent(name)
     }
 
-    /// `extension` tells stores' files from others'.
+    /// `extension` distinguishes stores' files from others'.
     static func runtimeFile(forData data: String, extension: String = "json") -> URL {
         let digest = SHA256.hash(data: Data(data.utf8)).prefix(8)
         let name = digest.map { String(UInt16($0) + 256, radix: 16).dropFirst() }.joined()
         return runtimeFolder.appendingPathComponent("\(name).\(`extension`)")
     }
 
-    /// Where this user's running servers leave word.
+    /// The folder with the run files of this user's servers.
     static var runtimeFolder: URL {
         if let folder = Live.environment["XDG_RUNTIME_DIR"], folder.hasPrefix("/") {
             return URL(fileURLWithPath: folder).appendingPathComponent("shopkeeper")

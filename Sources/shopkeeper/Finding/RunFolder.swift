@@ -3,14 +3,15 @@
 import Foundation
 import StorageSQLite
 
-/// Where running servers leave word for their user's commands. What lies there is
-/// believed, passwords are sent to the address that it names, so it counts only
-/// where no other user can have written it.
+/// The folder with the run files of a user's servers. Commands trust these
+/// files, and send passwords to the addresses in them. So the folder is used
+/// only if no other user can have written to it.
 enum RunFolder {
-    /// Larger ones are none of ours.
+    /// Larger files are not ours.
     private static let bytesMax = 64 * 1024
 
-    /// Makes a folder of this user's alone, or refuses the one that is there.
+    /// Creates a folder that only this user can access. Throws if the existing
+    /// one is accessible to others.
     static func make(_ folder: URL) throws {
         do { try PrivateFiles.makeFolder(folder.path) } catch {}
         guard isOwn(folder) else {
@@ -22,7 +23,8 @@ enum RunFolder {
         }
     }
 
-    /// The files of a kind, by name; none where the folder is not this user's.
+    /// Returns the files of a kind, by name. None if the folder does not belong
+    /// to this user.
     static func files(in folder: URL, extension kind: String) -> [URL] {
         guard isOwn(folder) else { return [] }
         let files = try? FileManager.default.contentsOfDirectory(
@@ -30,7 +32,8 @@ enum RunFolder {
         return (files ?? []).filter { $0.pathExtension == kind }.sorted { $0.path < $1.path }
     }
 
-    /// A file's bytes; nil where it is missing, or others can have written it.
+    /// Returns a file's bytes. Nil if it is missing, or others could have
+    /// written it.
     static func read(_ file: URL) -> Data? {
         let descriptor = open(file.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }

@@ -4,7 +4,7 @@ import ArgumentParser
 import Foundation
 import Live
 
-/// Which running store a verb speaks to.
+/// Options that select a running store.
 struct StoreOptions: ParsableArguments {
     @Option(name: .long, help: "The store's data directory; default: the only running store.")
     var data: String?
@@ -12,7 +12,8 @@ struct StoreOptions: ParsableArguments {
     @Option(name: .long, help: "The realm; default: that of SHOPKEEPER_URL, else `default`.")
     var realm: String?
 
-    /// The running store, or why there is none: 69.
+    /// Returns the running store. Throws a failure with status 69 if there is
+    /// none.
     func store() throws -> RunningStore {
         let url = Live.environment["SHOPKEEPER_URL"].flatMap { $0.isEmpty ? nil : $0 }
         let (base, named) = Self.parts(url)
@@ -51,7 +52,8 @@ struct StoreOptions: ParsableArguments {
             remedy: "start one with `shopkeeper serve`, or run a command under `shopkeeper exec`")
     }
 
-    /// A store's URL without the realm's prefix, and the realm.
+    /// Splits a store's URL into the URL without the realm's prefix, and the
+    /// realm.
     private static func parts(_ url: String?) -> (String?, String?) {
         guard let url else { return (nil, nil) }
         guard let prefix = url.range(of: "/realms/") else {
@@ -62,25 +64,26 @@ struct StoreOptions: ParsableArguments {
     }
 }
 
-/// A store that runs, and the realm of it that is meant.
+/// A running store with the selected realm.
 struct RunningStore: Sendable {
     let run: RunFile
     let realm: String?
 
-    /// With the realm's prefix: what a device is set up with.
+    /// The URL with the realm's prefix, for configuring a device.
     var url: String { realm.map { "\(run.url)/realms/\($0)" } ?? run.url }
 
-    /// The operators' door of the realm.
+    /// The realm's addresses at the operators' door.
     var operatorDoor: DoorClient { DoorClient(base: url + "/operator/v1", key: operatorKey) }
-    /// The operators' door of the store.
+    /// The store's addresses at the operators' door.
     var storeDoor: DoorClient { DoorClient(base: run.url + "/operator/v1", key: operatorKey) }
-    /// The testers' door of the realm.
+    /// The realm's addresses at the control door.
     var controlDoor: DoorClient { DoorClient(base: url + "/control/v1", key: run.controlKey) }
-    /// An operator's own, by which the audit names them, else the store's.
+    /// The operator's own key, whose name is recorded in the audit, or else the
+    /// store's.
     private var operatorKey: String {
         Live.environment["SHOPKEEPER_OPERATOR_KEY"].flatMap { $0.isEmpty ? nil : $0 }
             ?? run.operatorKey
     }
-    /// What wants no key.
+    /// The addresses that need no key.
     var publicDoor: DoorClient { DoorClient(base: run.url, key: nil) }
 }

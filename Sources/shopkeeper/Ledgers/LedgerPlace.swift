@@ -8,7 +8,7 @@ import Storage
 import StoragePostgres
 import StorageSQLite
 
-/// Which ledger's database a verb is about, running or not.
+/// Options that select a ledger's database, whether the ledger runs or not.
 struct LedgerPlaceOptions: ParsableArguments {
     @Option(name: .long, help: "The ledger's data directory.")
     var data = "./.shopkeeper-ledger"
@@ -23,22 +23,22 @@ struct LedgerPlaceOptions: ParsableArguments {
     }
 }
 
-/// Where a ledger's database lies.
+/// The place of a ledger's database.
 struct LedgerPlace: Sendable {
     let path: String
-    /// Nil for a file.
+    /// The connection string of PostgreSQL. Nil for a file.
     let database: String?
 
-    /// For people; a database's password is never told.
+    /// The place in words, without a database's password.
     var words: String { database == nil ? path : "PostgreSQL" }
 
-    /// Whether a ledger of this machine has the data directory.
+    /// Whether a ledger on this machine uses the data directory.
     var isServed: Bool { LedgerRunFile.running(inData: path) != nil }
 
     private var file: String { "\(path)/ledger.sqlite" }
 
-    /// Opens it to be read, also while it is served; from a copy at `copy`
-    /// where that is given.
+    /// Opens the database for reading, also while it is served. If `copy` is
+    /// given, reads a copy at that path.
     func reading<Answer: Sendable>(
         copy: String? = nil, _ body: (any Storage, Dialect) async throws -> Answer
     ) async throws -> Answer {
@@ -72,7 +72,7 @@ struct LedgerPlace: Sendable {
         } catch { throw DatabaseFailure.told(error, isPostgres: false) }
     }
 
-    /// Takes it to be written: no ledger may have the data directory.
+    /// Opens the database for writing. No ledger may use the data directory.
     func writing<Answer: Sendable>(
         _ body: (Dialect, ([Migration]) async throws -> any Storage) async throws -> Answer
     ) async throws -> Answer {

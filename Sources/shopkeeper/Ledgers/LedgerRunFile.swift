@@ -5,18 +5,18 @@ import Foundation
 import Live
 import StorageSQLite
 
-/// What a running ledger tells the commands of its user, as a store does in
-/// its ``RunFile``: `run.json` in its data directory, and a copy in the
+/// The information about a running ledger for the commands of its user, like a
+/// store's ``RunFile``: `run.json` in its data directory, and a copy in the
 /// user's runtime directory.
 struct LedgerRunFile: Codable, Sendable {
     var url: String
-    /// Where others reach it, through a proxy.
+    /// The URL by which others reach it through a proxy.
     var publicUrl: String?
     var pid: Int32
     var data: String
-    /// Opens the ledger's door.
+    /// The key of the ledger's door.
     var key: String
-    /// Opens its figures.
+    /// The key of its metrics.
     var metricsKey: String?
     var version: String
 
@@ -30,7 +30,7 @@ struct LedgerRunFile: Codable, Sendable {
             bytes, as: RunFile.runtimeFile(forData: data, extension: Self.copy).path)
     }
 
-    /// Removes both copies, where they are still this process's.
+    /// Removes both copies if they still belong to this process.
     func remove() {
         for file in [
             Self.file(inData: data), RunFile.runtimeFile(forData: data, extension: Self.copy),
@@ -39,10 +39,10 @@ struct LedgerRunFile: Codable, Sendable {
         }
     }
 
-    /// The ledger that has this data directory; nil when none runs.
+    /// The running ledger with this data directory, or nil.
     static func running(inData data: String) -> LedgerRunFile? { alive(file(inData: data)) }
 
-    /// Every ledger of this user that runs.
+    /// All running ledgers of this user.
     static func allRunning() -> [LedgerRunFile] {
         RunFolder.files(in: RunFile.runtimeFolder, extension: copy).compactMap(alive)
     }
@@ -65,12 +65,13 @@ struct LedgerRunFile: Codable, Sendable {
     }
 }
 
-/// Which running ledger a verb speaks to.
+/// Options that select a running ledger.
 struct LedgerOptions: ParsableArguments {
     @Option(name: .long, help: "The ledger's data directory; default: the only running ledger.")
     var data: String?
 
-    /// The ledger's door, or why there is none: 69.
+    /// Returns the ledger's door. Throws a failure with status 69 if there is
+    /// none.
     func door() throws -> DoorClient {
         let run = try find()
         return DoorClient(base: run.url + "/ledger/v1", key: run.key)
@@ -101,7 +102,7 @@ struct LedgerOptions: ParsableArguments {
             remedy: "start one with `shopkeeper ledger serve`")
     }
 
-    /// An account in an address.
+    /// Returns an account as a part of an address.
     static func path(_ account: String) throws -> String {
         guard !account.isEmpty,
             let path = account.addingPercentEncoding(withAllowedCharacters: .alphanumerics)

@@ -105,8 +105,9 @@ struct LedgerServeCommand: AsyncParsableCommand {
         }
     }
 
-    /// The book's database: a file of this process's own, or one that several
-    /// ledgers share. What production's proof is booked in may forget nothing.
+    /// Opens the ledger's database: a file that only this process uses, or one
+    /// that several ledgers share. Production's purchases are booked only in a
+    /// durable database.
     private func storage(
         of book: LedgerConfiguration, _ path: String, _ database: String?,
         _ commits: CommitCounter

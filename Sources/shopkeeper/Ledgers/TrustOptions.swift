@@ -7,7 +7,7 @@ import Ledger
 import ShopServer
 import SignedData
 
-/// Whom a ledger believes, and about which apps.
+/// Options for the roots that a ledger trusts, and for the apps that it books.
 struct TrustOptions: ParsableArguments {
     @Option(
         name: .long,
@@ -91,8 +91,8 @@ struct TrustOptions: ParsableArguments {
         return try TrustedRoot(file: [UInt8](bytes), environments: environments)
     }
 
-    /// Fetches a store's roots. Whoever sits between could replace what comes over
-    /// plain HTTP, and would be believed from then on.
+    /// Fetches a store's roots. Over plain HTTP an attacker on the way could
+    /// replace them, and would be trusted from then on.
     private static func roots(
         of url: String, _ environments: Set<LedgerEnvironment>, _ pins: [String]
     ) async throws -> [TrustedRoot] {
@@ -125,8 +125,8 @@ struct TrustOptions: ParsableArguments {
         return roots
     }
 
-    /// 64 hexadecimal digits; colons between them, as openssl writes them, and
-    /// capitals do not matter.
+    /// Reads a fingerprint: 64 hexadecimal digits in upper or lower case.
+    /// Colons between them, as openssl writes them, are ignored.
     private static func pin(_ text: String) throws -> String {
         let digits = text.lowercased().filter { $0 != ":" }
         guard digits.utf8.count == 64, digits.allSatisfy(\.isHexDigit) else {

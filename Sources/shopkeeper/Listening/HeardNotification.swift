@@ -6,15 +6,15 @@ import SignedData
 import StoreWire
 import StrictJSON
 
-/// A request that came to a listener, as it is printed.
+/// A request that a listener received, in the form in which it is printed.
 struct HeardNotification: Encodable, Sendable {
-    /// Whether its signature ends at a root that is trusted here.
+    /// Whether its signature ends at a trusted root.
     var isVerified = false
-    /// Why it is not verified.
+    /// Why it could not be verified.
     var problem: String?
     var notification: ResponseBodyV2DecodedPayload?
     var transaction: JWSTransactionDecodedPayload?
-    /// What the server that it was forwarded to answered.
+    /// The status that the server answered to which it was forwarded.
     var forwardStatus: Int?
     /// Why it could not be forwarded.
     var forwardProblem: String?
@@ -50,7 +50,7 @@ struct HeardNotification: Encodable, Sendable {
         }
     }
 
-    /// One line for people.
+    /// The text for people, one line.
     var words: String {
         var words: [String] = []
         if let notification {
@@ -71,7 +71,7 @@ struct HeardNotification: Encodable, Sendable {
         return words.joined(separator: "  ")
     }
 
-    /// One line for programs.
+    /// The text for programs, one line of JSON.
     func line() throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -4,8 +4,8 @@ import Hummingbird
 import Logging
 import Outbound
 
-/// A merchant's server for people to look at: hears notifications, prints
-/// them, and passes them on where it is told to.
+/// A merchant's server for inspection: it receives notifications, prints them,
+/// and forwards them if an address is given.
 struct Listener: Sendable {
     static let bodyBytesMax = 512 * 1024
 
@@ -53,7 +53,7 @@ struct Listener: Sendable {
         return response
     }
 
-    /// Passes the very bytes on, and answers as the other did.
+    /// Forwards the unchanged bytes, and answers like the other server did.
     private func forward(
         _ body: [UInt8], _ request: Request, to url: String,
         _ notification: inout HeardNotification

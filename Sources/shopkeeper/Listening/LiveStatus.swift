@@ -5,9 +5,9 @@ import Live
 import Outbound
 import SignedData
 
-/// Asks over HTTP, as status requests go, whether certificates still hold.
-/// They are proven before, so that a trusted root has signed the address;
-/// responders inside one's own network are called too.
+/// Asks over HTTP, as usual for status requests, whether certificates are still
+/// valid. The certificates are verified before, so a trusted root has signed
+/// the address. Responders in one's own network are allowed too.
 enum LiveStatus {
     static func check() -> CertificateStatusCheck {
         let client = OutboundClient(policy: .open)
@@ -22,16 +22,16 @@ enum LiveStatus {
         }
     }
 
-    /// A responder that does not answer with 200.
+    /// A responder answered with a status other than 200.
     private struct StatusRefused: Error { let status: Int }
 }
 
-/// What a ledger does about revocation.
+/// What a ledger does about revoked certificates.
 enum OnlineChecks: String, ExpressibleByArgument, CaseIterable {
-    /// Asks, and books nothing without an answer: what Apple's libraries do.
+    /// Asks, and books nothing without an answer, like Apple's libraries.
     case hard
-    /// Asks, and refuses only what was revoked for certain.
+    /// Asks, and refuses only certificates that are certainly revoked.
     case soft
-    /// Asks nobody.
+    /// Does not ask.
     case off
 }

@@ -4,14 +4,14 @@ import Foundation
 import SignedData
 import Synchronization
 
-/// What a listener checks signatures against: the files it was given, else
-/// the roots of the store that runs, once there is one.
+/// The roots with which a listener verifies signatures: those in the given
+/// files, otherwise those of the running store, once there is one.
 final class Verifying: Sendable {
     private let store: StoreOptions
     private let files: [String]
     private let found = Mutex<JWSVerifier?>(nil)
 
-    /// Throws where a file cannot be read as a certificate.
+    /// Throws if a file is not a certificate.
     init(files: [String], store: StoreOptions) throws {
         self.files = files
         self.store = store
@@ -24,14 +24,14 @@ final class Verifying: Sendable {
     /// Nil while no root is known.
     var verifier: JWSVerifier? { found.withLock { $0 } }
 
-    /// Looks for the running store's roots where none are known yet.
+    /// Fetches the running store's roots if none are known yet.
     func look() async {
         guard verifier == nil, let roots = try? await Self.roots(of: store), !roots.isEmpty
         else { return }
         found.withLock { $0 = JWSVerifier(roots: roots) }
     }
 
-    /// The roots of the store that runs.
+    /// Returns the roots of the running store.
     static func roots(of store: StoreOptions) async throws -> [[UInt8]] {
         let door = try store.store().publicDoor
         var roots: [[UInt8]] = []

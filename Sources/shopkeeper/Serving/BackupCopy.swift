@@ -3,10 +3,11 @@
 import Foundation
 
 /// The copy of a database that a backup reads, beside the backup's own file:
-/// `FILE.PID.copy`. A backup removes it at its end, and the next one in that
-/// folder removes what a killed one has left.
+/// `FILE.PID.copy`. A backup removes it at its end. It also removes the copies
+/// that killed backups have left in the folder.
 enum BackupCopy {
-    /// A name for this process's copy, when the folder holds none of dead ones.
+    /// Removes the copies of ended processes, and returns a path for this
+    /// process's copy.
     static func place(beside path: String) -> String {
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
         removeLeft(in: folder)
@@ -24,7 +25,7 @@ enum BackupCopy {
         }
     }
 
-    /// The process in a copy's name; nil for other files.
+    /// The process id in the name of a copy. Nil for other files.
     private static func owner(of name: String) -> pid_t? {
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count > 2, parts.last == "copy", let pid = pid_t(parts[parts.count - 2]),
@@ -35,7 +36,7 @@ enum BackupCopy {
 
     private static func isRunning(_ pid: pid_t) -> Bool { kill(pid, 0) == 0 || errno != ESRCH }
 
-    /// A copy that was cut short may be empty.
+    /// An interrupted copy may be empty.
     private static func isDatabase(_ path: String) -> Bool {
         guard let handle = FileHandle(forReadingAtPath: path) else { return false }
         defer { try? handle.close() }

@@ -5,20 +5,20 @@ import CatalogueOverlay
 import Foundation
 import StoreWire
 
-/// Looks now and then whether the served file has changed, and sells what it
-/// says. Asking for its state works on every file system, where being told
-/// of changes does not. A file that cannot be read is told of once, and the
-/// store goes on with what it has.
+/// Checks regularly whether the served file has changed, and imports it. It
+/// polls the file's state, because this works on every file system and
+/// notifications of changes do not. A file that cannot be read is reported
+/// once, and the store continues with what it has.
 struct CatalogueWatch: Sendable {
     static let interval = Duration.seconds(1)
 
     let path: String
     var sleep: @Sendable (Duration) async throws -> Void
-    /// Sells what the file says, and answers what is different now.
+    /// Imports the file and returns the differences.
     var apply: @Sendable (CatalogueFile, CatalogueOverlay?) async throws -> [String]
     var tell: @Sendable (String) -> Void
 
-    /// Ends when it is cancelled.
+    /// Runs until it is cancelled.
     func run(from first: CatalogueState) async {
         var known = first
         while !Task.isCancelled {
@@ -27,14 +27,15 @@ struct CatalogueWatch: Sendable {
         }
     }
 
-    /// Looks once, and answers the state that is dealt with.
+    /// Checks once. Returns the state that was handled.
     func look(_ known: CatalogueState) async -> CatalogueState {
         let state = CatalogueState(of: path)
         guard state != known else { return known }
         do {
             let file = try CatalogueFile(contentsOf: path)
             let overlay = try CatalogueOverlay.beside(path)
-            // Written meanwhile: the next look reads it whole.
+            // The file was written in the meantime. The next check reads it
+            // completely.
             guard CatalogueState(of: path) == state else { return known }
             let lines = try await apply(file, overlay)
             for warning in file.warnings + file.unobeyed { tell("warning: \(warning)") }
@@ -48,7 +49,8 @@ struct CatalogueWatch: Sendable {
     }
 }
 
-/// What tells one state of a file or package from another, without reading it.
+/// The state of a file or package, which shows changes without reading the
+/// contents.
 struct CatalogueState: Hashable, Sendable {
     private struct Mark: Hashable, Sendable {
         let name: String
@@ -60,8 +62,8 @@ struct CatalogueState: Hashable, Sendable {
 
     private let marks: [Mark]
 
-    /// Of the file, or of all that a package holds, and of the overlay beside
-    /// it; of one that is missing too.
+    /// The state of the file, or of all files of a package, and of the overlay
+    /// beside it. A missing file has a state too.
     init(of path: String) {
         let assets = (try? FileManager.default.contentsOfDirectory(atPath: path + "/Assets")) ?? []
         let names =

@@ -9,7 +9,7 @@ import Storage
 import StoragePostgres
 import StorageSQLite
 
-/// Which store's databases a verb is about, running or not.
+/// Options that select a store's databases, whether the store runs or not.
 struct DatabaseOptions: ParsableArguments {
     @Option(name: .long, help: "The store's data directory.")
     var data: String?
@@ -31,7 +31,7 @@ struct DatabaseOptions: ParsableArguments {
     }
 }
 
-/// Where a store's other clusters are.
+/// Options for a store's other clusters.
 struct ClusterOptions: ParsableArguments {
     @Option(
         name: .long,
@@ -41,27 +41,28 @@ struct ClusterOptions: ParsableArguments {
     var cluster: [String] = []
 }
 
-/// Where a store's databases and keys lie.
+/// The place of a store's databases and keys.
 struct DatabasePlace: Sendable {
     let path: String
-    /// Nil for files.
+    /// The connection string of PostgreSQL. Nil for files.
     let database: String?
     let clusters: ServedClusters
     let sealKey: String?
 
-    /// For people; a database's password is never told.
+    /// The place in words, without a database's password.
     var words: String { database == nil ? path : "PostgreSQL" }
 
-    /// Whether a server of this machine has the data directory.
+    /// Whether a server on this machine uses the data directory.
     var isServed: Bool { RunFile.running(inData: path) != nil }
 
     private var files: FileKeyStore {
         FileKeyStore(directory: path + "/keys", randomness: Live.randomness)
     }
 
-    /// Opens it to be read, also while it is served. Without keys nobody need
-    /// have the sealing key. `copy`: where a realm's file is copied to and read
-    /// from, so that a long read keeps no server's log from being moved.
+    /// Opens the databases for reading, also while they are served. Without
+    /// keys, the sealing key is not needed. `copy`: the path to which a realm's
+    /// file is copied, so that a long read does not keep a server from moving
+    /// its log.
     func reading<Answer: Sendable>(
         withKeys: Bool, copy: String? = nil, _ body: (BackupSource) async throws -> Answer
     ) async throws -> Answer {
@@ -70,7 +71,8 @@ struct DatabasePlace: Sendable {
         let others = clusters.databases { ServedDatabase(conninfo: $0) }
         return try await closing([served] + others.map(\.database)) {
             let registry = try await existingRegistry(served)
-            // Only read: nothing is migrated, and no key is made.
+            // Only for reading: no migration is applied and no key is
+            // generated.
             var places = served.places
             places.registry = { _ in registry }
             var source = BackupSource(
@@ -93,7 +95,8 @@ struct DatabasePlace: Sendable {
         return registry
     }
 
-    /// Closes databases whatever became of their use, and tells what did.
+    /// Closes the databases after `body`, whether it succeeds or throws, and
+    /// passes on its result.
     private func closing<Answer: Sendable>(
         _ databases: [ServedDatabase], _ body: () async throws -> Answer
     ) async throws -> Answer {
@@ -131,7 +134,7 @@ struct DatabasePlace: Sendable {
         } catch { throw DatabaseFailure.told(error, isPostgres: false) }
     }
 
-    /// Takes it to be written: no server may have the data directory.
+    /// Opens the databases for writing. No server may use the data directory.
     func writing<Answer: Sendable>(
         _ body: (StoragePlaces, Dialect, any KeyStore) async throws -> Answer
     ) async throws -> Answer {
@@ -152,8 +155,8 @@ struct DatabasePlace: Sendable {
         }
     }
 
-    /// Takes the store that is there, with all its clusters, to be gone over:
-    /// no server may run, here or elsewhere.
+    /// Opens the existing store with all its clusters for maintenance. No
+    /// server may run, on this machine or another.
     func goingOver<Answer: Sendable>(
         _ body: (StoragePlaces) async throws -> Answer
     ) async throws -> Answer {
@@ -190,8 +193,8 @@ struct DatabasePlace: Sendable {
     }
 }
 
-/// Keys of a shared database, but for those that each machine has of its own:
-/// private halves of server keys, which lie in the data directory.
+/// The keys of a shared database, except those that each machine has for
+/// itself: the private halves of server keys, which are in the data directory.
 struct SplitKeyStore: KeyStore {
     let shared: any KeyStore
     let own: any KeyStore

@@ -5,8 +5,8 @@ import Foundation
 import Live
 import Shop
 
-/// The doors' keys where the store shall not make them itself: a file that
-/// only its owner may read, or a variable.
+/// The doors' keys, if the store should not generate them: a file that only its
+/// owner can read, or a variable.
 struct DoorKeyOptions: ParsableArguments {
     @Option(name: .long, help: "A file with the operators' key; or SHOPKEEPER_OPERATOR_KEY.")
     var operatorKey: String?
@@ -17,8 +17,8 @@ struct DoorKeyOptions: ParsableArguments {
     @Option(name: .long, help: "A file with the key to /metrics; or SHOPKEEPER_METRICS_KEY.")
     var metricsKey: String?
 
-    /// Those that were given. `isOpen`: others reach the store, so that the
-    /// doors that change it want secrets of their operator's choosing.
+    /// Returns the given keys. `isOpen`: whether others can reach the store.
+    /// The doors that change it then require keys that the operator has chosen.
     func keys(isOpen: Bool) throws -> [Door: String] {
         var keys: [Door: String] = [:]
         for door in Door.allCases {

@@ -4,17 +4,17 @@ import Foundation
 import StorageSQLite
 import Synchronization
 
-/// A free port of a loopback address that the system gives to nobody else until it
-/// is listened on: a socket is bound to it and does not listen, and both sockets say
-/// that the address may be used again. So it is known before the server starts.
+/// Reserves a free port of a loopback address until the server listens on it,
+/// so that it is known before the server starts. A socket is bound to the port
+/// without listening, and both sockets allow the address to be reused.
 ///
-/// A class, because it holds a socket. Ends with its last owner.
+/// A class, because it owns a socket. It ends with its last reference.
 final class FreePort: Sendable {
     let port: Int
     private let descriptor: Mutex<Int32?>
 
-    /// Nil where no socket can be had: the server then takes any port, unannounced.
-    /// `preferred`: the port to be had where it is free.
+    /// Nil if no socket can be bound. The server then uses any port, without
+    /// announcing it before. `preferred`: the port to use if it is free.
     static func find(host: String, preferred: Int?) -> FreePort? {
         preferred.flatMap { UInt16(exactly: $0) }.flatMap { FreePort(host: host, port: $0) }
             ?? FreePort(host: host, port: 0)
@@ -42,7 +42,7 @@ final class FreePort: Sendable {
 
     deinit { release() }
 
-    /// Lets go of it: the server listens on it now.
+    /// Releases the port, because the server listens on it now.
     func release() {
         descriptor.withLock { descriptor in
             if let held = descriptor { close(held) }
@@ -68,7 +68,7 @@ final class FreePort: Sendable {
         return Int(UInt16(bigEndian: address.sin6_port))
     }
 
-    /// Binds it, and reads back what it was bound to.
+    /// Binds the socket, and reads back its address.
     private static func bind<Address>(_ descriptor: Int32, _ address: inout Address) -> Bool {
         var length = socklen_t(MemoryLayout<Address>.size)
         return withUnsafeMutablePointer(to: &address) { pointer in
@@ -80,8 +80,8 @@ final class FreePort: Sendable {
     }
 }
 
-/// The port that a data directory was last served on. Any free one may be had, but
-/// certificates name the one that they were made on.
+/// The port on which a data directory was last served. Any free one would do,
+/// but certificates name the one that was used when they were made.
 struct LastPort {
     private let file: String
 
@@ -94,7 +94,7 @@ struct LastPort {
             preferred: text.flatMap { Int($0.trimmingCharacters(in: .whitespacesAndNewlines)) })
     }
 
-    /// A port that cannot be written is only not had again.
+    /// If the port cannot be stored, the next start uses another one.
     func write(_ port: Int) {
         try? PrivateFiles.store(Array("\(port)\n".utf8), as: file)
     }

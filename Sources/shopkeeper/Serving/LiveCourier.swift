@@ -4,7 +4,7 @@ import Outbound
 import Shop
 import StoreWire
 
-/// Carries notifications over HTTP: a sandbox's to anywhere, a production
+/// Delivers notifications over HTTP: a sandbox's to any address, a production
 /// realm's over HTTPS to public addresses only.
 struct LiveCourier: Courier {
     private static let timeoutMilliseconds = 15_000
@@ -27,8 +27,8 @@ struct LiveCourier: Courier {
         }
     }
 
-    /// In Apple's words. A whole head is an answer, however long its body:
-    /// nobody reads that.
+    /// Converts a fault to Apple's names. A complete head counts as an answer,
+    /// however long the body, because the body is not used.
     static func delivery(_ fault: OutboundFault) -> Delivery {
         if fault.code == .answerTooLarge, let status = fault.status {
             return Delivery(status: status)

@@ -5,27 +5,27 @@ import Foundation
 import Outbound
 import Shop
 
-/// A payment processor that is a program of its own, spoken to over HTTP:
+/// A payment processor that is a separate program, called over HTTP:
 ///
 /// | call | answers |
 /// | --- | --- |
 /// | `POST URL/charges/KEY` `{"total":…,"currency":…,…}` | `{"key":KEY,"state":"approved","reference":…}` or `{"key":KEY,"state":"declined"}` |
-/// | `GET URL/charges/KEY` | the same, or 404: never heard of |
+/// | `GET URL/charges/KEY` | the same, or 404 if the charge is unknown |
 /// | `POST URL/charges/KEY/capture` | `{"key":KEY,"state":"captured"}` |
 /// | `POST URL/charges/KEY/void` | `{"key":KEY,"state":"voided"}` |
 ///
-/// Anything else, or no answer, is an unknown outcome: nothing is concluded
-/// from it. An answer names its key and what became of it, so that one which
-/// comes twice, or late on a connection that is used again, is never taken for
-/// another charge's, nor a charge's for that of its capture.
+/// With any other answer, or none, the outcome is unknown and nothing is
+/// concluded. An answer contains its key and the new state. So an answer that
+/// arrives twice, or late on a reused connection, is never mistaken for that of
+/// another charge, nor the answer to a charge for that to its capture.
 struct LiveProcessor: Authoriser {
-    /// Where `KEY` comes behind; without a slash at its end.
+    /// The URL before `/KEY`.
     private let charges: String
     private let client: OutboundClient
 
     private static let timeoutMilliseconds = 5_000
 
-    /// What the processor answered is not what it may answer.
+    /// The processor's answer is not one of the allowed ones.
     struct Unclear: Error {
         let status: Int
     }
@@ -44,8 +44,8 @@ struct LiveProcessor: Authoriser {
         let reference: String?
     }
 
-    /// Throws ``Failure`` where the address is not one that money may go over:
-    /// HTTPS, or plain HTTP on this machine.
+    /// Throws ``Failure`` unless the address is HTTPS, or plain HTTP on this
+    /// machine.
     init(url: String) throws {
         let parts = URLComponents(string: url)
         let host = parts?.host?.trimmingCharacters(in: ["[", "]"]) ?? ""

@@ -6,7 +6,7 @@ import Logging
 import StoreWire
 
 extension ShellPorts {
-    /// This machine's time, randomness and descriptors.
+    /// Uses this machine's time, randomness and file descriptors.
     static var live: ShellPorts {
         var ports = ShellPorts(
             sleep: { try await Live.sleep($0) }, monotonic: { Live.monotonic() },
@@ -17,7 +17,7 @@ extension ShellPorts {
 }
 
 extension ShellConfiguration {
-    /// Lowers the limits of connections to what this process may have open, and
+    /// Lowers the limits of connections to this process's file descriptors, and
     /// logs it. Throws ``WireError`` `descriptorsTooFew`.
     mutating func fitIntoProcess(telling logger: Logger) throws(WireError) {
         let descriptors = try Descriptors(limit: Live.descriptorLimit)

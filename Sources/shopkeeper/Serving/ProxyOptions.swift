@@ -5,7 +5,7 @@ import Foundation
 import ShopServer
 import StoreWire
 
-/// How a server is reached by others: through a proxy that ends TLS.
+/// How others reach a server: through a proxy that ends TLS.
 struct ProxyOptions: ParsableArguments {
     @Option(
         name: .long,
@@ -53,7 +53,7 @@ struct ProxyOptions: ParsableArguments {
         return proxies
     }
 
-    /// What others are told; nil where that is the server's own address.
+    /// The URL for others. Nil if it is the server's own address.
     func url() throws -> String? {
         guard let publicUrl else { return nil }
         let parts = URLComponents(string: publicUrl)

@@ -5,7 +5,7 @@ import Shop
 import ShopServer
 import StoreWire
 
-/// Which realms are known by a host or a port of their own, beside
+/// The realms that have a host or a port of their own, in addition to
 /// `/realms/NAME`.
 struct RealmOptions: ParsableArguments {
     @Option(

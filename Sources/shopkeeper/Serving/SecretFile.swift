@@ -2,16 +2,16 @@
 
 import Foundation
 
-/// What nobody else may see: a key, a password, a database's address with its
-/// password. It comes from a file that its owner alone may read, or from standard
-/// input; on a command line every user of the machine could read it.
+/// Reads secrets: a key, a password, or a database's address with its password.
+/// They come from a file that only its owner can read, or from standard input.
+/// Every user of the machine could read them on a command line.
 enum SecretFile {
-    /// Larger ones hold no secret of ours.
+    /// Larger files do not contain a secret of ours.
     private static let bytesMax = 64 * 1024
 
-    /// A file's text, or that of standard input where the file is `-`. Throws
-    /// ``Failure`` where there is none, or others may read it: it is opened once,
-    /// and what is judged is what is read.
+    /// Returns a file's text, or that of standard input if the file is `-`.
+    /// Throws ``Failure`` if there is none or others can read it. The file is
+    /// opened once, so that the file that is checked is the one that is read.
     static func read(_ file: String, field: String) throws -> String {
         guard let text = try readIfThere(file, field: field) else {
             throw unreadable(file, field)
@@ -19,7 +19,7 @@ enum SecretFile {
         return text
     }
 
-    /// The same, without the end of its line: for a secret that may have spaces.
+    /// The same without the line end, for a secret that may contain spaces.
     static func readLine(_ file: String, field: String) throws -> String {
         var text = try read(file, field: field)
         if text.hasSuffix("\r\n") || text.hasSuffix("\n") { text.removeLast() }
@@ -31,13 +31,14 @@ enum SecretFile {
         return text
     }
 
-    /// An option's value; `@FILE` and `@-` name where it is read.
+    /// Returns an option's value. `@FILE` and `@-` are replaced by the
+    /// contents.
     static func value(_ option: String, field: String) throws -> String {
         guard option.hasPrefix("@") else { return option }
         return try readLine(String(option.dropFirst()), field: field)
     }
 
-    /// Nil where there is no such file.
+    /// Nil if there is no such file.
     static func readIfThere(_ file: String, field: String) throws -> String? {
         let handle: FileHandle
         if file == "-" {
@@ -50,7 +51,7 @@ enum SecretFile {
             }
             handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
             var facts = stat()
-            // A pipe has no readers but this one: <(pass show shop)
+            // A pipe has no other readers than this one: <(pass show shop)
             guard fstat(descriptor, &facts) == 0,
                 facts.st_mode & S_IFMT == S_IFIFO || facts.st_mode & 0o077 == 0
             else {

@@ -10,7 +10,7 @@ import Shop
 import ShopServer
 import StoreWire
 
-/// How a store is served: shared by `serve` and `exec`.
+/// The options for serving a store, shared by `serve` and `exec`.
 struct ServeOptions: ParsableArguments {
     @Option(name: .long, help: "The bundle id of the app that sells the file's products.")
     var bundleId: String?
@@ -93,8 +93,8 @@ struct ServeOptions: ParsableArguments {
         help: "The status address in new certificates: …/certificates/status.")
     var statusURL: String?
 
-    /// With what was to be read elsewhere; to be asked once, for standard input
-    /// is read once.
+    /// Returns the options with the secrets from files. Must be called only
+    /// once, because standard input can be read only once.
     func withSecrets() throws -> ServeOptions {
         var options = self
         options.database = try database.map { try SecretFile.value($0, field: "--database") }
@@ -102,7 +102,8 @@ struct ServeOptions: ParsableArguments {
         return options
     }
 
-    /// Certificates carry it for good, so it must be one that libraries can ask.
+    /// Returns the status URL if libraries can call it. Certificates contain it
+    /// permanently.
     func checkedStatusURL() throws -> String? {
         guard let statusURL else { return nil }
         let parts = URLComponents(string: statusURL)
@@ -127,7 +128,7 @@ struct ServeOptions: ParsableArguments {
         return PasswordCost(rounds: scryptRounds)
     }
 
-    /// Where to listen, and behind whom.
+    /// The addresses to listen on, and the proxies.
     func configuration(port: Int) throws -> ShopServerConfiguration {
         var configuration = try proxy.configuration(host: host, port: port)
         configuration.listeners = try realms.listeners(beside: port)
@@ -152,7 +153,8 @@ struct ServeOptions: ParsableArguments {
         return level
     }
 
-    /// Who charges for which realm: nobody without `--processor`.
+    /// Returns the function that selects the payment processor of a realm.
+    /// Without `--processor` there is none.
     func authoriser() throws -> @Sendable (RealmDescription) -> (any Authoriser)? {
         guard let processor else {
             guard processorRealm.isEmpty else {
@@ -170,14 +172,14 @@ struct ServeOptions: ParsableArguments {
         }
     }
 
-    /// The app and what it sells: the file's, or the built-in catalogue.
+    /// Returns the app with its catalogue: the file's, or the built-in one.
     func app(file: String?) throws -> ServedApp {
         guard let file else {
             return ServedApp(
                 bundleID: bundleId ?? BuiltInCatalogue.bundleID, appID: appId,
                 catalogue: BuiltInCatalogue.catalogue, warnings: [])
         }
-        // Before it is read, so that no change after it is missed.
+        // Determined before reading, so that no later change is missed.
         let state = CatalogueState(of: file)
         let read = try CatalogueFile(contentsOf: file)
         let overlay = try CatalogueOverlay.beside(file)
@@ -189,21 +191,21 @@ struct ServeOptions: ParsableArguments {
     }
 }
 
-/// An app, its catalogue, and what was odd about its file.
+/// An app with its catalogue and the file's warnings.
 struct ServedApp: Sendable {
     let bundleID: String
     let appID: Int64?
     let catalogue: Catalogue
-    /// Nil: the built-in catalogue.
+    /// Nil for the built-in catalogue.
     var file: CatalogueFile?
-    /// What lies beside the file.
+    /// The overlay beside the file.
     var overlay: CatalogueOverlay?
-    /// Of the file, when it was read.
+    /// The state of the file when it was read.
     var state: CatalogueState?
     let warnings: [String]
 }
 
-/// What is sold where no file is named: the sample's packs.
+/// The catalogue that is used without a file: the sample's products.
 enum BuiltInCatalogue {
     static let bundleID = "com.example.monkeycredits"
 

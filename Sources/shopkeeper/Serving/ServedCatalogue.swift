@@ -8,7 +8,7 @@ import Shop
 import ShopServer
 import StoreWire
 
-/// Puts what is served into a realm: at the start, and whenever its file changes.
+/// Imports the served file into a realm: at the start, and whenever it changes.
 struct ServedCatalogue: Sendable {
     let app: ServedApp
     let realm: Realm
@@ -18,9 +18,9 @@ struct ServedCatalogue: Sendable {
             bundleID: BundleID(app.bundleID), appID: app.appID, name: app.overlay?.appName)
     }
 
-    /// A file that the store has taken before is not taken again, so that what
-    /// operators have changed since stays; so does everything where no file
-    /// is served.
+    /// Imports the file at the start. A file that was imported before is not
+    /// imported again, so that later changes by operators stay. Without a file
+    /// nothing is changed.
     func start() async throws {
         let known = try await realm.apps().first { $0.bundleID.value == app.bundleID }
         guard let file = app.file else {
@@ -37,7 +37,7 @@ struct ServedCatalogue: Sendable {
         _ = try await take(file, app.overlay)
     }
 
-    /// Sells what the file says, and answers what is different now.
+    /// Imports the file and returns the differences.
     func take(_ file: CatalogueFile, _ overlay: CatalogueOverlay?) async throws -> [String] {
         var before = CatalogueContents()
         var sold: StoredCatalogue?
@@ -63,6 +63,6 @@ struct ServedCatalogue: Sendable {
 }
 
 extension RequestContext {
-    /// What `serve` itself does to the store that it serves.
+    /// The author of the changes that `serve` itself makes.
     static let serve = RequestContext(requestID: "serve", actor: "serve")
 }

@@ -3,11 +3,12 @@
 import Commerce
 import Shop
 
-/// What `--cluster BUCKETS=CONNINFO` says, each time it is given.
+/// The values of `--cluster BUCKETS=CONNINFO`.
 struct ServedClusters {
     private let clusters: [(buckets: BucketRanges, conninfo: String)]
 
-    /// Refuses what is no pair, and buckets that are none or named twice.
+    /// Throws if a text is not a pair, or if buckets are invalid or occur
+    /// twice.
     init(_ texts: [String]) throws {
         clusters = try texts.map { text in
             let parts = text.split(separator: "=", maxSplits: 1)
@@ -23,7 +24,7 @@ struct ServedClusters {
         }
     }
 
-    /// `BUCKETS=@FILE` with what the file holds.
+    /// Replaces `BUCKETS=@FILE` by the contents of the file.
     static func withSecret(_ text: String) throws -> String {
         guard let sign = text.firstIndex(of: "=") else { return text }
         let start = text.index(after: sign)
@@ -42,7 +43,7 @@ struct ServedClusters {
         databases(database).map { $0.database.cluster($0.buckets) }
     }
 
-    /// Files are one machine's, and have no clusters.
+    /// Files belong to one machine and have no clusters.
     static let needDatabase = Failure(
         .usage, "clusterWithoutDatabase", "Only a store on PostgreSQL has clusters.",
         field: "--cluster", rule: "--database names the home",

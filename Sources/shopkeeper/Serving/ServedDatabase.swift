@@ -9,13 +9,14 @@ import Storage
 import StoragePostgres
 import StorageSQLite
 
-/// A store on PostgreSQL, which many server processes may share: the registry
-/// in the schema `shopkeeper`, each realm in `realm_ID`, keys sealed beside them.
+/// A store on PostgreSQL, which many server processes can share: the registry
+/// in the schema `shopkeeper`, each realm in `realm_ID`, and the sealed keys
+/// beside them.
 struct ServedDatabase {
     private let database: PostgresDatabase
 
-    /// `conninfo`: as libpq takes it; empty for what its environment says.
-    /// `partitions`: into how many parts a new realm's tables are split.
+    /// `conninfo`: in libpq's format; empty for the values of libpq's
+    /// environment. `partitions`: the number of parts of a new realm's tables.
     init(
         conninfo: String, partitions: Int? = nil, observer: (any StorageObserver)? = nil
     ) {
@@ -23,7 +24,7 @@ struct ServedDatabase {
             conninfo, options: PostgresOptions(partitions: partitions, observer: observer))
     }
 
-    /// The parts that a user asked for.
+    /// Returns the number of parts if it is allowed.
     static func partitions(_ count: Int, _ options: ServeOptions) throws -> Int {
         let allowed = 2...PostgresOptions.partitionsMax
         guard options.database != nil, allowed.contains(count) else {
@@ -45,7 +46,8 @@ struct ServedDatabase {
             leasesInDatabaseTime: true, proveDurable: { try await database.proveDurable() })
     }
 
-    /// As another cluster than the home: realms and nothing else.
+    /// Uses this database as a cluster other than the home, which contains only
+    /// realms.
     func cluster(_ buckets: BucketRanges) -> ClusterPlace {
         let places = places
         return ClusterPlace(
@@ -58,32 +60,34 @@ struct ServedDatabase {
         try await database.schema("ledger", migrations: migrations)
     }
 
-    /// For reading, as it is; nil where the database holds no ledger.
+    /// Opens the ledger for reading, without migrating it. Nil if the database
+    /// contains none.
     func existingLedger() async throws -> (any Storage)? {
         try await database.existing("ledger")
     }
 
-    /// Throws ``StorageFault`` where the server may lose what it acknowledges.
+    /// Throws ``StorageFault`` if the server may lose what it has acknowledged.
     func proveDurable() async throws { try await database.proveDurable() }
 
-    /// What `--database` names cannot be used.
+    /// The failure for a `--database` that cannot be used.
     static func unusable(_ fault: StorageFault) -> Failure {
         DatabaseFailure.failure(fault, isPostgres: true)
     }
 
-    /// For reading, as it is; nil where the database holds no store.
+    /// Opens the registry for reading, without migrating it. Nil if the
+    /// database contains no store.
     func existingRegistry() async throws -> (any Storage)? {
         try await database.existing("shopkeeper")
     }
 
-    /// For reading, as it is; nil where there is no such realm.
+    /// Opens a realm for reading, without migrating it. Nil if there is none.
     func existingRealm(_ id: String) async throws -> (any Storage)? {
         try await database.existing(Self.schema(of: id))
     }
 
-    /// Throws where a program of ours was connected to the database before us:
-    /// it has numbers and sessions in memory. One that has just ended may take
-    /// a moment to go.
+    /// Throws if another program of ours was connected to the database before
+    /// this one, because it has numbers and sessions in memory. A program that
+    /// has just ended may take a moment to disconnect.
     static func checkIsIdle(_ registry: any Storage) async throws {
         var count: Int64 = 0
         for _ in 0..<20 {
@@ -115,9 +119,9 @@ struct ServedDatabase {
     }
 }
 
-/// The key that a shared database's keys are sealed with: from the
-/// environment, a named file, or a file in the data directory that is made
-/// at the first start.
+/// The key that seals the keys in a shared database. It comes from the
+/// environment, from a given file, or from a file in the data directory that is
+/// generated at the first start.
 struct SealKey {
     let bytes: [UInt8]
 
@@ -145,7 +149,7 @@ struct SealKey {
         bytes = try Self.read(made, field: "--seal-key")
     }
 
-    /// 64 hexadecimal digits.
+    /// Reads 64 hexadecimal digits.
     private static func read(_ text: String, field: String) throws -> [UInt8] {
         let digits = Array(text.trimmingCharacters(in: .whitespacesAndNewlines).utf8)
         let bytes = stride(from: 0, to: digits.count - digits.count % 2, by: 2).compactMap {

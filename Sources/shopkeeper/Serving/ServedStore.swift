@@ -12,14 +12,14 @@ import Storage
 import StorageSQLite
 import StoreWire
 
-/// A store being served by this process: opened, filled, listening, announced.
+/// A store that this process serves: it opens, fills, serves and announces it.
 struct ServedStore {
     let options: ServeOptions
     let app: ServedApp
     let folder: StoreFolder
     let logger: Logger
 
-    /// Takes the data directory; nothing is served yet.
+    /// Locks the data directory. Nothing is served yet.
     init(options: ServeOptions, app: ServedApp, data: String) throws {
         self.options = options
         self.app = app
@@ -27,8 +27,9 @@ struct ServedStore {
         folder = try StoreFolder(path: URL(fileURLWithPath: data).standardizedFileURL.path)
     }
 
-    /// Serves until it is told to stop. `onReady` hears once what others need
-    /// to find the store; the run files lie there from then until the end.
+    /// Serves until it is stopped. `onReady` is called once with what others
+    /// need to find the store. From then until the end, this is in the run
+    /// files.
     func run(
         port: Int, stopsOnSignals: Bool, onReady: @escaping @Sendable (RunFile) async -> Void
     ) async throws {
@@ -43,7 +44,8 @@ struct ServedStore {
     private func serve(
         port: Int, stopsOnSignals: Bool, onReady: @escaping @Sendable (RunFile) async -> Void
     ) async throws {
-        // Before certificates are made, which name it.
+        // Must come before certificates are made, because they contain the
+        // port.
         let reserved = port == 0 ? LastPort(folder).reserve(options.host) : nil
         var configuration = try options.configuration(port: reserved?.port ?? port)
         configuration.stopsOnSignals = stopsOnSignals
@@ -75,21 +77,21 @@ struct ServedStore {
         }
     }
 
-    /// Where this machine's programs can ask for the status of the sandbox's
-    /// certificates. Nothing for a store that others reach: its address is the
-    /// proxy's, and certificates carry it for good.
+    /// The URL at which programs on this machine can ask for the status of the
+    /// sandbox's certificates. Nil for a store that others reach, because its
+    /// address is the proxy's, and certificates contain it permanently.
     private func statusURL(_ configuration: ShopServerConfiguration) -> String? {
         guard !options.proxy.isOpen, configuration.port != 0 else { return nil }
         return address(configuration.host) + ":\(configuration.port)/certificates/status"
     }
 
-    /// Of this store on its own machine, without the port.
+    /// The URL of this store on its own machine, without the port.
     private func address(_ host: String) -> String {
         let own = Self.ownAddress(host)
         return "http://" + (own.contains(":") ? "[\(own)]" : own)
     }
 
-    /// Reads the served file again whenever it has changed.
+    /// Imports the served file again whenever it has changed.
     private func watch(_ store: Store) async throws -> Task<Void, Never>? {
         guard let file = app.file, let state = app.state else { return nil }
         let served = ServedCatalogue(
@@ -100,7 +102,7 @@ struct ServedStore {
         return Task { await watch.run(from: state) }
     }
 
-    /// Fills the default realm, and gathers what the run file tells.
+    /// Fills the default realm, and returns the contents of the run file.
     private func announcement(_ store: Store, _ host: String) async throws -> RunFile {
         let realm = try await store.realm(named: Store.defaultRealm)
         try await ServedCatalogue(app: app, realm: realm).start()
@@ -123,8 +125,8 @@ struct ServedStore {
 }
 
 extension ServedStore {
-    /// Under which address this machine's own commands find a server that
-    /// listens on `host`.
+    /// Returns the address at which this machine's own commands reach a server
+    /// that listens on `host`.
     static func ownAddress(_ host: String) -> String {
         switch host {
         case "0.0.0.0": "127.0.0.1"
@@ -138,9 +140,9 @@ enum ProcessID {
     static var own: Int32 { getpid() }
 }
 
-/// The server key that a served store hands to the merchant's side: its
-/// private half lies beside the store's keys, and is made anew only where the
-/// store does not know it.
+/// The server key that a served store provides for the merchant's side. Its
+/// private half is stored beside the store's keys. A new key is made only if
+/// the store does not know this one.
 private struct ServerKeyFile {
     struct Key {
         let path: String

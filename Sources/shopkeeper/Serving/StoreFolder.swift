@@ -9,15 +9,15 @@ import Storage
 import StorageSQLite
 import Synchronization
 
-/// A data directory: `store.sqlite`, `realms/ID.sqlite`, `keys/`, held by one
-/// process at a time.
+/// A data directory: `store.sqlite`, `realms/ID.sqlite` and `keys/`. Only one
+/// process uses it at a time.
 final class StoreFolder: Sendable {
     let path: String
     private let lock: DirectoryLock
     private let commits = CommitCounter()
 
-    /// Makes the folder where there is none, and takes it. Throws
-    /// ``StorageFault`` where another process has it.
+    /// Creates the folder if there is none, and locks it. Throws
+    /// ``StorageFault`` if another process uses it.
     init(path: String) throws {
         self.path = path
         lock = try DirectoryLock(folder: path)
@@ -27,7 +27,7 @@ final class StoreFolder: Sendable {
 
     func file(_ name: String) -> String { path + "/" + name }
 
-    /// Everything a store needs, from this folder and this machine.
+    /// Returns everything that a store needs from this folder and this machine.
     func ports(options: ServeOptions, logger: Logger) throws -> StorePorts {
         let places = try places(options)
         var ports = StorePorts(
@@ -38,7 +38,8 @@ final class StoreFolder: Sendable {
             sleep: { try await Live.sleep($0) }, defaultRealmSeed: options.seed,
             statusURL: try options.checkedStatusURL())
         ports.doorKeys = try options.doorKeys.keys(isOpen: options.proxy.isOpen)
-        // Each worker takes the memory of a guess; the other processors go on serving.
+        // Each worker needs the memory of one password hash. The other
+        // processors continue to serve.
         ports.passwordWorkers = max(2, min(Live.processors / 2, 8))
         let commits = commits
         ports.commits = { commits.count }
@@ -67,7 +68,7 @@ final class StoreFolder: Sendable {
         return places
     }
 
-    /// Files on one machine; sealed rows where a database is shared.
+    /// Keys are files on one machine, or sealed rows in a shared database.
     private func keys(
         _ options: ServeOptions, _ places: StoragePlaces, _ logger: Logger
     ) throws -> any KeyStore {
@@ -78,7 +79,7 @@ final class StoreFolder: Sendable {
         return try SealedKeyStore(places: places, seal: seal.bytes)
     }
 
-    /// A file for each database.
+    /// One file for each database.
     var files: StoragePlaces {
         let (path, timed) = (path, timed)
         return StoragePlaces(
@@ -129,7 +130,7 @@ final class StoreFolder: Sendable {
     }
 }
 
-/// Counts what one process has committed, for its figures.
+/// Counts the commits of one process, for its metrics.
 final class CommitCounter: StorageObserver {
     private let commits = Atomic<Int>(0)
 

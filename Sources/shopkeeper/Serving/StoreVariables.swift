@@ -2,7 +2,8 @@
 
 import Foundation
 
-/// The variables by which an app, a device and a merchant's server find a store.
+/// The variables by which an app, a device and a merchant's server find a
+/// store.
 struct StoreVariables {
     let pairs: [(name: String, value: String)]
 
@@ -27,15 +28,15 @@ struct StoreVariables {
         Dictionary(uniqueKeysWithValues: pairs.map { ($0.name, $0.value) })
     }
 
-    /// Lines that a shell can read with `eval`.
+    /// Lines for a shell's `eval`.
     var shell: String {
         pairs.map { name, value in
             "export \(name)=" + ShellWord.quoted(value, always: true)
         }.joined(separator: "\n")
     }
 
-    /// Lines of a `.env` file. Many readers, shells among them, put in what `$` and
-    /// backticks stand for, so both are escaped.
+    /// Lines of a `.env` file. Many readers, including shells, expand `$` and
+    /// backticks, so both are escaped.
     var dotenv: String {
         pairs.map { name, value in
             let escaped = value.map { character in
@@ -51,9 +52,9 @@ struct StoreVariables {
     }
 }
 
-/// A word as a shell reads it, whatever it holds.
+/// Quotes any text as one word for a shell.
 enum ShellWord {
-    /// In quotes, unless it is plain and they are not asked for.
+    /// In quotes, unless the word is plain and `always` is false.
     static func quoted(_ word: String, always: Bool = false) -> String {
         let isPlain = word.utf8.allSatisfy { byte in
             switch byte {

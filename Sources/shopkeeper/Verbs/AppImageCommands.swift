@@ -43,7 +43,7 @@ extension AppCommand.Image {
     }
 
     struct Delete: AsyncParsableCommand {
-        /// What became of one image.
+        /// The result for one image.
         private struct Answer: Encodable {
             let image: String
             let isDeleted: Bool

@@ -3,7 +3,7 @@
 import ArgumentParser
 import StoreWire
 
-/// What may be said of an app on the command line.
+/// The options for changing an app.
 struct AppChangeOptions: ParsableArguments {
     @Option(name: .long, help: "A name for operators.") var name: String?
     @Option(name: .long, help: "The app's number.") var appId: Int64?

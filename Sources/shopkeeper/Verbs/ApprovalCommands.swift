@@ -41,7 +41,7 @@ struct PurchaseCommand: AsyncParsableCommand {
     }
 }
 
-/// What the two answers have in common.
+/// The common part of the two answers.
 struct ApprovalOptions: ParsableArguments {
     @Argument(help: "The purchase's id, from `purchase list --waiting`.")
     var purchase: String

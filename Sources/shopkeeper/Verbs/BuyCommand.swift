@@ -7,7 +7,7 @@ import Live
 import PurchaseKit
 import StoreWire
 
-/// Buys as a device named `shopkeeper`, the way an app would.
+/// Buys as a device named `shopkeeper`, like an app.
 struct BuyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "buy", abstract: "Buy a product and finish its transaction.")
@@ -46,7 +46,8 @@ struct BuyCommand: AsyncParsableCommand {
         try printing.show(record, "Bought \(quantity) × \(product), transaction \(sold).")
     }
 
-    /// What the store has written down, once it has heard of the finish too.
+    /// Returns the store's record of the transaction, once the store has also
+    /// recorded the finish.
     private func record(of sold: String, _ found: RunningStore) async throws -> TransactionRecord {
         let end = Live.monotonic() + .seconds(timeout)
         while true {
@@ -84,16 +85,16 @@ struct BuyCommand: AsyncParsableCommand {
     }
 }
 
-/// One payment's observer: waits for its outcome.
+/// The observer of one payment, which waits for its outcome.
 private final class Buyer: NSObject, SKPaymentTransactionObserver, @unchecked Sendable {
     private let queue: SKPaymentQueue
     private let finishes: Bool
     private let outcomes: AsyncStream<Result<String, Failure>>
     private let continuation: AsyncStream<Result<String, Failure>>.Continuation
     private let lock = NSLock()
-    /// The payment's own transaction, once it was heard of.
+    /// The payment's own transaction, once it was reported.
     private var own: SKPaymentTransaction?
-    /// What is told once the transaction has left the queue.
+    /// The result, which is returned once the transaction has left the queue.
     private var outcome: Result<String, Failure>?
 
     init(device: Device, finishes: Bool) {
@@ -103,9 +104,9 @@ private final class Buyer: NSObject, SKPaymentTransactionObserver, @unchecked Se
         super.init()
     }
 
-    /// The transaction's number. What an earlier payment left in the queue is
-    /// not this one's outcome: only the transaction first heard of as
-    /// `.purchasing`, after the payment was added, is.
+    /// Returns the transaction's number. Transactions of earlier payments in
+    /// the queue are ignored: only the one that is first reported as
+    /// `.purchasing` after the payment was added counts.
     func buy(_ payment: SKPayment, timeout: Duration) async throws -> String {
         queue.add(self)
         queue.add(payment)
@@ -139,7 +140,7 @@ private final class Buyer: NSObject, SKPaymentTransactionObserver, @unchecked Se
             case .purchased where isOwn: sold(transaction, queue)
             case .failed where isOwn: failed(transaction, queue)
             case .deferred where isOwn: continuation.yield(.failure(Self.deferred))
-            // A failure that an earlier run did not live to finish.
+            // A failure from an earlier run that ended before finishing it.
             case .failed: queue.finishTransaction(transaction)
             default: break
             }
@@ -165,7 +166,8 @@ private final class Buyer: NSObject, SKPaymentTransactionObserver, @unchecked Se
         queue.finishTransaction(transaction)
     }
 
-    /// Whoever waits here would wait for hours: the payment stays queued.
+    /// An approval may take hours, so the command does not wait. The payment
+    /// stays queued.
     private static let deferred = Failure(
         .no, "deferred", "The purchase waits for approval.",
         rule: "the payment stays queued, and is delivered when it is approved",
@@ -185,7 +187,7 @@ private final class Buyer: NSObject, SKPaymentTransactionObserver, @unchecked Se
 }
 
 extension WireError {
-    /// What the store said, as it said it.
+    /// Makes a failure with the store's own texts.
     fileprivate init(_ refusal: StoreRefusal) {
         self.init(
             code: refusal.code, message: refusal.message, field: refusal.field,

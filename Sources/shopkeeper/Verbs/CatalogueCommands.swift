@@ -62,7 +62,7 @@ struct CatalogueCommand: AsyncParsableCommand {
     }
 }
 
-/// What was found in one file.
+/// The result for one file.
 private struct CheckedFile: Encodable {
     struct Problem: Encodable {
         let file: String
@@ -85,7 +85,7 @@ private struct CheckedFile: Encodable {
     var groups = 0
     var offers = 0
     var storefront: String?
-    /// The overlay beside it, where there is one.
+    /// The overlay beside it, if there is one.
     var overlay: String?
     var errors: [Problem] = []
     var warnings: [Problem] = []

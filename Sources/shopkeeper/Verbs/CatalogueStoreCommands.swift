@@ -6,7 +6,7 @@ import CatalogueOverlay
 import Foundation
 import StoreWire
 
-/// Which app of a running store is meant.
+/// Options that select an app of a running store.
 struct AppOptions: ParsableArguments {
     @Option(name: .long, help: "The app; default: the served one.")
     var bundleId: String?
@@ -94,8 +94,9 @@ extension CatalogueCommand {
                 lines: written.map { "Wrote \($0)." })
         }
 
-        /// Nil where there is none to write. One that lies there from before
-        /// would be read as this file's: then it is one that says nothing.
+        /// Returns the overlay to write, or nil. If an earlier overlay is at
+        /// that place, it would be read as this file's. So it is replaced by an
+        /// empty one.
         private static func overlay(_ document: CatalogueDocument, beside file: String) -> String? {
             if let overlay = document.overlay { return overlay }
             let exists = FileManager.default.fileExists(
@@ -105,7 +106,7 @@ extension CatalogueCommand {
     }
 }
 
-/// A file on its way into a store: its images, then itself.
+/// Uploads a file to a store: first its images, then the file.
 struct CatalogueUpload {
     let file: CatalogueFile
     let overlay: CatalogueOverlay?
@@ -118,7 +119,8 @@ struct CatalogueUpload {
         if isKnown { try await putImages() }
         var done = try await putFile()
         if !isKnown, !file.images.isEmpty {
-            // A new app's images come after it, and the file's warnings last.
+            // The images of a new app come after it, and the file's warnings
+            // last.
             try await putImages()
             done.warnings = try await putFile().warnings
         }
@@ -147,11 +149,11 @@ struct CatalogueUpload {
     }
 }
 
-/// Where an exported catalogue is written.
+/// The place of an exported catalogue.
 private struct CatalogueFolder {
     let path: String
 
-    /// The files written.
+    /// Writes the files and returns their paths.
     func write(_ document: CatalogueDocument, images: [String: Data]) throws -> [String] {
         guard !images.isEmpty || isFolder else {
             try Self.write(Data(document.file.utf8), to: path)

@@ -4,7 +4,7 @@ import ArgumentParser
 import Commerce
 import StoreWire
 
-/// A sandbox's commercial time, told and moved.
+/// Shows and moves a sandbox's commercial time.
 struct ClockCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "clock", abstract: "Show or move a sandbox's clock.",
@@ -51,7 +51,8 @@ struct ClockCommand: AsyncParsableCommand {
         return instant
     }
 
-    /// What lies beyond leaves the years of any clock, as the store says.
+    /// Converts seconds to milliseconds. A value that overflows is rejected. It
+    /// would be beyond the range of every clock anyway.
     private static func milliseconds(_ seconds: Int64, _ option: String) throws -> Int64 {
         let (product, overflows) = seconds.multipliedReportingOverflow(by: 1000)
         guard !overflows else {
@@ -72,7 +73,7 @@ extension ClockDescription {
     }
 }
 
-/// How a sandbox behaves for an app.
+/// Shows the behaviour of a sandbox for an app.
 struct SettingsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "settings",
@@ -94,7 +95,7 @@ struct SettingsCommand: AsyncParsableCommand {
 }
 
 extension AppSettings {
-    /// The rate itself. The file's number of it is in the JSON.
+    /// The rate in words. The file's number is in the JSON.
     private var rateWords: String {
         TimeRate(rawValue: Int(timeRate))?.words ?? "\(speed) times as fast"
     }

@@ -85,7 +85,7 @@ struct CustomerCommand: AsyncParsableCommand {
             + (customer.interruptsPurchases ? ", interrupted" : "")
     }
 
-    /// Number, name, storefront, rights, address; `-` where there is none.
+    /// Number, name, storefront, rights and address. `-` for a missing value.
     private static func row(_ customer: CustomerSummary) -> [String] {
         [
             customer.customerId, customer.name, customer.storefront, rights(customer),
@@ -93,7 +93,8 @@ struct CustomerCommand: AsyncParsableCommand {
         ]
     }
 
-    /// The customer of a sign-in name; without one the answer is no.
+    /// Returns the customer with a sign-in name. Throws a failure with status 1
+    /// if there is none.
     static func find(_ name: String, _ door: DoorClient) async throws -> CustomerSummary {
         guard let found = try await all(door).first(where: { $0.name == name }) else {
             throw Failure(
@@ -103,7 +104,7 @@ struct CustomerCommand: AsyncParsableCommand {
         return found
     }
 
-    /// Every customer, page by page.
+    /// Returns all customers, page by page.
     static func all(_ door: DoorClient) async throws -> [CustomerSummary] {
         var customers: [CustomerSummary] = []
         while true {
@@ -127,7 +128,7 @@ struct CustomerCommand: AsyncParsableCommand {
     }
 }
 
-/// A password that does not stand in the command line.
+/// A password that is not on the command line.
 struct PasswordFileOption: ParsableArguments {
     @Option(
         name: .long, help: "A file of mode 0600 with only the password; - for standard input.")

@@ -3,7 +3,7 @@
 import Ledger
 import Shop
 
-/// How a program's databases stand, as `status` answers.
+/// The state of a program's databases, as `status` prints it.
 struct DatabaseAnswer<Status: DatabaseStatus>: Encodable {
     let program: String
     let place: String
@@ -17,7 +17,7 @@ struct DatabaseAnswer<Status: DatabaseStatus>: Encodable {
         self.status = status
     }
 
-    /// The same in words, about `details` of its own.
+    /// The same as lines of text, with the program's own `details`.
     func lines(_ details: [String]) -> [String] {
         let facts = status.facts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
         let head = [

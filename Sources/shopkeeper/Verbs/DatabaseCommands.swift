@@ -34,7 +34,8 @@ struct DatabaseCommand: AsyncParsableCommand {
                 summary, "Wrote \(summary.file): \(summary.rows) rows, \(summary.bytes) bytes.")
         }
 
-        /// A file in the folder that is named, else the file itself.
+        /// Returns the path of a file in the named folder, or the named file
+        /// itself.
         static func path(_ named: String, _ name: String) -> String {
             var isFolder: ObjCBool = false
             let path = URL(fileURLWithPath: named).standardizedFileURL.path

@@ -7,7 +7,8 @@ import Live
 import StorageSQLite
 import Synchronization
 
-/// A whole CI job: a store, a command that uses it, and the command's exit code.
+/// A whole CI job: runs a store and a command that uses it, and exits with the
+/// command's exit code.
 struct ExecCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "exec",
@@ -76,13 +77,13 @@ extension Result where Failure == any Error {
     }
 }
 
-/// The command that runs beside the store: its streams, its terminal and its
-/// process group are ours, signals that would end us go to it, and its own
-/// end is waited for, not that of what it started.
+/// The command that runs beside the store. It has our streams, terminal and
+/// process group, and receives the signals that would end us. We wait for the
+/// end of the command itself, not of the processes that it started.
 ///
-/// Foundation's `Process` would give it a group of its own, which may not
-/// read from the terminal, and learns of its end only when all who inherited
-/// a descriptor from it have ended too.
+/// Foundation's `Process` would give it a process group of its own, which could
+/// not read from the terminal. It would also report the end only when all
+/// processes that inherited a descriptor had ended.
 private struct Child {
     let command: [String]
     let variables: [String: String]
@@ -92,8 +93,9 @@ private struct Child {
         self.variables = variables
     }
 
-    /// Its exit code; 128 and the signal's number when one ended it, or came
-    /// before it was started, and then it is not.
+    /// Returns its exit code. If a signal ended it, this is 128 plus the
+    /// signal's number. The same is returned without starting it if a signal
+    /// came before.
     func run(_ signals: ForwardedSignals) async throws -> Int32 {
         let pid: pid_t
         switch try signals.start(spawn) {
@@ -106,7 +108,8 @@ private struct Child {
     }
 
     private func spawn() throws -> pid_t {
-        // Signals that this process ignores from now on are the child's to take.
+        // Signals that this process ignores from now on must have their default
+        // effect in the child.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -114,8 +117,8 @@ private struct Child {
         sigemptyset(&defaults)
         for number in ForwardedSignals.numbers + [SIGPIPE] { sigaddset(&defaults, number) }
         posix_spawnattr_setsigdefault(&attributes, &defaults)
-        // The thread that this runs on may block most of them, and a mask is inherited:
-        // then the command would never hear of the signals that are passed on.
+        // This thread may block most signals, and the mask is inherited.
+        // Without this, the command would not receive the forwarded signals.
         var none = sigset_t()
         sigemptyset(&none)
         posix_spawnattr_setsigmask(&attributes, &none)
@@ -145,7 +148,7 @@ private struct Child {
         }
     }
 
-    /// The command's own folder comes first in PATH, so that scripts may call it.
+    /// The command's own folder is first in PATH, so that scripts can call it.
     private var environment: [String: String] {
         var environment = Live.environment.merging(variables) { $1 }
         environment["SHOPKEEPER_CUSTOMER"] = nil
@@ -159,8 +162,8 @@ private struct Child {
 }
 
 extension Child {
-    /// The store is on loopback, where no proxy is to be asked; what is not ours,
-    /// Apple's library for one, obeys these variables too.
+    /// Excludes loopback from proxies, because the store is there. Other
+    /// libraries, such as Apple's, also obey these variables.
     fileprivate static func keepFromProxies(_ environment: inout [String: String]) {
         for name in ["no_proxy", "NO_PROXY"] where environment[name] != "*" {
             let known = environment[name].flatMap { $0.isEmpty ? nil : $0 + "," } ?? ""
@@ -169,10 +172,11 @@ extension Child {
     }
 }
 
-/// Signals that would end this process, from when it is made: they go to the
-/// command, once there is one. A class with a lock: they come at any moment,
-/// also between the command's start and our hearing of its number. Its sources
-/// hold it, and it holds them, as long as the process lives.
+/// Catches the signals that would end this process, from its creation on, and
+/// forwards them to the command once it runs. A class with a lock, because
+/// signals arrive at any moment, also between the command's start and the
+/// arrival of its process id. Its sources hold it and it holds them as long as
+/// the process lives.
 private final class ForwardedSignals: Sendable {
     static let numbers = [SIGINT, SIGTERM, SIGHUP]
 
@@ -187,7 +191,7 @@ private final class ForwardedSignals: Sendable {
     }
 
     private let state = Mutex(State())
-    /// Made, and never touched again.
+    /// Set once and not changed afterwards.
     nonisolated(unsafe) private let sources: [any DispatchSourceSignal]
 
     init() {
@@ -211,7 +215,7 @@ private final class ForwardedSignals: Sendable {
         }
     }
 
-    /// The command has ended: its number may be another's soon.
+    /// Forgets the ended command, because another process may soon have its id.
     func forget() { state.withLock { $0.command = nil } }
 
     private func take(_ number: Int32) {

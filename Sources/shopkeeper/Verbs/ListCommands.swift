@@ -104,7 +104,7 @@ struct TransactionCommand: AsyncParsableCommand {
 }
 
 extension RunningStore {
-    /// Every transaction of the realm, or of one customer.
+    /// Returns every transaction of the realm, or of one customer.
     func transactions(customer: String? = nil) async throws -> [TransactionRecord] {
         var records: [TransactionRecord] = []
         var after: String?

@@ -56,7 +56,7 @@ struct WaitCommand: AsyncParsableCommand {
 }
 
 struct StatusCommand: AsyncParsableCommand {
-    /// What is told of a running store.
+    /// What is printed about a running store.
     private struct Status: Encodable {
         let status: String
         let url: String
@@ -104,7 +104,8 @@ struct StopCommand: AsyncParsableCommand {
 
     func run() async throws {
         let run = try store.store().run
-        // Proven again, right before the signal: the store may have ended meanwhile.
+        // Confirmed again right before the signal, because the store may have
+        // ended in the meantime.
         guard let holder = run.holder else {
             return try printing.show(Stopped(stopped: true, pid: run.pid), "Stopped.")
         }

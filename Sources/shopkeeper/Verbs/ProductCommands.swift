@@ -168,7 +168,7 @@ extension ProductRecord {
         "/apps/\(bundleID)/products/" + escaped(product)
     }
 
-    /// As an address may hold it.
+    /// Escapes text for an address.
     static func escaped(_ text: String) -> String {
         let plain = CharacterSet(
             charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._")

@@ -5,7 +5,7 @@ import Commerce
 import Foundation
 import StoreWire
 
-/// What may be said of a product on the command line.
+/// The options for changing a product.
 struct ProductOptions: ParsableArguments {
     @Option(name: .long, help: "The price, in every storefront's currency: 0.99.") var price:
         String?
@@ -31,7 +31,7 @@ struct ProductOptions: ParsableArguments {
     @Option(name: .long, help: "A subscription's level in its group: from 1, the highest.")
     var level: Int?
 
-    /// What is said, added to what is known.
+    /// Adds these options to the known values.
     func change(of known: ProductRecord?) throws -> ProductChange {
         var change = ProductChange()
         change.price = try price.map { try Self.amount($0, "--price") }

@@ -31,13 +31,13 @@ struct RealmResetCommand: AsyncParsableCommand {
     }
 }
 
-/// What cannot be taken back is asked about on a terminal, and elsewhere
-/// wants `--yes`.
+/// Asks for confirmation of an irreversible command on a terminal. Without a
+/// terminal, `--yes` is required.
 struct Confirmation: ParsableArguments {
     @Flag(name: .long, help: "Do not ask for confirmation.")
     var yes = false
 
-    /// Throws where the answer is no, or nobody can be asked.
+    /// Throws if the answer is no, or there is no terminal.
     func ask(_ question: String) throws {
         if yes { return }
         guard isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1 else {

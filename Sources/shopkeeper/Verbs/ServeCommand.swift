@@ -22,7 +22,8 @@ struct ServeCommand: AsyncParsableCommand {
         let served = try ServedStore(
             options: options, app: app, data: options.data ?? "./.shopkeeper")
         let printing = printing
-        // Not in `exec`: the command that it starts would inherit the limit.
+        // Not in `exec`, because the command that it starts would inherit the
+        // limit.
         Live.raiseDescriptorLimit()
         try await served.run(port: options.port ?? 4780, stopsOnSignals: true) { run in
             try? printing.show(Announcement(run), lines: lines(run, app))
@@ -44,7 +45,7 @@ struct ServeCommand: AsyncParsableCommand {
         ]
     }
 
-    /// What `--json` tells: everything but the doors' keys.
+    /// What `--json` prints: everything except the doors' keys.
     private struct Announcement: Encodable {
         let url: String
         let publicUrl: String?

@@ -76,7 +76,7 @@ struct SessionCommand: AsyncParsableCommand {
 }
 
 extension Optional where Wrapped: Sendable {
-    /// `map`, where the work waits.
+    /// `map` with an asynchronous closure.
     fileprivate func asyncMap<Answer>(
         _ transform: (Wrapped) async throws -> Answer
     ) async throws -> Answer? {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the fields of signed data mean, in a few words each.
+/// Short explanations of the fields of signed data.
 enum FieldMeaning {
     static let words: [String: String] = [
         "appAccountToken": "the UUID by which the app named its user",

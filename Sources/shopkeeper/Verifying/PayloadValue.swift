@@ -3,7 +3,7 @@
 import Commerce
 import SignedData
 
-/// Any JSON value, so that fields nobody knows are shown too.
+/// Any JSON value, so that unknown fields are shown too.
 enum PayloadValue: Codable {
     case object([String: PayloadValue])
     case array([PayloadValue])
@@ -45,7 +45,8 @@ enum PayloadValue: Codable {
         }
     }
 
-    /// One line a field: its name, its value (dates in words), its meaning.
+    /// One line for each field: its name, its value (dates as text) and its
+    /// meaning.
     func lines(indent: String) -> [String] {
         guard case .object(let members) = self else { return ["\(indent)\(plain(""))"] }
         return members.sorted { $0.key < $1.key }.flatMap { key, value in
@@ -79,7 +80,8 @@ enum PayloadValue: Codable {
 }
 
 extension PayloadValue {
-    /// A receipt, by the names that the fields of signed transactions have.
+    /// Converts a receipt, with the names that the fields have in signed
+    /// transactions.
     init(_ receipt: AppReceipt) {
         var members: [String: PayloadValue] = [
             "receiptCreationDate": .integer(receipt.creationDate.milliseconds),

@@ -7,12 +7,12 @@ import SignedData
 import StoreWire
 import StrictJSON
 
-/// Signed data in one of the ways that people have it.
+/// Signed data in one of its usual forms.
 enum SignedInput {
     case signedJSON(String)
     case receipt([UInt8])
 
-    /// Reads a file, or standard input where it is `-`.
+    /// Reads a file, or standard input if `path` is `-`.
     init(_ path: String) throws {
         let handle = path == "-" ? FileHandle.standardInput : FileHandle(forReadingAtPath: path)
         let limit = SignedDataLimits.receiptBytesMax * 2
@@ -30,7 +30,7 @@ enum SignedInput {
         self = input
     }
 
-    /// Nil when it is nothing signed.
+    /// Nil if the bytes are not signed data.
     private init?(_ bytes: [UInt8]) {
         if bytes.first == 0x30, bytes.count > 1, bytes[1] >= 0x80 {
             self = .receipt(bytes)

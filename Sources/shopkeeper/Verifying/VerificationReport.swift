@@ -4,7 +4,7 @@ import Commerce
 import SignedData
 import StrictJSON
 
-/// An explanation, as it is printed.
+/// An explanation in the form in which it is printed.
 struct VerificationReport: Encodable {
     struct Link: Encodable {
         let place: String
@@ -30,10 +30,10 @@ struct VerificationReport: Encodable {
     let certificates: [Link]
     let rules: [Judged]
     let payload: PayloadValue?
-    /// What Apple's libraries for servers say of it.
+    /// The verdict of Apple's libraries for servers.
     let officialLibrary: String
 
-    /// `status`: what was told online; nil where nobody was asked.
+    /// `status`: the result of the online check. Nil if there was none.
     init(
         _ explanation: Explanation, isOnline: Bool = false,
         status: CertificateStatusCheck.Verdict? = nil
@@ -71,7 +71,7 @@ struct VerificationReport: Encodable {
             ?? "nothing: they take identifiers out of a receipt and do not verify it"
     }
 
-    /// With online checks the library adds a judgement of its own.
+    /// With online checks the library adds a check of its own.
     private static func words(
         _ opinion: OfficialOpinion, _ isOnline: Bool, _ status: CertificateStatusCheck.Verdict?
     ) -> String {
@@ -86,7 +86,7 @@ struct VerificationReport: Encodable {
         }
     }
 
-    /// For people.
+    /// The report as lines of text.
     var lines: [String] {
         var lines = [isValid ? "VALID: no rule is broken." : "NOT VALID."]
         if isXcode { lines.append("Xcode made this on somebody's machine; no store sold it.") }
@@ -110,7 +110,7 @@ struct VerificationReport: Encodable {
 }
 
 extension VerificationReport.Judged {
-    /// The rule that certificates were not revoked since, as `status`.
+    /// The rule that certificates have not been revoked, as `status` shows it.
     init(_ status: CertificateStatusCheck.Verdict?) {
         let message: String? =
             switch status {

@@ -5,7 +5,7 @@ import Commerce
 import Foundation
 import SignedData
 
-/// `verify`: what is in signed data, and whether it may be believed.
+/// `verify`: shows the contents of signed data, and whether it is valid.
 struct VerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
@@ -73,7 +73,7 @@ struct VerifyCommand: AsyncParsableCommand {
         if !report.isValid { throw ExitCode(ExitStatus.no.rawValue) }
     }
 
-    /// Chooses whom to trust when it sees the certificates.
+    /// Returns the function that chooses the trusted roots for certificates.
     private func roots() async throws -> @Sendable ([[UInt8]]) -> [[UInt8]] {
         if root == "apple" {
             return { chain in
