@@ -3,14 +3,14 @@
 import Commerce
 import Synchronization
 
-/// How often accounts and clients were wrong in this process. A class, because
-/// a store's realms and doors share it. It is bounded: where there is no more
-/// room, the entries with the oldest mistakes are forgotten.
+/// Counts the wrong attempts of accounts and clients in this process. A class,
+/// because a store's realms and doors share it. Its size is limited: when it is
+/// full, the entries with the oldest mistakes are forgotten.
 final class AttemptLimits: Sendable {
-    /// Remembered at once, of each kind: a few megabytes.
+    /// The most entries of each kind, which take a few megabytes.
     static let entriesMax = 20_000
 
-    /// A name of what is limited, compared by bytes.
+    /// The name of an account or client, compared by bytes.
     typealias Key = Identifier<AttemptLimits, String>
 
     fileprivate struct Table {
@@ -36,16 +36,16 @@ final class AttemptLimits: Sendable {
         var accounts = Table(rule: .account)
         var clients = Table(rule: .client)
         var keys = Table(rule: .key)
-        /// When an account last signed in from an address.
+        /// When each account last signed in from each address.
         var addresses: [Origin: Timestamp] = [:]
     }
 
-    /// One sign-in: to which account, and from where.
+    /// One sign-in: the account, and where it comes from.
     struct SignIn: Hashable, Sendable {
         let account: Key
-        /// The client's address; nil inside this process.
+        /// The client's address. Nil inside this process.
         let client: Key?
-        /// The installation, where it has signed in to the account before.
+        /// The installation, if it has signed in to the account before.
         let knownDevice: String?
 
         init(account: String, client: String?, knownDevice: String?) {
@@ -62,14 +62,15 @@ final class AttemptLimits: Sendable {
 
     private let state = Mutex(State())
 
-    /// How many clients' keys are remembered.
+    /// The number of clients whose wrong keys are remembered.
     var keyCount: Int { state.withLock { $0.keys.entries.count } }
 
-    /// Tries a password, unless account or client have to wait: then it
-    /// throws `tooManyAttempts`, whether there is such an account or not.
+    /// Tries a password. Throws `tooManyAttempts` if the account or the client
+    /// has to wait, whether the account exists or not.
     ///
-    /// A device and an address that signed in to the account before have
-    /// attempts of their own, so that a stranger's mistakes keep no customer out.
+    /// A device or address that has signed in to the account before has
+    /// attempts of its own, so that a stranger's mistakes do not keep the
+    /// customer out.
     func attempt(
         _ signIn: SignIn, now: () -> Timestamp,
         _ isRight: (_ holder: String) async throws -> Bool
@@ -89,14 +90,14 @@ final class AttemptLimits: Sendable {
             }
             return answer
         } catch {
-            // Nothing was learnt of the password.
+            // The password was not tried.
             let ended = now()
             state.withLock { $0.end(place, isRight: nil, at: ended) }
             throw error
         }
     }
 
-    /// Throws `tooManyAttempts` where a client brought too many wrong keys.
+    /// Throws `tooManyAttempts` if a client has sent too many wrong keys.
     func admitKey(of client: String, at now: Timestamp) throws {
         let wait = state.withLock { state in
             state.keys.entries[Key(client)]?.wait(state.keys.rule, at: now)
@@ -121,11 +122,11 @@ final class AttemptLimits: Sendable {
     }
 }
 
-/// Where the attempts of a sign-in are counted.
+/// Identifies the counters for a sign-in.
 private struct AttemptPlace {
-    /// The account's, or that of one of its devices or addresses.
+    /// The account's counter, or that of one of its devices or addresses.
     let account: AttemptLimits.Key
-    /// Nil: no client's mistakes count.
+    /// Nil if the attempt does not count for the client.
     let client: AttemptLimits.Key?
 }
 
@@ -174,9 +175,9 @@ extension AttemptLimits.State {
         return nil
     }
 
-    /// `isRight` is nil where it is not known. A right password makes good
-    /// the mistakes of the place, never the client's: it may have an account of
-    /// its own.
+    /// `isRight` is nil if the password was not tried. A right password resets
+    /// the counter of the account, device or address. It never resets the
+    /// client's, because an attacker may have an account too.
     fileprivate mutating func end(_ place: AttemptPlace, isRight: Bool?, at now: Timestamp) {
         accounts.change(place.account, at: now) {
             $0.end(isRight: isRight ?? true, forgets: isRight == true, at: now)

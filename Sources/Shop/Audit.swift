@@ -6,12 +6,13 @@ public import StoreWire
 
 /// One administrative change, written in the commit that makes it.
 struct AuditEntry: Sendable {
-    /// Longest text of what was and what is: a list of changes may be long.
+    /// The longest text of the old and of the new value. A list of changes may
+    /// be long.
     static let textBytesMax = 4096
 
     let who: String
     let wall: Timestamp
-    /// A word for it: `product.change`.
+    /// The kind of change: `product.change`.
     let deed: String
     /// What was changed: `com.example.app/credits.5`.
     let subject: String
@@ -26,7 +27,8 @@ struct AuditEntry: Sendable {
             Statement.Audits.insert, [.integer(try row.integer("audit_count"))] + values)
     }
 
-    /// As ``write(_:)``, in the registry: what is no realm's own.
+    /// Like ``write(_:)``, but in the registry, for changes that do not belong
+    /// to a realm.
     func writeInRegistry(_ writing: any Writing) throws {
         guard let row = try writing.first(Statement.Operators.nextEntry) else {
             throw StorageFault(.malformedRow, "the store's changes are not counted")
@@ -47,7 +49,7 @@ struct AuditEntry: Sendable {
         self.after = after
     }
 
-    /// As a row of `audit` has it.
+    /// Reads a row of `audit`.
     init(_ row: Row) throws {
         self.init(
             who: try row.text("who"),
@@ -70,8 +72,8 @@ struct AuditEntry: Sendable {
 }
 
 extension Realm {
-    /// Administrative changes, oldest first, `limit` at a time, beyond the
-    /// entry `after`. Refusal: `cursorInvalid`.
+    /// Returns up to `limit` administrative changes after the entry `after`,
+    /// oldest first. Refusal: `cursorInvalid`.
     public func auditEntries(
         after: String? = nil, limit: Int = operatorPageMax
     ) async throws -> AuditRecords {
@@ -90,8 +92,9 @@ extension Realm {
 }
 
 extension Store {
-    /// Changes of the store itself, as ``Realm/auditEntries(after:limit:)``
-    /// tells those of a realm. Refusal: `cursorInvalid`.
+    /// Returns changes of the store itself, like
+    /// ``Realm/auditEntries(after:limit:)`` for a realm. Refusal:
+    /// `cursorInvalid`.
     public func auditEntries(
         after: String? = nil, limit: Int = Realm.operatorPageMax
     ) async throws -> AuditRecords {
@@ -109,7 +112,7 @@ extension Store {
 }
 
 extension AuditRecords {
-    /// `limit` of the entries that `statement` lists beyond the entry `after`.
+    /// Returns up to `limit` entries of `statement` after the entry `after`.
     fileprivate static func page(
         _ statement: Statement, of storage: any Storage, after: String?, limit: Int
     ) async throws -> AuditRecords {

@@ -2,32 +2,33 @@
 
 public import Commerce
 
-/// A payment processor behind a port. It is never called while a database
-/// transaction is open, and every call carries the purchase's charge key:
-/// a processor charges at most once for one key.
+/// The port to a payment processor. It is never called while a database
+/// transaction is open. Every call contains the purchase's charge key, and a
+/// processor charges at most once for one key.
 public protocol Authoriser: Sendable {
-    /// Reserves the sum. Throwing means that the outcome is unknown.
+    /// Reserves the sum. If this throws, the outcome is unknown.
     func authorise(_ charge: Charge) async throws -> ChargeOutcome
 
-    /// What became of a key: asks, and never charges. Nil means that the
-    /// processor has never heard of it.
+    /// Returns the outcome of a key, and never charges. Nil if the processor
+    /// does not know the key.
     func outcome(of key: String) async throws -> ChargeOutcome?
 
-    /// Takes the sum that was reserved. Capturing again changes nothing.
+    /// Captures the reserved sum. A repeated call has no effect.
     func capture(_ key: String) async throws
 
-    /// Gives the sum back. Voiding again, or a key never heard of, changes nothing;
-    /// a key given back stays so, whatever is asked for under it later.
+    /// Gives the sum back. A repeated call, or one for an unknown key, has no
+    /// effect. A voided key remains voided, whatever is requested under it
+    /// later.
     func void(_ key: String) async throws
 }
 
-/// What a processor is asked to reserve.
+/// What a processor is to reserve.
 public struct Charge: Hashable, Sendable {
     /// The same for every attempt at the same purchase.
     public let key: String
     public let total: Money
     public let customer: CustomerID
-    /// For the customer's statement.
+    /// For the customer's statement of account.
     public let bundleID: BundleID
     public let productID: ProductID
 
@@ -42,9 +43,9 @@ public struct Charge: Hashable, Sendable {
     }
 }
 
-/// What a processor says about a charge.
+/// A processor's answer about a charge.
 public enum ChargeOutcome: Hashable, Sendable {
-    /// Reserved; the reference is the processor's own name for it.
+    /// The sum is reserved. The reference is the processor's own name for it.
     case approved(reference: String)
     case declined
 }

@@ -5,18 +5,19 @@ import Foundation
 import SignedData
 import Synchronization
 
-/// The store's certificate authorities, made once and kept by the key store.
+/// The store's certificate authorities, made once and stored in the key store.
 ///
-/// All of one authority's files are stored as **one** key, so that two
-/// processes that start together cannot mix theirs; the root certificate,
-/// which is no secret, is stored beside it for people to find. A rotation is
-/// the next key, `sandbox/authority.2.json` and so on: whoever stores a name
-/// first has rotated, and every process looks now and then for the next. The
-/// keys of leaves that were rotated away are removed from what is stored. An
-/// actor, for what it has made; making keys takes a second, in a task of its
-/// own, so that no event loop stands still meanwhile.
+/// All files of one authority are stored as **one** key, so that two processes
+/// that start together cannot mix them. The root certificate, which is not
+/// secret, is stored beside it for operators. A rotation stores the next key:
+/// `sandbox/authority.2.json` and so on. The process that stores a name first
+/// has rotated, and every process checks regularly for the next name. The keys
+/// of rotated leaves are then removed from the stored files. An actor, because
+/// it caches authorities. Generating keys takes a second, so it runs in a
+/// separate task and does not block an event loop.
 actor Authorities {
-    /// How long a process may go on signing with what another has rotated away.
+    /// For how many seconds a process may continue to sign with an authority
+    /// that another process has rotated.
     static let lookSeconds: Int64 = 5
 
     private let keys: any KeyStore
@@ -24,21 +25,23 @@ actor Authorities {
     private var made: [AuthorityKind: LiveAuthority] = [:]
     private let lookedAt = Mutex<Timestamp?>(nil)
 
-    /// `statusURLs` go into certificates made from now on.
+    /// `statusURLs` are written into new certificates.
     init(keys: any KeyStore, statusURLs: [AuthorityKind: String] = [:]) {
         self.keys = keys
         self.statusURLs = statusURLs
     }
 
-    /// The authority, made now when there is none.
+    /// Returns the authority, and makes it if there is none.
     func authority(_ kind: AuthorityKind) async throws -> CertificateAuthority {
         try await live(kind).current
     }
 
-    /// What signs for a kind of realm, now and after each rotation.
+    /// Returns the authority of a kind of realm, which always signs with its
+    /// newest generation.
     func live(_ kind: AuthorityKind) async throws -> LiveAuthority {
         if let live = try await known(kind) { return live }
-        // Whoever is second meanwhile makes some in vain: the first are stored.
+        // If another process is first, its authority is stored and this one is
+        // discarded.
         let statusURL = statusURLs[kind]
         let fresh = try await Task.detached {
             try CertificateAuthority.make(kind, statusURL: statusURL)
@@ -50,23 +53,24 @@ actor Authorities {
         return live
     }
 
-    /// The authority, or nil when it was never made.
+    /// Returns the authority. Nil if it was never made.
     func existing(_ kind: AuthorityKind) async throws -> CertificateAuthority? {
         try await known(kind)?.current
     }
 
-    /// Every generation of an authority, oldest first; none when it was never made.
+    /// Returns every generation of an authority, oldest first. Empty if it was
+    /// never made.
     func generations(_ kind: AuthorityKind) async throws -> [FormerAuthority] {
         guard let live = try await known(kind) else { return [] }
         try await look(kind, live)
         return live.all
     }
 
-    /// New leaves, and a new intermediate where asked for, from now on.
-    /// `rootKey`: the root's key as PEM where it lies in a safe; it is used
-    /// and not kept. `announce` is told the number of the generation and what
-    /// it is before it is stored. Nil where another process has rotated at the
-    /// same moment.
+    /// Makes new leaves, and a new intermediate if `withIntermediate` is set.
+    /// `rootKey`: the root's key as PEM, if it is kept offline; it is used and
+    /// not stored. `announce` is called with the number and the contents of the
+    /// generation before it is stored. Returns nil if another process has
+    /// rotated at the same moment.
     func rotate(
         _ kind: AuthorityKind, withIntermediate: Bool, rootKey: String?,
         announce: @Sendable (_ generation: Int, CertificateAuthority) async throws -> Void
@@ -97,8 +101,8 @@ actor Authorities {
         return stored
     }
 
-    /// Looks for what other processes have rotated, at most once in
-    /// ``lookSeconds``. What cannot be looked for leaves everything as it is.
+    /// Checks for rotations by other processes, at most once in
+    /// ``lookSeconds``. If the check fails, nothing changes.
     nonisolated func lookIfDue(_ wall: Timestamp, _ log: ShopLog) async {
         let isDue = lookedAt.withLock { last in
             if let last, last <= wall, wall < last.adding(seconds: Self.lookSeconds) {
@@ -123,11 +127,11 @@ actor Authorities {
         guard let last = stored.last else { return }
         let former = try stored.dropLast().map { try FormerAuthority(files: $0.files) }
         let next = try CertificateAuthority(files: last.files)
-        // While it was read somebody else may have been here.
+        // Another task may have added it in the meantime.
         if live.all.count == count { live.add(next, after: former) }
     }
 
-    /// Files of an authority's generations that are stored, from one on.
+    /// Returns the stored files of an authority's generations, from `first` on.
     private func stored(
         _ kind: AuthorityKind, from first: Int
     ) async throws -> [(name: String, files: [String: [UInt8]])] {
@@ -139,8 +143,9 @@ actor Authorities {
         }
     }
 
-    /// Removes private keys that sign nothing any more from generations before
-    /// this one, which is stored: also what a process that died left behind.
+    /// Removes the private keys that are no longer used from generations before
+    /// this one, which is already stored. Also cleans up after a process that
+    /// died.
     private func forgetKeys(_ kind: AuthorityKind, before generation: Int) async throws {
         for (name, files) in try await stored(kind, from: 1).prefix(generation - 1) {
             guard let kept = FormerAuthority.files(of: files) else { continue }
@@ -182,9 +187,9 @@ actor Authorities {
         return texts.mapValues { Array($0.utf8) }
     }
 
-    /// Whether a key of a backup, where it is named as an authority, is one
-    /// whose certificates and keys belong together. One that was rotated away,
-    /// so that `keys` have the next generation, may lack the keys of its leaves.
+    /// Whether a key of a backup that has the name of an authority contains
+    /// matching certificates and keys. A rotated generation, for which `keys`
+    /// contains the next one, may lack the keys of its leaves.
     static func isSound(_ name: String, in keys: [String: [UInt8]]) -> Bool {
         let kind = AuthorityKind.allCases.first { name.hasPrefix("\($0.rawValue)/authority.") }
         guard let kind, let bytes = keys[name] else { return true }
@@ -201,8 +206,8 @@ actor Authorities {
     }
 }
 
-/// One authority through its rotations. A class, because all realms of a
-/// kind sign with the newest.
+/// One authority with its rotations. A class, because all realms of a kind sign
+/// with the newest generation.
 final class LiveAuthority: Sendable {
     private let state: Mutex<(current: CertificateAuthority, former: [FormerAuthority])>
 
@@ -210,15 +215,15 @@ final class LiveAuthority: Sendable {
         state = Mutex((authority, former))
     }
 
-    /// What signs now.
+    /// The generation that signs at present.
     var current: CertificateAuthority { state.withLock { $0.current } }
 
-    /// Oldest first.
+    /// All generations, oldest first.
     var all: [FormerAuthority] {
         state.withLock { $0.former + [FormerAuthority($0.current)] }
     }
 
-    /// `between`: generations that nobody here has signed with.
+    /// `between`: generations that this process has never used for signing.
     func add(_ next: CertificateAuthority, after between: [FormerAuthority] = []) {
         state.withLock { state in
             state.former += [FormerAuthority(state.current)] + between

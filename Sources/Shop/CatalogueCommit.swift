@@ -3,17 +3,17 @@
 import Commerce
 import Storage
 
-/// The commit that puts a catalogue: every row it writes, made beforehand.
+/// The commit that stores a catalogue. All of its rows are prepared before.
 struct CatalogueCommit: Sendable {
     private let bundleID: BundleID
     private let app: [SQLValue]
     private let products: [Product]
     private let unpriced: Set<ProductID>
-    /// What an overlay says.
+    /// The listings in the overlay.
     private let listings: [ProductID: Listing]
     private let types: [ProductID: ProductType]
     private let original: CatalogueOriginal?
-    /// Nil where the app's settings stay as they are, and in production.
+    /// Nil in production, and if the app's settings are not changed.
     private let timeRate: TimeRate?
     private let groups: [[SQLValue]]
     private let terms: [[SQLValue]]
@@ -28,8 +28,8 @@ struct CatalogueCommit: Sendable {
             .text(app.bundleID.value), .optional(app.appID ?? catalogue.appID),
             .optional(app.name), .text(catalogue.storefront), .text(catalogue.locale),
             .optional(try given.settings?.stored()),
-            // As of an app made by hand: a file says what is sold, and not that
-            // a version of the app is in customers' hands.
+            // Like an app that an operator creates: a file says what is sold,
+            // but not that customers have a version of the app.
             .boolean(!isProduction),
         ]
         (products, unpriced) = (catalogue.products, catalogue.unpriced)
@@ -52,13 +52,13 @@ struct CatalogueCommit: Sendable {
         self.isProduction = isProduction
     }
 
-    /// What the audit says of it.
+    /// The text for the audit.
     var words: String {
         let name = original.map { "\($0.name): " } ?? ""
         return "\(name)\(products.count) products"
     }
 
-    /// Answers the products that are named and stay removed.
+    /// Writes the catalogue. Returns the products in it that remain removed.
     func write(_ house: HouseLine) throws -> [ProductID] {
         let (writing, bundle) = (house.writing, SQLValue.text(bundleID.value))
         let known = try writing.query(Statement.Catalogues.states, [bundle])
@@ -86,7 +86,7 @@ struct CatalogueCommit: Sendable {
         return removed
     }
 
-    /// Every product's row, with how it is listed from now on.
+    /// Returns the row of every product with its new listing.
     private func rows(_ known: [Row]) throws -> [[SQLValue]] {
         var before: [ProductID: (listing: Listing, price: Int64)] = [:]
         for row in known {
@@ -102,9 +102,9 @@ struct CatalogueCommit: Sendable {
         }
     }
 
-    /// As the overlay says, else as it was, else approved. A file without a
-    /// price takes the product's own away; one that has a price gives it to a
-    /// product that never had any.
+    /// Returns the listing in the overlay, otherwise the present one, otherwise
+    /// an approved one. A file without a price removes the product's own price.
+    /// A file with one gives it to a product that never had any.
     private func listing(
         of product: Product, _ known: (listing: Listing, price: Int64)?
     ) -> Listing {
@@ -118,8 +118,9 @@ struct CatalogueCommit: Sendable {
         return listing.admitted(product, isProduction: isProduction)
     }
 
-    /// A file's time rate is the clock's from then on that the file changes it:
-    /// importing the same once more leaves alone what testers have set.
+    /// Sets the clock's speed to the file's time rate if the file changes the
+    /// rate. Importing the same file again does not change a speed that testers
+    /// have set.
     private func setSpeed(_ house: HouseLine) throws {
         guard let timeRate else { return }
         let writing = house.writing
@@ -131,8 +132,8 @@ struct CatalogueCommit: Sendable {
             from: clock, to: clock.running(atRate: timeRate.speed, wall: house.wall), house)
     }
 
-    /// What was sold as one type in production is never another: customers
-    /// own it as what it was.
+    /// Throws if the type of a product would change that production has sold,
+    /// because customers own it with that type.
     private func check(_ known: [Row]) throws -> [ProductID] {
         var removed: [ProductID] = []
         for row in known {

@@ -3,24 +3,24 @@
 import Commerce
 import Synchronization
 
-/// Wakes those who wait for a customer's commits. A class, because
-/// writers and waiters share it. Nothing is polled, and waking twice before
-/// a waiter looks is waking once.
+/// Wakes the requests that wait for a customer's commits. A class, because
+/// writers and waiters share it. Nothing is polled. Two wake-ups before a
+/// waiter runs count as one.
 final class ChangesHub: Sendable {
     private struct State {
         var nextTicket = 0
         var waiters: [CustomerID: [Int: AsyncStream<Void>.Continuation]] = [:]
     }
 
-    /// A place in the hub, taken before the revision is read, so that no
-    /// commit falls between reading and waiting.
+    /// A registration in the hub. It is made before the revision is read, so
+    /// that no commit is missed between reading and waiting.
     struct Ticket: Sendable {
         fileprivate let customer: CustomerID
         fileprivate let number: Int
         fileprivate let stream: AsyncStream<Void>
 
-        /// Returns true when woken; false when there is nothing to wait for
-        /// any more, for the realm closes or the task is cancelled.
+        /// Returns true when woken. Returns false if there is nothing to wait
+        /// for any more, because the realm is closed or the task cancelled.
         func wait() async -> Bool {
             for await _ in stream { return true }
             return false
@@ -29,7 +29,7 @@ final class ChangesHub: Sendable {
 
     private let state = Mutex(State())
 
-    /// Asks to be woken by the customer's commits.
+    /// Registers for the customer's commits.
     func ticket(_ customer: CustomerID) -> Ticket {
         let (stream, wake) = AsyncStream.makeStream(
             of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -50,22 +50,23 @@ final class ChangesHub: Sendable {
         }
     }
 
-    /// Tells of a commit. Called after it holds. Who is woken looks for
-    /// itself whether it brought anything to be told.
+    /// Wakes the customer's waiters. Called after a successful commit. A waiter
+    /// then checks itself whether there is news for it.
     func wake(_ customer: CustomerID) {
         let woken = state.withLock { $0.waiters[customer].map { Array($0.values) } ?? [] }
         for wake in woken { wake.yield() }
     }
 
-    /// How many wait.
+    /// The number of waiters.
     var waiting: Int { state.withLock { $0.waiters.values.reduce(0) { $0 + $1.count } } }
 
-    /// Tells everybody: words from other processes may have been lost.
+    /// Wakes all waiters, because words from other processes may have been
+    /// lost.
     func wakeAll() {
         for wake in everybody { wake.yield() }
     }
 
-    /// Lets everybody go: the realm closes.
+    /// Ends all waits, because the realm is closed.
     func finish() {
         for wake in everybody { wake.finish() }
     }

@@ -2,24 +2,24 @@
 
 public import StoreWire
 
-/// Carries notifications to merchants' servers: a port. The live one speaks
-/// HTTP; a test's keeps what it is given.
+/// The port that delivers notifications to merchants' servers. The real one
+/// uses HTTP, a test's records them.
 public protocol Courier: Sendable {
-    /// Posts a JSON body and waits for the answer, within a time-out of its
-    /// own. However it ends is a result; nothing is thrown, and nothing is
-    /// tried again here.
+    /// Posts a JSON body and waits for the answer, with a time-out of its own.
+    /// Every outcome is a result: nothing is thrown and nothing is retried
+    /// here.
     func deliver(_ parcel: Parcel) async -> Delivery
 }
 
-/// What is to be carried, and where.
+/// What to deliver, and where.
 public struct Parcel: Hashable, Sendable {
     public let url: String
     /// JSON of a ``ResponseBodyV2``.
     public let body: [UInt8]
-    /// The notification's UUID, for log lines on both sides.
+    /// The notification's UUID, for the logs of both sides.
     public let id: String
-    /// Whether the realm is a production realm: then only HTTPS and public
-    /// addresses may be called.
+    /// Whether the realm is a production realm. Then only HTTPS and public
+    /// addresses are allowed.
     public let isProduction: Bool
 
     public init(url: String, body: [UInt8], id: String, isProduction: Bool) {
@@ -30,19 +30,19 @@ public struct Parcel: Hashable, Sendable {
     }
 }
 
-/// How an attempt ended.
+/// The result of an attempt.
 public struct Delivery: Hashable, Sendable {
     public let result: SendAttemptResult
-    /// The answer's status, where one came.
+    /// The status of the answer, if there was one.
     public let status: Int?
 
-    /// No answer, or none that counts.
+    /// There was no answer, or none that counts.
     public init(_ result: SendAttemptResult, status: Int? = nil) {
         self.result = result
         self.status = status
     }
 
-    /// An answer: delivered with a status from 200 to 206, and with no other.
+    /// There was an answer. Statuses from 200 to 206 mean delivered.
     public init(status: Int) {
         self.init((200...206).contains(status) ? .success : .unsuccessfulStatus, status: status)
     }

@@ -3,28 +3,28 @@
 import Commerce
 import Storage
 
-/// A customer's turn to be written for: the row is locked, its revision counted
-/// up, and what every commit asks has been read behind the lock, once.
+/// The context of a write for a customer: the row is locked and its revision
+/// raised, and what every commit needs was read once behind the lock.
 ///
-/// Only ``Realm/line(of:asking:else:_:)`` and its kin make one, after the
-/// customer's own due work up to now has been done.
+/// Only ``Realm/line(of:asking:else:_:)`` and related functions make one, after
+/// they have done the customer's own due work.
 struct CustomerLine {
     let customer: CustomerID
-    /// The revision of what this commit writes.
+    /// The revision of this commit.
     let revision: Int64
     let account: CustomerAccount
-    /// Commercial time, not before the customer's last event.
+    /// The commercial time, which is not before the customer's last event.
     let now: Timestamp
-    /// Wall time, of sessions and the audit.
+    /// The wall time, for sessions and the audit.
     let wall: Timestamp
     let catalogueRevision: Int64
     /// When the customer's first due work falls due.
     let firstDue: Timestamp?
-    /// The whole answer to the ``LineQuestion``.
+    /// The whole row that answers the ``LineQuestion``.
     let facts: Row
     let writing: any Writing
 
-    /// Nil when there is no such customer.
+    /// Nil if there is no such customer.
     init?(
         _ customer: CustomerID, asking question: LineQuestion, wall: Timestamp,
         _ writing: any Writing
@@ -46,15 +46,15 @@ struct CustomerLine {
         self.writing = writing
     }
 
-    /// Whether the customer has work that should have been done by now.
+    /// Whether the customer has due work that is not done yet.
     var isBehind: Bool { firstDue.map { $0 <= now } ?? false }
 
     static let missing = StorageFault(.malformedRow, "a customer without a row")
 }
 
-/// What a customer may do and where, as an operator has set it.
+/// The customer's settings, which an operator can change.
 struct CustomerAccount: Sendable {
-    /// The customer's own storefront; nil for that of the app.
+    /// The customer's own storefront. Nil for the app's.
     let storefront: String?
     let mayBuy: Bool
     let asksToBuy: Bool
@@ -68,21 +68,22 @@ struct CustomerAccount: Sendable {
     }
 }
 
-/// What a commit asks behind the customer's line: one statement, whose first
-/// value is the customer and whose answer has ``Statement/Customers/lineColumns``.
+/// What a commit reads behind the customer's line: one statement. Its first
+/// value is the customer, and its result has
+/// ``Statement/Customers/lineColumns``.
 struct LineQuestion: Sendable {
     let statement: Statement
-    /// Behind the customer.
+    /// The values after the customer.
     var values: [SQLValue] = []
 
-    /// Nothing but the time.
+    /// Reads only the time.
     static let time = LineQuestion(statement: Statement.Customers.now)
 }
 
 extension Realm {
     /// Writes for a customer, in the customer's line. The closure may run more
-    /// than once. Work of the customer that is due is done first, in commits of
-    /// its own. Throws `missing` where there is no such customer.
+    /// than once. The customer's due work is done before, in separate commits.
+    /// Throws `missing` if there is no such customer.
     func line<Answer: Sendable>(
         of customer: CustomerID, asking question: LineQuestion = .time,
         else missing: any Error & Sendable = CustomerLine.missing,
@@ -93,9 +94,11 @@ extension Realm {
         }.answer
     }
 
-    /// As ``line(of:asking:else:_:)``, for what may find nothing to write.
+    /// Like ``line(of:asking:else:_:)``, for a closure that may find nothing to
+    /// write.
     ///
-    /// `mayLag`: whether it is written also where work that is due fails.
+    /// `mayLag`: whether the closure runs even if the customer's due work
+    /// fails.
     func lineOrLeave<Answer: Sendable>(
         of customer: CustomerID, asking question: LineQuestion = .time,
         else missing: any Error & Sendable = CustomerLine.missing, mayLag: Bool = false,
@@ -108,7 +111,7 @@ extension Realm {
             let turn = try await storage.writeOrLeave { writing -> Ending<Answer?> in
                 guard let line = try CustomerLine(customer, asking: question, wall: wall, writing)
                 else { throw missing }
-                // What happens by itself before now happens before this.
+                // Work that fell due before now must be done before this.
                 if waits, line.isBehind { return .leave(nil) }
                 return try body(line).map(Optional.some)
             }
@@ -116,8 +119,9 @@ extension Realm {
             case .commit(let answer?): return .commit(answer)
             case .leave(let answer?): return .leave(answer)
             case .commit(nil), .leave(nil):
-                // Looked at again, for a clock may have been moved meanwhile. Kinds that
-                // only a newer program knows are left to it.
+                // Checked again, because a clock may have been moved in the
+                // meantime. Kinds that only a newer program knows are left to
+                // it.
                 do { mustCatchUp = try await isCaughtUp(customer) } catch {
                     ports.log(
                         .error, "due work failed", nil,
@@ -129,9 +133,9 @@ extension Realm {
         }
     }
 
-    /// As ``lineOrLeave(of:asking:else:mayLag:_:)``, in a task of its own: what a
-    /// processor has said is written also where its caller was cancelled, and
-    /// where other work of the customer cannot be done.
+    /// Like ``lineOrLeave(of:asking:else:mayLag:_:)``, in a separate task. A
+    /// processor's answer is written even if the caller was cancelled, and even
+    /// if other work of the customer cannot be done.
     func uncancelledLine<Answer: Sendable>(
         of customer: CustomerID, asking question: LineQuestion = .time,
         _ body: @escaping @Sendable (CustomerLine) throws -> Ending<Answer>

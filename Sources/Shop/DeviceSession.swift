@@ -5,12 +5,12 @@ import Crypto
 import Foundation
 import Storage
 
-/// Who is asking, proven by a token: a customer on a device, using an app.
-/// Read from the database together with the clock.
+/// A customer on a device, using an app, authenticated by a token. Read from
+/// the database together with the clock.
 public struct DeviceSession: Sendable {
     public let customer: CustomerID
     public let bundleID: BundleID
-    /// The installation's UUID, lower case.
+    /// The installation's UUID in lower case.
     public let deviceUUID: String
     public let appVersion: String
     /// The customer's revision when the session was read.
@@ -18,7 +18,7 @@ public struct DeviceSession: Sendable {
 
     /// The realm's generation when the session was read.
     let generation: Int64
-    /// By which the session's row is found again.
+    /// The hash by which the session's row is found again.
     let tokenHash: [UInt8]
     let appID: Int64?
     let storefront: Storefront
@@ -29,7 +29,7 @@ public struct DeviceSession: Sendable {
     let originalVersion: String
     let clock: ClockRow
 
-    /// A sentence for logs: numbers only.
+    /// Facts for the log: numbers only.
     var facts: [String: String] { ["customer": customer.description] }
 
     init(_ row: Row, _ customer: CustomerID, _ tokenHash: [UInt8]) throws {
@@ -54,7 +54,7 @@ public struct DeviceSession: Sendable {
     }
 }
 
-/// A session's token: the customer's number, so that the partition is found,
+/// A session's token: the customer's number, which determines the partition,
 /// and 256 random bits, of which only the SHA-256 is stored.
 struct SessionToken {
     static let secretBytes = 32
@@ -68,7 +68,7 @@ struct SessionToken {
         secret = randomness.bytes(Self.secretBytes)
     }
 
-    /// Nil when `text` is no token of ours.
+    /// Nil if `text` does not have the form of a token.
     init?(_ text: String) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard text.utf8.count < 128, parts.count == 2,

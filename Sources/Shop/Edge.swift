@@ -2,14 +2,16 @@
 
 import Commerce
 
-/// The rules that words from outside keep before anything reads them.
+/// The rules for foreign text, applied before anything else reads it.
 enum Edge {
-    /// Longest text of a field, in UTF-8 bytes, unless a field has its own.
+    /// The longest text of a field in UTF-8 bytes, unless the field has its own
+    /// limit.
     static let textBytesMax = 255
-    /// The app's own word for its user may be longer than a name.
+    /// The app's own name for its user may be longer than other texts.
     static let usernameBytesMax = 1024
 
-    /// Text that a database and a log line can hold: no U+0000, not too long.
+    /// Throws unless a database and a log line can contain the text: no U+0000,
+    /// and not too long.
     static func text(_ value: String, _ field: String, bytesMax: Int = textBytesMax) throws {
         guard !value.utf8.contains(0) else {
             throw Refusal(
@@ -24,7 +26,7 @@ enum Edge {
         }
     }
 
-    /// As ``text(_:_:bytesMax:)``, and not empty.
+    /// Like ``text(_:_:bytesMax:)``, and the text must not be empty.
     static func name(_ value: String, _ field: String, bytesMax: Int = textBytesMax) throws {
         try text(value, field, bytesMax: bytesMax)
         guard !value.isEmpty else {
@@ -34,8 +36,8 @@ enum Edge {
         }
     }
 
-    /// As ``text(_:_:bytesMax:)``, and fit to be shown in a list: it neither steers
-    /// a terminal nor hides from its reader.
+    /// Like ``text(_:_:bytesMax:)``, and the text must be suitable for a list:
+    /// without characters that control a terminal or are invisible.
     static func label(_ value: String, _ field: String, bytesMax: Int = textBytesMax) throws {
         try text(value, field, bytesMax: bytesMax)
         guard value.unicodeScalars.allSatisfy(VisibleText.isAllowedInName) else {
@@ -47,11 +49,11 @@ enum Edge {
         }
     }
 
-    /// Longest address of a mailbox: RFC 5321 leaves no room for more.
+    /// The longest e-mail address. RFC 5321 has no room for more.
     static let emailBytesMax = 254
 
-    /// An address that a person could have: whether mail arrives, only mail
-    /// can tell.
+    /// Throws unless the text has the form of an e-mail address. Whether it
+    /// exists can only be tested by sending mail.
     static func email(_ value: String, _ field: String) throws {
         let sides = value.split(separator: "@", omittingEmptySubsequences: false)
         let isPlain = value.unicodeScalars.allSatisfy {
@@ -81,7 +83,7 @@ enum Edge {
         return uuid
     }
 
-    /// A number in decimal digits; nil when `value` is none.
+    /// Parses decimal digits. Nil if `value` is not a number.
     static func number(_ value: String) -> Int64? {
         guard (1...19).contains(value.utf8.count),
             value.utf8.allSatisfy({ (48...57).contains($0) })

@@ -3,22 +3,22 @@
 public import Commerce
 import Foundation
 
-/// Keys as files of mode 0600 in a folder of mode 0700. A name may hold
+/// Keys as files of mode 0600 in a folder of mode 0700. A name may contain
 /// folders: `sandbox/root.pem`.
 ///
-/// A key is written beside its place, synced, and then linked into it:
-/// linking fails where a file stands already, so the first writer wins and
-/// no reader ever sees half a key. A key's file that others may read is closed
-/// to them when it is read.
+/// A key is written beside its place, synced, and then linked to it. Linking
+/// fails if the file exists, so the first writer wins and no reader sees an
+/// incomplete key. If others can read a key's file, reading it first removes
+/// their permissions.
 public struct FileKeyStore: KeyStore {
     private let directory: String
     private let randomness: Randomness
 
-    /// Bytes that one key may have; all of ours are far smaller.
+    /// The most bytes of one key. All of ours are far smaller.
     static let bytesMax = 1_048_576
 
-    /// `directory` is made when the first key is stored; `randomness` names
-    /// files that are being written.
+    /// `directory` is created when the first key is stored. `randomness` is
+    /// used for the names of temporary files.
     public init(directory: String, randomness: Randomness) {
         self.directory = directory
         self.randomness = randomness
@@ -27,7 +27,8 @@ public struct FileKeyStore: KeyStore {
     public func read(_ name: String) async throws -> [UInt8]? {
         let path = try path(of: name)
         guard let bytes = try readFile(path, name: name) else { return nil }
-        // A process that was killed may have linked it and not synced its name.
+        // A process that was killed may have linked it without syncing its
+        // name.
         try sync(folder: folder(of: path), name: name)
         return bytes
     }
@@ -67,8 +68,8 @@ public struct FileKeyStore: KeyStore {
         try sync(folder: String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)]), name: name)
     }
 
-    /// Files that are none of this store's (of other names, or being
-    /// written) are passed over.
+    /// Returns all names. Files with other names, and temporary ones, are
+    /// skipped.
     public func names() async throws -> [String] {
         let root = URL(fileURLWithPath: directory)
         guard let files = FileManager.default.enumerator(atPath: root.path) else { return [] }

@@ -4,27 +4,27 @@ import Commerce
 import Storage
 import StoreWire
 
-/// The turn of a commit that changes what is administered: it is the home's,
-/// is audited, and reaches the other clusters before the caller has its answer.
-/// Only ``Realm/house(_:_:_:)`` makes one.
+/// The context of a commit that changes what is administered. It runs at the
+/// home, is audited, and reaches the other clusters before the caller gets its
+/// answer. Only ``Realm/house(_:_:_:)`` makes one.
 struct HouseLine {
-    /// What a change waits for.
+    /// The lock that a change takes.
     enum Lock {
-        /// The catalogue's revision, which the commit counts up: for whatever
-        /// customers' commits decide by.
+        /// The catalogue's revision, which the commit raises. For everything on
+        /// which customers' commits base decisions.
         case catalogue
         /// The clock.
         case clock
-        /// Nothing but the rows that are changed.
+        /// Only the rows that are changed.
         case rows
     }
 
     let writing: any Writing
-    /// Wall time, of the audit.
+    /// The wall time, for the audit.
     let wall: Timestamp
     let who: String
 
-    /// Writes who did what, in the commit that does it.
+    /// Writes the audit entry in the commit that makes the change.
     func audit(_ deed: String, _ subject: String, before: String?, after: String?) throws {
         try AuditEntry(
             who: who, wall: wall, deed: deed, subject: subject, before: before, after: after
@@ -33,8 +33,8 @@ struct HouseLine {
 }
 
 extension Realm {
-    /// Changes what is administered, behind `lock`. A change that is left changed
-    /// nothing and is brought nowhere.
+    /// Changes what is administered, behind `lock`. If the closure leaves,
+    /// nothing is changed and nothing is copied to other clusters.
     func house<Answer: Sendable>(
         _ lock: HouseLine.Lock, _ context: RequestContext,
         _ body: @escaping @Sendable (HouseLine) throws -> Ending<Answer>
@@ -42,7 +42,8 @@ extension Realm {
         let (wall, who) = (ports.wall.now, context.actor)
         let ending = try await home.writeOrLeave { writing in
             switch lock {
-            // The first statement: whoever changes the same waits here.
+            // This is the first statement, so that changes of the same rows
+            // wait here.
             case .catalogue: try writing.execute(Statement.Catalogues.bumpRevision, [])
             case .clock: _ = try Self.holdClock(writing)
             case .rows: break

@@ -2,26 +2,27 @@
 
 import Synchronization
 
-/// Named secrets that belong to the store, not to a run.
+/// Named secrets that belong to the store and outlive the process.
 public protocol KeyStore: Sendable {
-    /// The bytes under a name; nil when nothing is stored there.
+    /// Returns the bytes stored under a name, or nil.
     func read(_ name: String) async throws -> [UInt8]?
 
-    /// Stores bytes under a name not taken yet and answers what is stored
-    /// there afterwards: the first writer wins, and every other one learns
-    /// what it wrote.
+    /// Stores bytes under a name that is free, and returns what is stored there
+    /// afterwards. The first writer wins, and every other one receives the
+    /// first one's bytes.
     func store(_ bytes: [UInt8], as name: String) async throws -> [UInt8]
 
-    /// Puts other bytes under a name that is taken, whole or not at all. For
-    /// keys that are needed no more; who reads meanwhile gets either.
+    /// Replaces the bytes of an existing name atomically. For removing keys
+    /// that are no longer needed. A concurrent reader gets the old or the new
+    /// bytes.
     func replace(_ bytes: [UInt8], as name: String) async throws
 
-    /// Every name that is taken, sorted.
+    /// All names, sorted.
     func names() async throws -> [String]
 }
 
-/// Keys in memory, gone with the process. A class, because all who hold it
-/// share what is stored.
+/// Keys in memory, which end with the process. A class, because all its users
+/// share the keys.
 public final class MemoryKeyStore: KeyStore {
     private let stored: Mutex<[String: [UInt8]]>
 
@@ -50,9 +51,9 @@ public final class MemoryKeyStore: KeyStore {
     }
 }
 
-/// A key store that could not do what it was asked.
+/// A key store could not do what it was asked to do.
 public struct KeyStoreFault: Error, Equatable, CustomStringConvertible {
-    /// The key's name, never its bytes.
+    /// The name of the key. Never its bytes.
     public let name: String
     public let reason: String
 

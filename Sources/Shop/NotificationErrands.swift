@@ -3,8 +3,8 @@
 import Commerce
 import Storage
 
-/// Sends what the outbox owes: the errands of kind `notification`. An app's
-/// endpoint is a lane of its own.
+/// Sends the notifications of the outbox: handles the errands of kind
+/// `notification`. Each app's endpoint has its own lane.
 struct NotificationErrands: ErrandHandler {
     static let kind = "notification"
 

@@ -2,16 +2,18 @@
 
 import Foundation
 
-/// The rule for where notifications may go, by the URL's spelling. A production
-/// realm's go to a public host's name; the addresses that the name has are the
-/// courier's to judge, at every attempt.
+/// The rule for URLs of notifications, by their text. In production the host
+/// must be a public name. The courier checks the addresses of the name at every
+/// attempt.
 enum NotificationURL {
     static let bytesMax = 1024
 
-    /// Names that are never a public host's: of this machine, of a local network.
+    /// Ends of names that are never public: names of this machine or of a local
+    /// network.
     private static let privateEnds = ["localhost", "local", "internal", "lan", "arpa"]
 
-    /// Refusals: `notificationUrlInvalid`, in production `notificationUrlPrivate`.
+    /// Throws the refusals `notificationUrlInvalid`, and in production
+    /// `notificationUrlPrivate`.
     static func check(_ text: String, isProduction: Bool) throws {
         guard (1...bytesMax).contains(text.utf8.count),
             text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
@@ -29,9 +31,9 @@ enum NotificationURL {
         }
     }
 
-    /// Whether a host is a name with a dot in it, none that stays on a local
-    /// network, and no address. An address in any spelling (`10.0.0.7`, `0x7f.1`,
-    /// `[::1]`) ends with a number or has brackets.
+    /// Whether a host is a name with a dot that is not reserved for local
+    /// networks, and not an address. An address in any notation (`10.0.0.7`,
+    /// `0x7f.1`, `[::1]`) ends with a number or has brackets.
     private static func isPublicName(_ host: String) -> Bool {
         let low = host.lowercased()
         let name = low.last == "." ? low.dropLast() : low[...]

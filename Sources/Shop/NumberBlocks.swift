@@ -4,34 +4,36 @@ import Commerce
 import Storage
 import Synchronization
 
-/// New numbers, each given out once in the whole store. Counts are reserved
-/// ahead in the registry, a block at a time; each count is good for one number
-/// of every bucket. What a process does not use is a gap. A class, because all
-/// realms draw from the same blocks.
+/// Draws new numbers, each only once in the whole store. Counts are reserved in
+/// advance in the registry, one block at a time. Each count is good for one
+/// number of every bucket. Counts that a process does not use remain gaps. A
+/// class, because all realms draw from the same blocks.
 final class NumberBlocks: Sendable {
-    /// Big enough that reserving is rare, small enough that gaps stay small.
+    /// Large enough that reservations are rare, and small enough that gaps stay
+    /// small.
     static let blockSize: Int64 = 1000
 
     /// The process's numbers of one kind.
     private struct Pool {
-        /// What a bucket has left of the block that it draws from.
+        /// What is left of a block for one bucket.
         private struct Rest {
             var counts: Range<Int64> = 0..<0
             var block = 0
-            /// Drawn and not used.
+            /// Counts that were drawn and given back.
             var returned: [Int64] = []
         }
 
         private var latest: Range<Int64> = 0..<0
-        /// How many blocks this process has reserved.
+        /// The number of blocks that this process has reserved.
         private(set) var blocks = 0
         private var rests: [Int64: Rest] = [:]
-        /// The bucket of the next number that may have any.
+        /// The bucket of the next number for which any bucket will do.
         private var turn: Int64 = 0
         var reservation: Task<Range<Int64>, any Error>?
 
         mutating func add(_ block: Range<Int64>) {
-            // Another process's first customers begin at another bucket.
+            // So that the first customers of several processes are in different
+            // buckets.
             if blocks == 0 {
                 turn = block.lowerBound / NumberBlocks.blockSize % NumberLayout.buckets
             }
@@ -69,7 +71,8 @@ final class NumberBlocks: Sendable {
         self.registry = registry
     }
 
-    /// A number never given out before: of a bucket, or of any, each in turn.
+    /// Returns a number that was never drawn before: of the given bucket, or of
+    /// each bucket in turn.
     func next(_ kind: IDKind, bucket: Int64? = nil) async throws -> Int64 {
         while true {
             if let number = take(kind, bucket) { return number }
@@ -77,14 +80,14 @@ final class NumberBlocks: Sendable {
         }
     }
 
-    /// Takes a number back that was drawn and is in nobody's hands: it was
-    /// neither written nor told.
+    /// Takes back a number that was drawn and then neither written nor returned
+    /// to any caller.
     func giveBack(_ number: Int64) {
         guard let layout = NumberLayout(number: number) else { return }
         pools.withLock { $0[layout.kind, default: Pool()].giveBack(layout) }
     }
 
-    /// Reserves a block now, so that the first who needs one need not wait.
+    /// Reserves a block in advance, so that the first caller need not wait.
     func prepare(_ kind: IDKind) async throws { try await reserve(kind) }
 
     private func take(_ kind: IDKind, _ bucket: Int64?) -> Int64? {
@@ -100,7 +103,7 @@ final class NumberBlocks: Sendable {
         }
     }
 
-    /// Adds a block; all who wait for one at the same moment share it.
+    /// Adds a block. Concurrent callers share one reservation.
     private func reserve(_ kind: IDKind) async throws {
         let task = pools.withLock { pools in
             if let task = pools[kind, default: Pool()].reservation { return task }
@@ -146,16 +149,16 @@ final class NumberBlocks: Sendable {
 }
 
 extension StorageFault.Code {
-    /// All numbers of a kind were given out, or skipped by restores.
+    /// All numbers of a kind are used or were skipped by restores.
     static let numbersSpent = StorageFault.Code("numbersSpent")
 }
 
-/// Counts of a seeded realm, from 0: what its database holds tells where to
-/// go on. A class, because all calls of the realm draw from the same counts.
+/// The counts of a seeded realm, from 0. The rows of its database determine the
+/// next one. A class, because all calls of the realm draw from the same counts.
 final class SeededNumbers: Sendable {
     private let counts: Mutex<[IDKind: Int64]>
 
-    /// `next` is the first count of each kind not in use.
+    /// `next`: the first free count of each kind.
     init(next: [IDKind: Int64]) {
         counts = Mutex(next)
     }
@@ -169,7 +172,7 @@ final class SeededNumbers: Sendable {
         }
     }
 
-    /// Takes a count back that was not used, where none was drawn since.
+    /// Takes back a count that was not used, if none was drawn since.
     func giveBack(_ kind: IDKind, _ count: Int64) {
         counts.withLock { counts in
             if counts[kind] == count + 1 { counts[kind] = count }

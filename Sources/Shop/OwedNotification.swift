@@ -3,11 +3,11 @@
 import Commerce
 import Storage
 
-/// A notification that a commit owes: an outbox row, and the work of sending
-/// it. An app that has no URL at that commit is owed none: the row is
-/// written down all the same, and nothing is ever sent for it.
+/// A notification that a commit owes: an outbox row and the errand to send it.
+/// For an app without a URL at that time the row is written too, but no
+/// notification is ever sent for it.
 struct OwedNotification: Sendable {
-    /// Whose rows hold what is the realm's own and no customer's.
+    /// The customer of rows that belong to the realm itself.
     static let nobody = CustomerID(0)
 
     let customer: CustomerID

@@ -4,17 +4,18 @@ import Commerce
 import Foundation
 import Synchronization
 
-/// Where passwords are hashed: off the threads that serve everything else, by
-/// a few workers, behind a queue that is bounded by the work in it. A request
-/// beyond the bound is refused at once, and work whose request was cancelled
-/// while it waited is dropped. A class, because all realms of a store share it.
+/// Hashes passwords on a few worker threads, separate from those that serve
+/// requests. The queue is limited by the work in it. Requests beyond the limit
+/// are refused at once, and a job whose request was cancelled while it waited
+/// is dropped. A class, because all realms of a store share it.
 final class PasswordQueue: Sendable {
-    /// Work in the queue for each worker, in units of ``PasswordCost/work``:
-    /// eight hashes at the standard cost, a few seconds.
+    /// The most work in the queue for each worker, in units of
+    /// ``PasswordCost/work``: eight hashes at the standard cost, which take a
+    /// few seconds.
     static let workPerWorker = 8 * PasswordCost.standard.work
-    /// One holder's part of the queue: a quarter.
+    /// One holder may use a quarter of the queue.
     static let holderParts = 4
-    /// Jobs in the queue, however cheap.
+    /// The most jobs in the queue, whatever their cost.
     static let jobsMax = 4096
     static let retryAfterSeconds = 2
 
@@ -33,16 +34,16 @@ final class PasswordQueue: Sendable {
         var nextNumber = 0
         var running = 0
         var workDone = 0
-        /// All jobs that are admitted and have not ended.
+        /// All admitted jobs that have not ended.
         var jobs: [Int: Job] = [:]
-        /// Those that no worker has begun, oldest first.
+        /// The jobs that no worker has begun, oldest first.
         var line: [Int] = []
 
         /// How many jobs of each holder in the queue were begun.
         var turns: [Holder?: Int] = [:]
 
-        /// Holders take turns, so that many jobs of one hold no other up: the oldest
-        /// job of those holders that had the fewest turns.
+        /// The oldest job of the holders with the fewest turns. So holders take
+        /// turns, and many jobs of one do not delay the others.
         var nextPlace: Int {
             line.indices.min { left, right in
                 turnsBefore(line[left]) < turnsBefore(line[right])
@@ -53,7 +54,7 @@ final class PasswordQueue: Sendable {
             jobs[number].flatMap { turns[$0.holder] } ?? 0
         }
 
-        /// Who has no job in the queue any more begins anew.
+        /// Removes the turns of holders without a job in the queue.
         mutating func forgetTurns() {
             let holders = Set(jobs.values.map(\.holder))
             turns = turns.filter { holders.contains($0.key) }
@@ -73,18 +74,18 @@ final class PasswordQueue: Sendable {
         self.workers = workers
     }
 
-    /// How many jobs are admitted and have not ended.
+    /// The number of admitted jobs that have not ended.
     var count: Int { state.withLock { $0.jobs.count } }
 
-    /// How many of them no worker has begun.
+    /// The number of jobs that no worker has begun.
     var waiting: Int { state.withLock(\.line.count) }
 
-    /// The work of all jobs that a worker has done.
+    /// The work of all jobs that workers have done.
     var workDone: Int { state.withLock(\.workDone) }
 
-    /// Runs `body` on a worker's thread. `holder` is the account's device or the
-    /// client's address whose part of the queue is used; nil for operators, whose
-    /// work is not refused. Refusal: `passwordsBusy`.
+    /// Runs `body` on a worker's thread. `holder` is the account's device or
+    /// the client's address whose share of the queue is used. Nil for
+    /// operators, whose jobs are not refused. Refusal: `passwordsBusy`.
     func run<Value: Sendable>(
         _ cost: PasswordCost, for holder: String?,
         _ body: @escaping @Sendable () throws -> Value
@@ -131,7 +132,7 @@ final class PasswordQueue: Sendable {
         if isDropped { drop() } else { beginNext() }
     }
 
-    /// Takes a job out that no worker has begun.
+    /// Removes a job that no worker has begun.
     private func drop(_ number: Int) {
         let job: Job? = state.withLock { state in
             guard let job = state.jobs[number] else { return nil }

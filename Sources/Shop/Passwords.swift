@@ -5,12 +5,12 @@ import Crypto
 import Foundation
 import _CryptoExtras
 
-/// Passwords as they are stored: scrypt, with the cost and the salt written
-/// beside the hash, so that the cost can be changed and old hashes still match.
+/// Hashes passwords with scrypt. Cost and salt are stored beside the hash, so
+/// that old hashes still match after a change of the cost.
 struct Passwords: Sendable {
-    /// Beyond this a password is refused before it is hashed.
+    /// Longer passwords are refused without hashing.
     static let bytesMax = 256
-    /// The shortest password of a production realm's customer.
+    /// The shortest password of a customer in a production realm.
     static let productionCharactersMin = 8
     private static let saltBytes = 16
     private static let hashBytes = 32
@@ -18,7 +18,7 @@ struct Passwords: Sendable {
     private let cost: PasswordCost
     private let randomness: Randomness
     private let queue: PasswordQueue
-    /// What is compared with when there is nothing to compare with.
+    /// The salt for comparisons without a stored hash.
     private let decoySalt: [UInt8]
 
     init(cost: PasswordCost, randomness: Randomness, queue: PasswordQueue) {
@@ -28,8 +28,8 @@ struct Passwords: Sendable {
         decoySalt = randomness.bytes(Self.saltBytes)
     }
 
-    /// `scrypt$N$r$p$salt$hash`, salt and hash in hexadecimal digits. `holder`
-    /// is that of ``PasswordQueue/run(_:for:_:)``.
+    /// Returns `scrypt$N$r$p$salt$hash`, with salt and hash in hexadecimal
+    /// digits. `holder`: see ``PasswordQueue/run(_:for:_:)``.
     func hash(_ password: String, for holder: String? = nil) async throws -> String {
         let salt = randomness.bytes(Self.saltBytes)
         let hash = try await derive(password, salt: salt, cost, holder)
@@ -39,10 +39,10 @@ struct Passwords: Sendable {
         ].joined(separator: "$")
     }
 
-    /// Whether the password is the one that was hashed. Without a hash it says
-    /// no after as long as the hash `decoy` takes, which is another customer's:
-    /// unknown names then take as long as known ones, also while hashes of
-    /// several costs are stored.
+    /// Whether the password matches the hash. Without a hash, returns false
+    /// after as much time as the hash `decoy` of another customer needs. So
+    /// unknown names take as long as known ones, even while hashes of different
+    /// costs are stored.
     func matches(
         _ password: String, _ stored: String?, decoy: String? = nil, for holder: String? = nil
     ) async throws -> Bool {
@@ -56,10 +56,10 @@ struct Passwords: Sendable {
         return constantTimeEqual(hash, parts.hash)
     }
 
-    /// Whether it is a hash that ``matches(_:_:)`` compares with.
+    /// Whether the text is a hash that ``matches(_:_:)`` accepts.
     static func isStored(_ text: String) -> Bool { StoredPassword(text) != nil }
 
-    /// Whether a hash was made at another cost than new ones are.
+    /// Whether a hash has another cost than new ones.
     func isOutdated(_ stored: String) -> Bool {
         StoredPassword(stored).map { $0.cost != cost } ?? false
     }
@@ -99,7 +99,7 @@ private struct StoredPassword {
     }
 }
 
-/// The bytes that hexadecimal digits spell; nil when `text` is none.
+/// Decodes hexadecimal digits. Nil if `text` has another form.
 func bytes(hexadecimal text: some StringProtocol) -> [UInt8]? {
     let digits = Array(text.utf8)
     guard digits.count % 2 == 0 else { return nil }

@@ -4,25 +4,26 @@ import Commerce
 import Storage
 import StoreWire
 
-/// A product with its listing, on its way from one state to the next.
+/// A product with its listing, during a change.
 struct ProductDraft: Sendable {
     var product: Product
     var listing: Listing
-    /// Of a subscription; nil where nobody has told them yet.
+    /// The terms of a subscription. Nil if they are not set.
     var terms: SubscriptionTerms?
 
-    /// The same as its realm takes it: see ``Listing/admitted(_:isProduction:)``.
+    /// Returns the draft as its realm accepts it: see
+    /// ``Listing/admitted(_:isProduction:)``.
     func admitted(isProduction: Bool) -> ProductDraft {
         var draft = self
         draft.listing = listing.admitted(product, isProduction: isProduction)
         return draft
     }
 
-    /// Prices and storefronts of one product; more than there are storefronts
-    /// times the changes of some years.
+    /// The most prices and storefronts of one product: more than the changes of
+    /// some years in all storefronts.
     static let pricesMax = 2000
     static let localizationsMax = 100
-    /// Levels of a group: more than subscriptions that anybody compares.
+    /// The most levels of a group, more than customers compare.
     static let levelMax = 1000
 
     init(row: Row) throws {
@@ -31,7 +32,7 @@ struct ProductDraft: Sendable {
         terms = try SubscriptionTerms(row: row, product)
     }
 
-    /// A draft without words or price.
+    /// Makes a draft without texts or price.
     init(_ request: CreateProductRequest) throws {
         try Realm.check(productID: request.productId, "productId")
         guard let type = ProductType(rawValue: request.type) else {
@@ -60,7 +61,8 @@ struct ProductDraft: Sendable {
         terms = SubscriptionTerms(of: product)
     }
 
-    /// With what an operator says; what breaks a rule is refused.
+    /// Returns the draft with an operator's changes. Throws a refusal if a rule
+    /// is broken.
     func applying(_ change: ProductChange, isNew: Bool) throws -> ProductDraft {
         var draft = self
         if let state = change.state { draft.listing.state = try Self.state(state) }
@@ -100,7 +102,8 @@ struct ProductDraft: Sendable {
         return draft
     }
 
-    /// What is more than a draft can be shown and bought.
+    /// Throws if a product that is more than a draft cannot be shown and
+    /// bought.
     private func checkComplete(since before: ProductDraft?) throws {
         let gaps = listing.newGaps(
             of: product, since: before.map { ($0.listing, $0.product) })
@@ -117,7 +120,8 @@ struct ProductDraft: Sendable {
                     + "(`--state draft`)")
     }
 
-    /// The terms of a subscription. Refusals: `notASubscription`, `termsUnknown`.
+    /// The terms of a subscription. Refusals: `notASubscription`,
+    /// `termsUnknown`.
     func toldTerms() throws -> SubscriptionTerms {
         if let terms { return terms }
         guard product.type == .autoRenewable else {
@@ -170,7 +174,7 @@ struct ProductDraft: Sendable {
     }
 }
 
-/// What the audit says.
+/// Texts for the audit.
 extension ProductDraft {
     var words: String {
         fields.map(Self.words).joined(separator: "; ")
@@ -180,7 +184,7 @@ extension ProductDraft {
         "\(field.name) \(field.value.isEmpty ? "none" : field.value)"
     }
 
-    /// The fields that differ, as they were and as they are.
+    /// The fields that differ, with their old and new values.
     func changes(to other: ProductDraft) -> (before: String, after: String) {
         let pairs = zip(fields, other.fields).filter { $0.0.1 != $0.1.1 }
         return (

@@ -4,10 +4,10 @@ import Commerce
 import Storage
 
 extension PurchaseCommit {
-    /// Writes the answer to a payment that waits for approval. Approved, it is
-    /// decided anew, for price and customer may have changed since. Leaves it
-    /// where it was answered so before, and throws a refusal where it was
-    /// answered otherwise.
+    /// Writes the answer to a payment that waits for approval. An approved
+    /// payment is decided again, because price and customer may have changed
+    /// since. Leaves it if it has this answer already. Throws a refusal if it
+    /// has another one.
     func answer(
         _ answer: ApprovalAnswer, _ line: CustomerLine
     ) throws -> Ending<PurchaseOutcome> {
@@ -83,7 +83,7 @@ extension PurchaseCommit {
     }
 }
 
-/// Nobody has answered in time: inner work, a day after the asking.
+/// Inner work a day after the request: there was no answer in time.
 struct ApprovalTimeout: DueWorkHandler, DueWorkCommit {
     static let kind = "approval"
 
@@ -98,7 +98,7 @@ struct ApprovalTimeout: DueWorkHandler, DueWorkCommit {
 
     func prepare(_ work: DueWork, in realm: Realm) async throws -> any DueWorkCommit { self }
 
-    /// Answered before, it changes nothing.
+    /// Changes nothing if there was an answer before.
     func write(_ work: DueWork, _ line: CustomerLine) throws {
         guard let key = PurchaseKey(customer: work.customer, subject: work.subject) else {
             throw StorageFault(.malformedRow, "a time-out that names no purchase")

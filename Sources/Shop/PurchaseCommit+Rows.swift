@@ -25,8 +25,8 @@ extension PurchaseCommit {
             revision: line.revision)
     }
 
-    /// The moment of sale: the transaction, and the notification it owes.
-    /// Tells whether there is somebody to send it to.
+    /// Writes the sale: the transaction and the notification that it owes.
+    /// Returns whether the app has a URL for it.
     func write(_ sold: TransactionFacts, _ line: CustomerLine) throws -> Bool {
         let hasURL = try shelf(line).apps[sold.bundleID]?.notificationURL != nil
         try line.writing.execute(Statement.Transactions.insert, sold.values)
@@ -96,7 +96,7 @@ extension PurchaseCommit {
         return outcome
     }
 
-    /// What a row that an earlier process left wants done.
+    /// Returns the outcome of a row that an earlier process left.
     func left(_ row: PurchaseRow) -> PurchaseOutcome {
         PurchaseOutcome(
             state: row.state, transaction: nil, charge: charge(of: row),
@@ -124,7 +124,8 @@ extension PurchaseCommit {
             bundleID: key.bundleID, productID: payment.productID)
     }
 
-    /// What the caller asks the processor at once, and who else does where it dies.
+    /// Adds the errand for the call to the processor that this caller makes at
+    /// once. If this process dies, another one takes it over.
     func hold(_ line: CustomerLine) throws -> Errand {
         try Errands.addHeld(
             kind: SettleErrands.asked, subject: key.subject, lane: ProcessorErrands.lane,

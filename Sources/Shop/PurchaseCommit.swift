@@ -4,14 +4,15 @@ import Commerce
 import Storage
 import StoreWire
 
-/// The commits of a purchase, as values: everything they need was drawn
-/// before, so that running one again does the same.
+/// The commits of a purchase, as values. Everything that they need is drawn
+/// before, so that a repeated run does the same.
 struct PurchaseCommit: Sendable {
     let key: PurchaseKey
     let payment: Payment
-    /// The session that asks; nil where nobody does, for work that is due.
+    /// The hash of the requesting session's token. Nil for due work, which has
+    /// no session.
     let tokenHash: [UInt8]?
-    /// The number the transaction gets if this commit sells.
+    /// The number of the transaction if this commit sells.
     let transactionNumber: Int64
     let notificationUUID: String
     let appTransactionID: Int64
@@ -21,7 +22,7 @@ struct PurchaseCommit: Sendable {
     let wall: Timestamp
     let leases: LeaseClock
 
-    /// Everything that deciding the payment needs.
+    /// Reads everything that the decision on the payment needs.
     var question: LineQuestion {
         LineQuestion(
             statement: Statement.Purchases.facts,
@@ -31,8 +32,8 @@ struct PurchaseCommit: Sendable {
             ])
     }
 
-    /// Decides a payment and writes what follows; leaves it when it was
-    /// decided, or begun, already.
+    /// Decides a payment and writes the result. Leaves it if it was decided or
+    /// begun before.
     func ask(_ line: CustomerLine) throws -> Ending<PurchaseOutcome> {
         if tokenHash != nil { try Realm.prove(line.facts, at: line.wall) }
         if let before = try PurchaseRow(line.facts, key: key) {
@@ -65,8 +66,8 @@ struct PurchaseCommit: Sendable {
         }
     }
 
-    /// Writes what a processor said, where the purchase is still authorising;
-    /// else leaves it with what became of it.
+    /// Writes a processor's answer if the purchase is still authorising.
+    /// Otherwise leaves it with its present state.
     func settle(
         _ said: ChargeOutcome, _ line: CustomerLine
     ) throws -> Ending<PurchaseOutcome> {
@@ -78,8 +79,8 @@ struct PurchaseCommit: Sendable {
         }
     }
 
-    /// Decided a second time: what was true before the processor was asked may
-    /// be so no longer, and then the sum is given back.
+    /// Decides a second time, because the facts may have changed while the
+    /// processor was asked. If the answer is now no, the sum is given back.
     private func settle(
         _ before: PurchaseRow, _ reference: String, _ line: CustomerLine
     ) throws -> PurchaseOutcome {
@@ -104,7 +105,7 @@ struct PurchaseCommit: Sendable {
     }
 
     /// Refuses an approved charge whose sale cannot be written, and owes the
-    /// sum; leaves a purchase that was decided meanwhile.
+    /// sum. Leaves a purchase that was decided in the meantime.
     func giveBack(
         _ reference: String, _ line: CustomerLine
     ) throws -> Ending<PurchaseOutcome> {
@@ -125,8 +126,8 @@ struct PurchaseCommit: Sendable {
         return .commit(try body(before))
     }
 
-    /// What stands in a payment's way when it is asked for: the customer's
-    /// own switches or the app's.
+    /// Returns what must happen before a new payment can be sold, by the
+    /// settings of the customer and of the app.
     private func hurdles(
         _ account: CustomerAccount, _ switches: SandboxSettings?
     ) -> Hurdles {
@@ -137,14 +138,14 @@ struct PurchaseCommit: Sendable {
             simulated: switches?.purchaseRefusal)
     }
 
-    /// What the decision looks at. Nothing stands in the way any more once
-    /// somebody has answered.
+    /// Returns the facts for the decision. Once a parent or the customer has
+    /// answered, there are no hurdles any more.
     func facts(
         _ line: CustomerLine, _ hurdles: Hurdles = Hurdles()
     ) throws -> PurchaseFacts {
         let owned = try line.facts.optionalInteger("owned").map(TransactionID.init)
         let storefront = try storefront(line)
-        // What is owned is delivered again, on sale or not.
+        // An owned product is delivered again, whether it is on sale or not.
         let shelf = try shelf(line)
         let product =
             owned == nil
@@ -156,12 +157,13 @@ struct PurchaseCommit: Sendable {
             needsAttention: hurdles.needsAttention, simulated: hurdles.simulated)
     }
 
-    /// The cached catalogue, or the one of this transaction where it is newer.
+    /// Returns the cached catalogue, or the one of this transaction if that is
+    /// newer.
     func shelf(_ line: CustomerLine) throws -> Shelf {
         line.catalogueRevision == shelf.revision ? shelf : try Shelf(reading: line.writing)
     }
 
-    /// The customer's own storefront, or the app's.
+    /// Returns the customer's own storefront, or the app's.
     func storefront(_ line: CustomerLine) throws -> Storefront {
         guard
             let name = try line.account.storefront
@@ -182,8 +184,8 @@ struct PurchaseCommit: Sendable {
             remedy: "make a new purchase id for a new payment")
     }
 
-    /// A payment may replace only one that is refused for good; otherwise the
-    /// customer could pay both.
+    /// Throws unless the replaced payment is finally refused. Otherwise the
+    /// customer could pay for both.
     private func checkReplaced(_ row: Row) throws {
         let state = try row.optionalText("replaced_state")
         guard state == nil || state == "refused" else {
@@ -196,7 +198,7 @@ struct PurchaseCommit: Sendable {
     }
 }
 
-/// What a payment meets the first time it is decided, and not again.
+/// What can delay a payment when it is first decided, and only then.
 struct Hurdles: Sendable {
     var lacksApproval = false
     var needsAttention = false

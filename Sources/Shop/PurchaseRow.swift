@@ -3,7 +3,7 @@
 import Commerce
 import Storage
 
-/// A purchase's key: whose, in which app, under which id of the device.
+/// A purchase's key: customer, app, and the device's id.
 struct PurchaseKey: Hashable, Sendable {
     let customer: CustomerID
     let bundleID: BundleID
@@ -13,7 +13,8 @@ struct PurchaseKey: Hashable, Sendable {
         [.integer(customer.value), .text(bundleID.value), .text(purchaseID.value)]
     }
 
-    /// What due work and errands know the purchase by, beside its customer.
+    /// Identifies the purchase in due work and errands, together with its
+    /// customer.
     var subject: String { "\(bundleID)/\(purchaseID)" }
 
     init(customer: CustomerID, bundleID: BundleID, purchaseID: PurchaseID) {
@@ -22,7 +23,7 @@ struct PurchaseKey: Hashable, Sendable {
         self.purchaseID = purchaseID
     }
 
-    /// The purchase that a ``subject`` names; nil when it names none.
+    /// Parses a ``subject``. Nil if the text is not one.
     init?(customer: CustomerID, subject: String) {
         guard let slash = subject.lastIndex(of: "/") else { return nil }
         self.customer = customer
@@ -30,35 +31,35 @@ struct PurchaseKey: Hashable, Sendable {
         purchaseID = PurchaseID(String(subject[subject.index(after: slash)...]))
     }
 
-    /// The purchase that a row names.
+    /// Reads the key in a row.
     init(_ row: Row) throws {
         customer = CustomerID(try row.integer("customer_id"))
         bundleID = BundleID(try row.text("bundle_id"))
         purchaseID = PurchaseID(try row.text("purchase_id"))
     }
 
-    /// What a processor knows the purchase by. The purchase id alone would
-    /// let one customer claim what another has paid under the same id.
+    /// Returns the processor's key of the purchase. The purchase id alone would
+    /// let one customer claim a charge that another has paid under the same id.
     func charge(in realm: String) -> String {
         "\(realm)/\(customer)/\(bundleID)/\(purchaseID)"
     }
 }
 
-/// A purchase as its row holds it.
+/// A purchase as its row contains it.
 struct PurchaseRow: Sendable {
     let key: PurchaseKey
     let payment: Payment
     let state: PurchaseState
-    /// What the processor was asked for.
+    /// The sum that the processor was asked for.
     let total: Amount?
-    /// What it waits for, or waited for.
+    /// What it waits or waited for.
     let waitingFor: WaitingReason?
-    /// The answer to its waiting, where there was one.
+    /// The answer that it waited for, if there is one.
     let approval: ApprovalAnswer?
     let askedAt: Timestamp
     let revision: Int64
 
-    /// Nil when the row holds no purchase.
+    /// Nil if the row contains no purchase.
     init?(_ row: Row, key: PurchaseKey) throws {
         guard let product = try row.optionalText("product_id") else { return nil }
         guard let currency = Currency(code: try row.text("currency")) else {
@@ -100,7 +101,7 @@ struct PurchaseRow: Sendable {
 }
 
 extension PurchaseState {
-    /// The word in rows and on the wire.
+    /// The name in rows and on the wire.
     var word: String {
         switch self {
         case .asked: "asked"
@@ -121,7 +122,7 @@ extension PurchaseState {
         return nil
     }
 
-    /// Whether it will never change again.
+    /// Whether the state is final.
     var isDecided: Bool {
         switch self {
         case .sold, .refused: true
@@ -130,18 +131,18 @@ extension PurchaseState {
     }
 }
 
-/// What a purchase looks like after a commit, or as an earlier one left it.
+/// The state of a purchase after a commit, or as an earlier one left it.
 struct PurchaseOutcome: Sendable {
     let state: PurchaseState
-    /// With `sold`.
+    /// Present with `sold`.
     let transaction: TransactionFacts?
-    /// What a processor is to be asked for, with `authorising`.
+    /// What a processor is to be asked for. Present with `authorising`.
     let charge: Charge?
     let revision: Int64
-    /// Commercial time of the answer.
+    /// The commercial time of the answer.
     let now: Timestamp
-    /// With `authorising`, where this call wrote it: the asking of the
-    /// processor, which this call holds.
+    /// The leased errand for calling the processor. Present with `authorising`,
+    /// if this call wrote it.
     var errand: Errand?
     /// Whether the commit left work to do.
     var owesWork = false

@@ -3,7 +3,7 @@
 import Commerce
 import Storage
 
-/// What was done about customers whom one database knows and another has
+/// The result of reconciling customers that one database has and another has
 /// lost.
 struct NamesMended {
     var found = 0
@@ -15,9 +15,10 @@ struct NamesMended {
     }
 }
 
-/// A customer's name is at home and the customer on another cluster. Where
-/// one of them was set back, the cluster is right: who is there has what was
-/// bought, and signs in again under the name; whom it has lost frees it.
+/// Reconciles customers' names at the home with the customers on other
+/// clusters. If one of them was set back, the cluster is right: a customer who
+/// exists there has the purchases and gets the name back. The name of a
+/// customer whom the cluster has lost becomes free.
 extension AdvancedRealm {
     private static let page = 500
 

@@ -3,15 +3,16 @@
 import Commerce
 import Storage
 
-/// The databases of one realm while it is advanced.
+/// The databases of one realm during an advance.
 struct AdvancedRealm {
     let home: any Storage
-    /// The others with the marks that the home knows them by, in the map's order.
+    /// The other databases with the marks by which the home knows them, in the
+    /// order of the map.
     let others: [(storage: any Storage, mark: String)]
     let map: BucketMap
 
-    /// Opens them all, and closes them whatever becomes of it. A realm that
-    /// no server has made yet has nothing to advance.
+    /// Opens all databases for `body`, and closes them in any case. A realm
+    /// without databases has nothing to advance.
     static func with(
         _ row: RealmRow, _ places: StoragePlaces, _ wall: Timestamp,
         _ body: (AdvancedRealm) async throws -> NamesMended
@@ -53,11 +54,12 @@ struct AdvancedRealm {
         return AdvancedRealm(home: home, others: others, map: map)
     }
 
-    /// Gives all of them one generation that none has had.
+    /// Gives all databases one new generation that none has had.
     func goOn(_ start: FreshStart) async throws -> NamesMended {
         var last = try await State(home)
         for other in others {
-            // What a reset took is not brought back by a cluster that missed it.
+            // If a cluster missed a reset, this applies it, so that the deleted
+            // rows do not come back.
             if try await State(other.storage).house < last.house {
                 try await Realm.bringHouse(from: home, to: other.storage)
             }
@@ -74,7 +76,8 @@ struct AdvancedRealm {
                 other.storage, Statement.Advances.far, [.integer(generation), .integer(carried)])
             names += try await mendNames(of: index + 1)
         }
-        // Beyond what any cluster has seen: the home is followed again.
+        // Above the revisions of all clusters, so that they accept copies from
+        // the home again.
         try await goOn(
             home, Statement.Advances.home, [.integer(generation), .integer(last.house + 1)])
         return names
@@ -90,7 +93,7 @@ struct AdvancedRealm {
         }
     }
 
-    /// How far a database has come.
+    /// The generation and revisions of a database.
     private struct State {
         var generation: Int64
         var house: Int64

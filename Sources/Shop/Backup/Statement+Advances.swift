@@ -3,10 +3,10 @@
 import Storage
 
 extension RegistrySchema {
-    /// The migration from which on an advance can be marked.
+    /// The first migration that contains the table for marking an advance.
     static let advancesSince = 7
 
-    /// At most one row, without an end while an advance is under way.
+    /// At most one row. It has no end while an advance is running.
     static let advances = """
         CREATE TABLE advances (
             singleton INTEGER NOT NULL PRIMARY KEY CHECK (singleton = 1),
@@ -17,7 +17,8 @@ extension RegistrySchema {
 }
 
 extension Statement {
-    /// What an advance writes: `registry` and `realm` name whose they are.
+    /// The statements of an advance. The prefixes `registry` and `realm` name
+    /// the database.
     enum Advances {
         static let unfinished = Statement(
             "advances.unfinished", [],
@@ -38,7 +39,7 @@ extension Statement {
             "advances.home", [.integer, .integer],
             "UPDATE realm SET seed = NULL, generation = $1, house_revision = $2")
 
-        /// Entries of the audit go on behind the last that the home has.
+        /// The audit continues after the last entry that the home has.
         static let far = Statement(
             "advances.far", [.integer, .integer],
             """

@@ -3,10 +3,10 @@
 import Storage
 
 extension RegistrySchema {
-    /// The migration from which on a restore can be marked.
+    /// The first migration that contains the table for marking a restore.
     static let restoresSince = 3
 
-    /// `restores`: at most one row, without an end while a restore is under way.
+    /// `restores`: at most one row. It has no end while a restore is running.
     static let restores = """
         CREATE TABLE restores (
             singleton INTEGER NOT NULL PRIMARY KEY CHECK (singleton = 1),
@@ -16,7 +16,7 @@ extension RegistrySchema {
         ) STRICT
         """
 
-    /// Written to learn whether it can be.
+    /// Written to check that writing works.
     static let readiness = """
         CREATE TABLE readiness (
             singleton INTEGER NOT NULL PRIMARY KEY CHECK (singleton = 1),
@@ -25,7 +25,7 @@ extension RegistrySchema {
         ) STRICT
         """
 
-    /// `serial`: hexadecimal digits.
+    /// `serial`: in hexadecimal digits.
     static let revokedCertificates = """
         CREATE TABLE revoked_certificates (
             serial TEXT NOT NULL PRIMARY KEY,
@@ -35,7 +35,8 @@ extension RegistrySchema {
 }
 
 extension Statement {
-    /// What a restore writes: `registry` and `realm` name whose they are.
+    /// The statements of a restore. The prefixes `registry` and `realm` name
+    /// the database.
     enum Restores {
         static let unfinished = Statement(
             "restores.unfinished", [],

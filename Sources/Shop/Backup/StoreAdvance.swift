@@ -3,38 +3,41 @@
 public import Commerce
 public import Storage
 
-/// Makes a store safe to serve whose databases were set back by other means
-/// than a restore: a snapshot of a disk, PostgreSQL's own archive, a standby
-/// that lacked the last commits. What was sold since is not in them, but the
-/// customers' devices, the merchant's ledger and the processor know it; so
+/// Makes a store safe to serve after its databases were set back by other means
+/// than a restore: a snapshot of a disk, PostgreSQL's own archive, or a standby
+/// that lacked the last commits. Later sales are missing in them, but
+/// customers' devices, the merchant's ledger and the payment processor know
+/// about them. Therefore
 ///
-/// - numbers of every kind go on where none was given out, also not by another
-///   store that goes on from the same snapshot (``FreshStart``);
-/// - every realm has a new generation and no sessions, by which devices know
-///   that they must read anew;
-/// - a seeded realm goes on without its seed, whose numbers would come again;
-/// - nobody holds an errand;
-/// - where only the home, or only another cluster, was set back, the names of
-///   customers follow what the customers' clusters have.
+/// - numbers of every kind continue where none was used, not even by another
+///   store that continues from the same snapshot (``FreshStart``);
+/// - every realm gets a new generation and loses its sessions, so that devices
+///   read everything again;
+/// - a seeded realm continues without its seed, which would produce the same
+///   numbers again;
+/// - all leases on errands are released;
+/// - if only the home or only another cluster was set back, customers' names
+///   follow the clusters that have the customers.
 ///
-/// A mark in the registry is the first that is written and its end the last:
-/// between the two no program serves the store. No server may run meanwhile.
-/// Doing it again, or without need, takes nothing but numbers.
+/// It writes a mark in the registry first and completes it last. In between, no
+/// program serves the store. No server may run at that time. An unnecessary or
+/// repeated advance only uses up numbers.
 public enum StoreAdvance {
-    /// What was done.
+    /// The result of an advance.
     public struct Summary: Hashable, Sendable, Codable {
-        /// Names of the realms that go on.
+        /// The names of the advanced realms.
         public let realms: [String]
-        /// The count from which the numbers of each kind go on.
+        /// The count from which the numbers of each kind continue.
         public let numbersFrom: Int64
-        /// Customers of other clusters whose names the home had lost.
+        /// The number of customers on other clusters whose names the home had
+        /// lost.
         public let namesFound: Int
-        /// Names whose customers another cluster had lost.
+        /// The number of names whose customers another cluster had lost.
         public let namesFreed: Int
     }
 
-    /// Advances a store. All clusters must answer. Throws ``StorageFault``;
-    /// then it is not served until this was done again.
+    /// Advances a store. All clusters must answer. Throws ``StorageFault``. The
+    /// store is then not served until an advance succeeds.
     public static func run(
         _ places: StoragePlaces, wall: Timestamp, randomness: Randomness
     ) async throws -> Summary {
@@ -58,7 +61,7 @@ public enum StoreAdvance {
         let rows = try await registry.read { reading in
             try reading.query(Statement.Registry.liveRealms, []).map(RealmRow.init)
         }
-        // Whoever forgot a cluster hears of it before anything is begun.
+        // Reports a forgotten cluster before anything is changed.
         for row in rows {
             _ = try await AdvancedRealm.with(row, places, wall) { _ in NamesMended() }
         }
@@ -79,7 +82,7 @@ public enum StoreAdvance {
             namesFreed: names.freed)
     }
 
-    /// Throws a fault where an advance was begun and not finished.
+    /// Throws a fault if there is an unfinished advance.
     static func checkFinished(_ registry: any Storage) async throws {
         guard try await registry.read({ try $0.first(Statement.Advances.unfinished) }) != nil
         else { return }
@@ -89,6 +92,6 @@ public enum StoreAdvance {
 }
 
 extension StorageFault.Code {
-    /// An advance was begun and not finished: nothing serves the store.
+    /// There is an unfinished advance, so the store is not served.
     public static let halfAdvanced = StorageFault.Code("halfAdvanced")
 }

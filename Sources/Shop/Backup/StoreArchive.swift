@@ -5,8 +5,8 @@ import Commerce
 import SignedData
 import Storage
 
-/// A store's backup, read to its end and judged value by value before any of
-/// it is written: a stranger may have made it.
+/// A store's backup that was read to its end. Every value was checked before
+/// any of it is written, because the backup may come from a stranger.
 struct StoreArchive {
     let contents: ArchiveContents
 
@@ -36,10 +36,10 @@ struct StoreArchive {
         }
     }
 
-    /// What rows of one database say of another. A class, because the judge's
-    /// closure gathers it.
+    /// Facts from rows of one database that are compared with another. A class,
+    /// because the judge's closure collects them.
     private final class Facts {
-        /// Realms that are not deleted, as the registry has them.
+        /// The realms in the registry that are not deleted.
         var live: [RealmFacts] = []
         /// Each realm's own row, by the id in its database's name.
         var own: [String: RealmFacts] = [:]
@@ -99,7 +99,7 @@ struct StoreArchive {
 }
 
 extension StoreRestore {
-    /// Judges a backup as a restore does before it writes anything. Throws
+    /// Checks a backup like a restore does before it writes anything. Throws
     /// ``ArchiveFault``.
     public static func check(_ bytes: [UInt8], name: String) throws {
         _ = try RestorePlan(try StoreArchive(bytes: bytes, name: name).contents)

@@ -5,8 +5,8 @@ import Commerce
 import Foundation
 import Storage
 
-/// What the values of a realm's database may be. A row is also read as the
-/// store would read it, where it is more than its columns.
+/// The rules for the values of a realm's database. Where the rules of the
+/// columns are not enough, a row is also read as the store would read it.
 extension StoreArchiveRules {
     static let realm = house + customers + purchases + owed + elsewhere
 
@@ -14,7 +14,7 @@ extension StoreArchiveRules {
     private static let place = ValueRule.integer(0...1_000_000)
     private static let json = ValueRule.text(bytes: 2...4_194_304)
     private static let version = ValueRule.text(bytes: 1...255)
-    /// An id in a catalogue file, or made of several.
+    /// An id in a catalogue file, or a combination of several.
     private static let longName = ValueRule.text(bytes: 1...1024)
 
     private static let house = [
@@ -132,7 +132,7 @@ extension StoreArchiveRules {
             ]),
     ]
 
-    /// A hash whose cost a guess can afford.
+    /// A hash that is not too expensive to verify.
     private static let passwordHash = ValueRule.text(
         "`scrypt$N$r$p$salt$hash` with a cost of at most \(PasswordCost.bytesMax) bytes"
     ) { Passwords.isStored($0) }
@@ -176,7 +176,7 @@ extension StoreArchiveRules {
 
     private static let total = ValueRule.integer(
         0...Amount.milliunitsMax * Int64(Payment.quantityMax))
-    /// What is the realm's own has the customer 0.
+    /// Rows that belong to the realm itself have the customer 0.
     private static let ower = ValueRule("a customer's number, or 0") {
         $0 == .integer(0) || customer.admits($0)
     }
@@ -228,7 +228,7 @@ extension StoreArchiveRules {
             ]),
     ]
 
-    /// A backup is of a realm whose customers are in one place.
+    /// A backup contains a realm whose customers are all on one cluster.
     private static let elsewhere = [
         TableRules(
             "clusters",
@@ -256,7 +256,7 @@ extension StoreArchiveRules {
 
     // MARK: Rows as a whole
 
-    /// What is wrong where `body` throws.
+    /// Returns `words` if `body` throws.
     private static func orWords(_ words: String, _ body: () throws -> Void) -> String? {
         do { try body() } catch { return words }
         return nil
@@ -299,7 +299,7 @@ extension StoreArchiveRules {
         guard let purchase = try? PurchaseRow(row, key: key) else {
             return "a state, with the refusal, transaction or reason that it needs"
         }
-        // A quantity out of range is on record as refused.
+        // A purchase with a quantity out of range may be recorded as refused.
         if purchase.state.refusal == nil,
             !(1...Payment.quantityMax).contains(purchase.payment.quantity)
         {
@@ -308,7 +308,8 @@ extension StoreArchiveRules {
         return nil
     }
 
-    /// Facts and the receipt's part that is made from them.
+    /// Checks that the facts match the part of the receipt that is made from
+    /// them.
     @Sendable private static func transaction(_ row: Row) -> String? {
         guard let facts = try? TransactionFacts(row: row), let record = try? row.blob("record")
         else { return "facts that can be read" }
@@ -319,7 +320,7 @@ extension StoreArchiveRules {
 extension Row {
     fileprivate func hasColumn(_ name: String) -> Bool { (try? value(name)) != nil }
 
-    /// A column's value, also nil where an older schema has no such column.
+    /// Reads a column's value. Nil if an older schema has no such column.
     fileprivate func optional<Value>(
         _ name: String, _ read: (Row) -> (String) throws -> Value?
     ) throws -> Value? {

@@ -6,23 +6,24 @@ import Foundation
 import SignedData
 import Storage
 
-/// What the values of a store's backup may be: of the registry here, of a
-/// realm beside it. A test compares the tables and columns with the schemas.
+/// The rules for the values of a store's backup. Those of the registry are
+/// here, those of a realm in another file. A test compares the tables and
+/// columns with the schemas.
 enum StoreArchiveRules {
-    /// The rules of a database by its name in the archive.
+    /// Returns the rules of a database, by its name in the archive.
     static func tables(of database: String) -> [TableRules]? {
         if database == StoreBackup.registry { return registry }
         return realmID(database) == nil ? nil : realm
     }
 
-    /// The realm that a database's name tells.
+    /// Returns the id of the realm in a database's name.
     static func realmID(_ database: String) -> String? {
         guard database.hasPrefix(StoreBackup.realmPrefix) else { return nil }
         let id = String(database.dropFirst(StoreBackup.realmPrefix.count))
         return isRealmID(id) ? id : nil
     }
 
-    /// Realms' ids name files and schemas.
+    /// Realms' ids are used in names of files and schemas.
     static func isRealmID(_ id: String) -> Bool {
         (1...64).contains(id.utf8.count)
             && id.utf8.allSatisfy { (97...122).contains($0) || (48...57).contains($0) }
@@ -64,9 +65,9 @@ enum StoreArchiveRules {
         TableRules("reset_notes", ["realm": realmID, "generation": generation]),
     ]
 
-    // MARK: Words of both
+    // MARK: Rules for both
 
-    /// Keys beside the authorities' are files that somebody put there.
+    /// Keys other than the authorities' are files that an operator has added.
     static func isKeyName(_ name: String) -> Bool {
         let parts = name.split(separator: "/", omittingEmptySubsequences: false)
         return name.utf8.count <= 200
@@ -80,14 +81,14 @@ enum StoreArchiveRules {
     static let seed = ValueRule.integer(Int64.min...Int64.max)
     static let numberKind = ValueRule.integer(1...Int64(IDKind.allCases.count))
     static let nextCount = ValueRule.integer(0...NumberLayout.countMax)
-    /// A restore raises it once more.
+    /// Leaves room, because a restore raises it once more.
     static let generation = ValueRule.integer(1...(1 << 53) - (1 << 22))
     static let id = ValueRule.text(
         "1 to 100 of letters, digits, `-`, `.` and `_`", IDText.isID)
-    /// It was cut, perhaps within a character.
+    /// The text may have been truncated, possibly within a character.
     static let auditText = ValueRule.text(bytes: 0...AuditEntry.textBytesMax + 8)
 
-    /// Rows of `audit` and `store_audit`.
+    /// The rules for rows of `audit` and `store_audit`.
     static let audit: [String: ValueRule] = [
         "entry": .integer(1...1 << 53), "written_at": .time, "who": .text(bytes: 0...1024),
         "deed": .name, "subject": .text(bytes: 0...65_536), "old_value": auditText.optional,

@@ -4,15 +4,15 @@ public import Archive
 public import Commerce
 public import Storage
 
-/// A store as a backup reads it: opened for reading, served by somebody else
-/// meanwhile or by nobody.
+/// A store opened for reading by a backup. A server may serve it at the same
+/// time.
 public struct BackupSource: Sendable {
     public var dialect: Dialect
     public var registry: any Storage
-    /// The database of a realm; nil where there is none.
+    /// Returns the database of a realm. Nil if there is none.
     public var realm: @Sendable (_ id: String) async throws -> (any Storage)?
     public var keys: any KeyStore
-    /// Other clusters, for how they stand; a backup has none.
+    /// The other clusters, for their status. A backup has none.
     public var clusters: [ClusterSource] = []
 
     public init(
@@ -27,10 +27,10 @@ public struct BackupSource: Sendable {
     }
 }
 
-/// Another cluster than the home, opened for reading.
+/// A cluster other than the home, opened for reading.
 public struct ClusterSource: Sendable {
     public var buckets: BucketRanges
-    /// The database of a realm; nil where there is none.
+    /// Returns the database of a realm. Nil if there is none.
     public var realm: @Sendable (_ id: String) async throws -> (any Storage)?
 
     public init(
@@ -42,15 +42,16 @@ public struct ClusterSource: Sendable {
     }
 }
 
-/// Copies a store, while it sells, into one archive: registry, realms and
-/// keys. Each database is copied as it was at one moment; which realms there
-/// are is the registry's moment, and the numbers that may be given out next
-/// are read last, so that they lie beyond every number in the copy.
+/// Copies a store into one archive while it is in use: registry, realms and
+/// keys. Each database is copied in the state of one moment. The list of realms
+/// is that of the registry's moment. The next free numbers are read last, so
+/// that they are above every number in the copy.
 ///
-/// Left out: sessions, since every device signs in again after a restore and
-/// learns of it so; the sealed form of keys, which are written open; leases.
+/// Left out are sessions (every device signs in again after a restore, and
+/// recognises it by that), the sealed form of keys (they are written in plain
+/// form) and leases.
 public enum StoreBackup {
-    /// What the archive's header says.
+    /// The value of `holds` in the archive's header.
     static let holds = "store"
     static let registry = "registry"
     static let realmPrefix = "realm "
@@ -60,8 +61,8 @@ public enum StoreBackup {
     ]
     private static let omittedFromRealms: Set<String> = ["sessions"]
 
-    /// Writes an archive to a file that is not there yet. Throws
-    /// ``ArchiveFault`` and ``StorageFault``; a file is left only when whole.
+    /// Writes an archive to a new file. Throws ``ArchiveFault`` and
+    /// ``StorageFault``. An incomplete file is removed.
     public static func write(
         _ source: BackupSource, to path: String, madeAt: Timestamp
     ) async throws -> ArchiveWriter.Summary {
@@ -108,7 +109,8 @@ public enum StoreBackup {
         try await realm.close()
     }
 
-    /// An archive is of one moment, which several clusters do not have.
+    /// Throws if the realm has several clusters, because an archive has the
+    /// state of one moment.
     private static func checkIsWhole(_ realm: any Storage, _ id: String) async throws {
         let isShared = try await realm.read { reading in
             guard try MigrationHistory.steps(reading).count >= RealmSchema.clustersSince else {
@@ -124,8 +126,9 @@ public enum StoreBackup {
         }
     }
 
-    /// A backup needs what marks a restore, which the registry's third
-    /// migration brings; an unfinished restore is none to copy.
+    /// Throws if the registry cannot be backed up. It needs the table that
+    /// marks a restore, which its third migration creates, and must not contain
+    /// an unfinished restore.
     private static func check(_ registry: any Storage) async throws {
         let taken = try await registry.read { reading in
             try MigrationHistory.steps(reading)

@@ -4,30 +4,31 @@ import Archive
 public import Commerce
 public import Storage
 
-/// Makes a store again from an archive, on either engine, in a place that
-/// holds nothing (or what an earlier restore left half-done).
+/// Restores a store from an archive, on either engine, into an empty place (or
+/// into what an earlier restore left unfinished).
 ///
-/// A mark in the registry is the first that is written and its end the last:
-/// between the two no program serves the store. Then
+/// It writes a mark in the registry first and completes it last. In between, no
+/// program serves the store. Afterwards
 ///
-/// - numbers go on where neither the copy nor any other store that was made
-///   from it, or from one like it, has given any out (``FreshStart``);
-/// - every realm has a new generation, by which devices know that they must
-///   read anew; no session goes on, so each device signs in and learns it;
-/// - a seeded realm goes on without its seed, whose numbers would come again;
-/// - nobody holds an errand.
+/// - numbers continue where none was used in the copy or in any other store
+///   that was made from it or from a similar copy (``FreshStart``);
+/// - every realm has a new generation, so that devices read everything again;
+///   sessions are not restored, so each device signs in and receives it;
+/// - a seeded realm continues without its seed, which would produce the same
+///   numbers again;
+/// - no errand is leased.
 public enum StoreRestore {
-    /// What was restored.
+    /// The result of a restore.
     public struct Summary: Hashable, Sendable, Codable {
-        /// When the copy was made, wall time.
+        /// When the copy was made, in wall time.
         public let madeAt: Timestamp
         public let realms: [String]
         public let rows: Int
         public let keys: Int
     }
 
-    /// Restores a store. Throws ``ArchiveFault`` before anything is written
-    /// where the archive is not whole, too new, or the place is not empty.
+    /// Restores a store. Throws ``ArchiveFault`` before anything is written if
+    /// the archive is incomplete or too new, or the place is not empty.
     public static func read(
         _ path: String, into places: StoragePlaces, _ dialect: Dialect, keys: any KeyStore,
         wall: Timestamp, randomness: Randomness
@@ -65,7 +66,7 @@ public enum StoreRestore {
             rows: contents.databases.reduce(0) { $0 + $1.rows }, keys: contents.keys.count)
     }
 
-    /// Throws a fault where a restore was begun and not finished.
+    /// Throws a fault if there is an unfinished restore.
     static func checkFinished(_ registry: any Storage) async throws {
         guard try await isUnfinished(registry) else { return }
         throw StorageFault(
@@ -78,7 +79,8 @@ public enum StoreRestore {
         try await registry.read { try $0.first(Statement.Restores.unfinished) } != nil
     }
 
-    /// Keys of another store are not replaced.
+    /// Throws if the key store has other keys, because those of another store
+    /// are not replaced.
     private static func check(_ keys: any KeyStore, _ contents: ArchiveContents) async throws {
         for (name, bytes) in contents.keys {
             guard let stored = try await keys.read(name), stored != bytes else { continue }
@@ -98,7 +100,8 @@ public enum StoreRestore {
                 try reading.query(Statement.Restores.allRealms, []).map { try $0.text("id") }
                     .filter(StoreArchiveRules.isRealmID)
             }
-            // Those of the archive too: the row may not have been written yet.
+            // Includes the realms of the archive, because the row may not have
+            // been written yet.
             for id in Set(left).union(try RestorePlan(contents).realms.keys) {
                 try await places.deleteRealm(id)
             }
@@ -149,8 +152,9 @@ public enum StoreRestore {
         }
     }
 
-    /// All kinds go on from one count: `numbers` are the next of each kind that
-    /// the copy knows beside those of the registry. Returns the count.
+    /// Makes the numbers of all kinds continue from one count, and returns it.
+    /// `numbers`: the next numbers of each kind in the copy, in addition to the
+    /// registry's.
     @discardableResult
     static func raise(
         _ writing: any Writing, _ numbers: [Int64: Int64], _ start: FreshStart
@@ -162,7 +166,8 @@ public enum StoreRestore {
         guard let first = start.firstCount(from: (rows + numbers.values).max() ?? 0) else {
             throw StorageFault(.numbersSpent, "no numbers are left to go on with")
         }
-        // Of a kind that the copy knows none of, some may have been given out since.
+        // For a kind without numbers in the copy, some may have been used
+        // since.
         for kind in IDKind.allCases.map(\.rawValue) {
             try writing.execute(
                 Statement.Restores.setNumbers, [.integer(kind), .integer(first)])
@@ -171,8 +176,8 @@ public enum StoreRestore {
     }
 }
 
-/// Which migrations each database of an archive takes before its rows come:
-/// those that it had. What is newer is taken when the store is opened.
+/// The migrations to apply to each database before its rows are loaded: those
+/// that it had in the archive. Newer ones are applied when the store is opened.
 struct RestorePlan {
     let registry: [Migration]
     let realms: [String: [Migration]]

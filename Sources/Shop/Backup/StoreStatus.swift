@@ -4,41 +4,42 @@ import Archive
 public import Commerce
 import Storage
 
-/// How a store's databases stand, read without changing or locking them.
+/// The state of a store's databases, read without changing or locking them.
 public struct StoreStatus: Hashable, Sendable, Codable {
-    /// A database's schema.
+    /// The schema of a database.
     public struct Schema: Hashable, Sendable, Codable {
-        /// Migrations that it has taken, and those that this program knows.
+        /// The number of migrations that were applied to it, and of those that
+        /// this program knows.
         public let taken: Int
         public let known: Int
-        /// `current`, `behind` (migrated when it is served), `tooNew`.
+        /// `current`, `behind` (it is migrated when it is served) or `tooNew`.
         public let state: String
     }
 
-    /// What one database has of a realm.
+    /// The contents of one database of a realm.
     public struct Holding: Hashable, Sendable, Codable {
         public let generation: Int64
         public let schema: Schema
         public let bytes: Int64
         public let rows: [String: Int64]
-        /// Work owed to others' servers, and when the oldest of it fell due,
-        /// in the realm's time.
+        /// The number of owed errands, and when the oldest fell due, in the
+        /// realm's time.
         public let errands: Int64
         public let oldestErrandDue: Timestamp?
     }
 
-    /// A realm's database on another cluster than the home.
+    /// A realm's database on a cluster other than the home.
     public struct ClusterStatus: Hashable, Sendable, Codable {
-        /// Whose customers it has: `500-999`.
+        /// The buckets of its customers: `500-999`.
         public let buckets: String
-        /// `here`, `empty`, `away`, `notNamed` (the home knows it, and it was
-        /// not said where it is), `unknown` (the home does not know it).
+        /// `here`, `empty`, `away`, `notNamed` (the home knows the cluster, but
+        /// its address was not given) or `unknown` (the home does not know it).
         public let state: String
-        /// Where it is `here`.
+        /// Present if the state is `here`.
         public let holding: Holding?
     }
 
-    /// A realm's database, the home's where it has several.
+    /// A realm's database. If it has several, the home's.
     public struct RealmStatus: Hashable, Sendable, Codable {
         public let id: String
         public let name: String
@@ -49,25 +50,25 @@ public struct StoreStatus: Hashable, Sendable, Codable {
         public let rows: [String: Int64]
         public let errands: Int64
         public let oldestErrandDue: Timestamp?
-        /// Where the realm's other customers are; nil where there are none.
+        /// The realm's other clusters. Nil if there are none.
         public let clusters: [ClusterStatus]?
     }
 
     /// `SQLite`, `PostgreSQL`.
     public let engine: String
-    /// What the engine says of itself: version, and what makes it durable.
+    /// The engine's facts: its version and its durability settings.
     public let facts: [String: String]
     public let registry: Schema
-    /// Of all databases together.
+    /// The size of all databases together.
     public let bytes: Int64
     public let realms: [RealmStatus]
-    /// Whether a restore was begun and not finished: then nothing serves it.
+    /// Whether there is an unfinished restore. The store is then not served.
     public let isHalfRestored: Bool
-    /// Whether an advance was begun and not finished: nor then.
+    /// Whether there is an unfinished advance. The store is then not served.
     public let isHalfAdvanced: Bool
 
-    /// Reads it. Throws ``StorageFault``; of other clusters than the home it
-    /// tells which do not answer.
+    /// Reads the state. Throws ``StorageFault``. A cluster other than the home
+    /// that does not answer is reported in the result.
     public init(_ source: BackupSource) async throws {
         let dialect = source.dialect
         let (inventory, rows, isHalf) = try await source.registry.read { reading in
@@ -125,7 +126,7 @@ public struct StoreStatus: Hashable, Sendable, Codable {
             clusters: clusters.isEmpty ? nil : clusters)
     }
 
-    /// Those that the home knows, and those that were named.
+    /// Returns the clusters that the home knows and those that were given.
     private static func clusters(
         _ known: [String], _ id: String, _ source: BackupSource
     ) async throws -> [ClusterStatus] {

@@ -3,15 +3,15 @@
 public import Commerce
 public import Storage
 
-/// Another cluster than the home, as the executable or a test gives it:
-/// where it keeps the databases of realms, and whose customers are there.
+/// A cluster other than the home: where it keeps the databases of realms, and
+/// the buckets of its customers. The executable or a test supplies it.
 public struct ClusterPlace: Sendable {
     public var buckets: BucketRanges
-    /// Opens the database of a realm, making it where there is none.
+    /// Opens the database of a realm, and creates it if there is none.
     public var realm: @Sendable (_ id: String, [Migration]) async throws -> any Storage
-    /// Deletes the closed database of a realm; deleting again changes nothing.
+    /// Deletes the closed database of a realm. A repeated call has no effect.
     public var deleteRealm: @Sendable (_ id: String) async throws -> Void
-    /// Throws where the database may lose what it acknowledges.
+    /// Throws if the database may lose what it has acknowledged.
     public var proveDurable: @Sendable () async throws -> Void
 
     public init(
@@ -28,17 +28,17 @@ public struct ClusterPlace: Sendable {
 }
 
 extension StoragePlaces {
-    /// Which cluster has which bucket. Throws ``BucketFault`` where two
-    /// clusters name the same one.
+    /// Returns the map of buckets to clusters. Throws ``BucketFault`` if two
+    /// clusters name the same bucket.
     public func buckets() throws(BucketFault) -> BucketMap {
         clusters.isEmpty ? .whole : try BucketMap(others: clusters.map(\.buckets))
     }
 }
 
-/// The databases of one realm: the home's, which holds what is nobody's and
-/// what is administered, and those of other clusters, each with the facts of
-/// its customers and a copy of the house rows that their commits read
-/// (``House``). Nothing that is sold is ever in two of them.
+/// The databases of one realm. The home has everything that belongs to no
+/// customer and everything that is administered. Each other cluster has the
+/// facts of its own customers and a copy of the house rows that their commits
+/// read (``House``). A sale is never in two databases.
 struct Clusters: Sendable {
     let home: any Storage
     let others: [FarCluster]
@@ -51,28 +51,31 @@ struct Clusters: Sendable {
         self.map = map
     }
 
-    /// Where the customer's facts are. Nobody's are at home.
+    /// Returns the database with the customer's facts. Those of customer 0 are
+    /// at the home.
     func of(_ customer: CustomerID) -> any Storage { of(number: customer.value) }
 
-    /// By any number that ends with its customer's bucket.
+    /// Returns the database for any number that ends with its customer's
+    /// bucket.
     func of(number: Int64) -> any Storage { self[map.cluster(of: number)] }
 
-    /// The home first.
+    /// The home has index 0.
     subscript(index: Int) -> any Storage { index == 0 ? home : others[index - 1] }
 
     var all: [any Storage] { [home] + others }
 
     var isOne: Bool { others.isEmpty }
 
-    /// What people call a cluster: the buckets it has.
+    /// The name of a cluster for people: its buckets.
     func name(_ index: Int) -> String {
         index == 0 ? "home" : others[index - 1].name
     }
 
-    /// The answers of all clusters, the home's first. One that does not
-    /// answer fails the whole: half a list would pass for the whole one.
+    /// Reads from all clusters, and returns the home's answer first. Throws if
+    /// one does not answer, because a partial list could be mistaken for a
+    /// complete one.
     ///
-    /// `number`: whose answer it is alone; then only that cluster is asked.
+    /// `number`: if given, only the cluster of this number is asked.
     func readAll<Answer: Sendable>(
         of number: Int64? = nil,
         _ body: @escaping @Sendable (any Reading) throws -> Answer
@@ -89,8 +92,9 @@ struct Clusters: Sendable {
         }
     }
 
-    /// A page of a list that every cluster has a part of, each part in
-    /// order: all are asked for a whole page, for it may be one cluster's.
+    /// Returns a page of a list that is divided among the clusters, each part
+    /// in order. Every cluster is asked for a whole page, because all of it may
+    /// come from one.
     func page<Element: Sendable>(
         _ limit: Int, of number: Int64? = nil, by isBefore: (Element, Element) -> Bool,
         _ body: @escaping @Sendable (any Reading) throws -> [Element]
@@ -110,7 +114,7 @@ struct Clusters: Sendable {
 }
 
 extension String {
-    /// The order in which both engines keep texts: that of their bytes.
+    /// The order of texts in both engines, which is by bytes.
     func isBefore(_ other: String) -> Bool {
         utf8.lexicographicallyPrecedes(other.utf8)
     }

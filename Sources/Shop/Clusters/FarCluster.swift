@@ -4,12 +4,12 @@ import Commerce
 import Storage
 import Synchronization
 
-/// A realm's database on another cluster than the home. It is opened by
-/// whoever needs it first, again and again until it can be, so that a cluster
-/// that is down when a server starts stops its own customers and nobody else.
-/// A class, because all who use the realm share what is open.
+/// A realm's database on a cluster other than the home. The first caller that
+/// needs it opens it, and further ones try again until it succeeds. So a
+/// cluster that is down when a server starts affects only its own customers. A
+/// class, because all users of the realm share the open database.
 final class FarCluster: Storage {
-    /// The buckets it has.
+    /// The cluster's buckets.
     let buckets: BucketRanges
     var name: String { buckets.description }
 
@@ -17,9 +17,9 @@ final class FarCluster: Storage {
         var opening: Task<any Storage, any Error>?
         var open: (any Storage)?
         var isClosed = false
-        /// Whether the last call found nobody.
+        /// Whether the last call could not reach the cluster.
         var isAway = false
-        /// Those who wait for words and came before it was open.
+        /// Listeners for words that came before the database was open.
         var listeners: [AsyncStream<Wake>.Continuation] = []
         var forwarding: [Task<Void, Never>] = []
     }
@@ -27,18 +27,18 @@ final class FarCluster: Storage {
     private let state = Mutex(State())
     private let opener: @Sendable () async throws -> any Storage
 
-    /// `opener` answers the storage when it may be used: its schema current,
-    /// its buckets proven, its house rows copied.
+    /// `opener` returns the storage when it can be used: after its schema was
+    /// migrated, its buckets were verified and its house rows copied.
     init(_ buckets: BucketRanges, opener: @escaping @Sendable () async throws -> any Storage) {
         self.buckets = buckets
         self.opener = opener
     }
 
-    /// Whether whoever asked last was not answered: told without asking, so
-    /// that who watches does not wait for a cluster that is down.
+    /// Whether the last call could not reach the cluster. Reading this does not
+    /// ask the cluster, so monitoring does not wait for a cluster that is down.
     var isAway: Bool { state.withLock { $0.isAway } }
 
-    /// Opens it once for all who ask at the same time.
+    /// Opens the database once for all concurrent callers.
     @discardableResult
     func opened() async throws -> any Storage {
         let task = try state.withLock { state -> Task<any Storage, any Error> in
@@ -104,7 +104,8 @@ final class FarCluster: Storage {
         }
     }
 
-    /// Before it is open nobody waits who could be told.
+    /// Sends a word. Before the database is open, there are no listeners that
+    /// need it.
     func wake(_ word: String) { state.withLock { $0.open }?.wake(word) }
 
     func wakes() -> AsyncStream<Wake> {
@@ -116,7 +117,7 @@ final class FarCluster: Storage {
         return stream
     }
 
-    /// Those who came early hear from now on, and read again first.
+    /// Connects the early listeners, which first read again.
     private func forward(_ storage: any Storage) {
         state.withLock { state in
             for listener in state.listeners {
@@ -142,7 +143,8 @@ final class FarCluster: Storage {
         }
         for listener in listeners { listener.finish() }
         for task in forwarding { task.cancel() }
-        // Whoever is opening it finds it closed, and closes what was opened.
+        // A task that is still opening the database finds this closed, and
+        // closes what it has opened.
         if open == nil, let opening { _ = await opening.result }
         try await open?.close()
     }

@@ -3,24 +3,24 @@
 import Commerce
 public import Storage
 
-/// Which buckets a realm's databases have, written down at the realm's birth
-/// and proven at every opening: a customer's facts are looked for, and
-/// written, in one place only.
+/// Records which buckets each database of a realm has, when the realm is
+/// created, and verifies it at every opening. So a customer's facts are read
+/// and written in only one place.
 ///
-/// The home names the others with a mark drawn by lot, and the others carry
-/// it. A cluster that the home knows as founded and that has no mark is not
-/// the one it was: nothing is sold from it.
+/// The home stores a random mark for each other cluster, and that cluster
+/// carries it. If the home knows a cluster as founded and it has no mark, it is
+/// not the original one, and nothing is sold from it.
 enum Founding {
-    /// What home's database says of the map; nil for everything.
+    /// The home's buckets as its database stores them. Nil for all.
     static func text(_ map: BucketMap) -> String? {
         map.count == 1 ? nil : map.ranges[0]?.description ?? nothing
     }
 
-    /// Of a home that has no customers.
+    /// Stored by a home that has no customers.
     static let nothing = "none"
 
-    /// Proves that the home was born with this map, and answers the marks of
-    /// the others, in the map's order.
+    /// Verifies that the home was created with this map. Returns the marks of
+    /// the other clusters in the order of the map.
     static func marks(
         _ map: BucketMap, realm: String, _ reading: any Reading
     ) throws -> [String] {
@@ -46,7 +46,7 @@ enum Founding {
         return wanted.compactMap { marks[$0] }
     }
 
-    /// The commit that makes a realm's home.
+    /// Writes the map in the commit that creates a realm's home.
     static func write(
         _ map: BucketMap, marks: [String], _ writing: any Writing
     ) throws {
@@ -57,9 +57,9 @@ enum Founding {
         }
     }
 
-    /// Proves that a database is the cluster of that mark; one that was never
-    /// founded is founded now. The home is told last, and believes from then
-    /// on that it is there.
+    /// Verifies that a database is the cluster with this mark. A new database
+    /// is founded now. The home is updated last, and from then on expects the
+    /// mark.
     static func prove(
         _ mark: String, _ buckets: BucketRanges, of row: RealmRow, in far: any Storage,
         home: any Storage, at wall: Timestamp
@@ -102,13 +102,13 @@ enum Founding {
 }
 
 extension StorageFault.Code {
-    /// A realm's customers are shared out among clusters otherwise than the
-    /// server was told, or than this program can do it for.
+    /// A realm's customers are divided among clusters in another way than the
+    /// server was configured, or than this program supports.
     public static let otherClusters = StorageFault.Code("otherClusters")
 }
 
 extension Statement {
-    /// What a realm's databases know of each other.
+    /// Statements about the databases of a realm and their relation.
     enum Clustering {
         static let own = Statement(
             "clusters.own", [], "SELECT id, buckets, cluster, house_revision FROM realm")
@@ -140,7 +140,7 @@ extension Statement {
             "clusters.setFounded", [.text, .integer],
             "UPDATE clusters SET founded_at = COALESCE(founded_at, $2) WHERE cluster = $1")
 
-        /// Where a page of a cluster's audit goes on.
+        /// Reads a page of a cluster's audit after an entry.
         static let audit = Statement(
             "clusters.audit", [.integer, .integer],
             """
@@ -148,7 +148,8 @@ extension Statement {
             WHERE entry > $1 ORDER BY entry LIMIT $2
             """)
 
-        /// Answers where this call is the one that carries what is beyond.
+        /// Returns a row if this call is the first one that carries the
+        /// entries.
         static let setCarried = Statement(
             "clusters.setCarried", [.text, .integer, .integer],
             """
@@ -183,7 +184,8 @@ extension Statement {
             FROM arrivals WHERE customer_id = $1
             """)
 
-        /// Written already, it stays as it is: the customer may have changed since.
+        /// Does not change an existing row, because the customer may have
+        /// changed since.
         static let settle = Statement(
             "arrivals.settle",
             [

@@ -3,19 +3,19 @@
 import Commerce
 import Storage
 
-/// The house rows that customers' commits read: clock, generation, and all
-/// that the catalogue is made of. The home's are the truth; every other
-/// cluster has a copy, which one commit brings to a later state.
+/// The house rows that customers' commits read: the clock, the generation and
+/// the catalogue. The home has the originals. Every other cluster has a copy,
+/// which one commit brings to a later state.
 ///
-/// A copy is of one moment of the home, and never goes back: who comes late
-/// with an older one finds a higher revision and writes nothing.
+/// A copy has the state of one moment of the home, and never goes back: a
+/// process with an older copy finds a higher revision and writes nothing.
 struct House: Sendable {
     let revision: Int64
     /// The generation that the last reset made.
     let resetGeneration: Int64
-    /// As ``Statement/Houses/set`` takes them, behind the revision.
+    /// The values of ``Statement/Houses/set`` after the revision.
     private let realm: [SQLValue]
-    /// Of each table in ``HouseTable/all``, key first.
+    /// The rows of each table in ``HouseTable/all``, with the key first.
     private let rows: [[[SQLValue]]]
 
     init(_ reading: any Reading) throws {
@@ -28,16 +28,17 @@ struct House: Sendable {
         rows = try HouseTable.all.map { try $0.read(reading) }
     }
 
-    /// Puts the copy in place of an older one. Where the home was reset since,
-    /// what happened to this cluster's customers goes in the same commit.
-    /// Leaves a cluster that has this state, or a later one.
+    /// Replaces an older copy. If the home was reset since, the same commit
+    /// deletes what happened to this cluster's customers. Leaves a cluster that
+    /// already has this state or a later one.
     func write(_ writing: any Writing) throws -> Ending<Void> {
         guard let now = try writing.first(Statement.Houses.state) else {
             throw StorageFault(.malformedRow, "the realm has no row")
         }
         guard try now.integer("house_revision") < revision else { return .leave(()) }
         let before = try now.integer("generation")
-        // Lines before the realm's row, as every customer's commit takes them.
+        // Locks the customers' lines before the realm's row, in the same order
+        // as every customer's commit.
         if before > 0, before < resetGeneration { _ = try ClearedRows.clear(writing) }
         guard
             try writing.first(
@@ -51,7 +52,7 @@ struct House: Sendable {
     }
 }
 
-/// A table of house rows, as it is copied.
+/// A table of house rows that is copied.
 struct HouseTable: Sendable {
     struct Column: Sendable {
         let name: String
@@ -100,7 +101,7 @@ struct HouseTable: Sendable {
         }
     }
 
-    /// Writes the rows that differ.
+    /// Writes the rows that differ, and deletes those that are gone.
     func put(_ rows: [[SQLValue]], _ writing: any Writing) throws {
         let known = Set(try read(writing))
         let changed = rows.filter { !known.contains($0) }
@@ -115,14 +116,14 @@ struct HouseTable: Sendable {
         }
     }
 
-    /// Columns of the realm's row that are copied, in the order of `Houses.set`.
+    /// The copied columns of the realm's row, in the order of `Houses.set`.
     static let realmColumns = [
         "clock_ahead", "clock_stands_at", "clock_rate", "clock_since", "catalogue_revision",
         "generation",
     ]
 
-    /// What is referred to comes first. A secret that no customer's commit
-    /// reads stays at home.
+    /// A table comes after those that it refers to. Secrets that customers'
+    /// commits do not read are not copied.
     static let all = [
         HouseTable(
             "apps", key: [.text("bundle_id")],
@@ -151,7 +152,7 @@ struct HouseTable: Sendable {
 }
 
 extension Statement {
-    /// What is read at home and written on the other clusters.
+    /// Statements for reading at the home and writing on the other clusters.
     enum Houses {
         static let realm = Statement(
             "house.realm", [],
@@ -164,7 +165,7 @@ extension Statement {
         static let state = Statement(
             "house.state", [], "SELECT house_revision, generation FROM realm")
 
-        /// Answers where what is written is newer.
+        /// Returns a row if the written state is newer.
         static let set = Statement(
             "house.set",
             [.integer, .integer, .integer, .integer, .integer, .integer, .integer],

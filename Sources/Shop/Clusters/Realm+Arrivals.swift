@@ -3,16 +3,17 @@
 import Commerce
 import Storage
 
-/// Customers of other clusters come in two commits. The first, at home, takes
-/// the name and keeps all that the row will say; the second writes the row on
-/// the customer's own cluster, unless it is there. What lies between the two
-/// is made good by the customer's next sign-in, or by whoever works here.
+/// Creates customers of other clusters in two commits. The first one, at the
+/// home, takes the name and keeps the contents of the row. The second one
+/// writes the row on the customer's own cluster, unless it exists. If the
+/// process dies in between, the customer's next sign-in or a worker completes
+/// it.
 extension Realm {
-    /// Arrivals looked at in one page.
+    /// The number of arrivals on one page.
     private static let arrivalPage: Int64 = 100
 
-    /// Writes the customer's row where it is missing. Answers false where
-    /// nothing was on its way.
+    /// Writes the customer's row if it is missing. Returns false if there was
+    /// no arrival.
     @discardableResult
     func settleArrival(_ customer: CustomerID) async throws -> Bool {
         let key = SQLValue.integer(customer.value)
@@ -30,7 +31,7 @@ extension Realm {
         }
     }
 
-    /// All that are on their way to one cluster.
+    /// Completes all arrivals of one cluster.
     func settleArrivals(in index: Int) async throws {
         var last: Int64 = 0
         while true {
@@ -45,7 +46,7 @@ extension Realm {
         }
     }
 
-    /// Once or twice, it is the same.
+    /// Completes an arrival. A repeated call has no effect.
     func settle(arrival row: Row) async throws {
         let number = try row.integer("customer_id")
         let values: [SQLValue] = [
@@ -64,9 +65,10 @@ extension Realm {
         }
     }
 
-    /// Who has the name: one question with one cluster, else the home is
-    /// asked who, and the customer's cluster all about them. Where nobody has
-    /// it, a cluster is asked all the same, so that the time tells nothing.
+    /// Finds the customer with a sign-in name. With one cluster this is one
+    /// query. Otherwise the home returns the number, and the customer's cluster
+    /// the facts. For an unknown name a cluster is queried too, so that the
+    /// time does not reveal whether the name exists.
     func customer(named name: String) async throws -> Row? {
         let key = SQLValue.text(Self.signInKey(name))
         if clusters.isOne {

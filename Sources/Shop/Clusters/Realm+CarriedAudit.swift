@@ -3,12 +3,13 @@
 import Commerce
 import Storage
 
-/// What is changed of a customer is written into the audit of the customer's
-/// cluster, in the commit that changes it. The home's audit is the realm's:
-/// what others have is carried there, each entry once, and gets the number of
-/// its arrival, so that who reads on from a number misses none.
+/// Brings the audit entries of other clusters to the home. A change of a
+/// customer is recorded in the audit of the customer's cluster, in the commit
+/// that makes it. The realm's audit is the home's. Each entry is carried there
+/// once and gets a number by its arrival, so that a reader who continues from a
+/// number misses none.
 extension Realm {
-    /// Entries that one commit carries.
+    /// The number of entries that one commit carries.
     private static let auditPage: Int64 = 200
 
     func carryAudit(from index: Int) async throws {
@@ -30,7 +31,7 @@ extension Realm {
             let entries = try rows.map(AuditEntry.init(_:))
             let values: [SQLValue] = [.text(mark), .integer(carried), .integer(last)]
             try await home.write { writing in
-                // Another process may have carried them meanwhile.
+                // Another process may have carried them in the meantime.
                 guard try writing.first(Statement.Clustering.setCarried, values) != nil else {
                     return
                 }

@@ -4,32 +4,32 @@ import Commerce
 import Storage
 
 extension Realm {
-    /// Where everything is that is no customer's.
+    /// The database of everything that does not belong to a customer.
     var home: any Storage { clusters.home }
 
-    /// Where a customer's facts are, all of them.
+    /// The database with all facts of a customer.
     func storage(of customer: CustomerID) -> any Storage { clusters.of(customer) }
 
-    /// Reads what is a customer's.
+    /// Reads from the customer's database.
     func read<Answer: Sendable>(
         of customer: CustomerID, _ body: @escaping @Sendable (any Reading) throws -> Answer
     ) async throws -> Answer { try await storage(of: customer).read(body) }
 
-    /// Reads what is nobody's: what is administered, names, and the audit.
+    /// Reads from the home: what is administered, names, and the audit.
     func readHouse<Answer: Sendable>(
         _ body: @escaping @Sendable (any Reading) throws -> Answer
     ) async throws -> Answer { try await home.read(body) }
 
-    /// Commercial time as a customer's cluster has it.
+    /// The commercial time on a customer's cluster.
     func now(for customer: CustomerID) async throws -> Timestamp {
         let wall = ports.wall.now
         return try await read(of: customer) { try Self.now($0, wall: wall) }
     }
 
-    /// Opens the home, makes what a new one lacks, and the others. One that
-    /// cannot be reached is left to whoever needs it, but by a realm with a
-    /// seed, whose numbers would come again; one that is not the one it was
-    /// throws ``StorageFault`` `otherClusters`.
+    /// Opens the home, creates what a new one lacks, and opens the others. A
+    /// cluster that cannot be reached is opened later when it is needed, except
+    /// by a realm with a seed, whose numbers could repeat. Throws
+    /// ``StorageFault`` `otherClusters` if a cluster is not the original one.
     static func openClusters(_ row: RealmRow, _ ports: StorePorts) async throws -> Clusters {
         let map: BucketMap
         do { map = try ports.places.buckets() } catch {
@@ -54,7 +54,7 @@ extension Realm {
         }
     }
 
-    /// Answers the marks of the other clusters.
+    /// Creates the home's rows. Returns the marks of the other clusters.
     private static func makeHome(
         _ row: RealmRow, _ map: BucketMap, in home: any Storage, _ ports: StorePorts
     ) async throws -> [String] {
@@ -112,12 +112,12 @@ extension Realm {
         }
     }
 
-    /// Whether it may be another time.
+    /// Whether a later attempt may succeed.
     static func isAway(_ fault: StorageFault) -> Bool {
         [.unavailable, .busy, .outcomeUnknown].contains(fault.code)
     }
 
-    /// Rings for whoever works on the customer's cluster.
+    /// Rings the bell of the worker on the customer's cluster.
     func ring(_ customer: CustomerID) {
         bells[clusters.map.cluster(of: customer.value)].ring()
     }

@@ -4,11 +4,11 @@ import Commerce
 import Storage
 import StoreWire
 
-/// Writes to house rows, which are the home's, and their way to the others.
+/// Copies the home's house rows to the other clusters.
 extension Realm {
-    /// Brings the home's house rows to all other clusters, at the same time. One
-    /// that cannot be reached gets them later, from whoever works here; the log
-    /// says so.
+    /// Copies the home's house rows to all other clusters, concurrently. A
+    /// cluster that cannot be reached receives them later from a worker. This
+    /// is logged.
     func bringHouse() async {
         if clusters.isOne { return }
         await withDiscardingTaskGroup { group in
@@ -26,7 +26,7 @@ extension Realm {
         }
     }
 
-    /// Nothing is read but two revisions where nothing was changed.
+    /// If nothing has changed, only two revisions are read.
     static func bringHouse(from home: any Storage, to far: any Storage) async throws {
         let there = try await houseRevision(far)
         let here = try await houseRevision(home)

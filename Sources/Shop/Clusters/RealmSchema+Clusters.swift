@@ -3,9 +3,9 @@
 import Storage
 
 extension RealmSchema {
-    /// `buckets` is what this database has of its realm; null: everything.
-    /// `cluster` is the mark that the home gave another cluster at its birth.
-    /// Each change of house rows raises `house_revision`.
+    /// `buckets`: what this database has of its realm; null for everything.
+    /// `cluster`: the mark that the home gave another cluster when it was
+    /// founded. Each change of house rows raises `house_revision`.
     static let clusterTables = [
         "ALTER TABLE realm ADD COLUMN house_revision INTEGER NOT NULL DEFAULT 0",
         "ALTER TABLE realm ADD COLUMN buckets TEXT",
@@ -13,8 +13,9 @@ extension RealmSchema {
         clusters, arrivals,
     ]
 
-    /// The generation that the last reset made: what a cluster has of an older
-    /// one goes. Generations are also raised where nothing is to go.
+    /// The generation that the last reset made. A cluster with an older one
+    /// deletes what happened to its customers. Other events also raise the
+    /// generation, without a deletion.
     static let resetColumns = [
         "ALTER TABLE realm ADD COLUMN reset_generation INTEGER NOT NULL DEFAULT 0",
         """
@@ -22,9 +23,9 @@ extension RealmSchema {
         """,
     ]
 
-    /// At home: the others. `founded_at` is null until the cluster is known
-    /// to have its mark; `audit_carried` is the last of its audit that the
-    /// home has.
+    /// At the home: the other clusters. `founded_at` is null until the cluster
+    /// is known to have its mark. `audit_carried` is the last entry of its
+    /// audit that the home has.
     private static let clusters = """
         CREATE TABLE clusters (
             cluster TEXT NOT NULL PRIMARY KEY,
@@ -34,7 +35,7 @@ extension RealmSchema {
         ) STRICT
         """
 
-    /// At home: customers whose name is taken and whose row has still to be
+    /// At the home: customers whose name is taken, and whose row is still to be
     /// written on their own cluster.
     private static let arrivals = """
         CREATE TABLE arrivals (
