@@ -4,15 +4,15 @@ import Commerce
 import Storage
 public import StoreWire
 
-/// Apps made and changed while the store runs, each change audited.
+/// Creates and changes apps while the store runs. Each change is audited.
 extension Realm {
-    /// One app. Refusal: `bundleIdUnknown`.
+    /// Returns one app. Refusal: `bundleIdUnknown`.
     public func appSummary(_ bundleID: String) async throws -> AppSummary {
         try await app(bundleID).summary
     }
 
-    /// Makes an app that sells nothing yet. Refusals, in order:
-    /// `bundleIdInvalid`, those of ``changeApp(_:_:_:)``, `appExists`.
+    /// Creates an app without products. Refusals, in order: `bundleIdInvalid`,
+    /// those of ``changeApp(_:_:_:)``, `appExists`.
     public func createApp(
         _ request: CreateAppRequest, _ context: RequestContext
     ) async throws -> AppSummary {
@@ -27,7 +27,8 @@ extension Realm {
             .text(request.bundleId), .optional(made.appAppleId), .optional(made.name),
             .optional(made.storefront), .optional(made.locale),
             .boolean(made.purchasesEnabled ?? true),
-            // Production sells its first product with a version of the app.
+            // Production sells an app's first product together with a version
+            // of the app.
             .boolean(!isProduction),
         ]
         let isMade = try await house(.catalogue, context) { house in
@@ -72,7 +73,8 @@ extension Realm {
         return try await appSummary(bundleID)
     }
 
-    /// The app's shared secret; nil before one was made. Refusal: `bundleIdUnknown`.
+    /// Returns the app's shared secret. Nil until one is generated. Refusal:
+    /// `bundleIdUnknown`.
     public func sharedSecret(_ bundleID: String) async throws -> SharedSecret {
         _ = try await app(bundleID)
         let row = try await readHouse {
@@ -82,8 +84,8 @@ extension Realm {
             bundleId: bundleID, sharedSecret: try row?.optionalText("shared_secret"))
     }
 
-    /// Makes another shared secret; the one before is worth nothing from now
-    /// on. Refusal: `bundleIdUnknown`.
+    /// Generates another shared secret. The former one is invalid from then on.
+    /// Refusal: `bundleIdUnknown`.
     public func makeSharedSecret(
         _ bundleID: String, _ context: RequestContext
     ) async throws -> SharedSecret {
@@ -122,9 +124,9 @@ extension Realm {
         field: "bundleId", rule: "1 to 155 letters, digits, `-` and `.`",
         remedy: "give one such as `com.example.app`")
 
-    /// Why a device of a storefront gets a product, or does not; the first
-    /// reason in the order of ``Offering``. Refusals: `bundleIdUnknown`,
-    /// `storefrontUnknown`.
+    /// Returns whether a device in a storefront is offered a product, or the
+    /// first reason why not, in the order of ``Offering``. Refusals:
+    /// `bundleIdUnknown`, `storefrontUnknown`.
     public func why(
         _ id: String, bundleID: String, storefront: String?
     ) async throws -> ProductAnswer {
@@ -163,7 +165,7 @@ extension Realm {
 }
 
 extension Offering {
-    /// The word for it on the wire.
+    /// The name on the wire.
     fileprivate var word: String {
         switch self {
         case .unknown: "unknown"
@@ -180,10 +182,11 @@ extension Offering {
 }
 
 extension AppChange {
-    /// Stands for none in what the audit says; no app's number.
+    /// Represents a missing number in the audit. It is not a valid number of an
+    /// app.
     private static let noNumber: Int64 = 0
 
-    /// What was, of the fields that it names.
+    /// Returns the present values of the fields that this change names.
     fileprivate func naming(_ row: Row) throws -> AppChange {
         AppChange(
             appAppleId: appAppleId == nil
@@ -195,7 +198,7 @@ extension AppChange {
                 ? nil : try row.boolean("purchases_enabled"))
     }
 
-    /// What the audit says.
+    /// The text for the audit.
     fileprivate var words: String {
         [
             name.map { "name \($0)" },

@@ -4,19 +4,21 @@ import Commerce
 import Storage
 public import StoreWire
 
-/// Versions of apps, and what comes with them; each change is audited.
+/// Versions of apps and the products that are submitted with them. Each change
+/// is audited.
 extension Realm {
-    /// How many products come with one version.
+    /// The most products in one version.
     static let versionProductsMax = 100
 
-    /// An app's versions, oldest first. Refusals: `textInvalid`, `bundleIdUnknown`.
+    /// Returns an app's versions, oldest first. Refusals: `textInvalid`,
+    /// `bundleIdUnknown`.
     public func appVersions(_ bundleID: String) async throws -> AppVersionList {
         _ = try await app(bundleID)
         return AppVersionList(
             versions: try await readHouse { try Self.versions(of: bundleID, $0) })
     }
 
-    /// Makes a version, which waits. Refusals, in order: `bundleIdUnknown`,
+    /// Creates a version, which waits. Refusals, in order: `bundleIdUnknown`,
     /// `versionInvalid`, `tooManyEntries`, `versionExists`, those of products
     /// as in ``changeAppVersion(_:bundleID:_:_:)``.
     public func createAppVersion(
@@ -43,8 +45,8 @@ extension Realm {
         }
     }
 
-    /// Changes what comes with a version, or puts it into customers' hands,
-    /// where it stays. Refusals, in order: `bundleIdUnknown`, `stateUnknown`,
+    /// Changes the products of a version, or makes it available to customers
+    /// permanently. Refusals, in order: `bundleIdUnknown`, `stateUnknown`,
     /// `tooManyEntries`, `versionUnknown`, `versionLive`, `productIdUnknown`.
     public func changeAppVersion(
         _ version: String, bundleID: String, _ change: AppVersionChange,
@@ -76,7 +78,8 @@ extension Realm {
         }
     }
 
-    /// One commit behind the catalogue's line, with what was and what is.
+    /// Makes one commit behind the catalogue's lock, with the old and new
+    /// values for the audit.
     private func alterVersions(
         _ bundleID: String, _ deed: String, _ version: String, _ context: RequestContext,
         _ change: @escaping @Sendable (any Writing) throws -> Void
@@ -161,7 +164,7 @@ extension Realm {
 }
 
 extension AppVersionSummary {
-    /// What the audit says.
+    /// The text for the audit.
     fileprivate var words: String {
         "\(state); products \(products.isEmpty ? "none" : products.joined(separator: " "))"
     }

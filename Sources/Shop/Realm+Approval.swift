@@ -4,10 +4,10 @@ import Commerce
 import Storage
 public import StoreWire
 
-/// Ask to Buy: who asks, what waits, and the answers.
+/// Ask to Buy: the waiting purchases and the answers to them.
 extension Realm {
-    /// Purchases, customer by customer, a page at a time. Refusals, in
-    /// order: `stateUnknown`, `cursorInvalid`.
+    /// Returns a page of purchases, ordered by customer. Refusals, in order:
+    /// `stateUnknown`, `cursorInvalid`.
     public func listPurchases(
         state: String? = nil, after: String? = nil, limit: Int = operatorPageMax
     ) async throws -> PurchaseRecords {
@@ -27,9 +27,9 @@ extension Realm {
             next: isFull ? rows.last.map { "\($0.key.customer)/\($0.key.subject)" } : nil)
     }
 
-    /// Answers a payment that waits for approval, and returns what became of
-    /// it. The first answer counts: the same again says the same. Refusals, in
-    /// order: `answerUnknown`, `uuidInvalid`, `purchaseNotFound`,
+    /// Answers a payment that waits for approval, and returns its new state.
+    /// The first answer counts. The same answer again gets the same result.
+    /// Refusals, in order: `answerUnknown`, `uuidInvalid`, `purchaseNotFound`,
     /// `purchaseAmbiguous`, `approvalAnswered`.
     public func answerApproval(
         _ purchaseID: String, _ request: AnswerApprovalRequest, _ context: RequestContext
@@ -85,7 +85,7 @@ extension Realm {
         return purchase
     }
 
-    /// Where a page starts: `customer/app/purchase` of the row before.
+    /// The start of a page: `customer/app/purchase` of the row before.
     private static func place(_ after: String?) throws -> [SQLValue] {
         guard let after else { return [.integer(0), .text(""), .text("")] }
         let parts = after.split(separator: "/", omittingEmptySubsequences: false)
@@ -104,7 +104,7 @@ extension Realm {
 }
 
 extension PurchaseRow {
-    /// As operators see it.
+    /// The purchase for operators.
     var record: PurchaseRecord {
         var record = PurchaseRecord(
             purchaseId: key.purchaseID.value, customerId: key.customer.description,
@@ -124,7 +124,7 @@ extension PurchaseRow {
 }
 
 extension PurchaseKey {
-    /// In the order of an operator's list.
+    /// Whether it comes before another in an operator's list.
     fileprivate func isBefore(_ other: PurchaseKey) -> Bool {
         if customer != other.customer { return customer.value < other.customer.value }
         if bundleID != other.bundleID { return bundleID.value.isBefore(other.bundleID.value) }

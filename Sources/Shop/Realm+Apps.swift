@@ -5,16 +5,16 @@ import Storage
 public import StoreWire
 
 extension Realm {
-    /// The realm's apps, by bundle id.
+    /// Returns the realm's apps, ordered by bundle id.
     public func appSummaries() async throws -> [AppSummary] {
         try await loadShelf().apps.values.sorted { $0.bundleID.value < $1.bundleID.value }
             .map(\.summary)
     }
 
-    /// Says where an app's notifications go from now on; nil: nowhere. What
-    /// is sold while there is no URL is owed to nobody, also when one is set
-    /// later; what was owed before and not delivered goes to the new one.
-    /// Refusals, in order: `textInvalid`, `textTooLong`,
+    /// Sets the URL for an app's notifications. Nil means that it receives
+    /// none. Sales without a URL owe no notification, even if a URL is set
+    /// later. Notifications that were owed before and not delivered are sent to
+    /// the new URL. Refusals, in order: `textInvalid`, `textTooLong`,
     /// `notificationUrlInvalid`, `bundleIdUnknown`.
     @discardableResult
     public func setNotificationURL(

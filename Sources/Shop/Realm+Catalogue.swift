@@ -7,9 +7,9 @@ import StoreWire
 /// An app whose products a realm sells.
 public struct AppDescription: Hashable, Sendable {
     public var bundleID: BundleID
-    /// The app's number; when missing, the one its catalogue tells.
+    /// The app's number. If missing, the one in its catalogue.
     public var appID: Int64?
-    /// For operators; the bundle id when missing.
+    /// A name for operators. If missing, the bundle id.
     public var name: String?
 
     public init(bundleID: BundleID, appID: Int64? = nil, name: String? = nil) {
@@ -19,18 +19,18 @@ public struct AppDescription: Hashable, Sendable {
     }
 }
 
-/// A catalogue to be sold, and all that its files say beside it.
+/// A catalogue with the other contents of its files.
 public struct CatalogueImport: Hashable, Sendable {
     public var catalogue: Catalogue
-    /// The file's switches; nil leaves the app's as they are.
+    /// The file's settings. Nil leaves the app's settings unchanged.
     public var settings: SandboxSettings?
-    /// What an overlay says of products; others keep their listings.
+    /// The listings in the overlay. Other products keep theirs.
     public var listings: [ProductID: Listing]
-    /// The files themselves, so that they can be given back.
+    /// The files themselves, so that they can be exported again.
     public var original: CatalogueOriginal?
-    /// Subscription groups, in the file's order.
+    /// The subscription groups, in the order of the file.
     public var groups: [SubscriptionGroup] = []
-    /// Levels and offers; a subscription without is on the highest level.
+    /// Levels and offers. A subscription without them is on the highest level.
     public var terms: [ProductID: SubscriptionTerms] = [:]
 
     public init(
@@ -44,7 +44,7 @@ public struct CatalogueImport: Hashable, Sendable {
     }
 }
 
-/// A catalogue file as it came.
+/// A catalogue file as it was imported.
 public struct CatalogueOriginal: Hashable, Sendable {
     public let name: String
     public let file: [UInt8]
@@ -58,23 +58,25 @@ public struct CatalogueOriginal: Hashable, Sendable {
 }
 
 extension Realm {
-    /// Products of one app; far more than a store's rules let an app have.
+    /// The most products of one app, far more than Apple allows.
     static let productsMax = 10_000
 
-    /// Puts an app and all it sells, as by a file of that catalogue.
+    /// Stores an app with its products, like an import of a file with this
+    /// catalogue.
     public func putCatalogue(_ catalogue: Catalogue, app: AppDescription) async throws {
         try await importCatalogue(
             CatalogueImport(catalogue), app: app,
             RequestContext(requestID: "start", actor: "server"))
     }
 
-    /// Puts an app and what its catalogue file says. Products that an earlier
-    /// file named and this one does not are withdrawn from sale, never
-    /// deleted; those made by an operator stay; those that were removed stay
-    /// removed, and are answered. In production an app that is new waits for a
-    /// version of it, as one made by ``createApp(_:_:)`` does. Refusals, in order: `bundleIdInvalid`,
-    /// `tooManyProducts`, `storefrontUnknown`, `productIdInvalid`, `textInvalid`, `priceInvalid`,
-    /// `productIdTwice`, `groupIdInvalid`, in production `productTypeFixed`.
+    /// Stores an app with the contents of its catalogue file. Products that
+    /// were in an earlier file and are not in this one are withdrawn from sale,
+    /// never deleted. Products that an operator created stay. Removed products
+    /// stay removed, and those in the file are returned. In production a new
+    /// app waits for a version, like one made by ``createApp(_:_:)``. Refusals,
+    /// in order: `bundleIdInvalid`, `tooManyProducts`, `storefrontUnknown`,
+    /// `productIdInvalid`, `textInvalid`, `priceInvalid`, `productIdTwice`,
+    /// `groupIdInvalid`, in production `productTypeFixed`.
     @discardableResult
     public func importCatalogue(
         _ catalogue: CatalogueImport, app: AppDescription, _ context: RequestContext
@@ -95,14 +97,14 @@ extension Realm {
         return removed
     }
 
-    /// Whether an app has begun to sell: in production with the first version
-    /// of it that an approved product came with, in a sandbox from the start.
-    /// Refusal: `bundleIdUnknown`.
+    /// Whether an app has begun to sell: in production when a version goes live
+    /// that an approved product was submitted with, in a sandbox from the
+    /// start. Refusal: `bundleIdUnknown`.
     public func hasBegunToSell(_ bundleID: String) async throws -> Bool {
         try await app(bundleID).release.hasSold
     }
 
-    /// The apps of this realm and how many products each has.
+    /// Returns the apps of this realm.
     public func apps() async throws -> [AppDescription] {
         let shelf = try await loadShelf()
         return shelf.apps.values.sorted { $0.bundleID.value < $1.bundleID.value }.map {

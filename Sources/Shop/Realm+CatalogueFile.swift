@@ -3,25 +3,26 @@
 public import Commerce
 import Storage
 
-/// What an app sells now, beside the file that it came from.
+/// The present catalogue of an app, and the file from which it was imported.
 public struct StoredCatalogue: Sendable {
     public let appName: String
-    /// Whether the realm is one of production.
+    /// Whether the realm is a production realm.
     public let isProduction: Bool
-    /// On sale, drafts included; neither withdrawn nor removed.
+    /// The products that are neither withdrawn nor removed, including drafts.
     public let catalogue: Catalogue
     public let listings: [ProductID: Listing]
     public let settings: SandboxSettings
-    /// Nil where no file was ever imported.
+    /// Nil if no file was ever imported.
     public let original: CatalogueOriginal?
     public let imageIDs: [String]
-    /// Those that a file or an operator has told; nil where nobody has.
+    /// The groups that a file or an operator has set. Nil if there are none.
     public let groups: [SubscriptionGroup]?
     public let terms: [ProductID: SubscriptionTerms]
 }
 
 extension Realm {
-    /// What an app sells now, and its file. Refusal: `bundleIdUnknown`.
+    /// Returns an app's present catalogue with its file. Refusal:
+    /// `bundleIdUnknown`.
     public func storedCatalogue(bundleID: String) async throws -> StoredCatalogue {
         let app = try await app(bundleID)
         let bundle = SQLValue.text(bundleID)
@@ -52,7 +53,8 @@ extension Realm {
                 ? nil : app.groups.filter { app.toldGroups.contains($0.id) }, terms: app.terms)
     }
 
-    /// An app of this realm. Refusals: `textInvalid`, `bundleIdUnknown`.
+    /// Returns an app of this realm. Refusals: `textInvalid`,
+    /// `bundleIdUnknown`.
     func app(_ bundleID: String) async throws -> Shelf.App {
         try Edge.text(bundleID, "bundleId")
         guard let app = try await loadShelf().apps[BundleID(bundleID)] else {

@@ -5,12 +5,12 @@ import Storage
 public import StoreWire
 
 extension Realm {
-    /// Clears a sandbox customer's history, in one commit: purchases and what
-    /// was sold; what waits is declined. The customer stays, with sessions and devices,
-    /// which hear of it; no number that went is given again. Notifications
-    /// that were signed stay and are sent; those that were not go with their
-    /// transactions. Refusals, in order: `sandboxOnly`, `customerNotFound`,
-    /// `chargesOwed`.
+    /// Deletes a sandbox customer's history in one commit: purchases and
+    /// transactions. Waiting payments are declined. The customer, its sessions
+    /// and its devices stay, and the devices are informed. Deleted numbers are
+    /// not reused. Signed notifications stay and are sent, unsigned ones are
+    /// deleted with their transactions. Refusals, in order: `sandboxOnly`,
+    /// `customerNotFound`, `chargesOwed`.
     public func clearHistory(
         ofCustomer customerID: String, _ context: RequestContext
     ) async throws -> HistoryCleared {
@@ -72,7 +72,8 @@ extension Realm {
 }
 
 extension Statement {
-    /// What goes with a customer's history, behind the customer's line.
+    /// Statements for deleting a customer's history, behind the customer's
+    /// line.
     enum Clearing {
         static let facts = Statement(
             "clearing.facts", [.integer, .text],
@@ -96,7 +97,8 @@ extension Statement {
             "clearing.purchases", [.integer],
             "DELETE FROM purchases WHERE customer_id = $1 AND state <> 'waiting'")
 
-        /// Kept, so that a device that asks again is not sold to anew.
+        /// The row is kept, so that a device that asks again does not buy
+        /// again.
         static let decline = Statement(
             "clearing.decline", [.integer, .integer],
             """
@@ -112,7 +114,8 @@ extension Statement {
         static let dueWork = Statement(
             "clearing.dueWork", [.integer], "DELETE FROM due_work WHERE customer_id = $1")
 
-        /// Those whose bytes are kept need no transaction any more.
+        /// Signed notifications no longer need their transaction, so their
+        /// errands stay.
         static let errands = Statement(
             "clearing.errands", [.integer],
             """

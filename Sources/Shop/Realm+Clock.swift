@@ -5,19 +5,21 @@ import Storage
 public import StoreWire
 
 extension Realm {
-    /// The range that a clock may visit: the certificates are valid in it.
+    /// The start of a clock's range, in which the certificates are valid.
     static let clockEarliest = Timestamp(milliseconds: 946_684_800_000)
     static let clockLatest = RealmClock.latest
 
-    /// The realm's commercial time.
+    /// Returns the realm's commercial time.
     public func clock() async throws -> ClockDescription {
         described(try await readHouse { try Self.clock($0) })
     }
 
-    /// Moves a sandbox's clock or changes its speed, and returns when what fell due on the way has
-    /// happened; notifications of it may still be under way. Wall time, and with it every token and
-    /// session, stays as it is. The audit tells it, from what to what. Refusals, in order: `sandboxOnly`,
-    /// `clockMoveUnclear`, `clockRateInvalid`, `clockBackwards`, `clockOutOfRange`.
+    /// Moves a sandbox's clock or changes its speed. Returns when the work that
+    /// fell due by then is done; its notifications may still be under way. Wall
+    /// time, and with it every token and session, does not change. The audit
+    /// records the old and the new clock. Refusals, in order: `sandboxOnly`,
+    /// `clockMoveUnclear`, `clockRateInvalid`, `clockBackwards`,
+    /// `clockOutOfRange`.
     public func moveClock(
         _ request: MoveClockRequest, _ context: RequestContext
     ) async throws -> ClockDescription {
@@ -36,7 +38,8 @@ extension Realm {
         if isBack { for index in clusters.all.indices { await bringForwardQuietly(in: index) } }
         wakeWorkers()
         do { _ = try await workDue() } catch {
-            // The clock has moved; whoever works here does what fell due.
+            // The clock has been moved. A worker will do the rest of the due
+            // work.
             ports.log(.error, "due work was not done", context, ["fault": "\(error)"])
         }
         let described = described(moved)
@@ -44,7 +47,7 @@ extension Realm {
         return described
     }
 
-    /// The clock as it is, behind the line of those who change it.
+    /// Reads the clock and locks it against other changes.
     static func holdClock(_ writing: any Writing) throws -> RealmClock {
         guard let row = try writing.first(Statement.Realms.holdClock) else {
             throw StorageFault(.malformedRow, "the realm has no row")
@@ -52,7 +55,7 @@ extension Realm {
         return try ClockRow(row, hasLastEvent: false).clock
     }
 
-    /// Behind the line of those who change the clock; the audit says how.
+    /// Changes the clock, behind its lock, and writes the audit entry.
     static func setClock(
         from before: RealmClock, to clock: RealmClock, _ house: HouseLine
     ) throws {
@@ -126,7 +129,8 @@ extension Realm {
             remedy: "send 1 for real time, 1440 for a day a minute")
     }
 
-    /// A century either way: what lies beyond would leave the range anyway.
+    /// Rejects more than a century, because that would be outside the clock's
+    /// range anyway.
     private static func checked(_ milliseconds: Int64, _ field: String) throws -> Int64 {
         guard milliseconds.magnitude <= 3_200_000_000_000 else { throw outOfRange(field) }
         return milliseconds
@@ -141,7 +145,8 @@ extension Realm {
 }
 
 extension RealmClock {
-    /// What the audit says: the instant that the clock was at, and how it went on.
+    /// The text for the audit: the clock's time at the change, and how it
+    /// continued.
     fileprivate func words(wall: Timestamp) -> String {
         let speed = rate == 1 ? "" : ", \(rate) times as fast as the machine's"
         return standsAt == nil

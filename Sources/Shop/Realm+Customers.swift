@@ -4,11 +4,12 @@ import Commerce
 import Storage
 public import StoreWire
 
-/// Customers made, changed and listed by operators, each change audited.
+/// Customers, which operators create, change and list. Each change is audited.
 extension Realm {
-    /// Makes a customer. Refusals, in order: `textEmpty`, `textInvalid`,
+    /// Creates a customer. Refusals, in order: `textEmpty`, `textInvalid`,
     /// `textTooLong`, `emailInvalid`, `storefrontUnknown`, in production
-    /// `sandboxOnly`, `passwordMissing` and `passwordTooShort`, `customerExists`.
+    /// `sandboxOnly`, `passwordMissing` and `passwordTooShort`,
+    /// `customerExists`.
     public func createCustomer(
         _ request: CreateCustomerRequest,
         _ context: RequestContext = RequestContext(requestID: "none", actor: "server")
@@ -49,8 +50,8 @@ extension Realm {
         return try summary(inserted, shelf: try await loadShelf())
     }
 
-    /// Customers in the order of their numbers, `limit` at a time, beyond the
-    /// customer whose number is `after`.
+    /// Returns up to `limit` customers with numbers above `after`, ordered by
+    /// number.
     public func listCustomers(
         after: String? = nil, limit: Int = operatorPageMax
     ) async throws -> [CustomerSummary] {
@@ -66,11 +67,11 @@ extension Realm {
             .prefix(Int(Self.limit(limit))).map { try summary($0.row, shelf: shelf) }
     }
 
-    /// Changes a customer and what they may do; purchases asked for before stay as
-    /// they are. A new password ends every session of the customer. Refusals,
-    /// in order: `emailInvalid`, `storefrontUnknown`, in production
-    /// `sandboxOnly`, those of a password, `textEmpty`, `textInvalid` and
-    /// `textTooLong`, `customerNotFound`; this one first where the number is none.
+    /// Changes a customer and the customer's rights. Earlier purchases do not
+    /// change. A new password ends every session of the customer. Refusals, in
+    /// order: `emailInvalid`, `storefrontUnknown`, in production `sandboxOnly`,
+    /// those of a password, `textEmpty`, `textInvalid` and `textTooLong`,
+    /// `customerNotFound` (first, if the id is not a number).
     public func changeCustomer(
         _ customerID: String, _ request: ChangeCustomerRequest,
         _ context: RequestContext = RequestContext(requestID: "none")
@@ -132,7 +133,7 @@ extension Realm {
         return try await passwordHash(changedTo: password)
     }
 
-    /// Nil where nothing is changed.
+    /// Nil if the password is not changed.
     func passwordHash(changedTo password: String?) async throws -> String? {
         guard let password else { return nil }
         try Edge.name(password, "password", bytesMax: Passwords.bytesMax)
@@ -169,7 +170,7 @@ extension Realm {
     }
 }
 
-/// A customer about to be made.
+/// A customer that is about to be created.
 private struct NewCustomer: Sendable {
     let request: CreateCustomerRequest
     let number: Int64
@@ -181,7 +182,7 @@ private struct NewCustomer: Sendable {
         self.passwordHash = passwordHash
     }
 
-    /// In the order of `Customers.insert`.
+    /// The values in the order of `Customers.insert`.
     func values(at now: Timestamp) -> [SQLValue] {
         [
             .integer(number), .text(request.name), .optional(request.storefront),
@@ -193,7 +194,7 @@ private struct NewCustomer: Sendable {
 }
 
 extension CreateCustomerRequest {
-    /// What the audit says; never a password.
+    /// The text for the audit. Never a password.
     fileprivate var words: String {
         let change = ChangeCustomerRequest(
             email: email, canMakePayments: canMakePayments ?? true, asksToBuy: asksToBuy,
@@ -204,7 +205,7 @@ extension CreateCustomerRequest {
 }
 
 extension ChangeCustomerRequest {
-    /// What the audit says; never a password.
+    /// The text for the audit. Never a password.
     fileprivate var words: String {
         Self.words([
             email.map { $0.isEmpty ? "no address" : "address \($0)" },
@@ -214,7 +215,7 @@ extension ChangeCustomerRequest {
         ])
     }
 
-    /// What was, of the fields that it names.
+    /// Returns the present values of the fields that this change names.
     fileprivate func words(before row: Row) throws -> String {
         let address = try row.optionalText("email").map { "address \($0)" } ?? "no address"
         let hadPassword = try row.optionalText("password_hash") != nil

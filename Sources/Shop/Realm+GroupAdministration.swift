@@ -4,19 +4,20 @@ import Commerce
 import Storage
 public import StoreWire
 
-/// Subscription groups made, renamed and removed; each change is audited.
+/// Creates, renames and removes subscription groups. Each change is audited.
 extension Realm {
-    /// How many groups an app has: far more than anybody tells apart.
+    /// The most groups of an app.
     static let groupsMax = 1000
 
-    /// An app's groups. Refusals: `textInvalid`, `bundleIdUnknown`.
+    /// Returns an app's groups. Refusals: `textInvalid`, `bundleIdUnknown`.
     public func groups(_ bundleID: String) async throws -> GroupList {
         let app = try await app(bundleID)
         return GroupList(groups: app.groups.map { app.record($0) })
     }
 
-    /// Makes a group that is empty. Refusals, in order: `bundleIdUnknown`,
-    /// `groupIdInvalid`, `textEmpty`, `textTooLong`, `tooManyEntries`, `groupExists`.
+    /// Creates an empty group. Refusals, in order: `bundleIdUnknown`,
+    /// `groupIdInvalid`, `textEmpty`, `textTooLong`, `tooManyEntries`,
+    /// `groupExists`.
     public func createGroup(
         _ request: CreateGroupRequest, bundleID: String, _ context: RequestContext
     ) async throws -> GroupRecord {
@@ -48,8 +49,8 @@ extension Realm {
         }
     }
 
-    /// Changes what a group is called. Refusals, in order:
-    /// `bundleIdUnknown`, `textEmpty`, `textTooLong`, `groupUnknown`.
+    /// Changes a group's names. Refusals, in order: `bundleIdUnknown`,
+    /// `textEmpty`, `textTooLong`, `groupUnknown`.
     public func changeGroup(
         _ id: String, bundleID: String, _ change: GroupChange, _ context: RequestContext
     ) async throws -> GroupRecord {
@@ -64,7 +65,7 @@ extension Realm {
             if let words = change.localizations {
                 group.localizations = words.map { Localization($0) }
             }
-            // One that only its members named gets a row.
+            // A group that only its members name does not have a row yet.
             _ = try writing.first(
                 Statement.Groups.insert,
                 try group.values(bundleID: bundleID, place: Self.lastPlace, isFromFile: false))
@@ -74,7 +75,7 @@ extension Realm {
         }
     }
 
-    /// Removes a group that is empty. Refusals, in order: `bundleIdUnknown`,
+    /// Removes an empty group. Refusals, in order: `bundleIdUnknown`,
     /// `groupUnknown`, `groupNotEmpty`.
     public func removeGroup(
         _ id: String, bundleID: String, _ context: RequestContext
@@ -96,7 +97,8 @@ extension Realm {
         }
     }
 
-    /// One commit behind the catalogue's line, with what was and what is.
+    /// Makes one commit behind the catalogue's lock, with the old and new
+    /// values for the audit.
     private func alterGroup(
         _ deed: String, _ id: String, _ bundleID: String, _ context: RequestContext,
         _ change: @escaping @Sendable (any Writing) throws -> Void
@@ -115,7 +117,7 @@ extension Realm {
             group ?? SubscriptionGroup(id: id, referenceName: id, localizations: [], products: []))
     }
 
-    /// A group of a row, or one that only its members name.
+    /// Returns a group from its row, or one that only its members name.
     private static func group(
         _ id: String, of bundleID: String, _ reading: any Reading
     ) throws -> StoredGroup? {

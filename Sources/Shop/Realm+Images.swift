@@ -3,13 +3,13 @@
 import Commerce
 import Storage
 
-/// Images that show an app's products; each change is audited.
+/// Images of an app's products. Each change is audited.
 extension Realm {
-    /// The largest image of a product, in bytes.
+    /// The size of the largest image, in bytes.
     public static let imageBytesMax = 8 * 1024 * 1024
 
-    /// Keeps an image of an app, in place of one of the same id. Refusals, in
-    /// order: `bundleIdUnknown`, `imageIdInvalid`, `imageInvalid`.
+    /// Stores an image of an app, or replaces the one with the same id.
+    /// Refusals, in order: `bundleIdUnknown`, `imageIdInvalid`, `imageInvalid`.
     public func putImage(
         _ imageID: String, bundleID: String, _ bytes: [UInt8], _ context: RequestContext
     ) async throws {
@@ -33,10 +33,10 @@ extension Realm {
         }
     }
 
-    /// Takes an image of an app away, unless something uses it. The store keeps
-    /// catalogue files unread: `namedBy` answers, for people, where the app's
-    /// files name the image. It may be asked again where the catalogue changes
-    /// meanwhile. Refusals, in order: `bundleIdUnknown`, `imageIdInvalid`,
+    /// Deletes an image of an app if nothing uses it. The store does not read
+    /// catalogue files, so `namedBy` returns where the app's files refer to the
+    /// image, as text. It is called again if the catalogue changes in the
+    /// meantime. Refusals, in order: `bundleIdUnknown`, `imageIdInvalid`,
     /// `imageUnknown`, `imageInUse`, `catalogueBusy`.
     public func deleteImage(
         _ imageID: String, bundleID: String, _ context: RequestContext,
@@ -59,10 +59,10 @@ extension Realm {
             remedy: "try again")
     }
 
-    /// How often a deletion looks again who uses the image.
+    /// How often a deletion checks the uses of the image.
     private static let imageTriesMax = 5
 
-    /// An image's bytes. Refusals, in order: `bundleIdUnknown`,
+    /// Returns an image's bytes. Refusals, in order: `bundleIdUnknown`,
     /// `imageIdInvalid`, `imageUnknown`.
     public func image(_ imageID: String, bundleID: String) async throws -> [UInt8] {
         _ = try await app(bundleID)
@@ -92,18 +92,18 @@ extension Realm {
     }
 }
 
-/// The commit that deletes an image: runs perhaps twice.
+/// The commit that deletes an image. May run twice.
 private struct ImageDeletion: Sendable {
-    /// More are counted, not named.
+    /// Further users are counted and not named.
     static let namedUsersMax = 10
 
     let bundleID: String
     let imageID: String
     let users: [String]
-    /// The catalogue's, of which `users` are true.
+    /// The catalogue's revision for which `users` was determined.
     let revision: Int64
 
-    /// Left, with false, where the catalogue is another by now.
+    /// Leaves with false if the catalogue has changed since.
     func write(_ house: HouseLine) throws -> Ending<Bool> {
         let writing = house.writing
         let key: [SQLValue] = [.text(bundleID), .text(imageID)]
@@ -135,7 +135,7 @@ private struct ImageDeletion: Sendable {
 }
 
 extension Shelf.App {
-    /// The products that an image shows, withdrawn ones too, for people.
+    /// The products that an image shows, including withdrawn ones, as text.
     fileprivate func products(shownBy image: String) -> [String] {
         listings.filter { $0.value.state != .removed && $0.value.images.contains(image) }
             .map { "product `\($0.key)`" }.sorted()

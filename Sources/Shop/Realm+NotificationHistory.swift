@@ -8,19 +8,18 @@ public import StoreWire
 import StrictJSON
 
 extension Realm {
-    /// Notifications on one page of the history.
+    /// The most notifications on one page of the history.
     static let notificationPage = 20
-    /// How far back the history can be asked for.
+    /// How far back the history can be requested.
     static let historyMilliseconds: Int64 = 180 * 86_400_000
 
-    /// The calling merchant's notifications that were tried at least once,
-    /// oldest first: `POST /inApps/v1/notifications/history`. `body` is the
-    /// JSON of a ``NotificationHistoryRequest``; a page's token goes with the
-    /// body it was given for.
+    /// Returns the calling merchant's notifications that were attempted at
+    /// least once, oldest first: `POST /inApps/v1/notifications/history`.
+    /// `body` is the JSON of a ``NotificationHistoryRequest``. A page's token
+    /// is valid only with the body for which it was issued.
     ///
-    /// Throws ``AppleRefusal``, in order: 401 without a body, 4000000,
-    /// 4000015, 4000016, 4000013, 4000012, 4000019, 4000018, 4000006,
-    /// 4000014, 4040010.
+    /// Throws ``AppleRefusal``, in order: 401 without a body, 4000000, 4000015,
+    /// 4000016, 4000013, 4000012, 4000019, 4000018, 4000006, 4000014, 4040010.
     public func notificationHistory(
         _ body: [UInt8], paginationToken: String?, bearer: String?
     ) async throws -> NotificationHistoryResponse {
@@ -51,7 +50,8 @@ extension Realm {
             }, paginationToken: next?.token(of: question))
     }
 
-    /// Whose transaction it is; any of a customer's stands for the customer.
+    /// Returns the customer of a transaction. Any transaction identifies its
+    /// customer.
     private func customer(of transaction: Int64?, _ bundleID: BundleID) async throws -> Int64? {
         guard let transaction else { return nil }
         let row = try await clusters.of(number: transaction).read {
@@ -64,16 +64,16 @@ extension Realm {
     }
 }
 
-/// A question about the history that keeps every rule.
+/// A request for the history, after all checks.
 private struct HistoryQuestion: Sendable {
     let start: Timestamp
-    /// Inclusive, never after now.
+    /// Inclusive, and never after now.
     let end: Timestamp
     let type: String?
     let subtype: String?
     let transaction: Int64?
     let onlyFailures: Bool
-    /// Tells one body from another, so that a token is used with its own.
+    /// Identifies the body, so that a token is used only with its own.
     let digest: String
 
     init(_ body: [UInt8], now: Timestamp) throws {
@@ -117,7 +117,7 @@ private struct HistoryQuestion: Sendable {
 }
 
 extension DecodingError {
-    /// The field at fault, where the path names one.
+    /// The field at fault, if the coding path names one.
     fileprivate var field: String? {
         switch self {
         case .typeMismatch(_, let context), .valueNotFound(_, let context),
@@ -128,7 +128,7 @@ extension DecodingError {
     }
 }
 
-/// Behind which notification a page begins, and of which question.
+/// The notification after which a page begins, and the digest of its request.
 private struct HistoryCursor: Sendable {
     let signedAt: Timestamp
     let uuid: String

@@ -3,12 +3,13 @@
 import Commerce
 public import StoreWire
 
-/// Offers of subscriptions, added and removed; each change is audited.
+/// Adds and removes offers of subscriptions. Each change is audited.
 extension Realm {
-    /// Offers of one kind of one subscription.
+    /// The most offers of one kind of one subscription.
     static let offersMax = 100
 
-    /// A subscription's offers, by kind. Refusals: `bundleIdUnknown`, `productIdUnknown`.
+    /// Returns a subscription's offers, by kind. Refusals: `bundleIdUnknown`,
+    /// `productIdUnknown`.
     public func offers(_ product: String, bundleID: String) async throws -> OfferList {
         let app = try await app(bundleID)
         let id = ProductID(product)
@@ -16,8 +17,8 @@ extension Realm {
         return OfferList(offers: app.terms[id].map(\.offerRecords) ?? [])
     }
 
-    /// Adds an offer. Refusals, in order: `bundleIdUnknown`, those of the
-    /// offer itself (`offerKindUnknown`, `offerIdInvalid`, `textEmpty`,
+    /// Adds an offer. Refusals, in order: `bundleIdUnknown`, those of the offer
+    /// itself (`offerKindUnknown`, `offerIdInvalid`, `textEmpty`,
     /// `textTooLong`, `paymentModeUnknown`, `periodInvalid`, `priceInvalid`,
     /// `billingPlanUnknown`, `eligibilityInvalid`), `productIdUnknown`,
     /// `productRemoved`, `notASubscription`, `termsUnknown`,
@@ -38,8 +39,8 @@ extension Realm {
         return made
     }
 
-    /// Removes an offer; what was sold under it stays. Refusals, in order:
-    /// `bundleIdUnknown`, `offerKindUnknown`, `productIdUnknown`,
+    /// Removes an offer. Earlier sales with it do not change. Refusals, in
+    /// order: `bundleIdUnknown`, `offerKindUnknown`, `productIdUnknown`,
     /// `productRemoved`, `notASubscription`, `termsUnknown`, `offerUnknown`.
     public func removeOffer(
         _ name: String, kind: String, product: String, bundleID: String,
@@ -64,7 +65,7 @@ extension Realm {
     }
 }
 
-/// An offer that keeps every rule that needs no subscription.
+/// An offer that satisfies every rule that does not need the subscription.
 private struct OfferDraft: Sendable {
     let kind: OfferKind
     private let request: OfferRecord
@@ -112,7 +113,8 @@ private struct OfferDraft: Sendable {
 
     var name: String { offer(Period(1, .month)).name(as: kind) }
 
-    /// Refusals: `offerPeriodOfAnother`, `offerExists`, `tooManyEntries`.
+    /// Returns the terms with this offer. Refusals: `offerPeriodOfAnother`,
+    /// `offerExists`, `tooManyEntries`.
     func added(to terms: SubscriptionTerms) throws -> SubscriptionTerms {
         guard mode != .payAsYouGo || period == nil || period == terms.period else {
             throw Refusal(

@@ -5,10 +5,10 @@ import Storage
 public import StoreWire
 
 extension Realm {
-    /// How many entries one answer of the operator's verbs holds at most.
+    /// The most entries in one answer to an operator.
     public static let operatorPageMax = 1000
 
-    /// Transactions, customer by customer in the order of their commits.
+    /// Returns a page of transactions, ordered by customer and then by commit.
     /// Refusal: `cursorInvalid`.
     public func listTransactions(
         bundleID: String? = nil, customer: String? = nil, after: String? = nil,
@@ -65,7 +65,7 @@ extension Realm {
 }
 
 extension TransactionFacts {
-    /// In the order of an operator's list.
+    /// Whether it comes before another in an operator's list.
     fileprivate func isBefore(_ other: TransactionFacts) -> Bool {
         (customer.value, revision, id.value) < (
             other.customer.value, other.revision, other.id.value

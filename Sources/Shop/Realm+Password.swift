@@ -6,11 +6,12 @@ import Foundation
 import Storage
 import StoreWire
 
-/// Passwords tried at signing in.
+/// Tries passwords at sign-in.
 extension Realm {
-    /// Whether a password is right, whether or not there is such a customer:
-    /// both take as long, and are limited alike. A right one whose hash was made
-    /// at another cost is hashed again. Refusals: `tooManyAttempts`, `passwordsBusy`.
+    /// Whether a password is right. Existing and unknown customers take the
+    /// same time and have the same limits. A right password whose hash has
+    /// another cost is hashed again. Refusals: `tooManyAttempts`,
+    /// `passwordsBusy`.
     func tryPassword(
         _ password: String, of name: String, _ row: Row?, device: String,
         _ context: RequestContext
@@ -29,9 +30,10 @@ extension Realm {
         return isRight
     }
 
-    /// Whether the device has signed in to the account before, and the hash of
-    /// some customer, always the same for a name while customers stay as they are:
-    /// an unknown name then has a cost as often as known ones have it.
+    /// Returns whether the device has signed in to the account before, and the
+    /// hash of an arbitrary customer. The hash depends on the name, and stays
+    /// the same while customers do not change. So an unknown name has each cost
+    /// as often as known ones do.
     private func knowledge(
         of key: String, _ row: Row?, device: String
     ) async throws -> (hasSignedIn: Bool, decoy: String?) {
@@ -46,14 +48,14 @@ extension Realm {
         }
     }
 
-    /// The number of no customer, the same for the same name, so that asking
-    /// for an unknown name costs what asking for a known one does.
+    /// Returns a number that no customer has. It depends on the name, so that a
+    /// query for an unknown name costs as much as one for a known name.
     static func nobody(_ key: String) -> Int64 {
         key.utf8.reduce(Int64(7)) { ($0 &* 31 &+ Int64($1)) & 0xFFFF }
     }
 
-    /// Hashes a right password anew, unless it was changed meanwhile. What
-    /// fails here is tried again at the next sign-in.
+    /// Hashes a right password again, unless it was changed in the meantime. If
+    /// this fails, the next sign-in tries again.
     private func renew(
         _ stored: String, _ password: String, _ row: Row, _ context: RequestContext
     ) async {

@@ -4,11 +4,11 @@ import Commerce
 import Storage
 public import StoreWire
 
-/// Products made, changed and removed while the store runs; each change is
-/// in the audit, in the commit that makes it.
+/// Creates, changes and removes products while the store runs. Each change is
+/// audited in the commit that makes it.
 extension Realm {
-    /// An app's products by id, drafts and withdrawn ones too, `limit` at a
-    /// time. Refusals: `textInvalid`, `bundleIdUnknown`.
+    /// Returns up to `limit` of an app's products, ordered by id, including
+    /// drafts and withdrawn ones. Refusals: `textInvalid`, `bundleIdUnknown`.
     public func listProducts(
         bundleID: String, after: String? = nil, limit: Int = operatorPageMax
     ) async throws -> ProductRecords {
@@ -21,7 +21,7 @@ extension Realm {
             next: ids.count > limit ? page.last : nil)
     }
 
-    /// One product. Refusals: `bundleIdUnknown`, `productIdUnknown`.
+    /// Returns one product. Refusals: `bundleIdUnknown`, `productIdUnknown`.
     public func productRecord(_ id: String, bundleID: String) async throws -> ProductRecord {
         guard let record = try await app(bundleID).record(ProductID(id)) else {
             throw Self.unknownProduct
@@ -29,7 +29,7 @@ extension Realm {
         return record
     }
 
-    /// Makes a product. Refusals, in order: `bundleIdUnknown`,
+    /// Creates a product. Refusals, in order: `bundleIdUnknown`,
     /// `productIdInvalid`, `productTypeUnknown`, `periodInvalid`, those of
     /// ``changeProduct(_:bundleID:_:_:)``, `productIdSpent`.
     public func createProduct(
@@ -71,11 +71,10 @@ extension Realm {
         return try await productRecord(request.productId, bundleID: bundleID)
     }
 
-    /// Changes what is said of a product. Refusals, in order:
-    /// `bundleIdUnknown`, `productIdUnknown`, `productRemoved`,
-    /// `stateUnknown`, `textTooLong`, `priceInvalid`, `storefrontUnknown`,
-    /// `imageIdInvalid`, `levelInvalid`, `notASubscription`, `termsUnknown`,
-    /// `productIncomplete`.
+    /// Changes a product. Refusals, in order: `bundleIdUnknown`,
+    /// `productIdUnknown`, `productRemoved`, `stateUnknown`, `textTooLong`,
+    /// `priceInvalid`, `storefrontUnknown`, `imageIdInvalid`, `levelInvalid`,
+    /// `notASubscription`, `termsUnknown`, `productIncomplete`.
     public func changeProduct(
         _ id: String, bundleID: String, _ change: ProductChange, _ context: RequestContext
     ) async throws -> ProductRecord {
@@ -84,8 +83,9 @@ extension Realm {
         }
     }
 
-    /// Removes a product for good: its id is spent, and what was sold of it
-    /// stays. Refusals: `bundleIdUnknown`, `productIdUnknown`, `productRemoved`.
+    /// Removes a product permanently. Its id cannot be reused, and earlier
+    /// sales do not change. Refusals: `bundleIdUnknown`, `productIdUnknown`,
+    /// `productRemoved`.
     public func removeProduct(
         _ id: String, bundleID: String, _ context: RequestContext
     ) async throws {
@@ -96,7 +96,8 @@ extension Realm {
         }
     }
 
-    /// One commit: read behind the catalogue's line, changed, written, audited.
+    /// Makes one commit behind the catalogue's lock: reads, changes, writes and
+    /// audits.
     func alter(
         _ id: String, _ bundleID: String, _ deed: String, _ context: RequestContext,
         _ change: @escaping @Sendable (ProductDraft) throws -> ProductDraft
@@ -133,7 +134,7 @@ extension Realm {
         return try await productRecord(id, bundleID: bundleID)
     }
 
-    /// Behind every product of a file.
+    /// After every product of a file.
     static let lastPlace = 1_000_000
 
     static let unknownProduct = Refusal(
@@ -146,7 +147,7 @@ extension Realm {
 }
 
 extension Shelf.App {
-    /// A product as operators see it.
+    /// Returns a product for operators.
     func record(_ id: ProductID) -> ProductRecord? {
         guard let product = byID[id] else { return nil }
         let listing = listings[id] ?? Listing()

@@ -4,9 +4,9 @@ import Commerce
 public import StoreWire
 
 extension Realm {
-    /// The products of the session's app that are asked for, in the order of
-    /// asking, each once. Refusals: `tooManyIds`, `textInvalid`, in a sandbox
-    /// that is told to `simulatedError`.
+    /// Returns the requested products of the session's app, in the order of the
+    /// request, each once. Refusals: `tooManyIds`, `textInvalid`, and
+    /// `simulatedError` in a sandbox that is configured for it.
     public func products(
         _ request: ProductsRequest, _ session: DeviceSession, _ context: RequestContext
     ) async throws -> ProductsResponse {
@@ -49,8 +49,8 @@ extension Realm {
             remedy: "switch the simulated error off")
     }
 
-    /// A sandbox tells its developer why; production tells nobody what is in
-    /// the making.
+    /// Returns the reason for an id without a product. A sandbox explains it to
+    /// the developer. Production does not reveal unpublished products.
     private static func invalid(
         _ id: String, _ offering: Offering, _ shelf: Shelf, _ bundleID: BundleID
     ) -> InvalidProduct {
@@ -70,7 +70,7 @@ extension Realm {
 }
 
 extension Offering {
-    /// A sentence for those who make the catalogue.
+    /// A sentence for the editors of the catalogue.
     var words: String {
         switch self {
         case .unknown: "there is no product of this id"
@@ -88,7 +88,7 @@ extension Offering {
 }
 
 extension Product {
-    /// How a customer of the session's storefront sees the product.
+    /// Returns the product as a customer in the session's storefront sees it.
     func described(for session: DeviceSession) -> ProductDescription {
         let words = localization(for: session.locale)
         let currency = session.storefront.currency.code
@@ -102,7 +102,7 @@ extension Product {
 }
 
 extension ProductType {
-    /// The word for it in signed transactions.
+    /// The name in signed transactions.
     /// [Apple's page](https://developer.apple.com/documentation/appstoreserverapi/type)
     var name: String {
         switch self {

@@ -5,13 +5,13 @@ import Storage
 public import StoreWire
 
 extension Realm {
-    /// Buys, under a purchase id that the device made. Asked again with the
-    /// same contents it answers the same, signed afresh, and charges nobody
-    /// twice. What the store refuses to sell is an answer with the state
-    /// `refused`; thrown are, in order: `uuidInvalid`, `textInvalid`,
+    /// Buys under a purchase id that the device generated. A repeated call with
+    /// the same contents returns the same answer, newly signed, and does not
+    /// charge again. If the store refuses to sell, the answer has the state
+    /// `refused`. Throws, in order: `uuidInvalid`, `textInvalid`,
     /// `textTooLong`, `priceInvalid`, `currencyInvalid`, `sessionUnknown`,
-    /// `sessionEnded`, `purchaseIdReused`, `replacedNotRefused`. The commit
-    /// proves the session anew: it may be one of a moment ago.
+    /// `sessionEnded`, `purchaseIdReused`, `replacedNotRefused`. `session` may
+    /// be a recent one, because the commit verifies it again.
     public func purchase(
         _ id: String, _ request: PurchaseRequest, _ session: DeviceSession,
         _ context: RequestContext
@@ -31,7 +31,7 @@ extension Realm {
         return try await response(outcome, commit.payment.productID, session)
     }
 
-    /// The payment that a request spells.
+    /// Returns the payment in a request.
     private func payment(_ request: PurchaseRequest) throws -> Payment {
         try Edge.text(request.productId, "productId")
         if let username = request.applicationUsername {
@@ -48,7 +48,7 @@ extension Realm {
             simulatesAskToBuy: !isProduction && request.simulatesAskToBuyInSandbox == true)
     }
 
-    /// A purchase's commits, with everything drawn that they may need.
+    /// Returns a purchase's commits, with everything drawn that they may need.
     private func commit(
         _ key: PurchaseKey, _ payment: Payment, _ session: DeviceSession
     ) async throws -> PurchaseCommit {
@@ -64,15 +64,15 @@ extension Realm {
             wall: ports.wall.now, leases: leases)
     }
 
-    /// Takes back the number of a purchase that came to an end without it:
-    /// what was sold before, or is not sold, draws none. Not called after a
-    /// fault, for then nobody knows what was written.
+    /// Gives back the number of a purchase that did not use it, because it was
+    /// sold before or is not sold. Not called after a fault, because then it is
+    /// unknown what was written.
     func giveBackUnused(_ commit: PurchaseCommit, _ outcome: PurchaseOutcome) {
         if case .sold(let sold) = outcome.state, sold.value == commit.transactionNumber { return }
         giveBack(commit.transactionNumber)
     }
 
-    /// The first commit, or what an earlier one left.
+    /// Makes the first commit, or returns what an earlier one left.
     private func ask(
         _ commit: PurchaseCommit, _ context: RequestContext
     ) async throws -> PurchaseOutcome {
@@ -83,7 +83,7 @@ extension Realm {
         return ending.answer
     }
 
-    /// Tells those who wait, after a commit holds.
+    /// Wakes waiting requests and workers after a successful commit.
     func committed(_ outcome: PurchaseOutcome, _ key: PurchaseKey, _ context: RequestContext) {
         wake(key.customer)
         if outcome.owesWork { ring(key.customer) }
@@ -108,7 +108,8 @@ extension Realm {
         case .refused(let refusal):
             response.refusal = refusal.wireError
             if refusal == .priceChanged {
-                // What is shown next is what is sold now, in the storefront of now.
+                // The next payment sheet shows what is sold now, in the present
+                // storefront.
                 let session = try await asOfNow(session)
                 let shelf = try await loadShelf(for: session.customer)
                 response.product = shelf.offered(
@@ -123,7 +124,7 @@ extension Realm {
 }
 
 extension PurchaseRefusal {
-    /// The refusal as a device hears it.
+    /// The refusal in a device's answer.
     var wireError: WireError {
         let (message, field, rule, remedy) = words
         return WireError(

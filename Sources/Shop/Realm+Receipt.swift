@@ -5,7 +5,7 @@ import SignedData
 import Storage
 import StoreWire
 
-/// A receipt, or word that the device's own copy still holds.
+/// A receipt, or the information that the device's own copy is still valid.
 public enum ReceiptAnswer: Hashable, Sendable {
     case unchanged(etag: String)
     /// PKCS#7 in DER.
@@ -13,10 +13,10 @@ public enum ReceiptAnswer: Hashable, Sendable {
 }
 
 extension Realm {
-    /// The receipt of the session's customer and app, for the session's
-    /// device. It is built when asked for: stored records, one signature.
-    /// `ifNoneMatch` is what an earlier answer gave as `etag`, as HTTP writes
-    /// it; then nothing is built where nothing was changed.
+    /// Returns the receipt of the session's customer and app, for the session's
+    /// device. It is built on request from stored records, with one signature.
+    /// `ifNoneMatch` is the `etag` of an earlier answer, in the format of HTTP.
+    /// If nothing has changed since, no receipt is built.
     public func receipt(
         ifNoneMatch: String?, _ session: DeviceSession, _ context: RequestContext
     ) async throws -> ReceiptAnswer {
@@ -53,12 +53,13 @@ extension Realm {
     }
 
     /// Changes with every commit of the customer, and when the realm or its
-    /// copy is another.
+    /// generation changes.
     private func etag(revision: Int64, _ session: DeviceSession) -> String {
         "\"\(description.id).\(session.generation).\(revision)\""
     }
 
-    /// The header `If-None-Match`: a list, or `*`; weak marks say the same.
+    /// Compares with the header `If-None-Match`: a list, or `*`. Weak tags
+    /// match too.
     private static func matches(_ header: String, _ etag: String) -> Bool {
         header.split(separator: ",").contains { entry in
             var entry = entry.drop { $0 == " " }

@@ -5,16 +5,16 @@ import Storage
 public import StoreWire
 
 extension Store {
-    /// Takes what happened to a sandbox's customers out of it: purchases,
-    /// transactions, sessions, devices, notifications, what is owed and what
-    /// falls due. Accounts, apps, catalogue, server keys, settings, clock and
-    /// audit stay. The realm has a new generation, by which devices know that
-    /// they must read anew, and no number comes again.
+    /// Deletes what happened to a sandbox's customers: purchases, transactions,
+    /// sessions, devices, notifications, errands and due work. Accounts, apps,
+    /// catalogue, server keys, settings, clock and audit stay. The realm gets a
+    /// new generation, so that devices read everything again, and no number is
+    /// reused.
     ///
-    /// One commit: whoever asks meanwhile is answered before it or after it.
-    /// Customers of another cluster lose theirs a moment later, in one commit too.
-    /// The realm's audit reports it in that commit, the store's after it, at the
-    /// next start at the latest (``ResetNote``).
+    /// This is one commit, so every other request runs before or after it. Rows
+    /// on other clusters are deleted a moment later, in one commit for each
+    /// cluster. The realm's audit entry is in the commit. The store's audit
+    /// entry follows, at the next start at the latest (``ResetNote``).
     /// Refusals, in order: `realmNotFound`, `realmIsProduction`,
     /// `processorIsOwed`.
     public func resetRealm(
@@ -54,8 +54,8 @@ extension Realm {
         return reset
     }
 
-    /// The home's commit, under a generation of its own. Where another reset
-    /// was quicker, it is made again under another.
+    /// Makes the home's commit with a new generation. If another reset was
+    /// faster, tries again with another generation.
     private func resetHome(
         _ elsewhere: ClearedRows, _ context: RequestContext,
         _ announce: (ResetNote) async throws -> Void
@@ -72,14 +72,15 @@ extension Realm {
                 realm: description.name, generation: generation, who: context.actor, wall: wall,
                 drawn: seededNext, elsewhere: elsewhere)
             let reset = try await home.writeOrLeave { try commit.write($0) }
-            // Another reset was first: this one has to be announced again.
+            // Another reset was first, so this one must be announced again.
             if let reset = reset.answer { return reset }
         }
     }
 
-    /// The other clusters are cleared by the commits that bring them the new
-    /// generation. All must answer, and owe no processor, before it is made;
-    /// counted is what is there at that moment.
+    /// Counts the rows on other clusters. Those are deleted by the commits that
+    /// bring the new generation to them. Before it is made, all clusters must
+    /// answer and must not owe the processor anything. The counts are those of
+    /// this moment.
     private func clearedElsewhere() async throws -> ClearedRows {
         guard !clusters.isOne else { return ClearedRows() }
         let counts = try await clusters.readAll { reading in
@@ -98,18 +99,18 @@ extension Realm {
         remedy: "ask again when the processor has answered, or make another realm")
 }
 
-/// What a reset writes: runs inside one commit, perhaps twice.
+/// The writes of a reset. Runs in one commit, possibly twice.
 private struct ResetCommit: Sendable {
     let realm: String
     let generation: Int64
     let who: String
     let wall: Timestamp
-    /// Where a seeded realm goes on in this process.
+    /// The next counts of a seeded realm in this process.
     let drawn: [IDKind: Int64]
     /// What other clusters are about to lose.
     let elsewhere: ClearedRows
 
-    /// Nil where another reset has made a generation that is not before this one.
+    /// Nil if another reset has made this generation or a later one.
     func write(_ writing: any Writing) throws -> Ending<RealmReset?> {
         let cleared = try ClearedRows.clear(writing, drawn: drawn) + elsewhere
         guard
@@ -127,7 +128,7 @@ private struct ResetCommit: Sendable {
     }
 }
 
-/// What a reset took out of one database.
+/// What a reset deletes from one database.
 struct ClearedRows: Sendable {
     var purchases: Int64 = 0
     var transactions: Int64 = 0
@@ -152,12 +153,12 @@ struct ClearedRows: Sendable {
         return sum
     }
 
-    /// Takes it out, but where a charge is owed. `drawn`: where a seeded
-    /// realm goes on in this process.
+    /// Deletes, unless a charge is owed. `drawn`: the next counts of a seeded
+    /// realm in this process.
     static func clear(
         _ writing: any Writing, drawn: [IDKind: Int64] = [:]
     ) throws -> ClearedRows {
-        // Whoever writes for a customer now is waited for, or waits.
+        // Waits for running writes for customers, and makes later ones wait.
         try writing.execute(Statement.Resets.takeLines, [])
         if try writing.first(Statement.Resets.processorErrand) != nil {
             throw Realm.processorIsOwed
@@ -168,8 +169,8 @@ struct ClearedRows: Sendable {
         return cleared
     }
 
-    /// Numbers whose rows go are not given out again, also not by a seeded
-    /// realm, which finds out from its rows where to go on.
+    /// Stores the next numbers, so that those of deleted rows are not reused. A
+    /// seeded realm otherwise determines its next numbers from its rows.
     private static func markNumbers(
         _ writing: any Writing, _ drawn: [IDKind: Int64]
     ) throws {
@@ -185,10 +186,10 @@ struct ClearedRows: Sendable {
 }
 
 extension Statement {
-    /// What a reset of a realm writes.
+    /// Statements of a reset.
     enum Resets {
-        /// What happened to customers, or is owed because of it. Every table
-        /// of a realm is here or in ``kept``.
+        /// What happened to customers, or is owed because of it. Every table of
+        /// a realm is here or in ``kept``.
         static let clear = [
             Statement("resets.notificationAttempts", [], "DELETE FROM notification_attempts"),
             Statement("resets.notifications", [], "DELETE FROM notifications"),
@@ -202,7 +203,7 @@ extension Statement {
             Statement("resets.transactions", [], "DELETE FROM transactions"),
         ]
 
-        /// What somebody has set up.
+        /// What an operator or a merchant has set up.
         static let kept = [
             "realm", "apps", "products", "catalogue_files", "catalogue_images", "audit",
             "server_keys", "customers", "sign_in_names", "number_marks", "subscription_groups",
@@ -211,7 +212,7 @@ extension Statement {
 
         static let cleared = clear.map { String($0.sql.dropFirst("DELETE FROM ".count)) }
 
-        /// Every customer's line at once.
+        /// Locks every customer's line.
         static let takeLines = Statement(
             "resets.takeLines", [], "UPDATE customers SET revision = revision + 1")
 
@@ -227,7 +228,7 @@ extension Statement {
                 (SELECT count(*) FROM sessions) AS sessions
             """)
 
-        /// Answers where no other reset was quicker.
+        /// Returns a row if no other reset was faster.
         static let newGeneration = Statement(
             "resets.newGeneration", [.integer],
             """
@@ -254,7 +255,8 @@ extension Statement {
 }
 
 extension RealmSchema {
-    /// The next number of each kind, where rows that told it are gone.
+    /// The next number of each kind, because the rows that determined it were
+    /// deleted.
     static let numberMarks = """
         CREATE TABLE number_marks (
             kind INTEGER NOT NULL PRIMARY KEY,
@@ -264,6 +266,6 @@ extension RealmSchema {
 }
 
 extension RealmReset {
-    /// What the audit says there was.
+    /// The text for the audit about the deleted rows.
     fileprivate var words: String { "\(purchases) purchases, \(transactions) transactions" }
 }

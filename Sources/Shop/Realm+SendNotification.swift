@@ -6,23 +6,23 @@ import Storage
 import StoreWire
 import StrictJSON
 
-/// A notification about to be sent: signed, kept, and addressed.
+/// A notification that is ready to be sent: signed, stored and addressed.
 struct ReadyNotification: Sendable {
     let customer: CustomerID
     let cause: String
     let uuid: String
     let url: String
     let signedPayload: String
-    /// Attempts written down before this one.
+    /// The number of recorded attempts before this one.
     let attemptsBefore: Int
-    /// Commercial time of this attempt.
+    /// The commercial time of this attempt.
     let now: Timestamp
 
     func body() throws -> [UInt8] {
         try StrictJSON.encode(ResponseBodyV2(signedPayload: signedPayload))
     }
 
-    /// Writes down how this attempt ended.
+    /// Records the result of this attempt.
     func record(_ delivery: Delivery, _ writing: any Writing) throws {
         let key: [SQLValue] = [.integer(customer.value), .text(cause)]
         try writing.execute(
@@ -37,14 +37,14 @@ struct ReadyNotification: Sendable {
     }
 }
 
-/// What one attempt came to.
+/// The result of one attempt.
 struct NotificationAttempt: Sendable {
     let outcome: ErrandReport.Outcome
-    /// Nil where nothing was sent.
+    /// Nil if nothing was sent.
     var ready: ReadyNotification?
     var delivery: Delivery?
 
-    /// Writes down how it ended.
+    /// Records the result.
     func record(_ writing: any Writing) throws {
         guard let ready, let delivery else { return }
         try ready.record(delivery, writing)
@@ -52,8 +52,8 @@ struct NotificationAttempt: Sendable {
 }
 
 extension Realm {
-    /// Sends a notification once. What it came to is still to be recorded, in
-    /// the commit that settles the work.
+    /// Sends a notification once. The result must still be recorded, in the
+    /// commit that settles the errand.
     func attemptNotification(
         _ cause: String, of customer: CustomerID, by courier: any Courier
     ) async throws -> NotificationAttempt {
@@ -70,7 +70,8 @@ extension Realm {
         ]
         if let status = delivery.status { facts["status"] = "\(status)" }
         let isDelivered = delivery.result == .success
-        // Ended by our own end: no attempt of the merchant's server to answer.
+        // The attempt ended because this process is stopping. It does not count
+        // as an attempt.
         if !isDelivered { try Task.checkCancellation() }
         ports.log(isDelivered ? .info : .warning, "notification", nil, facts)
         let next = notificationRetries.next(
@@ -80,14 +81,14 @@ extension Realm {
             ready: ready, delivery: delivery)
     }
 
-    /// When a notification of this realm that failed is tried again.
+    /// The pauses before further attempts of this realm's notifications.
     var notificationRetries: RetryTimetable {
         isProduction ? .productionNotifications : .sandboxNotifications
     }
 
-    /// Signs a notification at its first attempt and keeps what was signed;
-    /// gives the same bytes ever after. Nil where there is nothing to send:
-    /// it was delivered, or its app wants none any more.
+    /// Signs a notification at its first attempt and stores it. Later attempts
+    /// get the same bytes. Nil if there is nothing to send, because it was
+    /// delivered, or its app no longer receives notifications.
     func readyNotification(
         _ cause: String, of customer: CustomerID
     ) async throws -> ReadyNotification? {

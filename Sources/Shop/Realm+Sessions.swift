@@ -5,14 +5,14 @@ import Foundation
 import Storage
 public import StoreWire
 
-/// Sessions after signing in: proven with every request, listed, ended.
+/// Sessions after sign-in: verifies, lists and ends them.
 extension Realm {
-    /// How exact `lastUsedDate` is: a session in use is written down again
-    /// after this, not with every request.
+    /// The precision of `lastUsedDate`: a session's use is recorded again only
+    /// after this time, and not with every request.
     static let sessionTouchSeconds: Int64 = 3600
 
-    /// The session that a token proves. Refusals: `sessionUnknown`, also when
-    /// it has expired by wall time; `sessionEnded`.
+    /// Returns the session of a token. Refusals: `sessionUnknown`, also if it
+    /// has expired by wall time; `sessionEnded`.
     public func session(token: String) async throws -> DeviceSession {
         guard let token = SessionToken(token) else { throw Self.sessionUnknown }
         let key: [SQLValue] = [.integer(token.customer.value), .blob(token.hash)]
@@ -26,7 +26,8 @@ extension Realm {
         let used = Timestamp(milliseconds: try row.integer("used_at"))
         let isOld = used.adding(seconds: Self.sessionTouchSeconds) <= now
         if isOld || used > now.adding(seconds: Self.sessionTouchSeconds) {
-            // A note for operators: where it cannot be written, the request goes on.
+            // This is information for operators. If it cannot be written, the
+            // request continues.
             try? await storage.write { writing in
                 try writing.execute(
                     Statement.Sessions.touch, key + [.integer(now.milliseconds)])
@@ -35,8 +36,9 @@ extension Realm {
         return session
     }
 
-    /// The session that a token proves, or proved a moment ago: only for a use
-    /// case whose commit proves it anew. Refusals: those of ``session(token:)``.
+    /// Returns the session of a token, possibly from memory if it was verified
+    /// recently. Use it only for a use case whose commit verifies the session
+    /// again. Refusals: those of ``session(token:)``.
     public func recentSession(token text: String) async throws -> DeviceSession {
         if let token = SessionToken(text),
             let session = recentSessions.session(token, at: ports.wall.now),
@@ -47,7 +49,8 @@ extension Realm {
         return try await session(token: text)
     }
 
-    /// The session as the database has it now; as it was where it has ended.
+    /// Returns the session as the database has it now. If it has ended, returns
+    /// it unchanged.
     func asOfNow(_ session: DeviceSession) async throws -> DeviceSession {
         let key: [SQLValue] = [.integer(session.customer.value), .blob(session.tokenHash)]
         let row = try await read(of: session.customer) {
@@ -57,8 +60,8 @@ extension Realm {
             ?? session
     }
 
-    /// Proves a session by columns that a commit has read behind the
-    /// customer's line, so that nobody ends it meanwhile.
+    /// Verifies a session by columns that a commit has read behind the
+    /// customer's line, so that it cannot be ended at the same time.
     static func prove(_ row: Row, at wall: Timestamp) throws {
         guard let expires = try row.optionalInteger("session_expires_at"),
             expires > wall.milliseconds
@@ -66,8 +69,8 @@ extension Realm {
         guard try row.optionalInteger("session_ended_at") == nil else { throw sessionEnded }
     }
 
-    /// Whether a session is still good, asked where something is read or
-    /// written for it.
+    /// Whether a session is valid, read in the transaction that reads or writes
+    /// for it.
     static func isValid(
         _ session: DeviceSession, at wall: Timestamp, _ reading: any Reading
     ) throws -> Bool {
@@ -79,8 +82,8 @@ extension Realm {
             ]) != nil
     }
 
-    /// Sessions that have not expired, ended ones too, customer by customer,
-    /// a page at a time. Refusal: `cursorInvalid`.
+    /// Returns a page of sessions that have not expired, including ended ones,
+    /// ordered by customer. Refusal: `cursorInvalid`.
     public func listSessions(
         customer: String? = nil, after: String? = nil, limit: Int = operatorPageMax
     ) async throws -> SessionList {
@@ -104,8 +107,8 @@ extension Realm {
             next: isFull ? sessions.last?.sessionId : nil)
     }
 
-    /// Ends a session. A device that waits within it is answered at once.
-    /// Ending it again changes nothing. Refusal: `sessionNotFound`.
+    /// Ends a session. A waiting request of it is answered at once. A repeated
+    /// call has no effect. Refusal: `sessionNotFound`.
     public func endSession(
         _ sessionID: String, _ context: RequestContext
     ) async throws -> SessionsEnded {
@@ -150,7 +153,7 @@ extension Realm {
         return SessionsEnded(ended: ended)
     }
 
-    /// Behind the customer's line; answers how many it ended.
+    /// Ends sessions behind the customer's line. Returns how many.
     static func endSessions(
         of customer: Int64, _ first: [UInt8] = SessionPlace.lowest,
         _ last: [UInt8] = SessionPlace.highest, at wall: Timestamp, _ writing: any Writing
@@ -183,8 +186,9 @@ extension Realm {
     }
 }
 
-/// Where a session stands among all: its customer's number, and the first
-/// bytes of its token's hash, by which nobody can sign in. `CUSTOMER-16 digits`.
+/// The place of a session in the list: its customer's number and the first
+/// bytes of its token's hash, which are of no use for signing in. `CUSTOMER-16
+/// digits`.
 private struct SessionPlace {
     static let shownBytes = 8
     static let lowest = [UInt8](repeating: 0, count: SessionToken.hashBytes)
@@ -202,7 +206,7 @@ private struct SessionPlace {
         self.shown = shown
     }
 
-    /// The hashes that begin like it lie between these.
+    /// The range of the hashes that begin with these bytes.
     var first: [UInt8] { shown + Self.lowest.dropFirst(shown.count) }
     var last: [UInt8] { shown + Self.highest.dropFirst(shown.count) }
 

@@ -4,8 +4,8 @@ import Commerce
 public import StoreWire
 
 extension Realm {
-    /// How this sandbox behaves for an app. Refusals: those of a production
-    /// realm, which has no switches, `sandboxOnly`; `textInvalid`,
+    /// Returns the settings of this sandbox for an app. Refusals: `sandboxOnly`
+    /// in a production realm, which has no settings; `textInvalid`,
     /// `bundleIdUnknown`.
     public func settings(bundleID: String) async throws -> AppSettings {
         guard !isProduction else {

@@ -5,14 +5,13 @@ import Storage
 import StoreWire
 
 extension Realm {
-    /// Brings on a purchase that is `authorising`: asks for the charge and
-    /// writes what the processor said. An answer that does not come leaves it
-    /// as it is, to be settled when it is asked for again, at the next start,
-    /// or by whoever works here, whichever is first.
+    /// Continues a purchase that is `authorising`: calls the processor and
+    /// writes its answer. Without an answer, the purchase stays unchanged. It
+    /// is settled by the next request for it, at the next start, or by a
+    /// worker, whichever comes first.
     ///
-    /// No database transaction is open while the processor is spoken to, and
-    /// of all processes only the one that holds the purchase's errand speaks
-    /// to it.
+    /// No database transaction is open during the call. Only the process that
+    /// has leased the purchase's errand makes it.
     func settle(
         _ commit: PurchaseCommit, _ outcome: PurchaseOutcome, _ context: RequestContext
     ) async throws -> PurchaseOutcome {
@@ -25,8 +24,8 @@ extension Realm {
         }
     }
 
-    /// As the holder of the errand. Throws ``Errands/LeaseLost`` where
-    /// another has taken it over meanwhile: then nothing was written.
+    /// Settles as the holder of the errand. Throws ``Errands/LeaseLost`` if
+    /// another process has taken it over. Nothing was written then.
     func settle(
         _ commit: PurchaseCommit, _ outcome: PurchaseOutcome, _ errand: Errand,
         _ context: RequestContext
@@ -58,8 +57,9 @@ extension Realm {
         }
     }
 
-    /// Settles what an earlier process left, whatever its date: called at
-    /// start. What does not come to an end is tried again when it is due.
+    /// Settles the purchases that an earlier process left, whether they are due
+    /// or not. Called at start. What cannot be settled is retried when it is
+    /// due.
     func settleAll(_ context: RequestContext) async throws {
         guard processor != nil else { return }
         for index in clusters.all.indices {
@@ -94,8 +94,8 @@ extension Realm {
         }
     }
 
-    /// A database that gives no answer about one purchase stops neither the
-    /// others nor the start: whoever works here takes up what is left.
+    /// Settles one purchase. If the database does not answer, this affects
+    /// neither other purchases nor the start. A worker will try again.
     private func settleLeft(
         _ kind: String, _ subject: String, of customer: CustomerID, _ context: RequestContext
     ) async {
@@ -108,10 +108,10 @@ extension Realm {
         }
     }
 
-    /// Errands looked at in one page at start.
+    /// The number of errands on one page at start.
     private static let settlePage: Int64 = 100
 
-    /// When to try again, after an attempt that came to nothing.
+    /// Returns when to try again after an attempt without an answer.
     static func retry(_ errand: Errand, at now: Timestamp) -> ErrandReport {
         ErrandReport(
             .again(
@@ -119,7 +119,7 @@ extension Realm {
                     afterAttempts: errand.attempt, at: now)))
     }
 
-    /// The commits of a purchase that an earlier call began.
+    /// Returns the commits of a purchase that an earlier call began.
     func commit(of row: PurchaseRow) async throws -> PurchaseCommit {
         let shelf = try await loadShelf(for: row.key.customer)
         let values: [SQLValue] = [
@@ -148,7 +148,8 @@ extension Realm {
         }
     }
 
-    /// The errand of this call's own commit, or the one that nobody holds any more.
+    /// Returns the errand of this call's own commit, or takes one without a
+    /// lease.
     private func held(
         _ outcome: PurchaseOutcome, _ commit: PurchaseCommit
     ) async throws -> Errand? {
@@ -168,9 +169,10 @@ extension Realm {
         }.answer
     }
 
-    /// What the processor says, or nil when it does not answer. A charge that
-    /// may have been asked for before is asked about first: under the same
-    /// key, and only where the processor has never heard of it.
+    /// Returns the processor's answer, or nil if there is none. If the charge
+    /// may have been requested before, asks for its outcome first. Only if the
+    /// processor does not know the key is the charge requested, under the same
+    /// key.
     private func said(
         of charge: Charge, _ errand: Errand, _ processor: any Authoriser,
         _ context: RequestContext
@@ -188,8 +190,8 @@ extension Realm {
         }
     }
 
-    /// Writes in a task of its own: what a processor has said is written down
-    /// also where the one who asked has gone.
+    /// Writes in a separate task, so that a processor's answer is recorded even
+    /// if the client has gone.
     func uncancelled<Answer: Sendable>(
         _ customer: CustomerID,
         _ body: @escaping @Sendable (any Writing) throws -> Answer

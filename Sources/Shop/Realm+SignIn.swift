@@ -7,19 +7,21 @@ import Storage
 public import StoreWire
 
 extension Realm {
-    /// Wall time that a session lasts; a device signs in again afterwards.
+    /// How many seconds of wall time a session lasts. Then a device signs in
+    /// again.
     static let sessionSeconds: Int64 = 30 * 24 * 3600
-    /// Sessions of one customer, and as many devices in each app: those used
-    /// longest ago make room. In a sandbox many testers may be one customer.
+    /// The most sessions of one customer, and the most devices in each app.
+    /// Beyond that, those that were used longest ago are removed. In a sandbox
+    /// many testers may be one customer.
     var sessionsMax: Int64 { isProduction ? 100 : 1000 }
 
-    /// The version of an app that tells none.
+    /// The version of an app that sends none.
     static let unknownVersion = "1.0"
 
     /// Signs a device in. Refusals, in order: `textInvalid`, `textTooLong`,
-    /// `uuidInvalid`, `bundleIdMissing`, `bundleIdUnknown`,
-    /// `customerMissing`, `tooManyAttempts`, `signInRefused` (the same for an
-    /// unknown name and a wrong password, and as slow).
+    /// `uuidInvalid`, `bundleIdMissing`, `bundleIdUnknown`, `customerMissing`,
+    /// `tooManyAttempts`, `signInRefused` (after the same time for an unknown
+    /// name and a wrong password).
     public func signIn(
         _ request: SignInRequest, _ context: RequestContext
     ) async throws -> SignInResponse {
@@ -37,7 +39,7 @@ extension Realm {
         let (session, known) = try await line(of: customer.id, asking: arrival.question) {
             try arrival.write($0)
         }
-        // A device that was here before keeps its numbers.
+        // A known device keeps its numbers.
         if let device = known.device, device != arrival.deviceNumber {
             giveBack(arrival.deviceNumber)
         }
@@ -90,7 +92,7 @@ extension Realm {
         return app
     }
 
-    /// Who is signing in.
+    /// Returns the customer who signs in.
     private func identify(
         _ request: SignInRequest, _ device: UUIDText, _ context: RequestContext
     ) async throws -> SignedInCustomer {
@@ -103,8 +105,8 @@ extension Realm {
         let name = request.customer ?? Self.defaultCustomer
         let row = try await customer(named: name)
         let hash = try row?.optionalText("password_hash")
-        // A sandbox's customer without a password is anybody's, unless the
-        // store is where anybody could be.
+        // In a sandbox, any client may sign in as a customer without a
+        // password, unless others can reach the store.
         let isOpen = row != nil && hash == nil && !isProduction && ports.opensSandboxes
         var isRight = isOpen
         if !isOpen {
@@ -122,7 +124,8 @@ extension Realm {
             id: CustomerID(try row.integer("customer_id")), name: try row.text("name"))
     }
 
-    /// One person's name, however it is capitalised.
+    /// Returns the canonical form of a name, regardless of upper and lower
+    /// case.
     static func signInKey(_ name: String) -> String {
         name.lowercased().precomposedStringWithCanonicalMapping
     }
@@ -150,7 +153,7 @@ private struct SignedInCustomer: Sendable {
     let name: String
 }
 
-/// A device signing in: what is written for it.
+/// What is written when a device signs in.
 private struct Arrival: Sendable {
     let token: SessionToken
     let deviceUUID: UUIDText
@@ -159,7 +162,7 @@ private struct Arrival: Sendable {
     let deviceNumber: Int64
     let appTransactionNumber: Int64
     let wall: Timestamp
-    /// Sessions of the customer, and devices in the app.
+    /// The most sessions of the customer, and devices in the app.
     let countMax: Int64
 
     var expires: Timestamp { wall.adding(seconds: Realm.sessionSeconds) }
@@ -172,7 +175,8 @@ private struct Arrival: Sendable {
         LineQuestion(statement: Statement.Sessions.arriving, values: [bundle, device])
     }
 
-    /// Answers also the numbers that device and account had before.
+    /// Writes the session. Also returns the numbers that device and account
+    /// already had.
     func write(
         _ line: CustomerLine
     ) throws -> (DeviceSession, known: (device: Int64?, account: Int64?)) {
@@ -193,7 +197,8 @@ private struct Arrival: Sendable {
             [customer, bundle, .integer(appTransactionNumber), now, .text(version)])
         try writing.execute(
             Statement.Sessions.deleteOldDevices, [customer, bundle, device, .integer(countMax)])
-        // One that a clock which ran ahead ends is good again when the clock is.
+        // The session may have ended by a clock that ran ahead. It is valid
+        // again when the clock is corrected.
         let forgotten = wall.adding(seconds: -Realm.sessionSeconds)
         try writing.execute(
             Statement.Sessions.deleteOld,
@@ -208,7 +213,7 @@ private struct Arrival: Sendable {
             let session = try writing.first(
                 Statement.Sessions.find, [customer, .blob(token.hash)])
         else {
-            // Read back it cannot be only where the app is new to the cluster.
+            // It can be missing only if the app is new to the cluster.
             throw StorageFault(.busy, "the app is on its way to the customer's cluster")
         }
         return (try DeviceSession(session, token.customer, token.hash), known)

@@ -5,12 +5,13 @@ import Storage
 public import StoreWire
 
 extension Realm {
-    /// How long a test notification can be asked about: half a year.
+    /// How long the status of a test notification can be requested: half a
+    /// year.
     static let testTokenMilliseconds: Int64 = 183 * 86_400_000
 
-    /// Owes the calling merchant's server a test notification:
-    /// `POST /inApps/v1/notifications/test`. Throws ``AppleRefusal``, in
-    /// order: 401 without a body, 4040007.
+    /// Owes the calling merchant's server a test notification: `POST
+    /// /inApps/v1/notifications/test`. Throws ``AppleRefusal``, in order: 401
+    /// without a body, 4040007.
     public func requestTestNotification(
         bearer: String?, _ context: RequestContext
     ) async throws -> SendTestNotificationResponse {
@@ -18,9 +19,10 @@ extension Realm {
         return try await oweTest(bundleID, context)
     }
 
-    /// Owes an app a notification that an operator asks for, as the audit tells. Refusals, in
-    /// order: `textInvalid`, `textTooLong`, `notificationTypeUnknown`,
-    /// `notificationTypeNotByHand`, `bundleIdUnknown`, `notificationUrlMissing`.
+    /// Owes an app a notification that an operator requests. This is audited.
+    /// Refusals, in order: `textInvalid`, `textTooLong`,
+    /// `notificationTypeUnknown`, `notificationTypeNotByHand`,
+    /// `bundleIdUnknown`, `notificationUrlMissing`.
     public func sendNotification(
         _ request: SendNotificationRequest, _ context: RequestContext
     ) async throws -> SendTestNotificationResponse {
@@ -41,8 +43,8 @@ extension Realm {
         }
     }
 
-    /// What became of a test notification:
-    /// `GET /inApps/v1/notifications/test/{testNotificationToken}`. Throws
+    /// Returns the status of a test notification: `GET
+    /// /inApps/v1/notifications/test/{testNotificationToken}`. Throws
     /// ``AppleRefusal``, in order: 401 without a body, 4000020, 4040008 (also
     /// before the first attempt has ended, and for another app's).
     public func testNotification(
@@ -52,8 +54,8 @@ extension Realm {
         return try await testNotification(token, bundleID)
     }
 
-    /// The same for operators, of any of the realm's apps; a test that was
-    /// not tried yet is one without attempts. Refusals, in order:
+    /// The same for operators, for any of the realm's apps. A test that was not
+    /// attempted yet is returned without attempts. Refusals, in order:
     /// `textInvalid`, `textTooLong`, `notificationUnknown`.
     public func notificationStatus(
         _ token: String, bundleID: String
@@ -138,7 +140,7 @@ extension Realm {
         "\(NotificationKind.test)/\(token)"
     }
 
-    /// When a token was given out; nil when it is none.
+    /// When a token was issued. Nil if the text is not a token.
     private static func askedDate(ofToken token: String) -> Timestamp? {
         let parts = token.split(separator: "_", omittingEmptySubsequences: false)
         guard parts.count == 2, UUIDText(String(parts[0]))?.text == String(parts[0]),
@@ -166,19 +168,19 @@ extension Realm {
     }
 }
 
-/// A notification that was tried, and how.
+/// A notification with its attempts.
 struct SentNotification: Sendable {
     let uuid: String
     let signedAt: Timestamp
     let signedPayload: String
     let attempts: [SendAttemptItem]
 
-    /// In the order of the history.
+    /// Whether it comes before another in the history.
     func isBefore(_ other: SentNotification) -> Bool {
         signedAt == other.signedAt ? uuid.isBefore(other.uuid) : signedAt < other.signedAt
     }
 
-    /// Rows of one attempt each, those of a notification together.
+    /// Reads rows of one attempt each. Those of a notification are adjacent.
     static func read(_ rows: [Row]) throws -> [SentNotification] {
         var found: [SentNotification] = []
         for row in rows {

@@ -6,12 +6,12 @@ import Storage
 public import StoreWire
 
 extension Realm {
-    /// One transaction for a merchant's server, finished or not:
-    /// `GET /inApps/v1/transactions/{transactionId}`.
+    /// Returns one transaction for a merchant's server, finished or not: `GET
+    /// /inApps/v1/transactions/{transactionId}`.
     ///
-    /// `bearer` is what stands behind `Bearer ` in the `Authorization`
-    /// header. Throws ``AppleRefusal``, in order: 401 without a body,
-    /// 4000006, 4000048, 4040010 (also for another app's transaction).
+    /// `bearer` is the text after `Bearer ` in the `Authorization` header.
+    /// Throws ``AppleRefusal``, in order: 401 without a body, 4000006, 4000048,
+    /// 4040010 (also for another app's transaction).
     public func transactionInfo(
         _ id: String, bearer: String?
     ) async throws -> TransactionInfoResponse {
@@ -33,9 +33,9 @@ extension Realm {
         return TransactionInfoResponse(signedTransactionInfo: try sign(facts, at: now))
     }
 
-    /// Makes a key with which a merchant's server may ask about one app. Its
-    /// private half is answered this once and stored nowhere. Refusals:
-    /// `textInvalid`, `bundleIdUnknown`.
+    /// Generates a key with which a merchant's server can make requests for one
+    /// app. The private half is only in this answer and is not stored.
+    /// Refusals: `textInvalid`, `bundleIdUnknown`.
     public func createServerKey(
         bundleID: String, _ context: RequestContext = RequestContext(requestID: "none")
     ) async throws -> CreatedServerKey {
@@ -44,7 +44,7 @@ extension Realm {
             throw Self.unknownApp
         }
         let wall = ports.wall.now
-        // One merchant a realm: all its keys have one issuer.
+        // A realm has one merchant, so all its keys have the same issuer.
         let issuer = try await serverKeys().first?.issuerId
         var (key, pem) = ServerKey.make(issuerID: issuer, randomness: ports.randomness)
         var tries = 1
@@ -67,7 +67,8 @@ extension Realm {
             keyId: keyID, issuerId: key.issuerID, bundleId: bundleID, privateKey: pem)
     }
 
-    /// The realm's server keys, oldest first, without their private halves.
+    /// Returns the realm's server keys without their private halves, oldest
+    /// first.
     public func serverKeys() async throws -> [ServerKeySummary] {
         let rows = try await readHouse { try $0.query(Statement.ServerKeys.list, []) }
         return try rows.map { row in
@@ -80,8 +81,9 @@ extension Realm {
         }
     }
 
-    /// Ends a server key: tokens that it signs open nothing from now on. Its
-    /// issuer stays the realm's. Refusals: `textInvalid`, `serverKeyUnknown`.
+    /// Revokes a server key. Tokens that it signed are invalid from then on.
+    /// Its issuer remains the realm's. Refusals: `textInvalid`,
+    /// `serverKeyUnknown`.
     public func revokeServerKey(_ keyID: String, _ context: RequestContext) async throws {
         try Edge.text(keyID, "keyId")
         let isRevoked = try await house(.rows, context) { house in
@@ -99,8 +101,9 @@ extension Realm {
         }
     }
 
-    /// The app on whose behalf a merchant's server asks. The token is judged
-    /// by wall time, so that no jump of the realm's clock breaks it.
+    /// Returns the app for which a merchant's server makes a request. The token
+    /// is verified by wall time, so that a jump of the realm's clock does not
+    /// invalidate it.
     func merchantsApp(_ bearer: String?) async throws -> BundleID {
         guard let bearer, let token = try? BearerToken.parse(bearer) else {
             throw AppleRefusal.unauthorised

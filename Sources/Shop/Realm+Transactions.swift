@@ -5,10 +5,10 @@ import Storage
 public import StoreWire
 
 extension Realm {
-    /// The customer's transactions in the session's app that are new or
-    /// changed since a revision, in the order of commits, a page at a time.
-    /// Where a page ended between two transactions of the revision `since`,
-    /// `after` is the last one that it held. Refusal: `revisionInvalid`.
+    /// Returns a page of the customer's transactions in the session's app that
+    /// are new or changed since a revision, in the order of commits. If a page
+    /// ended between two transactions of the revision `since`, `after` is its
+    /// last one. Refusal: `revisionInvalid`.
     public func transactions(
         since: Int64, after: Int64? = nil, _ session: DeviceSession, _ context: RequestContext
     ) async throws -> TransactionsResponse {
@@ -32,10 +32,10 @@ extension Realm {
             clearedRevision: page.cleared)
     }
 
-    /// Returns when there is news for the session's app beyond the revision
+    /// Returns when there is news for the session's app after the revision
     /// `since`, when the session has ended, or when `timeout` returns,
-    /// whichever is first. `timeout` sleeps, and is cancelled when it is not
-    /// wanted any more.
+    /// whichever comes first. `timeout` sleeps, and is cancelled when it is no
+    /// longer needed.
     public func changes(
         since: Int64, _ session: DeviceSession,
         timeout: @escaping @Sendable () async throws -> Void
@@ -56,8 +56,8 @@ extension Realm {
         try Task.checkCancellation()
     }
 
-    /// What a customer's commits changed that no device is told of (a
-    /// sign-in, a sum captured) is no news; that the session has ended is.
+    /// Whether there is news. Changes that devices do not receive (a sign-in, a
+    /// captured sum) are not news. The end of the session is.
     private func hasNews(since: Int64, _ session: DeviceSession) async throws -> Bool {
         let values: [SQLValue] = [
             .integer(session.customer.value), .text(session.bundleID.value), .integer(since),
@@ -69,9 +69,9 @@ extension Realm {
         }
     }
 
-    /// Writes down that the app has delivered a transaction. Finishing again
-    /// says the same and writes nothing. Refusal: `transactionNotFound`, also
-    /// for another customer's or another app's.
+    /// Records that the app has delivered a transaction. A repeated call
+    /// returns the same answer and writes nothing. Refusal:
+    /// `transactionNotFound`, also for another customer's or another app's.
     public func finish(
         _ transactionID: String, _ session: DeviceSession, _ context: RequestContext
     ) async throws -> FinishResponse {
@@ -143,7 +143,7 @@ private struct Finishing: Sendable {
     let bundleID: BundleID
     let transaction: TransactionID
 
-    /// The revision of the finish, this one or an earlier one.
+    /// Writes the finish. Returns its revision, or that of an earlier finish.
     func write(_ line: CustomerLine) throws -> Ending<Int64> {
         let owner = SQLValue.integer(line.customer.value)
         let finished = try line.writing.first(

@@ -4,22 +4,21 @@ import Commerce
 import Storage
 import StoreWire
 
-/// Settlements that cannot be written: the processor has answered, and the
-/// database refuses the row.
+/// Settlements that cannot be written: the processor has answered, but the
+/// database rejects the row.
 extension Realm {
-    /// How often a settlement that the database refuses is tried before the sum
-    /// is given back: with the pauses of ``RetryTimetable/processor``, over more
-    /// than an hour.
+    /// How often a settlement that the database rejects is tried before the sum
+    /// is given back. With the pauses of ``RetryTimetable/processor`` this
+    /// takes more than an hour.
     static let unwrittenAttemptsMax = RetryTimetable.processor.attemptsMax
 
-    /// After a settlement that could not be written. Throws the fault.
+    /// Handles a settlement that could not be written. Throws the fault.
     ///
-    /// Where the database did not answer, the errand is postponed. Where it
-    /// refused the rows, trying again at once would ask the processor again and
-    /// again for nothing: the errand becomes one of the kind `unwritten`, which
-    /// callers do not take and the operator sees; it is tried a few times more,
-    /// and then the sum is given back and the purchase refused, which is
-    /// returned.
+    /// If the database did not answer, the errand is postponed. If it rejected
+    /// the rows, an immediate retry would only call the processor again for
+    /// nothing. The errand then gets the kind `unwritten`, which callers do not
+    /// take and operators can see. It is retried a few times. Then the sum is
+    /// given back and the purchase is refused and returned.
     func unwritten(
         _ fault: StorageFault, _ said: ChargeOutcome, _ commit: PurchaseCommit, _ errand: Errand,
         _ context: RequestContext
@@ -81,8 +80,8 @@ extension Realm {
 }
 
 extension StorageFault {
-    /// Whether the database refused the rows, and will refuse them again;
-    /// else it did not answer, or has no room.
+    /// Whether the database rejected the rows and will reject them again.
+    /// Otherwise it did not answer or has no room.
     fileprivate var isRefusal: Bool {
         [.constraint, .malformedRow, .parameters, .invalidText, .engine].contains(code)
     }

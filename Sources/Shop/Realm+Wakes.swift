@@ -3,38 +3,39 @@
 import Commerce
 import Storage
 
-/// What the processes of one database tell each other after a commit. Words
-/// are hints: one that is lost is made good by the next poll of a device, and
-/// by the worker, which looks by itself now and then.
+/// The words that the processes of one database send to each other after a
+/// commit. They are hints: if one is lost, a device's next poll and the regular
+/// checks of the worker make up for it.
 extension Realm {
-    /// Work may be due: the clock was moved.
+    /// Work may be due, because the clock was moved.
     private static let workWord = "work"
-    /// Every customer's sessions have ended: the realm was reset.
+    /// All sessions have ended, because the realm was reset.
     private static let resetWord = "reset"
-    /// A customer's word is this and the customer's number.
+    /// A customer's word is this prefix and the customer's number.
     private static let customerPrefix: Character = "c"
 
-    /// Tells those who wait for a customer of a commit that holds, here at
-    /// once, and wherever else the database is served.
+    /// Wakes the requests that wait for a customer, after a successful commit:
+    /// at once in this process, and by a word in the others.
     func wake(_ customer: CustomerID) {
         hub.wake(customer)
         storage(of: customer).wake("\(Self.customerPrefix)\(customer)")
     }
 
-    /// Tells whoever works in this realm to look at the clock.
+    /// Makes the realm's workers check the clock.
     func wakeWorkers() {
         ringAll()
         for storage in clusters.all { storage.wake(Self.workWord) }
     }
 
-    /// Tells whoever waits, for whatever customer, of a commit that holds.
+    /// Wakes all waiting requests after a successful commit, whatever their
+    /// customer.
     func wakeEverybody() {
         hub.wakeAll()
         ringAll()
         for storage in clusters.all { storage.wake(Self.resetWord) }
     }
 
-    /// Hears what is said until the realm closes. Holds no realm meanwhile.
+    /// Receives words until the realm is closed. Does not keep the realm alive.
     func hearWakes() -> Task<Void, Never> {
         let heard = zip(clusters.all, bells).map { (wakes: $0.wakes(), bell: $1) }
         let hub = hub
@@ -63,7 +64,7 @@ extension Realm {
         }
     }
 
-    /// Whose word it is; nil for the words of newer programs.
+    /// Returns the customer of a word. Nil for words of newer programs.
     private static func customer(_ word: String) -> CustomerID? {
         guard word.first == customerPrefix else { return nil }
         return Edge.number(String(word.dropFirst())).map { CustomerID($0) }

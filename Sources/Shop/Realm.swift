@@ -9,35 +9,38 @@ public import StoreWire
 import Synchronization
 
 /// One isolated world inside a store: its apps, customers, catalogue,
-/// transactions and clock, in a database of its own. Its use cases take and
-/// give wire values, so that a server module is a thin shell around them.
+/// transactions and clock, in its own database. Its use cases accept and return
+/// wire values, so that a server module is a thin shell around them.
 ///
-/// A class, because all who use the realm share its database, its cached
-/// catalogue and those who wait for its changes.
+/// A class, because all its users share its database, its cached catalogue and
+/// its waiting requests.
 public final class Realm: Sendable {
-    /// The environment of what a sandbox signs.
+    /// The environment in the data that a sandbox signs.
     public static let sandbox = "Sandbox"
-    /// The environment of what a production realm signs.
+    /// The environment in the data that a production realm signs.
     public static let production = "Production"
-    /// Sign-in name of the customer that a sandbox is made with.
+    /// The sign-in name of the customer that a sandbox is created with.
     public static let defaultCustomer = "customer"
 
-    /// Its generation is that of when this process opened the realm; a
-    /// session tells what it is now.
+    /// Contains the generation of when this process opened the realm. A session
+    /// contains the present one.
     public let description: RealmDescription
 
-    /// Every database of the realm; one, unless its customers are shared out.
+    /// The databases of the realm. Only one, unless its customers are divided
+    /// among clusters.
     let clusters: Clusters
     let ports: StorePorts
     private let live: LiveAuthority
     let authorities: Authorities
     let processor: (any Authoriser)?
     let hub = ChangesHub()
-    /// Rung after every commit that owes outer work, one for each cluster.
+    /// The bells to ring after every commit that owes outer work, one for each
+    /// cluster.
     let bells: [WorkBell]
-    /// Who does which kind of outer work.
+    /// The handler for each kind of outer work.
     let handlers: [String: any ErrandHandler]
-    /// Who does which kind of inner work. Every process does all kinds.
+    /// The handler for each kind of inner work. Every process handles all
+    /// kinds.
     let dueWorkHandlers: [String: any DueWorkHandler]
     let passwords: Passwords
     let recentSessions = RecentSessions()
@@ -74,14 +77,15 @@ public final class Realm: Sendable {
         bells = clusters.all.map { _ in WorkBell() }
     }
 
-    /// Opens the realm's databases and makes what a new one lacks.
+    /// Opens the realm's databases and creates what a new one lacks.
     static func open(_ row: RealmRow, in store: Store) async throws -> Realm {
         let clusters = try await openClusters(row, store.ports)
         do {
             guard var opening = try await clusters.home.read({ try Opening(reading: $0) }) else {
                 throw StorageFault(.unreadable, "the realm's row cannot be read back")
             }
-            // A seeded realm counts on from what all of its rows tell.
+            // A seeded realm continues after the counts in the rows of all
+            // clusters.
             for cluster in clusters.others where opening.seed != nil {
                 let counts = try await cluster.read { try Opening.nextCounts(reading: $0) }
                 opening.nextCounts.merge(counts) { max($0, $1) }
@@ -108,19 +112,20 @@ public final class Realm: Sendable {
         }
     }
 
-    /// What signs now: a rotation changes it while the realm is open.
+    /// The authority that signs at present. A rotation changes it while the
+    /// realm is open.
     var authority: CertificateAuthority { live.current }
 
     var isProduction: Bool { description.environment == Self.production }
 
-    /// Who says that a payment is paid.
+    /// How payments are authorised.
     var authoriserKind: AuthoriserKind {
         if processor != nil { return .processor }
         return isProduction ? .none : .rule
     }
 
-    /// A new number of a kind. The bucket is that of the customer it belongs
-    /// to; a customer's own comes with the number.
+    /// Draws a number of a kind. `bucket` is that of its customer. A customer's
+    /// own number determines the bucket.
     func newNumber(_ kind: IDKind, bucket: Int64? = nil) async throws -> Int64 {
         guard let seeded else { return try await numbers.next(kind, bucket: bucket) }
         let count = seeded.next(kind)
@@ -129,31 +134,36 @@ public final class Realm: Sendable {
         ).number
     }
 
-    /// Takes back a number that was drawn, and neither written nor told.
+    /// Gives back a number that was drawn and then neither written nor returned
+    /// to any caller.
     func giveBack(_ number: Int64) {
         guard let seeded else { return numbers.giveBack(number) }
         guard let layout = NumberLayout(number: number) else { return }
         seeded.giveBack(layout.kind, layout.count)
     }
 
-    /// Where a seeded realm goes on in this process; nothing in any other.
+    /// The next counts of a seeded realm in this process. Empty for any other
+    /// realm.
     var seededNext: [IDKind: Int64] { seeded?.nextCounts ?? [:] }
 
-    /// A UUID for a thing that `cause` names: drawn by lot, or in a seeded
-    /// realm always the same for the same seed and cause, also after a restart.
+    /// Returns a UUID for a thing that `cause` names. It is random, except in a
+    /// seeded realm, where it depends only on the seed and the cause, also
+    /// after a restart.
     func uuid(for cause: String) -> String {
         guard let seed else { return ports.randomness.uuid() }
         let digest = Array(SHA256.hash(data: Data("\(seed)/\(cause)".utf8)))
         return Randomness { Array(digest.prefix($0)) }.uuid()
     }
 
-    /// Sixteen bytes that are the same whenever the same receipt is asked for.
+    /// Returns sixteen bytes that are the same at every request for the same
+    /// receipt.
     func opaque(for cause: String) -> [UInt8] {
         let world = seed.map(String.init) ?? description.id
         return Array(SHA256.hash(data: Data("\(world)/receipt/\(cause)".utf8)).prefix(16))
     }
 
-    /// What the realm's apps sell to a customer, read again only when it was changed.
+    /// Returns what the realm's apps sell to a customer. Reads it again only
+    /// after a change.
     func shelf(revision: Int64, for customer: CustomerID) async throws -> Shelf {
         if let cached = cachedShelf.withLock({ $0 }), cached.revision == revision {
             return cached
@@ -161,15 +171,16 @@ public final class Realm: Sendable {
         return try await loadShelf(for: customer)
     }
 
-    /// What this process has read last of what the realm's apps sell.
+    /// The revision of the catalogue that this process has read last.
     var shelfRevision: Int64? { cachedShelf.withLock { $0?.revision } }
 
-    /// What the realm's apps sell now.
+    /// Returns what the realm's apps sell now.
     @discardableResult
     func loadShelf() async throws -> Shelf { try await loadShelf(in: home) }
 
-    /// What they sell to a customer: what the customer's cluster knows, which
-    /// may be a moment behind, but is what its commits decide by.
+    /// Returns what they sell to a customer, from the customer's cluster. This
+    /// may be a moment behind the home, but the customer's commits decide by
+    /// it.
     func loadShelf(for customer: CustomerID) async throws -> Shelf {
         try await loadShelf(in: storage(of: customer))
     }
@@ -197,15 +208,15 @@ public final class Realm: Sendable {
     }
 }
 
-/// What a realm's database tells when it is opened.
+/// The facts in a realm's database that are needed to open it.
 private struct Opening: Sendable {
     let description: RealmDescription
     let seed: Int64?
     let hasDefaultCustomer: Bool
-    /// The first count of each kind that is not in use.
+    /// The first free count of each kind.
     var nextCounts: [IDKind: Int64]
 
-    /// Nil when the database is new.
+    /// Nil if the database is new.
     init?(reading: any Reading) throws {
         guard let row = try reading.first(Statement.Realms.open) else { return nil }
         description = RealmDescription(
@@ -234,7 +245,8 @@ private struct Opening: Sendable {
 }
 
 extension Realm {
-    /// The first count of each kind that no row of ``Statement/Realms/open`` has.
+    /// Returns the first free count of each kind, from a row of
+    /// ``Statement/Realms/open``.
     static func nextCounts(_ row: Row) throws -> [IDKind: Int64] {
         let columns: [IDKind: String] = [
             .customer: "customer", .transaction: "last_transaction", .device: "device",

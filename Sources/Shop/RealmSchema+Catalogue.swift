@@ -2,7 +2,7 @@
 
 import Storage
 
-/// Catalogue files as they came, how products are listed, and who changed what.
+/// Imported catalogue files, listings of products, and the audit.
 extension RealmSchema {
     static let catalogueTables = [
         "ALTER TABLE realm ADD COLUMN audit_count INTEGER NOT NULL DEFAULT 0",
@@ -17,7 +17,8 @@ extension RealmSchema {
         catalogueFiles, catalogueImages, audit,
     ]
 
-    /// The bytes an app's catalogue was imported from, so that they come back.
+    /// The bytes of the file that an app's catalogue was imported from, for
+    /// exports.
     private static let catalogueFiles = """
         CREATE TABLE catalogue_files (
             bundle_id TEXT NOT NULL PRIMARY KEY,
@@ -37,7 +38,8 @@ extension RealmSchema {
         ) STRICT
         """
 
-    /// `written_at` is wall time. `old_value` and `new_value` are words for people.
+    /// `written_at` is wall time. `old_value` and `new_value` are texts for
+    /// people.
     private static let audit = """
         CREATE TABLE audit (
             entry INTEGER NOT NULL PRIMARY KEY,

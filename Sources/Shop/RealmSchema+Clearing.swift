@@ -2,8 +2,8 @@
 
 import Storage
 
-/// What is left of a history that was cleared: the revision at which that
-/// was, so that devices hear.
+/// The revision at which a customer's history was cleared, so that devices are
+/// informed.
 extension RealmSchema {
     static let clearingColumns = [
         "ALTER TABLE customers ADD COLUMN cleared_revision INTEGER"

@@ -2,16 +2,16 @@
 
 import Storage
 
-/// What becomes of the outbox: where each app's notifications go, what was
-/// signed, and how each attempt to send it ended.
+/// The URL for each app's notifications, the signed notifications, and the
+/// results of the attempts to send them.
 extension RealmSchema {
     static let notificationTables = [
         "ALTER TABLE apps ADD COLUMN notification_url TEXT", notifications,
         notificationsByDate, notificationAttempts,
     ]
 
-    /// Made at the first attempt; the bytes that went out then go out ever
-    /// after. With a row id, for rows are long.
+    /// Written at the first attempt. Later attempts send the same bytes. The
+    /// table has row ids, because its rows are long.
     private static let notifications = """
         CREATE TABLE notifications (
             customer_id INTEGER NOT NULL,
@@ -32,7 +32,7 @@ extension RealmSchema {
         ON notifications (bundle_id, signed_at, notification_uuid)
         """
 
-    /// `status` is the answer's, where there was one.
+    /// `status` is the answer's, if there was one.
     private static let notificationAttempts = """
         CREATE TABLE notification_attempts (
             customer_id INTEGER NOT NULL,

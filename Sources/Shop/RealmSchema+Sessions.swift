@@ -2,8 +2,8 @@
 
 import Storage
 
-/// What operators are told of sessions, and by what they are ended. All of it
-/// is wall time. Sessions made before have no date of making: 0.
+/// What operators see of sessions, and how they are ended. All dates are wall
+/// time. Sessions from before this have the creation date 0.
 extension RealmSchema {
     static let sessionColumns = [
         "ALTER TABLE sessions ADD COLUMN made_at INTEGER NOT NULL DEFAULT 0",

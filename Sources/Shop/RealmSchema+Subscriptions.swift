@@ -2,7 +2,7 @@
 
 import Storage
 
-/// Subscription groups, and what a subscription is sold under.
+/// Subscription groups and the terms of subscriptions.
 extension RealmSchema {
     static let subscriptionTables = [
         "ALTER TABLE products ADD COLUMN terms TEXT", subscriptionGroups,

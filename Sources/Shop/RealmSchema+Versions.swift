@@ -2,8 +2,8 @@
 
 import Storage
 
-/// Versions of apps, and with which of them products come. Apps of before
-/// there were versions sell already, as do those that a file brings.
+/// Versions of apps and the products that are submitted with them. Apps from
+/// before this migration already sell, like those that a file brings.
 extension RealmSchema {
     static let versionTables = [
         "ALTER TABLE apps ADD COLUMN has_sold BOOLEAN NOT NULL DEFAULT TRUE",

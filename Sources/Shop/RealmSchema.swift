@@ -2,10 +2,10 @@
 
 import Storage
 
-/// A realm's own database. Keys of a customer's facts begin with the
-/// customer, so that the tables can be split by customer later. `WITHOUT
-/// ROWID` keeps a row in its primary key's own tree: one page of the log less
-/// for every row that a sale writes. PostgreSQL's dialect drops the words.
+/// A realm's own database. The keys of customers' facts begin with the
+/// customer, so that the tables can be split by customer. `WITHOUT ROWID` keeps
+/// a row in the tree of its primary key, which saves a page of the log for
+/// every row that a sale writes. The PostgreSQL dialect removes these words.
 enum RealmSchema {
     static let migrations = [
         Migration(1, "realm, catalogue, customers, purchases", statements),
@@ -27,11 +27,11 @@ enum RealmSchema {
         Migration(15, "the last reset", resetColumns),
     ]
 
-    /// The migration that shares out customers.
+    /// The migration that divides customers among clusters.
     static let clustersSince = 14
 
-    /// From the wall's instant `clock_since` on the clock runs at `clock_rate`
-    /// times the wall's speed.
+    /// From the wall clock's instant `clock_since` on, the clock runs at
+    /// `clock_rate` times the wall clock's speed.
     static let clockColumns = [
         "ALTER TABLE realm ADD COLUMN clock_rate INTEGER NOT NULL DEFAULT 1",
         "ALTER TABLE realm ADD COLUMN clock_since INTEGER NOT NULL DEFAULT 0",
@@ -89,7 +89,7 @@ enum RealmSchema {
         ) WITHOUT ROWID, STRICT
         """
 
-    /// A customer without a storefront has that of the app they use.
+    /// A customer without a storefront has that of the app.
     private static let customers = """
         CREATE TABLE customers (
             customer_id INTEGER NOT NULL PRIMARY KEY,
@@ -122,7 +122,8 @@ enum RealmSchema {
         ) WITHOUT ROWID, STRICT
         """
 
-    /// `expires_at` is wall time: no jump of the realm's clock ends a session.
+    /// `expires_at` is wall time, so a jump of the realm's clock ends no
+    /// session.
     private static let sessions = """
         CREATE TABLE sessions (
             customer_id INTEGER NOT NULL,
@@ -146,8 +147,8 @@ enum RealmSchema {
         ) WITHOUT ROWID, STRICT
         """
 
-    /// `void_owed_at`: a refusal after the processor had approved; the sum is
-    /// still to be given back.
+    /// `void_owed_at`: the purchase was refused after the processor had
+    /// approved it, and the sum is still to be given back.
     private static let purchases = """
         CREATE TABLE purchases (
             customer_id INTEGER NOT NULL,
@@ -178,9 +179,9 @@ enum RealmSchema {
         WHERE state = 'authorising' OR void_owed_at IS NOT NULL
         """
 
-    /// Facts never change; what became of them is dated beside them.
-    /// `changed_at` is the commercial time of `revision`; `record` is the
-    /// transaction's part of a receipt, DER.
+    /// Facts never change. Dates beside them show later events. `changed_at` is
+    /// the commercial time of `revision`. `record` is the transaction's part of
+    /// a receipt, in DER.
     private static let transactions = """
         CREATE TABLE transactions (
             customer_id INTEGER NOT NULL,
@@ -218,22 +219,23 @@ enum RealmSchema {
         CREATE INDEX transactions_by_id ON transactions (transaction_id)
         """
 
-    /// What is bought once is owned once.
+    /// A product that is bought once can be owned once.
     private static let transactionsOwned = """
         CREATE UNIQUE INDEX transactions_owned
         ON transactions (customer_id, bundle_id, product_id)
         WHERE product_type = 'non-consumable' AND revoked_at IS NULL
         """
 
-    /// What a receipt holds, so that finished consumables cost it nothing.
+    /// Only what a receipt contains, so that finished consumables cost it
+    /// nothing.
     private static let transactionsInReceipt = """
         CREATE INDEX transactions_in_receipt
         ON transactions (customer_id, bundle_id, transaction_id)
         WHERE finished_at IS NULL OR product_type <> 'consumable'
         """
 
-    /// One row for each notification owed. A cause owes one notification. What
-    /// is the realm's own and no customer's has the customer 0.
+    /// One row for each owed notification. A cause owes only one. A row that
+    /// belongs to the realm itself has the customer 0.
     private static let outbox = """
         CREATE TABLE outbox (
             customer_id INTEGER NOT NULL,

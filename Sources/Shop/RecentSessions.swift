@@ -3,13 +3,13 @@
 import Commerce
 import Synchronization
 
-/// Sessions that were proven a moment ago. A use case whose commit proves the
-/// session anew reads it from here, and waits for the database once instead
-/// of twice. A class, because every request of the realm shares it; it lives
+/// Sessions that were verified recently. A use case whose commit verifies the
+/// session again takes it from here, which saves one of two waits for the
+/// database. A class, because every request of the realm shares it. It exists
 /// as long as the realm is open.
 final class RecentSessions: Sendable {
-    /// How long a session is remembered: what the commit does not read again
-    /// (a locale, for words) may be as old.
+    /// How many seconds a session is remembered. Facts that the commit does not
+    /// read again (such as a locale) may be this old.
     static let seconds: Int64 = 60
     static let countMax = 10_000
 
@@ -22,14 +22,14 @@ final class RecentSessions: Sendable {
 
     func remember(_ session: DeviceSession, at wall: Timestamp) {
         entries.withLock { entries in
-            // Rare, and costs each who is forgotten one reading.
+            // Rare. Each forgotten session costs one read.
             if entries.count >= Self.countMax { entries = [:] }
             entries[session.tokenHash] = Entry(session: session, provenAt: wall)
         }
     }
 
-    /// Nil where the session was not proven within the time, by a wall clock
-    /// that may have gone back meanwhile.
+    /// Nil if the session was not verified within this time. The wall clock may
+    /// have gone back in between.
     func session(_ token: SessionToken, at wall: Timestamp) -> DeviceSession? {
         let hash = token.hash
         guard let entry = entries.withLock({ $0[hash] }),

@@ -2,33 +2,33 @@
 
 public import StoreWire
 
-/// A request that the store will not answer as asked: an ordinary answer,
-/// thrown. Only the HTTP shell turns its kind into a status.
+/// An ordinary negative answer of the store, which is thrown. Only the HTTP
+/// shell converts its kind to a status.
 public struct Refusal: Error, Hashable, Sendable {
-    /// What sort of answer it is.
+    /// The kind of refusal.
     public enum Kind: String, Sendable, CaseIterable {
-        /// The request breaks a rule that it could have kept.
+        /// The request breaks a rule.
         case badRequest
-        /// Nobody known is asking.
+        /// The caller is not authenticated.
         case unauthorised
-        /// Somebody known is asking for what is not theirs to do.
+        /// The caller is authenticated but not allowed to do this.
         case forbidden
-        /// There is no such thing, or not for who asks.
+        /// It does not exist, or the caller may not know about it.
         case notFound
-        /// It contradicts what is written already.
+        /// It contradicts what is recorded already.
         case conflict
-        /// More than the store takes at once.
+        /// The request is larger than the store accepts.
         case tooLarge
-        /// Too often in too short a time.
+        /// Too many requests in too short a time.
         case tooMany
-        /// The store knows of this and does not do it.
+        /// The store knows this request but does not support it.
         case notImplemented
     }
 
     public let kind: Kind
     /// Code, sentence, field, rule and remedy.
     public let error: WireError
-    /// When asking again makes sense, where that is known.
+    /// When a retry makes sense, if that is known.
     public var retryAfterSeconds: Int?
 
     public init(_ kind: Kind, _ error: WireError) {
@@ -36,7 +36,7 @@ public struct Refusal: Error, Hashable, Sendable {
         self.error = error
     }
 
-    /// A refusal spelled out at the place that makes it.
+    /// Makes a refusal from its parts.
     public init(
         _ kind: Kind, code: String, _ message: String, field: String? = nil,
         rule: String? = nil, remedy: String? = nil
@@ -47,11 +47,11 @@ public struct Refusal: Error, Hashable, Sendable {
     }
 }
 
-/// A refusal of the App Store Server API, with the status Apple gives it.
+/// A refusal of the App Store Server API, with Apple's status.
 public struct AppleRefusal: Error, Hashable, Sendable {
     /// The HTTP status.
     public let status: Int
-    /// The body; nil where Apple sends none (401).
+    /// The body. Nil if Apple sends none (401).
     public let response: AppleErrorResponse?
 
     public init(_ response: AppleErrorResponse) {
@@ -69,13 +69,13 @@ public struct AppleRefusal: Error, Hashable, Sendable {
     public static let unauthorised = AppleRefusal(status: 401)
 }
 
-/// What travels with every call besides its contents.
+/// Facts about a call in addition to its contents.
 public struct RequestContext: Hashable, Sendable {
-    /// Goes from device to log line; never a secret.
+    /// The request id that is in the logs of device and store. Never a secret.
     public let requestID: String
-    /// Whose key it came with, for the audit; never a secret.
+    /// The name of the key that was used, for the audit. Never a secret.
     public let actor: String
-    /// Who asks, as attempts are counted: an address; nil where it is not known.
+    /// The client for counting attempts: an address. Nil if unknown.
     public let client: String?
 
     public init(requestID: String, actor: String = "operator", client: String? = nil) {

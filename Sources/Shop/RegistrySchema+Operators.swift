@@ -2,11 +2,11 @@
 
 import Storage
 
-/// Operators with keys of their own, and who changed what in the store.
+/// Operators with keys of their own, and the audit of the store.
 extension RegistrySchema {
     static let operatorTables = [operators, operatorsByKey, storeAudit, storeAuditCounts]
 
-    /// Of a key only its SHA-256 is kept. A name is given once.
+    /// Only the SHA-256 of a key is stored. A name can be used only once.
     private static let operators = """
         CREATE TABLE operators (
             name TEXT NOT NULL PRIMARY KEY,
@@ -20,7 +20,7 @@ extension RegistrySchema {
         CREATE UNIQUE INDEX operators_by_key ON operators (key_hash)
         """
 
-    /// As the realms' own: `written_at` is wall time.
+    /// Like the realms' audits. `written_at` is wall time.
     private static let storeAudit = """
         CREATE TABLE store_audit (
             entry INTEGER NOT NULL PRIMARY KEY,
@@ -43,7 +43,7 @@ extension RegistrySchema {
 
 extension Statement {
     enum Operators {
-        /// Answers the name where it was never given.
+        /// Returns the name if it was never used.
         static let insert = Statement(
             "operators.insert", [.text, .blob, .integer],
             """
@@ -55,12 +55,12 @@ extension Statement {
             "operators.list", [],
             "SELECT name, made_at, revoked_at FROM operators ORDER BY made_at, name")
 
-        /// Whose key it is, unless it was revoked.
+        /// Returns the name of a key that is not revoked.
         static let byKey = Statement(
             "operators.byKey", [.blob],
             "SELECT name FROM operators WHERE key_hash = $1 AND revoked_at IS NULL")
 
-        /// Answers the name where this call is the one that ends the key.
+        /// Returns the name if this call is the one that revokes the key.
         static let revoke = Statement(
             "operators.revoke", [.text, .integer],
             """

@@ -4,12 +4,12 @@ import Commerce
 import Storage
 import StoreWire
 
-/// A reset that is about to be made. The realm's database has the reset and
-/// the registry the store's audit, and no commit holds both: the note is
-/// written first, then the realm's commit with its own entry, then one commit
-/// puts the store's entry in the note's place. A process that finds a note
-/// looks for the realm's entry of that generation and copies it. A generation
-/// is drawn for one reset alone.
+/// A note about a reset that is about to be made. The realm's database contains
+/// the reset and the registry contains the store's audit, so no commit can hold
+/// both. The note is written first, then the realm's commit with its own entry.
+/// Then one commit replaces the note by the store's entry. A process that finds
+/// a note looks for the realm's entry with that generation and copies it. A
+/// generation is drawn for only one reset.
 struct ResetNote: Hashable, Sendable {
     let realm: String
     let generation: Int64
@@ -24,7 +24,7 @@ struct ResetNote: Hashable, Sendable {
         generation = try row.integer("generation")
     }
 
-    /// What the realm's entry says there is after the reset.
+    /// The new value in the realm's audit entry.
     static func words(_ generation: Int64) -> String { "generation \(generation)" }
 
     fileprivate var key: [SQLValue] { [.text(realm), .integer(generation)] }
@@ -33,12 +33,12 @@ struct ResetNote: Hashable, Sendable {
         try writing.execute(Statement.ResetNotes.insert, key)
     }
 
-    /// What became of it, as the realm's database says.
+    /// The outcome of a reset, as the realm's database shows it.
     private enum Fate: Sendable {
         case made(AuditEntry)
-        /// Another reset has come before: this one can never be made.
+        /// Another reset came before, so this one can never be made.
         case outrun
-        /// Its process may be about to make it.
+        /// Its process may still make it.
         case open
     }
 
@@ -51,8 +51,8 @@ struct ResetNote: Hashable, Sendable {
         return now < generation ? .open : .outrun
     }
 
-    /// Puts the store's entry in its place, where the reset was made and
-    /// no other process has.
+    /// Replaces the note by the store's entry if the reset was made, and no
+    /// other process has done so.
     fileprivate func settle(_ home: any Storage, _ registry: any Storage) async throws {
         let fate = try await home.read { try self.fate($0) }
         if case .open = fate { return }
@@ -64,9 +64,9 @@ struct ResetNote: Hashable, Sendable {
 }
 
 extension Store {
-    /// Reports in the store's audit every reset of a realm that was made and
-    /// not reported yet: when a store is opened, around each reset, and before
-    /// the realm is deleted.
+    /// Writes the store's audit entries of all resets of a realm that were made
+    /// and are not reported yet. Called when a store is opened, around each
+    /// reset, and before the realm is deleted.
     func auditResets(of realm: Realm) async throws {
         let id = realm.description.id
         let notes = try await registry.read { reading in
@@ -75,7 +75,8 @@ extension Store {
         for note in notes { try await note.settle(realm.home, registry) }
     }
 
-    /// As ``auditResets(of:)``; what cannot be reported now stays noted.
+    /// Like ``auditResets(of:)``, but without throwing. What cannot be reported
+    /// now remains noted.
     func auditResetsQuietly(of realm: Realm, _ context: RequestContext?) async {
         do { try await auditResets(of: realm) } catch {
             ports.log(
@@ -107,16 +108,16 @@ extension Statement {
             SELECT realm, generation FROM reset_notes WHERE realm = $1 ORDER BY generation
             """)
 
-        /// Answers the note where this call is the one that takes it.
+        /// Returns the note if this call is the one that takes it.
         static let take = Statement(
             "resetNotes.take", [.text, .integer],
             "DELETE FROM reset_notes WHERE realm = $1 AND generation = $2 RETURNING realm")
 
-        /// Those of a realm that is deleted.
+        /// Deletes the notes of a deleted realm.
         static let drop = Statement(
             "resetNotes.drop", [.text], "DELETE FROM reset_notes WHERE realm = $1")
 
-        /// The realm's own entry of a reset.
+        /// Returns the realm's own entry of a reset.
         static let entry = Statement(
             "resetNotes.entry", [.text],
             """

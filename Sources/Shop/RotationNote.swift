@@ -4,18 +4,18 @@ import Commerce
 import SignedData
 import Storage
 
-/// A rotation that is about to be stored. Keys lie elsewhere than the
-/// registry, so no commit holds both: the note is written first, then the
-/// keys, then one commit puts the audit's entry in the note's place. Who finds
-/// a note and the keys that it tells of writes the entry; where others' keys
-/// were first it tells of nothing. A note without keys is left alone: its
-/// process may be about to store them.
+/// A note about a rotation that is about to be stored. Keys are not in the
+/// registry, so no commit can hold both. The note is written first, then the
+/// keys. Then one commit replaces the note by the audit entry. A process that
+/// finds a note and its keys writes the entry. If another process's keys were
+/// first, the note is removed without an entry. A note without keys is left
+/// alone, because its process may still store them.
 struct RotationNote: Hashable, Sendable {
     let kind: AuthorityKind
-    /// The number that it will have, or somebody else's.
+    /// The number that the rotation will have, unless another one is first.
     let generation: Int
     let before: String
-    /// What is in use once it is stored, by which it is known again.
+    /// The certificates that are in use after it, by which it is recognised.
     let after: String
     let who: String
     let wall: Timestamp
@@ -29,8 +29,8 @@ struct RotationNote: Hashable, Sendable {
             ])
     }
 
-    /// Puts the audit's entry in its place, unless somebody has; without
-    /// `isStored` takes it away alone.
+    /// Replaces the note by the audit entry, unless another process has done
+    /// so. Without `isStored`, only removes the note.
     fileprivate func settle(isStored: Bool, _ writing: any Writing) throws {
         let key: [SQLValue] = [.text(kind.rawValue), .text(after)]
         guard try writing.first(Statement.Rotations.take, key) != nil, isStored else { return }
@@ -53,8 +53,8 @@ extension RotationNote {
 }
 
 extension Store {
-    /// Tells by the audit of every rotation that was stored and not told yet:
-    /// when a store is opened, and around each rotation.
+    /// Writes the audit entries of all rotations that were stored and are not
+    /// reported yet. Called when a store is opened and around each rotation.
     func auditRotations() async throws {
         let notes = try await registry.read { reading in
             try reading.query(Statement.Rotations.list, []).compactMap(RotationNote.init(row:))
@@ -111,7 +111,7 @@ extension Statement {
             FROM rotation_notes ORDER BY kind, generation, new_value
             """)
 
-        /// Answers the note where this call is the one that takes it.
+        /// Returns the note if this call is the one that takes it.
         static let take = Statement(
             "rotations.take", [.text, .text],
             "DELETE FROM rotation_notes WHERE kind = $1 AND new_value = $2 RETURNING kind")

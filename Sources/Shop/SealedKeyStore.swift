@@ -4,21 +4,22 @@ import Crypto
 import Foundation
 import Storage
 
-/// Keys as rows of the store's registry, for processes that share a database:
-/// each sealed (AES-GCM, its name bound into it) with a key that the database
-/// never sees. Whoever stores a name first wins, by the table's primary key.
+/// Keys as rows of the store's registry, for processes that share a database.
+/// Each is sealed (AES-GCM, with its name as authenticated data) with a key
+/// that the database never receives. The process that stores a name first wins,
+/// by the table's primary key.
 ///
-/// An actor, because the registry is opened once, when a key is first asked for.
+/// An actor, because the registry is opened once, at the first request for a
+/// key.
 public actor SealedKeyStore: KeyStore {
-    /// Bytes of the sealing key.
+    /// The number of bytes of the sealing key.
     public static let sealBytes = 32
 
     private let places: StoragePlaces
     private let seal: SymmetricKey
     private var registry: (any Storage)?
 
-    /// `seal`: 32 bytes that cannot be foreseen, the same for every process
-    /// of the store.
+    /// `seal`: 32 unpredictable bytes, the same for every process of the store.
     public init(places: StoragePlaces, seal: [UInt8]) throws {
         guard seal.count == Self.sealBytes else {
             throw KeyStoreFault(

@@ -4,9 +4,9 @@ import SignedData
 import Storage
 import Synchronization
 
-/// Which realm each server key belongs to: a merchant's server that names no
-/// realm is known by the key that signs its token. A class, because all
-/// realms of a store share what it remembers.
+/// The realm of each server key. If a merchant's server names no realm, the key
+/// that signed its token determines it. A class, because all realms of a store
+/// share its cache.
 final class ServerKeyRealms: Sendable {
     private let registry: any Storage
     private let known = Mutex<[String: String]>([:])
@@ -15,8 +15,8 @@ final class ServerKeyRealms: Sendable {
         self.registry = registry
     }
 
-    /// Writes down whose a key is, before the realm has it. False where
-    /// another realm of the store has one of this name.
+    /// Records the realm of a key before the realm has it. Returns false if
+    /// another realm of the store has a key with this name.
     func claim(_ keyID: String, realm id: String) async throws -> Bool {
         let values: [SQLValue] = [.text(keyID), .text(id)]
         return try await registry.write { writing in
@@ -26,7 +26,7 @@ final class ServerKeyRealms: Sendable {
         }
     }
 
-    /// Writes down those that an older program made without doing so.
+    /// Records the keys that an older program made without this.
     func claim(all keyIDs: [String], realm id: String) async throws {
         let rows = try await registry.read {
             try $0.query(Statement.KeyRealms.ofRealm, [.text(id)])
@@ -37,8 +37,8 @@ final class ServerKeyRealms: Sendable {
         }
     }
 
-    /// The name of the realm that has a key; nil where none has. What is
-    /// found is remembered: a key never changes realms.
+    /// Returns the name of the realm that has a key, or nil. A result is
+    /// cached, because a key never changes its realm.
     func name(ofRealmWith keyID: String) async throws -> String? {
         if let name = known.withLock({ $0[keyID] }) { return name }
         let row = try await registry.read {
@@ -49,16 +49,16 @@ final class ServerKeyRealms: Sendable {
         return name
     }
 
-    /// The realm of this id is gone, and its name free.
+    /// Forgets a deleted realm, because its name is free again.
     func forget(realm name: String) {
         known.withLock { known in known = known.filter { $0.value != name } }
     }
 }
 
 extension Store {
-    /// The name of the realm that the signer of a server's token belongs to,
-    /// by the token's key id alone: the realm still judges the token. Nil
-    /// where no realm has such a key.
+    /// Returns the name of the realm that owns the key of a server's token,
+    /// from the token's key id alone. The realm still verifies the token. Nil
+    /// if no realm has such a key.
     public func realmName(ofBearer bearer: String?) async throws -> String? {
         guard let bearer, let token = try? BearerToken.parse(bearer),
             !token.keyID.utf8.contains(0), token.keyID.utf8.count <= Edge.textBytesMax
@@ -68,8 +68,8 @@ extension Store {
 }
 
 extension RegistrySchema {
-    /// Before the key's row in its realm's own database: what is here alone
-    /// opens nothing.
+    /// Written before the key's row in its realm's own database. A row that is
+    /// only here authorises nothing.
     static let serverKeyRealms = """
         CREATE TABLE server_key_realms (
             key_id TEXT NOT NULL PRIMARY KEY,
@@ -80,7 +80,7 @@ extension RegistrySchema {
 
 extension Statement {
     enum KeyRealms {
-        /// Answers nothing where the key is written down already.
+        /// Returns no row if the key is recorded already.
         static let claim = Statement(
             "keyRealms.claim", [.text, .text],
             """

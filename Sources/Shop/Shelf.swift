@@ -5,8 +5,7 @@ import Foundation
 import SignedData
 import Storage
 
-/// Everything that a realm's apps sell, as of one revision of the catalogue;
-/// kept in memory.
+/// A realm's catalogue in memory, as of one revision.
 struct Shelf: Sendable {
     struct App: Sendable {
         let bundleID: BundleID
@@ -14,23 +13,24 @@ struct Shelf: Sendable {
         let name: String
         let storefront: String
         let locale: String
-        /// Where its notifications go; nil: nowhere.
+        /// The URL for its notifications. Nil if it receives none.
         let notificationURL: String?
         /// Whether the app may sell at all.
         let arePurchasesEnabled: Bool
-        /// Whether it has begun to sell, and with which version what came.
+        /// Whether it has begun to sell, and the products of its live versions.
         let release: AppRelease
-        /// The switches of its catalogue file; as usual in production.
+        /// The settings of its catalogue file. In production, the defaults.
         let settings: SandboxSettings
-        /// What is neither withdrawn nor removed.
+        /// The products that are neither withdrawn nor removed.
         let products: [Product]
-        /// Whatever it has ever sold.
+        /// All products, including withdrawn and removed ones.
         let byID: [ProductID: Product]
         let listings: [ProductID: Listing]
-        /// Of subscriptions whose terms somebody has told.
+        /// The terms of subscriptions for which they are set.
         let terms: [ProductID: SubscriptionTerms]
         let groups: [SubscriptionGroup]
-        /// Those that somebody has told, and not their members alone.
+        /// The groups that were set explicitly, and not only named by their
+        /// members.
         let toldGroups: Set<String>
     }
 
@@ -71,7 +71,8 @@ struct Shelf: Sendable {
 
     func product(_ id: ProductID, of app: BundleID) -> Product? { apps[app]?.byID[id] }
 
-    /// Why a device of a storefront gets a product, or does not.
+    /// Returns whether a device in a storefront is offered a product, and why
+    /// not.
     func offering(
         _ id: ProductID, of app: BundleID, in storefront: Storefront, at now: Timestamp
     ) -> Offering {
@@ -82,8 +83,8 @@ struct Shelf: Sendable {
             release: app.release)
     }
 
-    /// The product as it is sold in a storefront, at its price there; nil
-    /// where it is not.
+    /// Returns the product at its price in a storefront. Nil if it is not sold
+    /// there.
     func offered(
         _ id: ProductID, of app: BundleID, in storefront: Storefront, at now: Timestamp
     ) -> Product? {
@@ -142,7 +143,8 @@ extension Product {
             groupID: try row.optionalText("group_id"), period: try row.optionalText("period"))
     }
 
-    /// A product's row behind its bundle id, in the order of `putProduct`.
+    /// The values of a product's row after its bundle id, in the order of
+    /// `putProduct`.
     func values(bundleID: BundleID, place: Int) throws -> [SQLValue] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -171,10 +173,10 @@ extension SQLValue {
     static func optional(_ instant: Timestamp?) -> SQLValue { .optional(instant?.milliseconds) }
 }
 
-/// The realm's clock as rows tell it, with the date it may not fall behind.
+/// The realm's clock from a row, with the date before which it must not be.
 struct ClockRow: Sendable {
     let clock: RealmClock
-    /// The customer's last event, where the row tells one.
+    /// The customer's last event, if the row contains one.
     let lastEvent: Timestamp?
     let catalogueRevision: Int64
 
@@ -192,14 +194,14 @@ struct ClockRow: Sendable {
         catalogueRevision = try row.integer("catalogue_revision")
     }
 
-    /// How far the customer's last event pulls commercial time: what the clocks
-    /// of a store's machines may differ by, and half of what a device accepts
-    /// in a date of the future.
+    /// How far the customer's last event can move commercial time forward. This
+    /// is how much the clocks of a store's machines may differ, and half of
+    /// what a device accepts for a date in the future.
     static let pullMillisecondsMax = SignedDataLimits.signedDateToleranceMilliseconds / 2
 
-    /// Commercial now: not before the customer's last event, where that is a
-    /// little ahead. Where it is further ahead, the clock has been set back,
-    /// and the clock is believed.
+    /// Returns the commercial time. It is not before the customer's last event,
+    /// if that is only a little ahead. If the event is further ahead, the clock
+    /// was set back and is right.
     func now(wall: Timestamp) -> Timestamp {
         let now = clock.now(wall: wall)
         guard let lastEvent, lastEvent > now,

@@ -6,9 +6,8 @@ import Storage
 import StoreWire
 import Synchronization
 
-/// A store: one certificate authority for each kind of realm, and any number
-/// of realms. A class, because every server module and test that holds it
-/// speaks to the same open databases.
+/// A store: one certificate authority for each kind of realm, and any number of
+/// realms. A class, because all its users share the open databases.
 ///
 /// ```swift
 /// let store = try await Store.open(ports)
@@ -24,7 +23,7 @@ public final class Store: Sendable {
     let authorities: Authorities
     let keyRealms: ServerKeyRealms
     let open = OpenRealms()
-    /// When the store was last found ready, wall time.
+    /// When the store was last found ready, in wall time.
     let readyAt = Mutex<Timestamp?>(nil)
     let attempts = AttemptLimits()
     let passwordQueue: PasswordQueue
@@ -42,10 +41,10 @@ public final class Store: Sendable {
         authorities = Authorities(keys: ports.keys, statusURLs: ports.statusURLs)
     }
 
-    /// Opens the registry, makes what a new store lacks (door keys, the
-    /// sandbox's certificate authority, the default realm), finishes what an
-    /// earlier process left half-done, and asks the processor of every realm
-    /// what became of purchases that were left authorising.
+    /// Opens the registry and creates what a new store lacks (door keys, the
+    /// sandbox's certificate authority, the default realm). Then finishes what
+    /// an earlier process left unfinished, and asks the processor of every
+    /// realm for the outcome of purchases that are authorising.
     public static func open(_ ports: StorePorts) async throws -> Store {
         let registry = try await ports.places.registry(RegistrySchema.migrations)
         do {
@@ -72,22 +71,22 @@ public final class Store: Sendable {
         }
     }
 
-    /// The open realm of that name. Refusal: `realmNotFound`. A name that this
-    /// process has found is known without asking the registry again, for a
-    /// request's realm is looked up at every request; one process has a
-    /// registry in SQLite, so none else can delete the realm meanwhile.
+    /// Returns the open realm with a name. Refusal: `realmNotFound`. A name is
+    /// cached, because every request looks up its realm. A registry in SQLite
+    /// has only one process, so no other one can delete the realm.
     public func realm(named name: String) async throws -> Realm {
         await authorities.lookIfDue(ports.wall.now, ports.log)
         if let known = named.withLock({ $0[name] }) { return known }
         guard let row = try await realmRow(named: name) else { throw Self.realmNotFound(name) }
         let realm = try await opened(row)
         named.withLock { $0[name] = realm }
-        // Deleted while it was being opened: the deletion has forgotten the name before.
+        // The realm was deleted while it was being opened, after the deletion
+        // had removed the name.
         if try await realmRow(named: name)?.id != row.id { named.withLock { $0[name] = nil } }
         return realm
     }
 
-    /// The key of a door, for `run.json`.
+    /// Returns the key of a door, for `run.json`.
     public func doorKey(_ door: Door) async throws -> String {
         guard let key = doorKeys[door] else {
             throw Refusal(.notFound, code: "doorKeyMissing", "This door has no key.")
@@ -95,10 +94,11 @@ public final class Store: Sendable {
         return key
     }
 
-    /// Admits a door's own key, compared in constant time, or at the operators'
-    /// door a key of their own; a key opens no other door. A right key is always
-    /// admitted, however many wrong ones came from the same client before; the
-    /// client's wrong ones have to wait. Refusal: `tooManyAttempts`.
+    /// Checks a key at a door. Accepts the door's own key, compared in constant
+    /// time, and at the operators' door also operators' keys. A key opens no
+    /// other door. A right key is always accepted, even after many wrong ones
+    /// from the same client. After many wrong keys, further wrong keys of the
+    /// client have to wait. Refusal: `tooManyAttempts`.
     public func knock(
         _ key: String, at door: Door, _ context: RequestContext
     ) async throws -> Knock {
@@ -119,8 +119,9 @@ public final class Store: Sendable {
         return constantTimeEqual(Array(key.utf8), Array(right.utf8))
     }
 
-    /// What people and devices check signatures against. Refusal:
-    /// `authorityNotMade` for production before the first production realm.
+    /// Returns the root against which people and devices verify signatures.
+    /// Refusal: `authorityNotMade` for production before the first production
+    /// realm.
     public func rootCertificate(_ kind: AuthorityKind) async throws -> RootCertificate {
         guard let authority = try await authorities.existing(kind) else {
             throw Refusal(
@@ -147,7 +148,7 @@ public final class Store: Sendable {
         do { try await registry.close() } catch { ports.log(.error, "the registry did not close") }
     }
 
-    /// Opens a realm once for all who ask, however many ask at once.
+    /// Opens a realm once for all concurrent callers.
     func opened(_ row: RealmRow) async throws -> Realm {
         let task = opened.withLock { opened in
             if let task = opened[row.id] { return task }
@@ -163,8 +164,8 @@ public final class Store: Sendable {
         }
     }
 
-    /// A realm may be deleted while it is being opened: then what opening
-    /// made is deleted again.
+    /// Opens a realm. If it is deleted in the meantime, deletes what this
+    /// created.
     private func openLive(_ row: RealmRow) async throws -> Realm {
         if row.environment == Realm.production { try await ports.places.proveDurable() }
         let realm = try await Realm.open(row, in: self)
@@ -178,7 +179,7 @@ public final class Store: Sendable {
         throw Self.realmNotFound(row.name)
     }
 
-    /// Takes a realm out of those that are open, and closes it.
+    /// Removes a realm from the open ones, and closes it.
     func closeRealm(id: String) async {
         named.withLock { named in named = named.filter { $0.value.description.id != id } }
         open.remove(id)
@@ -188,30 +189,31 @@ public final class Store: Sendable {
     }
 }
 
-/// What becomes of a key that is brought to a door.
+/// The result of checking a key at a door.
 public enum Knock: Hashable, Sendable {
-    /// With a name for the audit: the key's own, or ``Store/unnamedOperator``.
+    /// Accepted, with a name for the audit: the key's own, or
+    /// ``Store/unnamedOperator``.
     case admitted(as: String)
-    /// It is another door's key.
+    /// The key belongs to another door.
     case otherDoor
-    /// It opens nothing here.
+    /// The key is invalid.
     case refused
 }
 
-/// The doors of a store that want a key of the store's own.
+/// The doors of a store that need one of the store's keys.
 public enum Door: String, Sendable, CaseIterable {
-    /// Catalogue, customers, transactions, realms; both kinds of realm.
+    /// Catalogue, customers, transactions and realms, for both kinds of realm.
     case `operator`
-    /// Clocks and forced states; sandboxes only.
+    /// Clocks and forced states, for sandboxes only.
     case control
-    /// Figures for whoever watches the server; they change nothing.
+    /// Metrics for monitoring. They change nothing.
     case metrics
 }
 
-/// The certificate at which every signature of one kind of realm ends.
+/// The root certificate of all signatures of one kind of realm.
 public struct RootCertificate: Hashable, Sendable {
     public let der: [UInt8]
     public let pem: String
-    /// SHA-256 of the DER, lower-case hexadecimal digits.
+    /// SHA-256 of the DER, in lower-case hexadecimal digits.
     public let fingerprint: String
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where the store's use cases write what happened. Secrets and personal
-/// data never reach it: numbers, ids and codes only.
+/// The log of the store's use cases. It contains numbers, ids and codes only,
+/// and never secrets or personal data.
 public struct ShopLog: Sendable {
     public enum Level: String, Sendable, CaseIterable {
         case debug, info, warning, error
@@ -9,12 +9,12 @@ public struct ShopLog: Sendable {
 
     private let write: @Sendable (Level, String, [String: String]) -> Void
 
-    /// `write` takes a level, one plain sentence and its facts.
+    /// `write` receives a level, one sentence and its facts.
     public init(_ write: @escaping @Sendable (Level, String, [String: String]) -> Void) {
         self.write = write
     }
 
-    /// Writes nothing.
+    /// A log that discards everything.
     public static let silent = ShopLog { _, _, _ in }
 
     func callAsFunction(

@@ -90,7 +90,7 @@ struct CatalogueDoor: Sendable {
                     + (sells ? [] : [Self.awaitsVersion])))
     }
 
-    /// Adds a note about what an import into production approves by itself. A
+    /// Returns notes about what an import into production approves by itself. A
     /// file cannot express drafts, even if it was exported from a catalogue
     /// with drafts.
     private func approved(

@@ -101,7 +101,7 @@ struct HouseTable: Sendable {
         }
     }
 
-    /// Writes the rows that differ, and deletes those that are gone.
+    /// Writes the rows that differ. Does not delete any.
     func put(_ rows: [[SQLValue]], _ writing: any Writing) throws {
         let known = Set(try read(writing))
         let changed = rows.filter { !known.contains($0) }
