@@ -76,7 +76,7 @@ package struct ErrorAnswer: Sendable {
         case .bodyTimedOut: self.init(408, error)
         case .timedOut: self.init(503, error, retryAfterSeconds: 1, fault: "timed out")
         case .notReady(let reason): self.init(503, error, retryAfterSeconds: 1, fault: reason)
-        // Nobody reads this answer. 499 is the status that proxies log in this
+        // The client has gone. 499 is the status that proxies log in this
         // case.
         case .clientGone: self.init(499, error)
         case .turnedAway(let status, _): self.init(status, error)

@@ -239,8 +239,8 @@ private func writeBody(
     guard let context else { return 0 }
     let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
     let buffer = UnsafeRawBufferPointer(start: bytes, count: size * count)
-    // curl stops if it is told a different number of bytes, which is one too
-    // few even for zero bytes.
+    // curl stops if the returned number differs from the received one. One less
+    // does so for zero bytes too.
     return transfer.take(body: buffer) ? buffer.count : buffer.count - 1
 }
 

@@ -58,7 +58,7 @@ public struct CatalogueOriginal: Hashable, Sendable {
 }
 
 extension Realm {
-    /// The most products of one app, far more than Apple allows.
+    /// The most products of one app.
     static let productsMax = 10_000
 
     /// Stores an app with its products, like an import of a file with this

@@ -51,8 +51,9 @@ struct ResetNote: Hashable, Sendable {
         return now < generation ? .open : .outrun
     }
 
-    /// Replaces the note by the store's entry if the reset was made, and no
-    /// other process has done so.
+    /// Replaces the note by the store's entry if the reset was made, or removes
+    /// it if the reset can never be made. Does nothing if another process has
+    /// done so.
     fileprivate func settle(_ home: any Storage, _ registry: any Storage) async throws {
         let fate = try await home.read { try self.fate($0) }
         if case .open = fate { return }

@@ -3,9 +3,9 @@
 import Storage
 
 extension Statement {
-    /// Behind the catalogue's line.
+    /// Statements behind the catalogue's lock.
     enum AppVersions {
-        /// Answers the version where there was none.
+        /// Returns the version if there was none.
         static let insert = Statement(
             "appVersions.insert", [.text, .text, .integer],
             """
@@ -14,7 +14,7 @@ extension Statement {
             ON CONFLICT (bundle_id, version) DO NOTHING RETURNING version
             """)
 
-        /// Answers the version where this call is the one that does it.
+        /// Returns the version if this call is the one that makes it live.
         static let goLive = Statement(
             "appVersions.goLive", [.text, .text, .integer],
             """
@@ -36,7 +36,7 @@ extension Statement {
             WHERE bundle_id = $1 ORDER BY made_at, version
             """)
 
-        /// What comes with versions of an app.
+        /// The products that are submitted with versions of an app.
         static let products = Statement(
             "appVersions.products", [.text],
             """
@@ -44,7 +44,7 @@ extension Statement {
             WHERE bundle_id = $1 AND came_with IS NOT NULL ORDER BY product_id
             """)
 
-        /// Products that came with a version that is live.
+        /// The products of live versions.
         static let live = Statement(
             "appVersions.live", [],
             """
@@ -57,7 +57,8 @@ extension Statement {
             "appVersions.leave", [.text, .text],
             "UPDATE products SET came_with = NULL WHERE bundle_id = $1 AND came_with = $2")
 
-        /// Answers the product unless it is gone or came with a live version.
+        /// Returns the product, unless it was removed or submitted with a live
+        /// version.
         static let join = Statement(
             "appVersions.join", [.text, .text, .text],
             """
@@ -69,8 +70,9 @@ extension Statement {
             RETURNING product_id
             """)
 
-        /// Remembers that an app has begun to sell, whatever becomes of the
-        /// product with which it did: after each commit that can be that.
+        /// Records that an app has begun to sell, which remains true whatever
+        /// happens to its first product. Run after each change that can make it
+        /// true.
         static let noteSale = Statement(
             "appVersions.noteSale", [.text],
             """

@@ -12,7 +12,7 @@ extension Statement {
             RETURNING catalogue_revision
             """)
 
-        /// The catalogue's line, by those who change nothing that devices see.
+        /// Locks the catalogue for changes that devices do not see.
         static let holdRevision = Statement(
             "catalogue.holdRevision", [],
             """
@@ -26,7 +26,8 @@ extension Statement {
         static let settings = Statement(
             "catalogue.settings", [.text], "SELECT settings FROM apps WHERE bundle_id = $1")
 
-        /// What is null stays as it is, and so does whether the app has sold.
+        /// Null values leave a column unchanged. The update of an existing app
+        /// does not change `has_sold`.
         static let putApp = Statement(
             "catalogue.putApp", [.text, .integer, .text, .text, .text, .text, .boolean],
             """
@@ -38,7 +39,8 @@ extension Statement {
                 settings = COALESCE($6, apps.settings)
             """)
 
-        /// What a file no longer names is not sold; when that began stays told.
+        /// Withdraws all products that come from a file. Those in the new file
+        /// are then put back. The date of an earlier withdrawal stays.
         static let withdraw = Statement(
             "catalogue.withdraw", [.text, .integer],
             """
@@ -46,7 +48,7 @@ extension Statement {
             WHERE bundle_id = $1 AND from_file
             """)
 
-        /// What was removed stays so.
+        /// A removed product remains removed.
         static let putProduct = Statement(
             "catalogue.putProduct",
             [
@@ -67,7 +69,7 @@ extension Statement {
             WHERE products.state <> 'removed'
             """)
 
-        /// Answers the id where it was never given.
+        /// Returns the id if it was never used.
         static let addProduct = Statement(
             "catalogue.addProduct",
             [
@@ -104,7 +106,7 @@ extension Statement {
             FROM products WHERE bundle_id = $1 AND product_id = $2
             """)
 
-        /// Answers the app where there was none.
+        /// Returns the app if there was none.
         static let addApp = Statement(
             "catalogue.addApp", [.text, .integer, .text, .text, .text, .boolean, .boolean],
             """
@@ -114,7 +116,7 @@ extension Statement {
             ON CONFLICT (bundle_id) DO NOTHING RETURNING bundle_id
             """)
 
-        /// What is null stays as it is.
+        /// Null values leave a column unchanged.
         static let setApp = Statement(
             "catalogue.setApp", [.text, .integer, .text, .text, .text, .boolean],
             """
@@ -128,7 +130,7 @@ extension Statement {
             "catalogue.sharedSecret", [.text],
             "SELECT shared_secret FROM apps WHERE bundle_id = $1")
 
-        /// Behind the line of those who make another.
+        /// Locks the secret against concurrent changes.
         static let holdSharedSecret = Statement(
             "catalogue.holdSharedSecret", [.text],
             """
@@ -140,7 +142,7 @@ extension Statement {
             "catalogue.setSharedSecret", [.text, .text],
             "UPDATE apps SET shared_secret = $2 WHERE bundle_id = $1")
 
-        /// What ``setApp`` changes, as it is.
+        /// The present values of what ``setApp`` changes.
         static let app = Statement(
             "catalogue.app", [.text],
             """
@@ -215,7 +217,7 @@ extension Statement {
         ]
     }
 
-    /// Who changed what.
+    /// Statements about the audit.
     enum Audits {
         static let next = Statement(
             "audit.next", [],

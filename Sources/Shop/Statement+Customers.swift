@@ -4,8 +4,8 @@ import Storage
 
 extension Statement {
     enum Customers {
-        /// One customer, one line: the first statement of every write for a
-        /// customer, lock and cursor in one.
+        /// A customer's line: the first statement of every write for a
+        /// customer. It locks the row and raises the revision.
         static let line = Statement(
             "customers.line", [.integer],
             """
@@ -24,7 +24,8 @@ extension Statement {
             VALUES ($1, $2, $3, $4, $5, 1, $6, $7, $8, $9)
             """)
 
-        /// What is null stays as it is; an empty address is none.
+        /// Null values leave a column unchanged. An empty address removes the
+        /// address.
         static let change = Statement(
             "customers.change", [.integer, .boolean, .boolean, .text, .boolean, .text],
             """
@@ -39,7 +40,7 @@ extension Statement {
             "customers.setPassword", [.integer, .text],
             "UPDATE customers SET password_hash = $2 WHERE customer_id = $1")
 
-        /// Only while the hash is still the one that was read.
+        /// Only if the hash is still the one that was read.
         static let renewPassword = Statement(
             "customers.renewPassword", [.integer, .text, .text],
             """
@@ -47,8 +48,8 @@ extension Statement {
             WHERE customer_id = $1 AND password_hash = $3
             """)
 
-        /// The hash of the first customer with a password from a place on, in
-        /// thousandths of all numbers.
+        /// The hash of the first customer with a password from a place on. The
+        /// place is in thousandths of all numbers.
         static let someHash = Statement(
             "customers.someHash", [.integer],
             """
@@ -67,7 +68,7 @@ extension Statement {
             FROM customers WHERE customer_id = $1
             """)
 
-        /// Answers the customer when the name was free.
+        /// Returns the customer if the name was free.
         static let claimName = Statement(
             "customers.claimName", [.text, .integer],
             """
@@ -96,8 +97,9 @@ extension Statement {
             "customers.revision", [.integer],
             "SELECT revision, cleared_revision FROM customers WHERE customer_id = $1")
 
-        /// What is read behind every customer's line: the realm's clock, the date
-        /// of the customer's last event, and when work of the customer falls due.
+        /// What is read behind every customer's line: the realm's clock, the
+        /// date of the customer's last event, and when the customer's next work
+        /// falls due.
         static let lineColumns = """
             \(Realms.clockColumns),
             (SELECT t.changed_at FROM transactions t WHERE t.customer_id = $1

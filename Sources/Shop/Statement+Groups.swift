@@ -3,7 +3,7 @@
 import Storage
 
 extension Statement {
-    /// Subscription groups, behind the catalogue's line.
+    /// Statements about subscription groups, behind the catalogue's lock.
     enum Groups {
         static let list = Statement(
             "groups.list", [],
@@ -19,7 +19,7 @@ extension Statement {
             WHERE bundle_id = $1 AND group_id = $2
             """)
 
-        /// Answers the group where there was none.
+        /// Returns the group if there was none.
         static let insert = Statement(
             "groups.insert", [.text, .text, .integer, .text, .text, .boolean],
             """
@@ -51,12 +51,13 @@ extension Statement {
             "groups.remove", [.text, .text],
             "DELETE FROM subscription_groups WHERE bundle_id = $1 AND group_id = $2")
 
-        /// Those that an earlier file brought.
+        /// Removes the groups of an earlier file.
         static let removeFiled = Statement(
             "groups.removeFiled", [.text],
             "DELETE FROM subscription_groups WHERE bundle_id = $1 AND from_file")
 
-        /// A product that is, or may come back, in a group: one row, or none.
+        /// One row if the group has a product that exists or may come back,
+        /// otherwise none.
         static let member = Statement(
             "groups.member", [.text, .text],
             """

@@ -14,8 +14,8 @@ extension Statement {
             "notifications.url", [.text],
             "SELECT notification_url FROM apps WHERE bundle_id = $1")
 
-        /// Everything that an attempt needs: what is owed, to where, what was
-        /// signed before and how often it was tried, and the clock.
+        /// Everything that an attempt needs: the owed notification, its URL,
+        /// what was signed before, the number of attempts, and the clock.
         static let facts = Statement(
             "notifications.facts", [.integer, .text],
             """
@@ -32,7 +32,7 @@ extension Statement {
             WHERE o.customer_id = $1 AND o.cause = $2
             """)
 
-        /// Keeps what was signed; answers nothing where another was first.
+        /// Stores what was signed. Returns no row if another process was first.
         static let keep = Statement(
             "notifications.keep",
             [.integer, .text, .text, .text, .text, .text, .integer],
@@ -61,7 +61,7 @@ extension Statement {
             WHERE customer_id = $1 AND cause = $2 AND delivered_at IS NULL
             """)
 
-        /// One notification of an app that was tried, with its attempts.
+        /// One attempted notification of an app, with its attempts.
         static let one = Statement(
             "notifications.one", [.integer, .text, .text],
             """
@@ -73,8 +73,8 @@ extension Statement {
             ORDER BY t.attempt
             """)
 
-        /// An app's notifications that were tried, oldest first, beyond a
-        /// cursor, with all their attempts: one row for each attempt.
+        /// An app's attempted notifications after a cursor, oldest first: one
+        /// row for each attempt.
         static let history = Statement(
             "notifications.history",
             [

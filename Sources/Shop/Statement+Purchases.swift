@@ -10,9 +10,9 @@ extension Statement {
             p.transaction_id, p.total_price, p.asked_at, p.revision
             """
 
-        /// Everything that deciding a payment needs, behind the customer's
-        /// line: clock, the purchase if it was asked before, what is owned,
-        /// and the session that asks.
+        /// Everything that the decision on a payment needs, behind the
+        /// customer's line: the clock, the purchase if it exists, what the
+        /// customer owns, and the requesting session.
         static let facts = Statement(
             "purchases.facts", [.integer, .text, .text, .text, .text, .blob],
             """
@@ -45,8 +45,8 @@ extension Statement {
                 $18)
             """)
 
-        /// Moves a purchase on from `authorising`; answers nothing when it
-        /// stands there no more.
+        /// Moves a purchase on from `authorising`. Returns no row if it is no
+        /// longer in this state.
         static let settle = Statement(
             "purchases.settle",
             [
@@ -61,8 +61,8 @@ extension Statement {
             RETURNING revision
             """)
 
-        /// Moves a purchase on from waiting; answers nothing when
-        /// it does not wait any more.
+        /// Moves a waiting purchase on. Returns no row if it is no longer
+        /// waiting.
         static let answer = Statement(
             "purchases.answer",
             [
@@ -85,7 +85,8 @@ extension Statement {
             WHERE p.customer_id = $1 AND p.bundle_id = $2 AND p.purchase_id = $3
             """)
 
-        /// Those that wait, or waited, for somebody, by the device's id alone.
+        /// The purchases that wait or waited for an answer, by the device's id
+        /// alone.
         static let waitingByID = Statement(
             "purchases.waitingByID", [.text],
             """
@@ -111,7 +112,8 @@ extension Statement {
             ORDER BY p.customer_id, p.bundle_id, p.purchase_id LIMIT $4
             """)
 
-        /// Those that waited for an answer and have had it since a revision.
+        /// The purchases that have received their awaited answer since a
+        /// revision.
         static let answeredSince = Statement(
             "purchases.answeredSince", [.integer, .text, .integer, .integer],
             """
@@ -121,7 +123,7 @@ extension Statement {
             ORDER BY revision
             """)
 
-        /// Whether a device has news beyond a revision: one row, or none.
+        /// One row if a device has news after a revision, otherwise none.
         static let news = Statement(
             "purchases.news", [.integer, .text, .integer],
             """
@@ -216,7 +218,8 @@ extension Statement {
             WHERE t.customer_id = $1 AND t.transaction_id = $2
             """)
 
-        /// By number alone, as a merchant's server asks.
+        /// A transaction by its number alone, for requests by a merchant's
+        /// server.
         static let byID = Statement(
             "transactions.byID", [.integer],
             """
@@ -226,8 +229,8 @@ extension Statement {
             FROM transactions t CROSS JOIN realm r WHERE t.transaction_id = $1
             """)
 
-        /// New or changed beyond a revision and one of its transactions, in
-        /// the order of commits.
+        /// The transactions that are new or changed after a revision and one of
+        /// its transactions, in the order of commits.
         static let since = Statement(
             "transactions.since", [.integer, .text, .integer, .integer, .integer],
             """
@@ -237,7 +240,7 @@ extension Statement {
             ORDER BY t.revision, t.transaction_id LIMIT $5
             """)
 
-        /// A realm's transactions, customer by customer in the order of commits.
+        /// A realm's transactions, ordered by customer and then by commit.
         static let page = Statement(
             "transactions.page", [.integer, .integer, .integer, .text, .integer, .integer],
             """
@@ -248,7 +251,7 @@ extension Statement {
             ORDER BY t.customer_id, t.revision, t.transaction_id LIMIT $6
             """)
 
-        /// Answers the row's revision when this call finished it.
+        /// Returns the row's revision if this call finished it.
         static let finish = Statement(
             "transactions.finish", [.integer, .text, .integer, .integer, .integer],
             """
@@ -258,8 +261,9 @@ extension Statement {
             RETURNING revision
             """)
 
-        /// What a receipt holds: consumables only until they are finished. One
-        /// row without a record when there is nothing, for the revision's sake.
+        /// The contents of a receipt: consumables only until they are finished.
+        /// If there are none, one row without a record, which contains the
+        /// revision.
         static let records = Statement(
             "transactions.records", [.integer, .text],
             """

@@ -3,8 +3,8 @@
 import Storage
 
 extension Statement {
-    /// Every statement of a realm's database and of the registry, for the
-    /// test that prepares them all.
+    /// Every statement of a realm's database and of the registry, for the test
+    /// that prepares all of them.
     enum Shop {
         static let registry =
             Registry.all + Keys.all + Restores.registry + Advances.registry + Certificates.all
@@ -18,7 +18,7 @@ extension Statement {
     }
 
     enum Realms {
-        /// What a closed realm must tell when it is opened.
+        /// The facts that are needed to open a realm.
         static let open = Statement(
             "realm.open", [],
             """
@@ -32,7 +32,7 @@ extension Statement {
             FROM realm r
             """)
 
-        /// Answers where this call has made it.
+        /// Returns a row if this call has created the realm.
         static let insert = Statement(
             "realm.insert", [.text, .text, .text, .integer, .text],
             """
@@ -42,7 +42,7 @@ extension Statement {
             ON CONFLICT (singleton) DO NOTHING RETURNING id
             """)
 
-        /// Everything of ``ClockRow``, of the realm's row `r`.
+        /// The columns of ``ClockRow``, from the realm's row `r`.
         static let clockColumns = """
             r.clock_ahead, r.clock_stands_at, r.clock_rate, r.clock_since, r.catalogue_revision
             """
@@ -50,7 +50,7 @@ extension Statement {
         static let clock = Statement(
             "realm.clock", [], "SELECT \(clockColumns) FROM realm r")
 
-        /// The clock's line: who changes it from what it was waits here.
+        /// Locks the clock for a change that depends on its present value.
         static let holdClock = Statement(
             "realm.holdClock", [],
             """
@@ -76,7 +76,7 @@ extension Statement {
             VALUES ($1, $2, $3, $4, $5)
             """)
 
-        /// The issuer of the realm's keys: one merchant a realm.
+        /// The realm's keys with their issuer. A realm has one merchant.
         static let list = Statement(
             "serverKeys.list", [],
             """
@@ -84,7 +84,7 @@ extension Statement {
             FROM server_keys ORDER BY created_at, key_id
             """)
 
-        /// A key that has not been revoked.
+        /// A key that is not revoked.
         static let byID = Statement(
             "serverKeys.byID", [.text],
             """
@@ -92,7 +92,7 @@ extension Statement {
             WHERE key_id = $1 AND revoked_at IS NULL
             """)
 
-        /// Answers the key where this call is the one that ends it.
+        /// Returns the key if this call is the one that revokes it.
         static let revoke = Statement(
             "serverKeys.revoke", [.text, .integer],
             """

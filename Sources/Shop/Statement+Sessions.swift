@@ -3,8 +3,8 @@
 import Storage
 
 extension Statement {
-    /// A session is good while its row has not ended and its time, by the
-    /// wall, is not over.
+    /// Statements about sessions. A session is valid while its row has not
+    /// ended and its wall time is not over.
     enum Sessions {
         static let putDevice = Statement(
             "sessions.putDevice",
@@ -27,7 +27,7 @@ extension Statement {
             ON CONFLICT (customer_id, bundle_id) DO NOTHING
             """)
 
-        /// As ``Customers/now``, with the numbers that device and account have.
+        /// Like ``Customers/now``, with the numbers of device and account.
         static let arriving = Statement(
             "sessions.arriving", [.integer, .text, .text],
             """
@@ -47,8 +47,8 @@ extension Statement {
             VALUES ($1, $2, $3, $4, $5, $6, $7, $7)
             """)
 
-        /// Sessions of a customer that have expired, and those beyond a number of
-        /// others: first those that have ended, then those used longest ago.
+        /// Deletes a customer's expired sessions, and those above a number:
+        /// first ended ones, then those that were used longest ago.
         static let deleteOld = Statement(
             "sessions.deleteOld", [.integer, .integer, .integer],
             """
@@ -58,8 +58,8 @@ extension Statement {
                     LIMIT 100000 OFFSET $3))
             """)
 
-        /// Devices of a customer in an app beyond a number of others, but never
-        /// the one that signs in: those seen longest ago.
+        /// Deletes a customer's devices in an app above a number, except the
+        /// one that signs in: those that were seen longest ago.
         static let deleteOldDevices = Statement(
             "sessions.deleteOldDevices", [.integer, .text, .text, .integer],
             """
@@ -69,14 +69,15 @@ extension Statement {
                     ORDER BY d.seen_at DESC, d.device_uuid LIMIT 100000 OFFSET $4)
             """)
 
-        /// Whether an installation has signed in to an account: one row, or none.
+        /// One row if an installation has signed in to an account, otherwise
+        /// none.
         static let knowsDevice = Statement(
             "sessions.knowsDevice", [.integer, .text],
             """
             SELECT 1 AS known FROM devices WHERE customer_id = $1 AND device_uuid = $2 LIMIT 1
             """)
 
-        /// The session with all that its use cases need to know, and the clock.
+        /// The session with everything that its use cases need, and the clock.
         static let find = Statement(
             "sessions.find", [.integer, .blob],
             """
@@ -97,7 +98,7 @@ extension Statement {
             WHERE s.customer_id = $1 AND s.token_hash = $2
             """)
 
-        /// Whether a session is still good at a wall time: one row, or none.
+        /// One row if a session is valid at a wall time, otherwise none.
         static let isValid = Statement(
             "sessions.isValid", [.integer, .blob, .integer],
             """
@@ -105,7 +106,7 @@ extension Statement {
             WHERE customer_id = $1 AND token_hash = $2 AND ended_at IS NULL AND expires_at > $3
             """)
 
-        /// Behind no customer's line: it is nobody's revision.
+        /// Written without a customer's line, because it raises no revision.
         static let touch = Statement(
             "sessions.touch", [.integer, .blob, .integer],
             """
@@ -114,7 +115,7 @@ extension Statement {
                 AND (used_at < $3 OR used_at > $3 + 3600000)
             """)
 
-        /// Ends the customer's sessions whose hashes lie between two.
+        /// Ends the customer's sessions whose hashes lie between two values.
         static let end = Statement(
             "sessions.end", [.integer, .blob, .blob, .integer],
             """

@@ -6,8 +6,8 @@ import Storage
 public import StoreWire
 
 extension Store {
-    /// Every certificate that was issued, oldest first, and which of them
-    /// were revoked.
+    /// Returns every issued certificate, oldest first, and which of them are
+    /// revoked.
     public func certificates() async throws -> [CertificateSummary] {
         let revoked = try await revocations()
         var list: [CertificateSummary] = []
@@ -30,12 +30,13 @@ extension Store {
         return list
     }
 
-    /// New leaves (and a new intermediate) that sign from now on, in every
-    /// process of the store within seconds; what was signed before verifies as
-    /// ever. What is about to be stored is noted first: a process that dies
-    /// on the way has rotated and is told by the audit when a store is next
-    /// opened, or has not rotated at all. Refusals, in order: `kindUnknown`, `authorityNotMade`,
-    /// `rootKeyMissing`, `rootKeyInvalid`, `rotatedAlready`.
+    /// Issues new leaves (and optionally a new intermediate), with which every
+    /// process of the store signs within seconds. Earlier signatures remain
+    /// valid. A note is written before the keys are stored. If the process dies
+    /// in between, either the rotation was made and the next opening of the
+    /// store audits it, or it was not made at all. Refusals, in order:
+    /// `kindUnknown`, `authorityNotMade`, `rootKeyMissing`, `rootKeyInvalid`,
+    /// `rotatedAlready`.
     public func rotateCertificates(
         _ request: RotateCertificatesRequest,
         _ context: RequestContext = RequestContext(requestID: "none", actor: "server")
@@ -83,9 +84,9 @@ extension Store {
         return try await certificates()
     }
 
-    /// Says from now on that a certificate does not hold any more, to whoever
-    /// checks that online. Revoking again changes nothing. Refusals, in
-    /// order: `certificateUnknown`, `certificateInUse`.
+    /// Revokes a certificate, so that online checks report it as revoked from
+    /// then on. A repeated call has no effect. Refusals, in order:
+    /// `certificateUnknown`, `certificateInUse`.
     public func revokeCertificate(
         _ serialNumber: String,
         _ context: RequestContext = RequestContext(requestID: "none", actor: "server")
@@ -123,8 +124,8 @@ extension Store {
         return revoked
     }
 
-    /// Whether certificates still hold (OCSP): a request and its answer, DER.
-    /// A request that is none gets an answer that says so.
+    /// Answers a request for the status of certificates (OCSP), both in DER. An
+    /// invalid request gets an answer with an error status.
     public func certificateStatus(_ request: [UInt8]) async throws -> [UInt8] {
         var all: [[FormerAuthority]] = []
         for kind in AuthorityKind.allCases {
@@ -144,7 +145,8 @@ extension Store {
                 revoked: Dictionary(dates, uniquingKeysWith: { first, _ in first }),
                 formerly: Set(issued.map(\.serial)))
         }
-        // Somebody else's certificates, or no request: the sandbox's says which.
+        // The certificates of another authority, or an invalid request. The
+        // sandbox's responder answers with the right error.
         let any = try await authorities.authority(.sandbox)
         return try any.status.answer(request, wall: ports.wall.now)
     }

@@ -4,7 +4,8 @@ import Commerce
 import Storage
 
 extension Store {
-    /// The doors' keys, made by whichever process comes first.
+    /// Returns the doors' keys. The first process that needs them generates
+    /// them.
     static func makeDoorKeys(
         in registry: any Storage, _ randomness: Randomness
     ) async throws -> [Door: String] {
@@ -33,7 +34,7 @@ extension Store {
     }
 }
 
-/// Compares secrets in a time that tells nothing but their lengths.
+/// Compares secrets in a time that reveals nothing but their lengths.
 func constantTimeEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
     guard left.count == right.count else { return false }
     var difference: UInt8 = 0

@@ -4,35 +4,34 @@ import Commerce
 import Storage
 import StoreWire
 
-/// What a store tells those who watch it: of the realms that this process
-/// has open.
+/// The figures of a realm that this process has open, for monitoring.
 public struct RealmFigures: Sendable {
     public struct Errands: Sendable {
-        /// What kind of outer work.
+        /// The kind of outer work.
         public let kind: String
-        /// Owed, due or not.
+        /// The number of owed errands, due or not.
         public let owed: Int64
         public let due: Int64
-        /// Tried before, and owed still.
+        /// The number of owed errands that have failed at least once.
         public let failed: Int64
-        /// Commercial seconds for which the oldest has been due.
+        /// For how many commercial seconds the oldest one has been due.
         public let oldestSeconds: Int64
     }
 
     public let realm: String
-    /// Devices that wait in this process.
+    /// The number of devices that wait in this process.
     public let waiting: Int
     public let errands: [Errands]
-    /// Clusters of the realm, but for the home, by the buckets they have:
-    /// whether each has answered now. Those that have not lack in `errands`.
+    /// Whether each cluster except the home has answered this time, by its
+    /// buckets. The errands of those that have not are missing in `errands`.
     public let clusters: [String: Bool]
 }
 
 extension Store {
-    /// How many commits this process has made, where it is counted.
+    /// The number of commits of this process, if it is counted.
     public var commits: Int? { ports.commits.map { $0() } }
 
-    /// Figures of the realms that are open here, by name.
+    /// Returns the figures of the open realms, ordered by name.
     public func figures() async throws -> [RealmFigures] {
         var figures: [RealmFigures] = []
         for realm in open.now.sorted(by: { $0.description.name < $1.description.name }) {
@@ -47,7 +46,8 @@ extension Realm {
         var errands: [RealmFigures.Errands] = []
         var answered: [String: Bool] = [:]
         for index in clusters.all.indices {
-            // Who works here asks a cluster that is away again and again.
+            // The worker calls an unreachable cluster repeatedly, so it is not
+            // called here.
             if index > 0, clusters.others[index - 1].isAway {
                 answered[clusters.name(index)] = false
                 continue
@@ -84,7 +84,7 @@ extension Realm {
 }
 
 extension RealmFigures.Errands {
-    /// Of one kind, on all clusters; never of none.
+    /// Adds up the figures of one kind on all clusters. `parts` is never empty.
     fileprivate init(_ parts: [RealmFigures.Errands]) {
         self.init(
             kind: parts[0].kind, owed: parts.reduce(0) { $0 + $1.owed },

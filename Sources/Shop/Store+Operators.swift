@@ -6,13 +6,12 @@ import Foundation
 import Storage
 public import StoreWire
 
-/// Keys to the operators' door that have somebody's name, by which the audit
-/// tells who changed what.
+/// Personal keys to the operators' door. The audit records their names.
 extension Store {
-    /// What the audit calls whoever comes with the door's own key.
+    /// The name in the audit for the door's own key.
     public static let unnamedOperator = "operator"
 
-    /// Everybody who has, or had, a key, oldest first.
+    /// Returns all operators who have or had a key, oldest first.
     public func operators() async throws -> [OperatorSummary] {
         try await registry.read { try $0.query(Statement.Operators.list, []) }.map { row in
             OperatorSummary(
@@ -23,12 +22,13 @@ extension Store {
         }
     }
 
-    /// Makes a key of somebody's own; it is told this once and stored
-    /// nowhere. Refusals, in order: `operatorNameInvalid`, `operatorNameSpent`.
+    /// Generates a personal key for an operator. It is only in this answer and
+    /// is not stored. Refusals, in order: `operatorNameInvalid`,
+    /// `operatorNameSpent`.
     public func createOperator(
         _ request: CreateOperatorRequest, _ context: RequestContext
     ) async throws -> CreatedOperator {
-        // The words for those who have no name are nobody's.
+        // The names for callers without a personal key are reserved.
         guard IDText.isID(request.name), !Self.ownNames.contains(request.name) else {
             throw Refusal(
                 .badRequest, code: "operatorNameInvalid", "This is no name for an operator.",
@@ -59,8 +59,8 @@ extension Store {
         return CreatedOperator(name: request.name, key: key)
     }
 
-    /// Ends somebody's key: it opens nothing from now on, in any process.
-    /// Refusals: `textInvalid`, `operatorUnknown`.
+    /// Revokes an operator's key for all processes. Refusals: `textInvalid`,
+    /// `operatorUnknown`.
     public func revokeOperator(_ name: String, _ context: RequestContext) async throws {
         try Edge.text(name, "name")
         let entry = audit("operator.revoke", name, before: "a key", after: "revoked", context)
@@ -81,8 +81,8 @@ extension Store {
         ports.log(.info, "operator's key revoked", context, ["operator": name])
     }
 
-    /// Whose key it is; nil where it is nobody's. Looked up by its hash, so
-    /// that the time it takes tells nothing of a key.
+    /// Returns the operator of a key, or nil. Looks the key up by its hash, so
+    /// that the time reveals nothing about keys.
     func operatorName(ofKey key: String) async throws -> String? {
         guard key.utf8.count == 64 else { return nil }
         let values: [SQLValue] = [.blob(Self.hash(key))]

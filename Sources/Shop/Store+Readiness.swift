@@ -5,17 +5,19 @@ import Storage
 import Synchronization
 
 extension Store {
-    /// How long an answer stands, so that asking often costs no commits.
+    /// How long a positive result is reused, so that frequent requests cost no
+    /// commits.
     static let readinessSeconds: Int64 = 1
-    /// More than a page, so that a database without room is found out.
+    /// Bytes, more than a page, so that a full database is detected.
     static let readinessRoom = 16_384
 
-    /// Returns where the store could sell now: its registry takes a write
-    /// and makes it durable, the default realm answers, and the keys are there. Throws
-    /// ``StorageFault`` and ``KeyStoreFault`` where not. A yes stands for a second.
+    /// Returns if the store can sell at present: its registry accepts a durable
+    /// write, the default realm answers, and the keys are available. Otherwise
+    /// throws ``StorageFault`` and ``KeyStoreFault``. A positive result is
+    /// reused for a second.
     ///
-    /// Other clusters do not decide: one that is down stops its own customers,
-    /// whom no other server process would serve either. Which are is answered.
+    /// Other clusters are reported but do not decide: one that is down affects
+    /// only its own customers, whom no other server process could serve either.
     @discardableResult
     public func readiness() async throws -> Readiness {
         let now = ports.wall.now
@@ -37,10 +39,10 @@ extension Store {
     }
 }
 
-/// How a store that is ready stands.
+/// The state of a store that is ready.
 public struct Readiness: Hashable, Sendable {
-    /// Clusters that did not answer whoever asked last, by the buckets they
-    /// have: their customers wait.
+    /// The clusters that the last call could not reach, by their buckets. Their
+    /// customers have to wait.
     public let clustersAway: [String]
 
     init(_ realms: [Realm]) {

@@ -5,7 +5,7 @@ import SignedData
 import Storage
 public import StoreWire
 
-/// A realm as the registry knows it.
+/// A realm in the registry.
 struct RealmRow: Sendable {
     let id: String
     let name: String
@@ -15,7 +15,7 @@ struct RealmRow: Sendable {
 
     init(_ row: Row) throws {
         id = try row.text("id")
-        // It names files and schemas.
+        // The id is used in names of files and schemas.
         guard StoreArchiveRules.isRealmID(id) else {
             throw StorageFault(.malformedRow, "a realm's id is not letters and digits")
         }
@@ -32,14 +32,14 @@ struct RealmRow: Sendable {
 }
 
 extension Store {
-    /// Every realm, by name.
+    /// Returns every realm, ordered by name.
     public func realms() async throws -> [RealmSummary] {
         try await registry.read { reading in
             try reading.query(Statement.Registry.liveRealms, []).map { try RealmRow($0).summary }
         }
     }
 
-    /// Makes a realm. Refusals, in order: `realmNameInvalid`,
+    /// Creates a realm. Refusals, in order: `realmNameInvalid`,
     /// `environmentUnknown`, `seedOfProduction`, `realmExists`.
     public func createRealm(
         _ request: CreateRealmRequest,
@@ -62,7 +62,8 @@ extension Store {
         return row.summary
     }
 
-    /// Deletes a realm with all it holds. Refusals: `defaultRealm`, `realmNotFound`.
+    /// Deletes a realm with its contents. Refusals: `defaultRealm`,
+    /// `realmNotFound`.
     public func deleteRealm(
         named name: String,
         _ context: RequestContext = RequestContext(requestID: "none", actor: "server")
@@ -73,7 +74,8 @@ extension Store {
                 field: "name", rule: "a store always has the realm `\(Self.defaultRealm)`",
                 remedy: "start with an empty data directory instead")
         }
-        // What was reset before is reported before: its database goes.
+        // Reports earlier resets first, because the realm's database is
+        // deleted.
         if let row = try await realmRow(named: name), let realm = try? await opened(row) {
             await auditResetsQuietly(of: realm, context)
         }
@@ -118,7 +120,7 @@ extension Store {
             RequestContext(requestID: "start", actor: "server"))
     }
 
-    /// Finishes deletions that a process did not live to finish.
+    /// Completes deletions that an earlier process did not complete.
     func removeDeletedRealms() async throws {
         let ids = try await registry.read { reading in
             try reading.query(Statement.Registry.unremovedRealms, []).map { try $0.text("id") }
@@ -135,8 +137,9 @@ extension Store {
         }
     }
 
-    /// Asks processors what became of purchases left authorising. A processor
-    /// that does not answer leaves them so: the store opens all the same.
+    /// Asks processors for the outcome of purchases that are authorising. If a
+    /// processor does not answer, they stay so, and the store opens
+    /// nevertheless.
     func settleRealms() async throws {
         for summary in try await realms() {
             guard let row = try await realmRow(named: summary.name) else { continue }
@@ -145,7 +148,7 @@ extension Store {
             try await auditResets(of: realm)
             try await keyRealms.claim(
                 all: try await realm.serverKeys().map(\.keyId), realm: row.id)
-            // Files stay open only for realms that somebody uses.
+            // Files stay open only for realms that are used.
             var isUsed = realm.processor != nil || row.name == Self.defaultRealm
             if !isUsed { isUsed = try await realm.owesWork() }
             if !isUsed {
@@ -165,7 +168,7 @@ extension Store {
         }
     }
 
-    /// Nil when the name is taken.
+    /// Nil if the name is in use.
     private func insertRealm(
         _ name: String, _ environment: String, seed: Int64?, _ context: RequestContext
     ) async throws -> RealmRow? {
@@ -210,7 +213,7 @@ extension Store {
         }
     }
 
-    /// Whether a realm may have this name.
+    /// Whether a text can be the name of a realm.
     public static func isRealmName(_ name: String) -> Bool {
         (1...40).contains(name.utf8.count)
             && name.utf8.allSatisfy {

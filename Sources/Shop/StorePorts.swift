@@ -5,26 +5,26 @@ import SignedData
 public import Storage
 public import StoreWire
 
-/// Where databases live: given by the executable or by tests.
+/// The places of databases. The executable or a test supplies them.
 public struct StoragePlaces: Sendable {
-    /// Opens the registry and brings its schema up to date.
+    /// Opens the registry and migrates it.
     public var registry: @Sendable ([Migration]) async throws -> any Storage
-    /// Opens the database of a realm, making it where there is none.
+    /// Opens the database of a realm, and creates it if there is none.
     public var realm: @Sendable (_ id: String, [Migration]) async throws -> any Storage
-    /// Deletes the closed database of a realm; deleting again changes nothing.
+    /// Deletes the closed database of a realm. A repeated call has no effect.
     public var deleteRealm: @Sendable (_ id: String) async throws -> Void
-    /// Whether no other process can have these databases open: then work
-    /// that an earlier one had begun is free at once, and no lease is waited for.
+    /// Whether no other process can have these databases open. Errands of an
+    /// earlier process are then free at once, without waiting for their leases.
     public var isOneProcess: Bool
-    /// Whether leases run in the database's time; else in this machine's,
-    /// which is that of whoever else could look.
+    /// Whether leases use the database's time. Otherwise they use this
+    /// machine's, which all users of the database share.
     public var leasesInDatabaseTime: Bool
-    /// Throws where the database may lose what it acknowledges: asked before
+    /// Throws if the database may lose what it has acknowledged. Called before
     /// a production realm is opened.
     public var proveDurable: @Sendable () async throws -> Void
-    /// Other clusters, each with the customers of its buckets. These places
-    /// are the home's then: registry, names, what is administered, and the
-    /// customers of the buckets that no other has.
+    /// Other clusters, each with the customers of its buckets. These places are
+    /// then the home's: they have the registry, the names, what is
+    /// administered, and the customers of all other buckets.
     public var clusters: [ClusterPlace] = []
 
     public init(
@@ -43,16 +43,17 @@ public struct StoragePlaces: Sendable {
     }
 }
 
-/// How dear a guess at a password is: scrypt's parameters.
+/// The cost of hashing a password: scrypt's parameters.
 public struct PasswordCost: Hashable, Sendable {
     /// N, a power of two.
     public let rounds: Int
-    /// r.
+    /// scrypt's r.
     public let blockSize: Int
-    /// p.
+    /// scrypt's p.
     public let parallelism: Int
 
-    /// `rounds` is a power of two from 2 to 2^20; memory is 128 · rounds · blockSize bytes.
+    /// `rounds` is a power of two from 2 to 2^20. The memory is 128 · rounds ·
+    /// blockSize bytes.
     public init(rounds: Int, blockSize: Int = 8, parallelism: Int = 1) {
         precondition(
             (2...1_048_576).contains(rounds) && rounds & (rounds - 1) == 0,
@@ -65,53 +66,58 @@ public struct PasswordCost: Hashable, Sendable {
         self.parallelism = parallelism
     }
 
-    /// Memory of a guess at a stored password, which may be a stranger's: a
-    /// hash that costs more is nobody's.
+    /// The most memory for verifying a stored password, which may come from a
+    /// foreign backup. A hash that costs more is never one of ours.
     static let bytesMax = 256 * 1024 * 1024
-    /// N · r · p of such a guess: four times what OWASP recommends.
+    /// The highest N · r · p for this: four times what OWASP recommends.
     static let mixesMax = 4_194_304
 
-    /// 128 MiB and some tenths of a second a guess: what OWASP's Password Storage
-    /// Cheat Sheet recommends first (N = 2^17, r = 8, p = 1).
+    /// 128 MiB and some tenths of a second for each hash. This is the first
+    /// recommendation of OWASP's Password Storage Cheat Sheet (N = 2^17, r = 8,
+    /// p = 1).
     public static let standard = PasswordCost(rounds: 131_072)
 
-    /// What time grows with.
+    /// Time is proportional to this.
     var work: Int { rounds * blockSize * parallelism }
 }
 
-/// Everything a store needs from outside.
+/// Everything that a store needs from outside.
 public struct StorePorts: Sendable {
     public var places: StoragePlaces
     public var keys: any KeyStore
     public var wall: WallClock
-    /// Must not be foreseeable where money is at stake: keys and tokens come from it.
+    /// Must be unpredictable where money is at stake, because keys and tokens
+    /// come from it.
     public var randomness: Randomness
-    /// The payment processor of a realm. Nil: a sandbox sells by rule, a
-    /// production realm refuses to sell.
+    /// Returns the payment processor of a realm. If nil, a sandbox sells
+    /// without charging, and a production realm refuses to sell.
     public var authoriser: @Sendable (RealmDescription) -> (any Authoriser)?
-    /// Who carries notifications; nil: those owed wait for a process that has one.
+    /// Delivers notifications. If nil, owed ones wait for a process that has a
+    /// courier.
     public var courier: (any Courier)?
     public var passwordCost: PasswordCost
-    /// Passwords that are hashed at once; each takes the memory of a guess.
+    /// How many passwords are hashed at once. Each needs the memory of one
+    /// hash.
     public var passwordWorkers = 2
     public var log: ShopLog
-    /// Waits for a due date to come; ends early when its task is cancelled.
+    /// Sleeps until a due date. Ends early when its task is cancelled.
     public var sleep: @Sendable (Duration) async throws -> Void
-    /// Seed of the realm `default` when this start makes it.
+    /// The seed of the realm `default`, if this start creates it.
     public var defaultRealmSeed: Int64?
-    /// Where certificates made from now on say that their status is told; nil: nowhere.
+    /// The URL in new certificates at which their status can be requested. Nil
+    /// for none.
     public var statusURL: String?
-    /// The same for the sandbox's alone, where ``statusURL`` names none: an address
-    /// that only this machine can ask, and for as long as the store keeps its port.
+    /// The URL for the sandbox's certificates only, if ``statusURL`` is nil.
+    /// Only this machine can use it, and only while the store keeps its port.
     public var sandboxStatusURL: String?
-    /// Whether a sandbox's customer without a password is anybody's. False
-    /// where anybody could reach the store.
+    /// Whether any client may sign in as a sandbox's customer without a
+    /// password. False if others can reach the store.
     public var opensSandboxes = true
-    /// How many commits there were, where somebody counts them.
+    /// Returns the number of commits, if they are counted.
     public var commits: (@Sendable () -> Int)?
-    /// Who does inner work.
+    /// The handlers of inner work.
     var dueWork: [any DueWorkHandler] = [ApprovalTimeout()]
-    /// Keys of doors, in place of those that the store made for itself.
+    /// Keys of doors, in place of those that the store generated.
     public var doorKeys: [Door: String] = [:]
 
     public init(
@@ -142,8 +148,8 @@ public struct StorePorts: Sendable {
         return urls
     }
 
-    /// Waits until its task is cancelled: where no time passes by itself,
-    /// only commits and moved clocks wake who works.
+    /// Waits until its task is cancelled. For stores in which time does not
+    /// pass by itself: only commits and moved clocks wake the workers.
     public static let sleepForEver: @Sendable (Duration) async throws -> Void = { _ in
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
         for await _ in stream {}

@@ -4,7 +4,7 @@ import Commerce
 import Foundation
 import Storage
 
-/// A subscription group's row; its members are told by their own.
+/// A subscription group's row. Its members are in their own rows.
 struct StoredGroup: Hashable, Sendable {
     var id: String
     var name: String
@@ -43,7 +43,7 @@ struct StoredGroup: Hashable, Sendable {
         return .text(String(decoding: try encoder.encode(words), as: UTF8.self))
     }
 
-    /// In the order of `insert` and `put`.
+    /// The values in the order of `insert` and `put`.
     func values(bundleID: String, place: Int, isFromFile: Bool) throws -> [SQLValue] {
         [
             .text(bundleID), .text(id), .integer(Int64(place)), .text(name), try words(),
@@ -51,8 +51,8 @@ struct StoredGroup: Hashable, Sendable {
         ]
     }
 
-    /// The groups with their members. A group that only its members name is
-    /// called as its id.
+    /// Returns the groups with their members. A group that only its members
+    /// name has its id as its name.
     static func groups(_ stored: [StoredGroup], of products: [Product]) -> [SubscriptionGroup] {
         var members: [String: [ProductID]] = [:]
         var named = stored

@@ -4,8 +4,8 @@ import Commerce
 import Foundation
 import Storage
 
-/// A listing's part that no query looks into, as JSON in its row. Only what is
-/// not as usual is written, so that most rows hold `{}`.
+/// The part of a listing that no query uses, as JSON in its row. Only values
+/// other than the defaults are written, so most rows contain `{}`.
 private struct StoredListing: Codable {
     struct Price: Codable {
         let storefront: String
@@ -44,7 +44,7 @@ extension Listing {
         isFree = stored.isFree ?? false
     }
 
-    /// What ``init(row:)`` reads from the column `listing`.
+    /// Returns the text that ``init(row:)`` reads from the column `listing`.
     func stored() throws -> String {
         let stored = StoredListing(
             hasNoBasePrice: hasBasePrice ? nil : true,
@@ -61,7 +61,7 @@ extension Listing {
     }
 }
 
-/// An app's switches, as JSON in its row.
+/// An app's settings, as JSON in its row.
 private struct StoredSettings: Codable {
     struct Failing: Codable {
         let call: String

@@ -4,8 +4,8 @@ import Commerce
 import Foundation
 import Storage
 
-/// A subscription's level, plans and offers, as JSON in its row: what no query
-/// looks into. Group and period have columns of their own.
+/// A subscription's level, plans and offers, as JSON in its row, because no
+/// query uses them. Group and period have columns of their own.
 private struct StoredTerms: Codable {
     struct Plan: Codable {
         let kind: String
@@ -29,12 +29,12 @@ private struct StoredTerms: Codable {
 
     let level: Int
     var plans: [Plan]?
-    /// By kind.
+    /// The offers by kind.
     var offers: [String: [StoredOffer]]?
 }
 
 extension SubscriptionTerms {
-    /// Nil where nobody has told the product's terms yet.
+    /// Nil if the product's terms are not set.
     init?(row: Row, _ product: Product) throws {
         guard let text = try row.optionalText("terms"), let group = product.groupID,
             let period = product.period.flatMap({ Period(iso8601: $0) })
@@ -57,7 +57,7 @@ extension SubscriptionTerms {
             codeOffers: offers(.code), winBackOffers: offers(.winBack))
     }
 
-    /// Of a subscription that nobody says more of: the highest level.
+    /// The terms of a subscription without others: the highest level.
     init?(of product: Product) {
         guard product.type == .autoRenewable, let group = product.groupID,
             let period = product.period.flatMap({ Period(iso8601: $0) })

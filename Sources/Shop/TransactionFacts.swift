@@ -5,7 +5,7 @@ import SignedData
 import Storage
 import StoreWire
 
-/// A transaction as its row holds it.
+/// A transaction as its row contains it.
 struct TransactionFacts: Sendable {
     let customer: CustomerID
     let id: TransactionID
@@ -15,9 +15,9 @@ struct TransactionFacts: Sendable {
     let type: ProductType
     let quantity: Int
     let unitPrice: Amount
-    /// For the whole quantity.
+    /// The price of the whole quantity.
     let total: Money
-    /// Alpha-3.
+    /// Alpha-3 code.
     let storefront: String
     let appAccountToken: String?
     let appTransactionID: Int64
@@ -29,7 +29,7 @@ struct TransactionFacts: Sendable {
     var revocationReason: Int?
     let revision: Int64
 
-    /// The payload that is signed; absent facts are left out.
+    /// Returns the payload to sign. Absent facts are left out.
     func payload(environment: String, signedAt: Timestamp) -> JWSTransactionDecodedPayload {
         var payload = JWSTransactionDecodedPayload()
         payload.transactionId = id.description
@@ -55,7 +55,7 @@ struct TransactionFacts: Sendable {
         return payload
     }
 
-    /// Its part of a receipt, DER.
+    /// The transaction's part of a receipt, in DER.
     var record: [UInt8] {
         var purchase = ReceiptPurchase(
             quantity: Int64(quantity), productID: productID, transactionID: id.description,
@@ -65,7 +65,7 @@ struct TransactionFacts: Sendable {
         return purchase.encoded()
     }
 
-    /// The row, in the order of `Transactions.insert`.
+    /// The values of the row, in the order of `Transactions.insert`.
     var values: [SQLValue] {
         [
             .integer(customer.value), .integer(id.value), .integer(originalID.value),
@@ -110,7 +110,7 @@ extension TransactionFacts {
 }
 
 extension Realm {
-    /// Signs a transaction afresh, dated now.
+    /// Signs a transaction again, dated now.
     func sign(_ facts: TransactionFacts, at now: Timestamp) throws -> String {
         try sign(facts.payload(environment: description.environment, signedAt: now))
     }

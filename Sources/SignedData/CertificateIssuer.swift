@@ -58,7 +58,7 @@ struct CertificateIssuer {
     }
 
     /// The certificate of the responder that answers on behalf of the root.
-    /// Nobody needs to ask for its own status.
+    /// Its own status is never asked for.
     func responder(
         _ publicKey: Certificate.PublicKey, from root: Certificate,
         _ rootKey: P384.Signing.PrivateKey

@@ -31,7 +31,7 @@ struct Carriage {
 }
 
 extension Device {
-    /// The name of the environment in which nobody is charged.
+    /// The name of the environment in which no customer is charged.
     private static let sandbox = "Sandbox"
 
     func enqueue(_ payment: PaymentContents) {

@@ -3,30 +3,31 @@
 import Commerce
 import Storage
 
-/// A piece of inner work: something that happens to a customer by itself at a
-/// commercial instant. It is a row, written by the commit that causes it, and
-/// goes in the commit that does it, which stands in the customer's line: who
-/// does not find the row any more does nothing. So it needs no lease, and a
-/// process that dies has done the whole of it or nothing.
+/// A piece of inner work: a change that happens to a customer at a commercial
+/// instant. It is a row, written by the commit that causes it, and deleted by
+/// the commit that does it, in the customer's line. A process that does not
+/// find the row does nothing. So it needs no lease, and a process that dies has
+/// done all of it or nothing.
 struct DueWork: Hashable, Sendable {
-    /// Customers whose work is done in one commit.
+    /// The number of customers whose work one commit does.
     static let customersMax = 100
 
     let customer: CustomerID
-    /// Which handler does it.
+    /// The kind, which selects the handler.
     let kind: String
-    /// What it is about; unique for a customer and a kind.
+    /// What the work concerns. Unique for a customer and a kind.
     let subject: String
     let dueAt: Timestamp
 
     var key: [SQLValue] { [.integer(customer.value), .text(kind), .text(subject)] }
 
-    /// Owes it, in the commit that causes it; owed already, it moves to the new date.
+    /// Adds the work, in the commit that causes it. Existing work moves to the
+    /// new date.
     func add(_ writing: any Writing) throws {
         try writing.execute(Statement.DueWorks.insert, key + [.integer(dueAt.milliseconds)])
     }
 
-    /// Takes it back, in the commit that makes it needless.
+    /// Removes the work, in the commit that makes it unnecessary.
     static func remove(
         _ kind: String, _ subject: String, of customer: CustomerID, _ writing: any Writing
     ) throws {
@@ -48,29 +49,32 @@ struct DueWork: Hashable, Sendable {
         dueAt = Timestamp(milliseconds: try row.integer("due_at"))
     }
 
-    /// Takes the row for the one who does the work, behind the customer's line.
+    /// Deletes the row, behind the customer's line. Returns false if it was
+    /// gone already.
     func isTaken(_ writing: any Writing) throws -> Bool {
         try writing.first(Statement.DueWorks.take, key + [.integer(dueAt.milliseconds)]) != nil
     }
 
-    /// Where the next page starts.
+    /// The start of the next page.
     var cursor: [SQLValue] { [.integer(dueAt.milliseconds), .integer(customer.value)] }
     static let firstCursor: [SQLValue] = [.integer(Int64.min), .integer(0)]
 }
 
-/// Does the inner work of one kind.
+/// Handles the inner work of one kind.
 protocol DueWorkHandler: Sendable {
     var kind: String { get }
-    /// The longest from what causes it to its date, commercial time.
+    /// The longest time from the cause of the work to its date, in commercial
+    /// time.
     var longestMilliseconds: Int64 { get }
 
-    /// Draws what the commit will need; the commit may run more than once.
+    /// Draws what the commit needs, because the commit may run more than once.
     func prepare(_ work: DueWork, in realm: Realm) async throws -> any DueWorkCommit
 }
 
 /// The effect of a piece of inner work.
 protocol DueWorkCommit: Sendable {
-    /// Writes it in the customer's line; the row of the work is gone. Its date
-    /// is the work's own, which may be long before the line's time.
+    /// Writes the effect in the customer's line. The row of the work is already
+    /// deleted. The date of the effect is the work's own, which may be long
+    /// before the line's time.
     func write(_ work: DueWork, _ line: CustomerLine) throws
 }

@@ -3,49 +3,50 @@
 public import Commerce
 public import Storage
 
-/// A piece of outer work: something to be done outside the database, such as
-/// a call to somebody's server. It is a row, written by the commit that
-/// causes it, and gone once a commit has settled it.
+/// A piece of outer work: a call outside the database, such as to another
+/// server. It is a row, written by the commit that causes it, and deleted by
+/// the commit that settles it.
 ///
-/// Whoever runs one holds a lease on it, in the database's own time. The
-/// fence is a number that every lease raises: what a runner brings back is
-/// written only while its fence still stands, so that one which slept past
-/// its lease changes nothing.
+/// The worker that runs it holds a lease on it, in the database's own time.
+/// Every lease raises the fence, a number. A worker's result is written only if
+/// its fence is still current, so a worker that has lost its lease changes
+/// nothing.
 public struct Errand: Hashable, Sendable {
-    /// Whose rows it belongs to; 0: the realm's own.
+    /// The customer whose rows it belongs to. 0 for the realm's own.
     public let customer: CustomerID
-    /// Which handler does it.
+    /// The kind, which selects the handler.
     public let kind: String
-    /// What it is about; unique for a customer and a kind.
+    /// What the errand concerns. Unique for a customer and a kind.
     public let subject: String
-    /// What must not slow another: at most so many of one lane run at once.
+    /// The lane. Only a limited number of errands in a lane run at once, so
+    /// that they do not delay other lanes.
     public let lane: String
-    /// How often it was begun, this time included.
+    /// How often it was begun, including this time.
     public let attempt: Int
     public let fence: Int64
 
     var key: [SQLValue] { [.integer(customer.value), .text(kind), .text(subject)] }
 }
 
-/// What running an errand came to.
+/// The result of running an errand.
 public struct ErrandReport: Sendable {
     public enum Outcome: Hashable, Sendable {
         case done
-        /// Commercial time.
+        /// In commercial time.
         case again(at: Timestamp)
-        /// Not done, and not tried again.
+        /// Failed, and not retried.
         case givenUp
-        /// The handler has settled it in a commit of its own; not done, it
-        /// put it off.
+        /// The handler has settled it in a commit of its own. If it is not
+        /// done, the handler has postponed it.
         case settled(isDone: Bool)
     }
 
     public let outcome: Outcome
-    /// Writes what came of it, in the commit that settles the errand. May
-    /// run more than once.
+    /// Writes the result in the commit that settles the errand. May run more
+    /// than once.
     public let write: @Sendable (any Writing) throws -> Void
 
-    /// Writes what is its customer's own, before the errand is settled.
+    /// Writes what belongs to the customer, before the errand is settled.
     let writeInLine: (@Sendable (CustomerLine) throws -> Void)?
 
     public init(
@@ -63,18 +64,19 @@ public struct ErrandReport: Sendable {
     }
 }
 
-/// Does the errands of one kind.
+/// Handles the errands of one kind.
 public protocol ErrandHandler: Sendable {
     var kind: String { get }
 
-    /// How long it is put off after each attempt that failed.
+    /// Returns the pauses after failed attempts.
     func retries(in realm: Realm) -> RetryTimetable
 
-    /// Does it. No transaction of the database is open meanwhile. It may
-    /// have been done before, by a process that did not live to say so.
+    /// Runs the errand, with no database transaction open. It may have been
+    /// done before by a process that died before recording it.
     ///
-    /// Thrown `CancellationError`: the errand is let go at once, for the next
-    /// who asks. Any other error: it is postponed, as a processor's are.
+    /// If this throws `CancellationError`, the errand is released at once for
+    /// the next worker. After any other error it is postponed, with the pauses
+    /// for payment processors.
     func perform(_ errand: Errand, in realm: Realm) async throws -> ErrandReport
 }
 

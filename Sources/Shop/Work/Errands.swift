@@ -5,15 +5,15 @@ import Storage
 
 /// The rows of outer work.
 enum Errands {
-    /// How long a runner may take; handlers have time-outs far below.
+    /// How long a lease lasts. The time-outs of handlers are far below this.
     static let leaseMilliseconds: Int64 = 30_000
-    /// Errands of one lane that one process runs at once.
+    /// The most errands of one lane that a process runs at once.
     static let laneMax = 8
-    /// Errands that one process runs at once in a realm.
+    /// The most errands of a realm that a process runs at once.
     static let runningMax = 128
 
-    /// Owes an errand, in the commit that causes it; owed already, it stays
-    /// as it is.
+    /// Adds an errand, in the commit that causes it. An existing one is not
+    /// changed.
     static func add(
         kind: String, subject: String, lane: String, dueAt: Timestamp, customer: CustomerID,
         _ writing: any Writing
@@ -26,8 +26,9 @@ enum Errands {
             ])
     }
 
-    /// Owes an errand that the caller begins itself as soon as the commit
-    /// holds: it is born held, and falls to others where the caller dies.
+    /// Adds an errand that the caller runs itself after the commit. The caller
+    /// holds a lease from the start. If the caller dies, another worker takes
+    /// it over.
     static func addHeld(
         kind: String, subject: String, lane: String, now: Timestamp, lease: Timestamp,
         customer: CustomerID, _ writing: any Writing
@@ -43,7 +44,7 @@ enum Errands {
         return errand
     }
 
-    /// Takes one errand, due or not, unless somebody holds it.
+    /// Leases one errand, due or not, unless it is leased already.
     static func take(
         kind: String, subject: String, of customer: CustomerID, lease: Timestamp,
         _ writing: any Writing
@@ -62,8 +63,8 @@ enum Errands {
         }
     }
 
-    /// The lanes of a kind that have something to do now or later, with the
-    /// date of the first thing that nobody holds.
+    /// Returns the lanes of a kind that have errands, due now or later, with
+    /// the date of the first one that is not leased.
     static func lanes(
         _ kind: String, at lease: Timestamp, _ reading: any Reading
     ) throws -> [(lane: String, dueAt: Timestamp)] {
@@ -74,8 +75,7 @@ enum Errands {
             }
     }
 
-    /// Takes up to `limit` errands of a lane that are due and that nobody
-    /// holds.
+    /// Leases up to `limit` errands of a lane that are due and not leased.
     static func claim(
         _ kind: String, lane: String, limit: Int, now: Timestamp, lease: Timestamp,
         _ writing: any Writing
@@ -103,8 +103,8 @@ enum Errands {
         }
     }
 
-    /// Settles an errand and writes what came of it; throws ``LeaseLost``,
-    /// with nothing written, where its fence does not stand any more.
+    /// Settles an errand and writes its result. Throws ``LeaseLost``, with
+    /// nothing written, if its fence is not current any more.
     static func settle(
         _ errand: Errand, _ report: ErrandReport, _ writing: any Writing
     ) throws {
@@ -121,6 +121,6 @@ enum Errands {
         try report.write(writing)
     }
 
-    /// Another has taken the errand over meanwhile.
+    /// Another worker has taken the errand over.
     struct LeaseLost: Error {}
 }

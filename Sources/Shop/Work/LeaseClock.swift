@@ -3,8 +3,8 @@
 import Commerce
 import Storage
 
-/// The time in which leases are reckoned: the database's own where several
-/// machines share one, for their clocks differ; else this machine's.
+/// The time for leases: the database's own if several machines share it,
+/// because their clocks differ. Otherwise this machine's.
 struct LeaseClock: Sendable {
     let wall: Timestamp
     let isDatabases: Bool

@@ -4,11 +4,11 @@ import Commerce
 import Storage
 import StoreWire
 
-/// What a payment processor is owed: an answer asked for, a sum taken, a sum
-/// given back. All of it carries the purchase's charge key, so that doing it
-/// again changes nothing.
+/// Calls that are owed to a payment processor: to ask for an outcome, capture a
+/// sum, or void it. Each contains the purchase's charge key, so a repeated call
+/// has no effect.
 enum ProcessorErrands {
-    /// A processor that hangs slows nothing but itself.
+    /// A processor that hangs delays only these errands.
     static let lane = "processor"
 
     static func handlers(_ processor: any Authoriser) -> [any ErrandHandler] {
@@ -25,7 +25,7 @@ enum ProcessorErrands {
         return key
     }
 
-    /// Does one of them, and writes its date with `statement`.
+    /// Runs one of them, and writes its date with `statement`.
     static func perform(
         _ errand: Errand, in realm: Realm, writing statement: Statement,
         _ body: (_ charge: String) async throws -> Void
@@ -47,11 +47,11 @@ enum ProcessorErrands {
     }
 }
 
-/// Asks what became of a charge that is not settled yet.
+/// Asks for the outcome of a charge that is not settled yet.
 struct SettleErrands: ErrandHandler {
-    /// Of which nobody has an answer yet.
+    /// There is no answer yet.
     static let asked = "settle"
-    /// Whose answer the database refused: see ``Realm/unwritten(_:_:_:_:_:_:)``.
+    /// The database rejected the answer: see ``Realm/unwritten(_:_:_:_:_:_:)``.
     static let unwritten = "unwritten"
 
     let kind: String
@@ -69,7 +69,7 @@ struct SettleErrands: ErrandHandler {
     }
 }
 
-/// Takes a reserved sum, once the purchase is sold.
+/// Captures a reserved sum after the purchase is sold.
 struct CaptureErrands: ErrandHandler {
     static let kind = "capture"
 
@@ -84,7 +84,7 @@ struct CaptureErrands: ErrandHandler {
     }
 }
 
-/// Gives a reserved sum back, where the second decision has refused.
+/// Voids a reserved sum after the second decision has refused the purchase.
 struct VoidErrands: ErrandHandler {
     static let kind = "void"
 

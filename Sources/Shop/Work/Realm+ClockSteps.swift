@@ -3,9 +3,9 @@
 import Commerce
 import Storage
 
-/// Whether the machine's clock was set back between two looks at it.
+/// Detects whether the machine's clock was set back between two checks.
 struct WallWatch: Sendable {
-    /// Less than this is what a clock that is kept right may do.
+    /// A well-kept clock may be corrected by less than this.
     static let slackMilliseconds: Int64 = 30_000
 
     private var last: Timestamp
@@ -18,12 +18,13 @@ struct WallWatch: Sendable {
     }
 }
 
-/// What a clock that ran ahead has put off, after it was set back.
+/// Corrects dates that were set by a clock that ran ahead and was then set
+/// back.
 extension Realm {
-    /// Makes due at once what was put off from an instant that is still to
-    /// come: no errand is put off for longer than the pause after its last
-    /// attempt, and no inner work for longer than its kind takes. Returns how
-    /// many rows it moved.
+    /// Makes work due at once that is postponed further than possible: an
+    /// errand is never postponed by more than the pause after its last attempt,
+    /// and inner work by more than its kind allows. Returns how many rows it
+    /// moved.
     @discardableResult
     func bringForward(in index: Int) async throws -> Int {
         let (wall, storage) = (ports.wall.now, clusters[index])
@@ -65,7 +66,8 @@ extension Realm {
         return count
     }
 
-    /// As a worker does it, which has other work too.
+    /// For a worker: like ``bringForward(in:)``, but logs errors instead of
+    /// throwing.
     func bringForwardQuietly(in index: Int) async {
         do { try await bringForward(in: index) } catch {
             guard !isClosed else { return }
@@ -75,7 +77,7 @@ extension Realm {
         }
     }
 
-    /// The longest pause before the next attempt, by how many there were.
+    /// The longest pause before the next attempt, by the number of attempts.
     private struct PauseLimit: Sendable {
         let kind: String
         let attempts: ClosedRange<Int64>

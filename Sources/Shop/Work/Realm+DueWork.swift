@@ -3,15 +3,15 @@
 import Commerce
 import Storage
 
-/// Inner work, done in its customers' order: of each customer the earliest
-/// first, until nothing of the customer is due. Each piece is done in its
-/// customer's line, and one commit serves many customers.
+/// Does inner work in the order of each customer: the earliest first, until no
+/// work of the customer is due. Each piece is done in its customer's line, and
+/// one commit serves many customers.
 extension Realm {
-    /// Does the inner work that is due, and what that makes due. Returns how
-    /// much of it this call did, and how long the next is off. What failed is
-    /// logged, holds up its own customer alone, and is tried when this is called again.
-    ///
-    /// Of every cluster; one that does not answer keeps none of the others from it.
+    /// Does the inner work that is due, and the work that this makes due, on
+    /// every cluster. Returns how much this call did, and the time until the
+    /// next. A failure is logged, delays only its own customer, and is retried
+    /// by the next call. A cluster that does not answer does not stop the
+    /// others.
     func workDue() async throws -> (count: Int, next: Duration?) {
         var (count, next) = (0, Duration?.none)
         var failure: (any Error)?
@@ -26,7 +26,7 @@ extension Realm {
         return (count, next)
     }
 
-    /// Of one cluster.
+    /// The same for one cluster.
     func workDue(in index: Int) async throws -> (count: Int, next: Duration?) {
         var (count, cursor) = (0, DueWork.firstCursor)
         var failed: Set<CustomerID> = []
@@ -37,15 +37,15 @@ extension Realm {
             let round = try await work(off: wanted, in: index)
             count += round.done
             failed.formUnion(round.failed)
-            // What was done, here or by another worker, may have made more due of the
-            // same customers.
+            // What was done, here or by another worker, may have made more work
+            // of the same customers due.
             if !round.hasMoved { cursor = last.cursor }
         }
     }
 
-    /// Does the work of one customer that is due, the earliest first. Returns
-    /// whether nothing of it is left, which only a kind that this program does not
-    /// know prevents; what fails is thrown.
+    /// Does the due work of one customer, the earliest first. Returns whether
+    /// none of it is left. It returns false only if there is work of a kind
+    /// that this program does not know. Throws if a piece fails.
     func isCaughtUp(_ customer: CustomerID) async throws -> Bool {
         while let work = try await firstDue(of: customer) {
             guard isKnown(work) else { return false }
@@ -55,8 +55,8 @@ extension Realm {
         return true
     }
 
-    /// A kind that this program does not know is a newer program's, and left to it,
-    /// with all that comes behind it in its customer's order.
+    /// Work of an unknown kind belongs to a newer program and is left to it,
+    /// with everything that comes after it in its customer's order.
     private func isKnown(_ work: DueWork) -> Bool { dueWorkHandlers[work.kind] != nil }
 
     private func firstDue(of customer: CustomerID) async throws -> DueWork? {
@@ -69,8 +69,8 @@ extension Realm {
         }
     }
 
-    /// The first due piece of each of the earliest customers, and how long the
-    /// first that is not due yet is off.
+    /// Returns the first due piece of each of the earliest customers, and the
+    /// time until the first one that is not due yet.
     private func heads(
         beyond cursor: [SQLValue], in index: Int
     ) async throws -> (works: [DueWork], next: Duration?) {
@@ -91,9 +91,9 @@ extension Realm {
         }
     }
 
-    /// Does one piece for each of several customers in one commit; where that
-    /// fails, each in a commit of its own, so that one holds up no other.
-    /// Throws where the database does not answer.
+    /// Does one piece for each of several customers in one commit. If this
+    /// fails, each piece gets its own commit, so that one does not delay the
+    /// others. Throws if the database does not answer.
     private func work(off works: [DueWork], in index: Int) async throws -> DueWorkRound {
         if works.count > 1 {
             do { return try await round(of: works, in: clusters[index]) } catch {
@@ -112,11 +112,13 @@ extension Realm {
         return whole
     }
 
-    /// One commit. What another worker did meanwhile is left out.
+    /// Makes one commit, without the pieces that another worker has done in the
+    /// meantime.
     private func round(of works: [DueWork], in storage: any Storage) async throws -> DueWorkRound {
         var round = DueWorkRound()
         var pieces: [(work: DueWork, commit: any DueWorkCommit)] = []
-        // Lines are locked in one order, so that two workers never wait for each other.
+        // Lines are locked in a fixed order, so that two workers cannot
+        // deadlock.
         for work in works.sorted(by: { $0.customer.value < $1.customer.value }) {
             guard let handler = dueWorkHandlers[work.kind] else { continue }
             pieces.append((work, try await handler.prepare(work, in: self)))
@@ -129,7 +131,8 @@ extension Realm {
                     let customer = piece.work.customer
                     let line = try CustomerLine(customer, asking: .time, wall: wall, writing)
                     guard let line else { return .leave(.customer(index)) }
-                    // A line that was taken for nothing would leave a gap.
+                    // Leaves the commit, because a line without a change would
+                    // make a gap in the revisions.
                     guard try piece.work.isTaken(writing) else { return .leave(.work(index)) }
                     try piece.commit.write(piece.work, line)
                 }
@@ -157,7 +160,7 @@ extension Realm {
         return round
     }
 
-    /// Why a commit has to be made again without one of its pieces.
+    /// Why a commit must be made again without one of its pieces.
     private enum Absence: Sendable {
         /// Another worker has done it.
         case work(Int)
@@ -166,9 +169,9 @@ extension Realm {
     }
 }
 
-/// What became of some pieces of work.
+/// The results of some pieces of work.
 private struct DueWorkRound {
-    /// By this call.
+    /// Done by this call.
     var done = 0
     var doneElsewhere = 0
     var failed: [CustomerID] = []

@@ -4,28 +4,28 @@ import Commerce
 import Storage
 import StoreWire
 
-/// What a realm keeps for a time only: what was signed for merchants with its
-/// attempts, and sessions that have ended. What is sold, and what is owed, is
-/// kept for ever.
+/// Deletes what a realm keeps only for a limited time: signed notifications
+/// with their attempts, and ended sessions. Sales, and what is owed, are kept
+/// for ever.
 ///
-/// Removing needs no lease: a row goes once, whoever removes it, and each
-/// commit takes few, so that nobody waits long behind it.
+/// This needs no lease, because a row is deleted once, by whichever process.
+/// Each commit deletes few rows, so that other writes do not wait long.
 extension Realm {
-    /// Half a year of history and of test tokens, and a week for those who
-    /// ask late. Commercial time.
+    /// Half a year of history and of test tokens, and a week more for late
+    /// requests. In commercial time.
     static let notificationsKeptMilliseconds =
         max(historyMilliseconds, testTokenMilliseconds)
         + 7 * 86_400_000
-    /// Wall time after a session's end.
+    /// In wall time after a session's end.
     static let sessionsKeptMilliseconds: Int64 = 30 * 86_400_000
-    /// Rows that one commit removes.
+    /// The most rows that one commit deletes.
     static let pruneBatch = 200
-    /// How often a worker looks, and how long after its start; wall time.
+    /// How often a worker prunes, and how long after its start. In wall time.
     static let prunePauseSeconds: Int64 = 3600
     static let pruneStartSeconds: Int64 = 600
 
-    /// Removes what is past its time, and answers how many rows: notifications
-    /// and sessions.
+    /// Deletes notifications and sessions whose time is over. Returns how many
+    /// rows.
     @discardableResult
     func prune(batch: Int = pruneBatch) async throws -> Int {
         var count = 0
@@ -61,8 +61,8 @@ extension Realm {
         return count
     }
 
-    /// As ``prune(batch:)``, for a worker: what goes wrong is logged, and
-    /// looked at again with the next round.
+    /// For a worker: like ``prune(batch:)``, but logs errors. The next round
+    /// tries again.
     func pruneQuietly(in index: Int) async {
         do { _ = try await prune(in: index) } catch {
             guard !isClosed else { return }
@@ -70,14 +70,14 @@ extension Realm {
         }
     }
 
-    /// Looking costs no commit.
+    /// Checks whether there is anything to delete, which costs no commit.
     private func isThere(
         _ statement: Statement, _ values: [SQLValue], _ storage: any Storage
     ) async throws -> Bool {
         try await storage.read { try $0.first(statement, values) != nil }
     }
 
-    /// One commit after another until one finds less than it may take.
+    /// Makes commits until one deletes fewer rows than it may.
     private func removeAll(
         _ batch: Int, _ storage: any Storage,
         _ body: @escaping @Sendable (any Writing) throws -> Int
@@ -91,8 +91,9 @@ extension Realm {
         return count
     }
 
-    /// The row of the outbox stays, for it is what keeps a cause from being
-    /// owed twice; a test's goes too, for its cause is drawn by lot.
+    /// Deletes signed notifications. The outbox row stays, because it keeps a
+    /// cause from being owed twice. A test's row is deleted too, because its
+    /// cause is random.
     private static func pruneNotifications(
         _ old: [SQLValue], _ batch: Int, _ writing: any Writing
     ) throws -> Int {
@@ -112,7 +113,7 @@ extension Realm {
 }
 
 extension Statement {
-    /// What is removed when its time is over.
+    /// Statements for deleting what is past its time.
     enum Pruning {
         static let anyNotification = Statement(
             "pruning.anyNotification", [.text, .integer],
@@ -125,7 +126,7 @@ extension Statement {
             "pruning.anySession", [.integer],
             "SELECT s.customer_id FROM sessions s WHERE s.expires_at < $1 LIMIT 1")
 
-        /// Never one that is still to be sent.
+        /// Does not delete a notification that is still to be sent.
         static let notifications = Statement(
             "pruning.notifications", [.text, .integer, .text, .integer],
             """

@@ -4,12 +4,12 @@ import Commerce
 import Storage
 
 extension Realm {
-    /// How long a worker sleeps at most: another process may have left
-    /// something, and did not live to ring here.
+    /// The longest sleep of a worker. Another process may have left work and
+    /// died before it could ring here.
     static let workSleepMax = Duration.seconds(10)
 
-    /// Does what falls due, inner and outer, until it is cancelled or the
-    /// realm closes. One caller a realm and process: see ``Store/work()``.
+    /// Does due work, inner and outer, until it is cancelled or the realm is
+    /// closed. Called once for each realm and process: see ``Store/work()``.
     func work() async {
         await withDiscardingTaskGroup { group in
             for index in clusters.all.indices {
@@ -18,13 +18,14 @@ extension Realm {
         }
     }
 
-    /// On one cluster, with lanes of its own: none waits for another's.
+    /// The same for one cluster, with lanes of its own, so that clusters do not
+    /// wait for each other.
     private func work(in index: Int) async {
         let (lanes, bell) = (RunningLanes(), bells[index])
         var prunes = ports.wall.now.adding(seconds: Self.pruneStartSeconds)
         var tidies = ports.wall.now
         var watch = WallWatch(tidies)
-        // An earlier process may have put things off by a clock that ran ahead.
+        // An earlier process may have postponed work by a clock that ran ahead.
         await bringForwardQuietly(in: index)
         await withDiscardingTaskGroup { group in
             while !Task.isCancelled, !bell.isClosed {
@@ -36,7 +37,7 @@ extension Realm {
                     prunes = ports.wall.now.adding(seconds: Self.prunePauseSeconds)
                     group.addTask {
                         await self.pruneQuietly(in: index)
-                        // Another machine's clock may have put something off.
+                        // The clock of another machine may have postponed work.
                         await self.bringForwardQuietly(in: index)
                     }
                 }
@@ -63,7 +64,8 @@ extension Realm {
                         if let next { pause = min(next, pause) }
                     }
                 } catch {
-                    // A worker that is told to stop reads nothing more: that is no fault.
+                    // A stopping worker does not read any more. That is not a
+                    // fault.
                     if !bell.isClosed, !Task.isCancelled {
                         ports.log(
                             .error, "work could not be claimed", nil,
@@ -76,11 +78,11 @@ extension Realm {
         }
     }
 
-    /// How often a cluster is looked at for what has still to come to it, or
-    /// from it; wall time.
+    /// How often a worker checks what must be copied to or from another
+    /// cluster. In wall time.
     static let tidyPauseSeconds: Int64 = 10
 
-    /// Brings what is on its way between the home and another cluster.
+    /// Completes what is on its way between the home and another cluster.
     func tidy(_ index: Int) async throws {
         try await Self.bringHouse(from: home, to: clusters[index])
         try await settleArrivals(in: index)
@@ -96,8 +98,9 @@ extension Realm {
         }
     }
 
-    /// Does everything that is due now, and what that makes due, and returns
-    /// how much it was: for tests, and for jumps of a clock. Waits for no date.
+    /// Does all work that is due now, and the work that this makes due. Returns
+    /// how much it was. For tests and for jumps of a clock. Does not wait for
+    /// any date.
     @discardableResult
     public func workOnce() async throws -> Int {
         var count = 0
@@ -123,16 +126,16 @@ extension Realm {
         }
     }
 
-    /// Frees what an earlier process held, where none but this one has the
-    /// database. The fences stay where they are.
+    /// Releases the leases of an earlier process, if only this process uses the
+    /// database. The fences do not change.
     static func releaseLeft(in storage: any Storage) async throws {
         let isHeld = try await storage.read { try $0.first(Statement.Errands.anyHeld) != nil }
         guard isHeld else { return }
         try await storage.write { try $0.execute(Statement.Errands.releaseAll, []) }
     }
 
-    /// Whether anything is left to do, now or later; a cluster that does not
-    /// answer may have something.
+    /// Whether there is any work, due now or later. A cluster that does not
+    /// answer may have some.
     func owesWork() async throws -> Bool {
         do {
             return try await clusters.readAll { reading in
@@ -144,14 +147,14 @@ extension Realm {
         }
     }
 
-    /// Takes what is due and has room, and tells how long until more is; nil
-    /// where nothing is known of.
+    /// Leases due errands for which there is room. Returns them with the time
+    /// until more are due, or nil if none are known.
     func claim(
         _ running: RunningLanes, in index: Int
     ) async throws -> (errands: [Errand], next: Duration?) {
         let (kinds, wall, leases) = (handlers.keys.sorted(), ports.wall.now, leases)
         let storage = clusters[index]
-        // Looking costs no commit; only where something is due is one made.
+        // Reading costs no commit. One is made only if something is due.
         let (open, clock) = try await storage.read { reading in
             let clock = try Self.clock(reading)
             let lanes = try kinds.flatMap { kind in
@@ -186,11 +189,11 @@ extension Realm {
             let taken = claimed.count { $0.kind == lane.kind && $0.lane == lane.lane }
             running.give(back: limit - taken, lane.kind, lane.lane)
         }
-        // A lane that gave all it was asked for may have more.
+        // If a lane returned as many as requested, it may have more.
         return (claimed, claimed.isEmpty ? pause : .zero)
     }
 
-    /// The time in which this call's leases are reckoned.
+    /// The time for the leases of this call.
     var leases: LeaseClock {
         LeaseClock(wall: ports.wall.now, isDatabases: ports.places.leasesInDatabaseTime)
     }
@@ -206,8 +209,8 @@ extension Realm {
         return try ClockRow(row, hasLastEvent: false).clock
     }
 
-    /// Runs one errand and settles it, and tells whether it is done. What goes
-    /// wrong is logged: the lease ends, and the errand is run again.
+    /// Runs one errand and settles it. Returns whether it is done. Errors are
+    /// logged: the lease ends, and the errand is run again.
     @discardableResult
     func run(_ errand: Errand) async -> Bool {
         guard let handler = handlers[errand.kind] else { return false }
@@ -228,8 +231,8 @@ extension Realm {
         return false
     }
 
-    /// What was done is written down also where the worker is about to end:
-    /// in a task of its own, which nobody cancels.
+    /// Writes the result in a separate task that is never cancelled, so that it
+    /// is recorded even if the worker is about to end.
     private func settle(_ errand: Errand, _ report: ErrandReport) async throws {
         guard let write = report.writeInLine else {
             return try await uncancelled(errand.customer) {
@@ -243,8 +246,8 @@ extension Realm {
         }
     }
 
-    /// An errand that met a fault is tried again later and later. Where not even
-    /// that can be written, it is tried again when its lease is over.
+    /// Postpones an errand after a fault, each time by a longer pause. If this
+    /// cannot be written either, the errand is retried when its lease is over.
     private func postpone(_ errand: Errand) async {
         do {
             let now = try await now(for: errand.customer)
@@ -258,7 +261,7 @@ extension Realm {
         }
     }
 
-    /// A worker that ends leaves its errand to the others, who are told.
+    /// Releases the errand of a worker that ends, and wakes the others.
     private func release(_ errand: Errand) async {
         let storage = storage(of: errand.customer)
         let key = errand.key + [.integer(errand.fence)]
@@ -272,7 +275,7 @@ extension Realm {
         ["kind": errand.kind, "attempt": "\(errand.attempt)"]
     }
 
-    /// Sleeps until the bell rings, and no longer than `pause`.
+    /// Sleeps until the bell rings, but no longer than `pause`.
     private func rest(_ pause: Duration, _ bell: WorkBell) async {
         let sleep = ports.sleep
         await withTaskGroup(of: Void.self) { group in

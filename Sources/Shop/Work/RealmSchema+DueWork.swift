@@ -15,7 +15,7 @@ extension RealmSchema {
         purchasesAnswered,
     ]
 
-    /// What happens to a customer by itself at `due_at`, commercial time.
+    /// Changes that happen to a customer at `due_at`, in commercial time.
     private static let dueWork = """
         CREATE TABLE due_work (
             customer_id INTEGER NOT NULL,
@@ -35,8 +35,8 @@ extension RealmSchema {
         WHERE state = 'waiting'
         """
 
-    /// An answer names a purchase by the device's id alone. `waiting_for`
-    /// stays when the answer has come.
+    /// An answer identifies a purchase by the device's id alone. `waiting_for`
+    /// keeps its value after the answer.
     private static let purchasesWaitingByID = """
         CREATE INDEX purchases_waiting_by_id ON purchases (purchase_id)
         WHERE waiting_for IS NOT NULL

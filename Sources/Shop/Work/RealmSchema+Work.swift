@@ -2,12 +2,12 @@
 
 import Storage
 
-/// Work that falls due.
+/// The tables of outer work.
 extension RealmSchema {
     static let workTables = [errands, errandsByLane]
 
-    /// Outer work. `due_at` is commercial time; `lease_until` the database's
-    /// own, null while nobody holds it.
+    /// Outer work. `due_at` is commercial time. `lease_until` is the database's
+    /// own time, and null without a lease.
     private static let errands = """
         CREATE TABLE errands (
             customer_id INTEGER NOT NULL,

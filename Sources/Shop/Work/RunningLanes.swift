@@ -2,12 +2,12 @@
 
 import Synchronization
 
-/// How many errands of each lane this process runs, and may run. A lane
-/// begins with one at a time; each that goes well doubles its share, up to
-/// ``Errands/laneMax``, and one that does not takes it back to one. So any
-/// number of dead endpoints hold little room, however long their time-outs.
+/// Counts how many errands of each lane this process runs, and how many it may
+/// run. A lane begins with one at a time. Each success doubles its share, up to
+/// ``Errands/laneMax``, and each failure returns it to one. So any number of
+/// dead endpoints need little room, however long their time-outs are.
 ///
-/// A class, because errands leave from tasks of their own.
+/// A class, because errands end in separate tasks.
 final class RunningLanes: Sendable {
     private struct Lane {
         var running = 0
@@ -21,7 +21,8 @@ final class RunningLanes: Sendable {
         self.start = start
     }
 
-    /// Takes as much room as a lane has; none where nothing is due.
+    /// Takes all the room that a lane has, and returns how much. None if
+    /// nothing is due.
     func enter(_ kind: String, _ lane: String, isDue: Bool) -> Int {
         guard isDue else { return 0 }
         return lanes.withLock { lanes in
@@ -35,7 +36,7 @@ final class RunningLanes: Sendable {
         }
     }
 
-    /// Gives back room that was taken and not needed.
+    /// Returns room that was taken and not needed.
     func give(back room: Int, _ kind: String, _ lane: String) {
         leave(Self.key(kind, lane), room: room) { $0 }
     }
@@ -51,7 +52,7 @@ final class RunningLanes: Sendable {
             guard var lane = lanes[key] else { return }
             lane.running -= room
             lane.share = change(lane.share)
-            // What is as at the start need not be remembered.
+            // A lane in its initial state need not be remembered.
             lanes[key] = lane.running == 0 && lane.share == start ? nil : lane
         }
     }

@@ -11,8 +11,8 @@ extension Statement {
             ON CONFLICT (customer_id, kind, subject) DO UPDATE SET due_at = excluded.due_at
             """)
 
-        /// What each customer's line has first among what is due, the earliest
-        /// customers first.
+        /// The first due work of each customer, with the earliest customers
+        /// first.
         static let heads = Statement(
             "dueWork.heads", [.integer, .integer, .integer, .integer],
             """
@@ -24,7 +24,7 @@ extension Statement {
             ORDER BY d.due_at, d.customer_id LIMIT $4
             """)
 
-        /// What one customer's line has first among what is due.
+        /// The first due work of one customer.
         static let first = Statement(
             "dueWork.first", [.integer, .integer],
             """
@@ -37,7 +37,7 @@ extension Statement {
             "dueWork.next", [.integer],
             "SELECT due_at FROM due_work WHERE due_at > $1 ORDER BY due_at LIMIT 1")
 
-        /// Answers the row to the one who may do it.
+        /// Deletes the row and returns it to the caller that may do the work.
         static let take = Statement(
             "dueWork.take", [.integer, .text, .text, .integer],
             """
@@ -52,7 +52,8 @@ extension Statement {
 
         static let any = Statement("dueWork.any", "SELECT d.kind FROM due_work d LIMIT 1")
 
-        /// What is due later than it can be: after a clock was set back.
+        /// Corrects dates that are later than possible, after a clock was set
+        /// back.
         static let bringForward = Statement(
             "dueWork.bringForward", [.text, .integer, .integer],
             """

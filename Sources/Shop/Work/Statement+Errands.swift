@@ -2,19 +2,22 @@
 
 import Storage
 
-/// No lease ends later than this from now, whatever clocks differ by.
+/// The latest possible end of a lease from now on, with a reserve for clocks
+/// that differ.
 private let leaseMillisecondsMax = 2 * Errands.leaseMilliseconds
 
 extension Statement {
     enum Errands {
-        /// That nobody holds a row at an instant. A lease that ends later than
-        /// any lease can was taken by a clock that has been set back since.
+        /// The condition that a row is not leased at an instant. A lease that
+        /// ends later than any lease can was made by a clock that has been set
+        /// back since.
         private static func isFree(at now: String, _ table: String = "") -> String {
             return "\(table)lease_until IS NULL OR \(table)lease_until <= \(now) "
                 + "OR \(table)lease_until > \(now) + \(leaseMillisecondsMax)"
         }
 
-        /// What was put off further than it can be: after a clock was set back.
+        /// Corrects dates that are later than possible, after a clock was set
+        /// back.
         static let bringForward = Statement(
             "errands.bringForward", [.text, .integer, .integer, .integer, .integer],
             """
@@ -48,7 +51,7 @@ extension Statement {
             RETURNING fence, attempt, lane
             """)
 
-        /// A page of a kind, due or not.
+        /// A page of errands of a kind, due or not.
         static let page = Statement(
             "errands.page", [.text, .integer, .text, .integer],
             """
@@ -57,7 +60,7 @@ extension Statement {
             ORDER BY customer_id, subject LIMIT $4
             """)
 
-        /// Hops from lane to lane along the index, however many rows each has.
+        /// Uses the index to go from lane to lane, however many rows each has.
         static let lanes = Statement(
             "errands.lanes", [.text, .integer],
             """
@@ -107,7 +110,7 @@ extension Statement {
             RETURNING fence
             """)
 
-        /// Lets go of an errand that was not tried after all.
+        /// Releases an errand that was not tried.
         static let release = Statement(
             "errands.release", [.integer, .text, .text, .integer],
             """
@@ -126,7 +129,7 @@ extension Statement {
             "errands.releaseAll", [],
             "UPDATE errands SET lease_until = NULL WHERE lease_until IS NOT NULL")
 
-        /// What is owed of each kind, and since when the oldest.
+        /// The number of owed errands of each kind, and the date of the oldest.
         static let figures = Statement(
             "errands.figures", [.integer],
             """

@@ -4,8 +4,8 @@ import StoreWire
 import Synchronization
 
 extension Store {
-    /// Runs what falls due in every open realm, until it is cancelled. One
-    /// caller a process.
+    /// Does the due work of every open realm until it is cancelled. Called once
+    /// for each process.
     public func work() async {
         let realms = open.all()
         await withDiscardingTaskGroup { group in
@@ -15,8 +15,8 @@ extension Store {
     }
 }
 
-/// The realms that are open, for the one who works in them. A class, because
-/// openers and the worker share it.
+/// The open realms, for the worker. A class, because the tasks that open realms
+/// and the worker share it.
 final class OpenRealms: Sendable {
     private struct State {
         var realms: [String: Realm] = [:]
@@ -37,10 +37,10 @@ final class OpenRealms: Sendable {
         _ = state.withLock { $0.realms.removeValue(forKey: id) }
     }
 
-    /// Those that are open now.
+    /// The realms that are open now.
     var now: [Realm] { state.withLock { Array($0.realms.values) } }
 
-    /// Those that are open and, as they come, those that will be.
+    /// Returns the open realms, and then those that are opened later.
     func all() -> AsyncStream<Realm> {
         let (stream, listener) = AsyncStream.makeStream(of: Realm.self)
         let open = state.withLock { state in

@@ -2,9 +2,9 @@
 
 import Synchronization
 
-/// Wakes the one who looks for work to do. Rung while nobody listens, it is
-/// heard by the next who does; rung twice, it is heard once. A class, because
-/// writers and the worker share it.
+/// Wakes the task that looks for work. A ring without a listener is kept for
+/// the next one, and two rings count as one. A class, because writers and the
+/// worker share it.
 final class WorkBell: Sendable {
     private struct State {
         var isRung = false
@@ -26,7 +26,8 @@ final class WorkBell: Sendable {
         wake?.yield()
     }
 
-    /// Returns when rung or closed, or at once when its task is cancelled.
+    /// Returns when the bell is rung or closed, or at once when its task is
+    /// cancelled.
     func wait() async {
         let stream = state.withLock { state -> AsyncStream<Void>? in
             if state.isRung || state.isClosed {
@@ -42,7 +43,7 @@ final class WorkBell: Sendable {
         for await _ in stream { return }
     }
 
-    /// Lets the listener go for good: the realm closes.
+    /// Releases the listener permanently, because the realm is closed.
     func close() {
         let wake = state.withLock { state in
             state.isClosed = true
