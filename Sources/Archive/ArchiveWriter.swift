@@ -59,12 +59,11 @@ public final class ArchiveWriter: Sendable {
         public let sha256: String
     }
 
-    /// Copies a database in the state of one moment, without the tables named
-    /// in `omitting`.
+    /// Copies a database as it is at one moment: those of its tables that are in a backup.
     public func add(
-        _ storage: any Storage, as name: String, _ dialect: Dialect,
-        omitting: Set<String> = []
+        _ storage: any Storage, as name: String, _ dialect: Dialect, _ known: [Table]
     ) async throws {
+        let left = Set(known.filter { !$0.isInBackup }.map(\.name))
         let mark = mark()
         try await storage.read { reading in
             // The closure may run again. What it wrote before is removed.
@@ -76,7 +75,7 @@ public final class ArchiveWriter: Sendable {
                     migrations: steps.map {
                         .init(number: $0.number, name: $0.name, checksum: $0.checksum)
                     }))
-            for table in try TableShape.all(reading, dialect) where !omitting.contains(table.name) {
+            for table in try TableShape.all(reading, dialect) where !left.contains(table.name) {
                 try self.write(
                     ArchiveLine.Table(table: table.name, columns: table.columns.map(\.name)))
                 try table.forEachPage(reading) { try self.write(rows: $0) }

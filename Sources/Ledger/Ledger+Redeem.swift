@@ -98,13 +98,17 @@ struct BookedRedemption: Hashable, Sendable {
             unit: unit, redeemedDate: redeemedAt)
     }
 
-    var values: [SQLValue] {
-        [
-            .text(wish.account), .text(wish.idempotencyKey), .text(wish.purpose),
-            .optional(wish.transactionID), .optional(wish.productID), .text(key.root),
-            .text(key.environment.rawValue), .text(key.bundleID), .text(key.transactionID),
-            .text(productID), .integer(Int64(unit)), .integer(redeemedAt.milliseconds),
-        ]
+    var row: [SQLValue] {
+        LedgerSchema.redemptions.row(
+            key.columns,
+            [
+                "account": .text(wish.account), "idempotency_key": .text(wish.idempotencyKey),
+                "purpose": .text(wish.purpose),
+                "asked_transaction_id": .optional(wish.transactionID),
+                "asked_product_id": .optional(wish.productID),
+                "product_id": .text(productID), "unit": .integer(Int64(unit)),
+                "redeemed_at": .integer(redeemedAt.milliseconds),
+            ])
     }
 }
 
@@ -166,7 +170,7 @@ struct RedemptionWish: Hashable, Sendable {
         }
         let redemption = BookedRedemption(
             self, of: purchase, unit: Int(try spent.integer("spent")), redeemedAt: now)
-        try writing.execute(Statement.Redemptions.insert, redemption.values)
+        try writing.execute(Statement.Redemptions.insert, redemption.row)
         return (redemption, isNew: true)
     }
 

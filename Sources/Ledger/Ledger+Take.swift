@@ -170,15 +170,21 @@ private struct Booking: Sendable {
 
     private func insertion(_ owner: String?, _ revision: Int64) -> [SQLValue] {
         let (facts, fate) = (proven.facts, proven.fate)
-        return proven.key.values + [
-            .text(facts.originalTransactionID), .text(facts.productID), .text(facts.type),
-            .integer(Int64(facts.quantity)), .integer(facts.purchasedAt.milliseconds),
-            .optional(facts.price), .optional(facts.currency),
-            .integer(recordedAt.milliseconds), .integer(fate.signedAt.milliseconds),
-            .optional(fate.revokedAt?.milliseconds),
-            .optional(fate.revocationReason.map(Int64.init)), .optional(owner),
-            .integer(revision),
-        ]
+        return LedgerSchema.purchases.row(
+            proven.key.columns,
+            [
+                "original_transaction_id": .text(facts.originalTransactionID),
+                "product_id": .text(facts.productID), "product_type": .text(facts.type),
+                "quantity": .integer(Int64(facts.quantity)),
+                "purchased_at": .integer(facts.purchasedAt.milliseconds),
+                "price": .optional(facts.price), "currency": .optional(facts.currency),
+                "recorded_at": .integer(recordedAt.milliseconds),
+                "signed_at": .integer(fate.signedAt.milliseconds),
+                "revoked_at": .optional(fate.revokedAt?.milliseconds),
+                "revocation_reason": .optional(fate.revocationReason.map(Int64.init)),
+                "account": .optional(owner), "spent": .integer(0),
+                "revision": .integer(revision),
+            ])
     }
 
     private static func fate(
@@ -199,9 +205,12 @@ extension PurchaseKey {
     var values: [SQLValue] {
         [.text(root), .text(environment.rawValue), .text(bundleID), .text(transactionID)]
     }
-}
 
-extension SQLValue {
-    static func optional(_ text: String?) -> SQLValue { text.map(SQLValue.text) ?? .null }
-    static func optional(_ number: Int64?) -> SQLValue { number.map(SQLValue.integer) ?? .null }
+    /// What each row has that refers to the purchase.
+    var columns: Table.Values {
+        [
+            "root": .text(root), "environment": .text(environment.rawValue),
+            "bundle_id": .text(bundleID), "transaction_id": .text(transactionID),
+        ]
+    }
 }

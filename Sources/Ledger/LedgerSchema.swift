@@ -1,103 +1,99 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
+import Commerce
 import Storage
 
 /// The ledger's own database.
 enum LedgerSchema {
     static let migrations = [
-        Migration(
-            1, "accounts, purchases, redemptions",
-            [accounts, purchases, purchasesByAccount, redemptions, redemptionUnits, keys]),
-        Migration(2, "restores, readiness", [restores, readiness]),
+        Migration(1, "the ledger", tables.flatMap(\.ddl))
     ]
 
-    /// The first migration that contains the table for marking a restore.
-    static let restoresSince = 2
+    static let tables = [accounts, purchases, redemptions, keys, restores, readiness]
 
-    /// At most one row. It has no end while a restore is running.
-    private static let restores = """
-        CREATE TABLE restores (
-            singleton INTEGER NOT NULL PRIMARY KEY CHECK (singleton = 1),
-            made_at INTEGER NOT NULL,
-            begun_at INTEGER NOT NULL,
-            finished_at INTEGER
-        ) STRICT
-        """
+    /// The key of a purchase, also where another table refers to it.
+    private static let purchaseKey: Table.Columns = [
+        "root": .text("64 hexadecimal digits in lower case") {
+            $0.utf8.count == 64
+                && $0.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
+        },
+        "environment": .text("an environment that a ledger books") {
+            LedgerEnvironment(named: $0) != nil
+        },
+        "bundle_id": .name, "transaction_id": .name,
+    ]
 
-    /// Written to check that writing works.
-    private static let readiness = """
-        CREATE TABLE readiness (
-            singleton INTEGER NOT NULL PRIMARY KEY CHECK (singleton = 1),
-            asked INTEGER NOT NULL,
-            room BLOB
-        ) STRICT
-        """
+    private static let quantityMax = Int64(BookedFacts.quantityMax)
+    private static let quantity = ValueRule.integer(1...quantityMax)
+    /// What another store has signed, and the ledger books as it came.
+    private static let anything = ValueRule.integer(Int64.min...Int64.max)
+    private static let signedTime = ValueRule.integer(
+        -Int64(Timestamp.magnitudeMax)...Int64(Timestamp.magnitudeMax))
 
-    /// The line of an account: its writes wait for each other by locking this
-    /// row.
-    private static let accounts = """
-        CREATE TABLE accounts (
-            account TEXT NOT NULL PRIMARY KEY,
-            revision INTEGER NOT NULL
-        ) STRICT
-        """
+    /// An account's line: its writes queue behind this row.
+    static let accounts = Table(
+        "accounts", key: ["account"], ["account": .name, "revision": .count])
 
-    private static let purchases = """
-        CREATE TABLE purchases (
-            root TEXT NOT NULL,
-            environment TEXT NOT NULL,
-            bundle_id TEXT NOT NULL,
-            transaction_id TEXT NOT NULL,
-            original_transaction_id TEXT NOT NULL,
-            product_id TEXT NOT NULL,
-            product_type TEXT NOT NULL,
-            quantity INTEGER NOT NULL CHECK (quantity > 0),
-            purchased_at INTEGER NOT NULL,
-            price INTEGER,
-            currency TEXT,
-            recorded_at INTEGER NOT NULL,
-            signed_at INTEGER NOT NULL,
-            revoked_at INTEGER,
-            revocation_reason INTEGER,
-            account TEXT,
-            spent INTEGER NOT NULL CHECK (spent >= 0 AND spent <= quantity),
-            revision INTEGER NOT NULL,
-            PRIMARY KEY (root, environment, bundle_id, transaction_id)
-        ) STRICT
-        """
+    static let purchases = Table(
+        "purchases", key: ["root", "environment", "bundle_id", "transaction_id"],
+        purchaseKey + [
+            "original_transaction_id": .name, "product_id": .name, "product_type": .name,
+            "quantity": quantity, "purchased_at": signedTime, "price": anything.optional,
+            "currency": .text(bytes: 1...255).optional, "recorded_at": .time,
+            "signed_at": signedTime, "revoked_at": signedTime.optional,
+            "revocation_reason": anything.optional, "account": .name.optional,
+            "spent": .integer(0...quantityMax), "revision": .count,
+        ],
+        constraints: [
+            "CHECK (quantity > 0)", "CHECK (spent >= 0 AND spent <= quantity)",
+        ],
+        indexes: [.init("purchases_account", on: ["account", "environment", "revision"])]
+    ) { row in
+        let spent = (try? row.integer("spent")) ?? 0
+        let quantity = (try? row.integer("quantity")) ?? 0
+        return spent <= quantity ? nil : "no more units spent than there are"
+    }
 
-    private static let purchasesByAccount = """
-        CREATE INDEX purchases_account ON purchases (account, environment, revision)
-        """
+    static let redemptions = Table(
+        "redemptions", key: ["account", "idempotency_key"],
+        purchaseKey + [
+            "account": .name, "idempotency_key": .name,
+            "purpose": .text(bytes: 1...Edge.purposeBytesMax),
+            "asked_transaction_id": .name.optional, "asked_product_id": .name.optional,
+            "product_id": .name, "unit": quantity, "redeemed_at": .time,
+        ],
+        indexes: [
+            // A unit is spent once, whatever else fails to see to it.
+            .unique(
+                "redemptions_unit",
+                on: ["root", "environment", "bundle_id", "transaction_id", "unit"])
+        ])
 
-    private static let redemptions = """
-        CREATE TABLE redemptions (
-            account TEXT NOT NULL,
-            idempotency_key TEXT NOT NULL,
-            purpose TEXT NOT NULL,
-            asked_transaction_id TEXT,
-            asked_product_id TEXT,
-            root TEXT NOT NULL,
-            environment TEXT NOT NULL,
-            bundle_id TEXT NOT NULL,
-            transaction_id TEXT NOT NULL,
-            product_id TEXT NOT NULL,
-            unit INTEGER NOT NULL,
-            redeemed_at INTEGER NOT NULL,
-            PRIMARY KEY (account, idempotency_key)
-        ) STRICT
-        """
+    static let keys = Table(
+        "ledger_keys", key: ["door"],
+        ["door": .word(["merchant", "metrics"]), "secret": .text(bytes: 16...255)])
 
-    /// Ensures that a unit is spent once, even if other checks fail.
-    private static let redemptionUnits = """
-        CREATE UNIQUE INDEX redemptions_unit
-            ON redemptions (root, environment, bundle_id, transaction_id, unit)
-        """
+    /// At most one row, without an end while a restore is under way.
+    static let restores = Table(
+        "restores", key: ["singleton"],
+        [
+            "singleton": .integer(1...1), "made_at": .time, "begun_at": .time,
+            "finished_at": .time.optional,
+        ], constraints: ["CHECK (singleton = 1)"], isInBackup: false)
 
-    private static let keys = """
-        CREATE TABLE ledger_keys (
-            door TEXT NOT NULL PRIMARY KEY,
-            secret TEXT NOT NULL
-        ) STRICT
-        """
+    /// Written to learn whether it can be.
+    static let readiness = Table(
+        "readiness", key: ["singleton"],
+        [
+            "singleton": .integer(1...1), "asked": .count,
+            "room": .blob(bytes: 0...1_048_576).optional,
+        ], constraints: ["CHECK (singleton = 1)"], isInBackup: false)
+
+    /// Judges the rows of a ledger's backup.
+    static var judge: ArchiveJudge {
+        ArchiveJudge(rules: {
+            $0 == LedgerBackup.database ? tables.filter(\.isInBackup) : nil
+        })
+    }
 }

@@ -26,23 +26,17 @@ extension Statement {
             "accounts.takeKnownLine", [.text],
             "UPDATE accounts SET revision = revision + 1 WHERE account = $1 RETURNING revision")
 
-        static let insertKey = Statement(
-            "keys.insert", [.text, .text],
-            "INSERT INTO ledger_keys (door, secret) VALUES ($1, $2) ON CONFLICT (door) DO NOTHING")
+        static let insertKey = Statement.insert(
+            "keys.insert", into: LedgerSchema.keys, "ON CONFLICT (door) DO NOTHING")
 
-        static let key = Statement(
-            "keys.one", [.text], "SELECT secret FROM ledger_keys WHERE door = $1")
+        static let key = Statement.one("keys.one", of: LedgerSchema.keys)
 
         static let all = [takeLine, takeKnownLine, insertKey, key]
     }
 
     /// Statements about the purchases in the books.
     enum Booked {
-        private static let columns = """
-            p.root, p.environment, p.bundle_id, p.transaction_id, p.original_transaction_id,
-            p.product_id, p.product_type, p.quantity, p.purchased_at, p.price, p.currency,
-            p.signed_at, p.revoked_at, p.revocation_reason, p.account, p.spent, p.revision
-            """
+        private static let columns = LedgerSchema.purchases.list("p")
 
         /// Which purchases can still be spent. The only place for this rule in
         /// SQL.
@@ -51,27 +45,12 @@ extension Statement {
                 AND p.product_type IN ('Consumable', 'Non-Renewing Subscription')
             """
 
-        static let byKey = Statement(
-            "purchases.byKey", [.text, .text, .text, .text],
-            """
-            SELECT \(columns) FROM purchases p
-            WHERE p.root = $1 AND p.environment = $2 AND p.bundle_id = $3
-                AND p.transaction_id = $4
-            """)
+        static let byKey = Statement.one("purchases.byKey", of: LedgerSchema.purchases)
 
         /// Returns no row if the purchase is in the books already.
-        static let insert = Statement(
-            "purchases.insert",
-            [
-                .text, .text, .text, .text, .text, .text, .text, .integer, .integer, .integer,
-                .text, .integer, .integer, .integer, .integer, .text, .integer,
-            ],
+        static let insert = Statement.insert(
+            "purchases.insert", into: LedgerSchema.purchases,
             """
-            INSERT INTO purchases (root, environment, bundle_id, transaction_id,
-                original_transaction_id, product_id, product_type, quantity, purchased_at, price,
-                currency, recorded_at, signed_at, revoked_at, revocation_reason, account,
-                revision, spent)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, 0)
             ON CONFLICT (root, environment, bundle_id, transaction_id) DO NOTHING
             RETURNING transaction_id
             """)
@@ -146,26 +125,10 @@ extension Statement {
     }
 
     enum Redemptions {
-        static let byKey = Statement(
-            "redemptions.byKey", [.text, .text],
-            """
-            SELECT account, idempotency_key, purpose, asked_transaction_id, asked_product_id,
-                root, environment, bundle_id, transaction_id, product_id, unit, redeemed_at
-            FROM redemptions WHERE account = $1 AND idempotency_key = $2
-            """)
+        static let byKey = Statement.one("redemptions.byKey", of: LedgerSchema.redemptions)
 
-        static let insert = Statement(
-            "redemptions.insert",
-            [
-                .text, .text, .text, .text, .text, .text, .text, .text, .text, .text, .integer,
-                .integer,
-            ],
-            """
-            INSERT INTO redemptions (account, idempotency_key, purpose, asked_transaction_id,
-                asked_product_id, root, environment, bundle_id, transaction_id, product_id, unit,
-                redeemed_at)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
-            """)
+        static let insert = Statement.insert(
+            "redemptions.insert", into: LedgerSchema.redemptions)
 
         static let all = [byKey, insert]
     }

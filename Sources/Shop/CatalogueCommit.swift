@@ -96,9 +96,7 @@ struct CatalogueCommit: Sendable {
         }
         return try products.enumerated().map { place, product in
             let listing = listing(of: product, before[product.id])
-            return try product.values(bundleID: bundleID, place: place) + [
-                .text(listing.state.rawValue), .text(try listing.stored()),
-            ]
+            return try product.row(of: bundleID, place: place, listing, isFromFile: true)
         }
     }
 

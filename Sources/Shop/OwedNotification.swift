@@ -23,11 +23,13 @@ struct OwedNotification: Sendable {
     func write(_ writing: any Writing, hasURL: Bool) throws {
         try writing.execute(
             Statement.Purchases.insertOutbox,
-            [
-                .integer(customer.value), .text(cause), .text(uuid), .text(type),
-                .text(bundleID.value), .optional(transaction?.value), .integer(revision),
-                .integer(owedAt.milliseconds),
-            ])
+            RealmSchema.outbox.row([
+                "customer_id": .integer(customer.value), "cause": .text(cause),
+                "notification_uuid": .text(uuid), "notification_type": .text(type),
+                "bundle_id": .text(bundleID.value),
+                "transaction_id": .optional(transaction?.value),
+                "revision": .integer(revision), "created_at": .integer(owedAt.milliseconds),
+            ]))
         guard hasURL else { return }
         try Errands.add(
             kind: NotificationErrands.kind, subject: cause, lane: bundleID.value, dueAt: owedAt,

@@ -29,7 +29,7 @@ extension PurchaseCommit {
     /// Returns whether the app has a URL for it.
     func write(_ sold: TransactionFacts, _ line: CustomerLine) throws -> Bool {
         let hasURL = try shelf(line).apps[sold.bundleID]?.notificationURL != nil
-        try line.writing.execute(Statement.Transactions.insert, sold.values)
+        try line.writing.execute(Statement.Transactions.insert, sold.row)
         let owed = OwedNotification(
             customer: sold.customer, cause: "\(NotificationKind.oneTimeCharge)/\(sold.id)",
             uuid: notificationUUID, type: NotificationKind.oneTimeCharge,
@@ -56,16 +56,24 @@ extension PurchaseCommit {
         let decided = state.isDecided ? line.now : nil
         try line.writing.execute(
             Statement.Purchases.insert,
-            key.values + [
-                .text(payment.productID.value), .integer(Int64(payment.quantity)),
-                .integer(payment.shownUnitPrice.amount.milliunits),
-                .text(payment.shownUnitPrice.currency.code),
-                .optional(payment.applicationUsername), .optional(payment.replaces?.value),
-                .text(state.word), .optional(state.refusal?.rawValue),
-                .optional(transaction?.id.value), .optional(total?.amount.milliunits),
-                .integer(line.now.milliseconds), .optional(decided), .integer(line.revision),
-                .boolean(payment.simulatesAskToBuy), .optional(state.waitingFor),
-            ])
+            RealmSchema.purchases.row([
+                "customer_id": .integer(key.customer.value),
+                "bundle_id": .text(key.bundleID.value),
+                "purchase_id": .text(key.purchaseID.value),
+                "product_id": .text(payment.productID.value),
+                "quantity": .integer(Int64(payment.quantity)),
+                "unit_price": .integer(payment.shownUnitPrice.amount.milliunits),
+                "currency": .text(payment.shownUnitPrice.currency.code),
+                "application_username": .optional(payment.applicationUsername),
+                "replaces": .optional(payment.replaces?.value),
+                "simulates_ask_to_buy": .boolean(payment.simulatesAskToBuy),
+                "state": .text(state.word), "refusal": .optional(state.refusal?.rawValue),
+                "waiting_for": .optional(state.waitingFor),
+                "transaction_id": .optional(transaction?.id.value),
+                "total_price": .optional(total?.amount.milliunits),
+                "asked_at": .integer(line.now.milliseconds), "decided_at": .optional(decided),
+                "revision": .integer(line.revision),
+            ]))
         return PurchaseOutcome(
             state: state, transaction: transaction,
             charge: state == .authorising ? total.map(charge) : nil, revision: line.revision,

@@ -23,14 +23,14 @@ extension Realm {
             appAppleId: details.appAppleId, name: details.name ?? request.bundleId,
             storefront: details.storefront ?? "USA", locale: details.locale ?? "en_US",
             purchasesEnabled: details.purchasesEnabled ?? true)
-        let values: [SQLValue] = [
-            .text(request.bundleId), .optional(made.appAppleId), .optional(made.name),
-            .optional(made.storefront), .optional(made.locale),
-            .boolean(made.purchasesEnabled ?? true),
-            // Production sells an app's first product together with a version
-            // of the app.
-            .boolean(!isProduction),
-        ]
+        let values = RealmSchema.apps.row([
+            "bundle_id": .text(request.bundleId), "app_id": .optional(made.appAppleId),
+            "name": .optional(made.name), "storefront": .optional(made.storefront),
+            "locale": .optional(made.locale),
+            "purchases_enabled": .boolean(made.purchasesEnabled ?? true),
+            // Production sells its first product with a version of the app.
+            "has_sold": .boolean(!isProduction),
+        ])
         let isMade = try await house(.catalogue, context) { house in
             guard try house.writing.first(Statement.Catalogues.addApp, values) != nil else {
                 return .leave(false)

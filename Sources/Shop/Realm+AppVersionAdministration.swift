@@ -34,7 +34,10 @@ extension Realm {
         try Self.check(products: request.products)
         let (wall, version) = (ports.wall.now, request.version)
         return try await alterVersions(bundleID, "version.create", version, context) { writing in
-            let values: [SQLValue] = [.text(bundleID), .text(version), .optional(wall)]
+            let values = RealmSchema.appVersions.row([
+                "bundle_id": .text(bundleID), "version": .text(version),
+                "state": .text(AppVersionState.waiting.rawValue), "made_at": .optional(wall),
+            ])
             guard try writing.first(Statement.AppVersions.insert, values) != nil else {
                 throw Refusal(
                     .conflict, code: "versionExists", "The app has this version.",

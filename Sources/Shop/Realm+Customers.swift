@@ -32,11 +32,15 @@ extension Realm {
             else { return .leave(nil) }
             try house.audit("customer.create", "\(number)", before: nil, after: request.words)
             guard !isFar else {
-                try writing.execute(Statement.Clustering.arrive, customer.values(at: now))
+                try writing.execute(
+                    Statement.Clustering.arrive, RealmSchema.arrivals.row(customer.account(at: now))
+                )
                 return .commit(
                     try writing.first(Statement.Clustering.arrival, [.integer(number)]))
             }
-            try writing.execute(Statement.Customers.insert, customer.values(at: now))
+            try writing.execute(
+                Statement.Customers.insert,
+                RealmSchema.customers.row(customer.account(at: now), ["revision": .integer(1)]))
             return .commit(try writing.first(Statement.Customers.byName, [.text(key)]))
         }
         guard let inserted else {
@@ -182,13 +186,16 @@ private struct NewCustomer: Sendable {
         self.passwordHash = passwordHash
     }
 
-    /// The values in the order of `Customers.insert`.
-    func values(at now: Timestamp) -> [SQLValue] {
+    /// What rows of `customers` and `arrivals` have.
+    func account(at now: Timestamp) -> Table.Values {
         [
-            .integer(number), .text(request.name), .optional(request.storefront),
-            .boolean(request.canMakePayments ?? true), .optional(passwordHash),
-            .integer(now.milliseconds), .boolean(request.asksToBuy ?? false),
-            .boolean(request.interruptsPurchases ?? false), .optional(request.email),
+            "customer_id": .integer(number), "name": .text(request.name),
+            "storefront": .optional(request.storefront),
+            "may_buy": .boolean(request.canMakePayments ?? true),
+            "password_hash": .optional(passwordHash), "created_at": .integer(now.milliseconds),
+            "asks_to_buy": .boolean(request.asksToBuy ?? false),
+            "interrupts_purchases": .boolean(request.interruptsPurchases ?? false),
+            "email": .optional(request.email),
         ]
     }
 }

@@ -38,10 +38,8 @@ extension Realm {
         let app = try await app(bundleID)
         let made = try ProductDraft(request).applying(
             request.details ?? ProductChange(), isNew: true)
-        let values =
-            try made.product.values(bundleID: app.bundleID, place: Self.lastPlace) + [
-                .text(made.listing.state.rawValue), .text(try made.listing.stored()),
-            ]
+        let values = try made.product.row(
+            of: app.bundleID, place: Self.lastPlace, made.listing, isFromFile: false)
         let isMade = try await house(.catalogue, context) { house in
             let writing = house.writing
             guard try writing.first(Statement.Catalogues.addProduct, values) != nil else {
@@ -117,9 +115,8 @@ extension Realm {
             let place = Int(try row.integer("place"))
             try writing.execute(
                 Statement.Catalogues.setProduct,
-                try after.product.values(bundleID: app.bundleID, place: place) + [
-                    .text(after.listing.state.rawValue), .text(try after.listing.stored()),
-                ])
+                try after.product.row(
+                    of: app.bundleID, place: place, after.listing, isFromFile: false))
             if let terms = after.terms, terms != before.terms {
                 try writing.execute(
                     Statement.Groups.setTerms, key + [.text(try terms.stored())])

@@ -188,29 +188,10 @@ struct ClearedRows: Sendable {
 extension Statement {
     /// Statements of a reset.
     enum Resets {
-        /// What happened to customers, or is owed because of it. Every table of
-        /// a realm is here or in ``kept``.
-        static let clear = [
-            Statement("resets.notificationAttempts", [], "DELETE FROM notification_attempts"),
-            Statement("resets.notifications", [], "DELETE FROM notifications"),
-            Statement("resets.outbox", [], "DELETE FROM outbox"),
-            Statement("resets.errands", [], "DELETE FROM errands"),
-            Statement("resets.dueWork", [], "DELETE FROM due_work"),
-            Statement("resets.sessions", [], "DELETE FROM sessions"),
-            Statement("resets.devices", [], "DELETE FROM devices"),
-            Statement("resets.appAccounts", [], "DELETE FROM app_accounts"),
-            Statement("resets.purchases", [], "DELETE FROM purchases"),
-            Statement("resets.transactions", [], "DELETE FROM transactions"),
-        ]
-
-        /// What an operator or a merchant has set up.
-        static let kept = [
-            "realm", "apps", "products", "catalogue_files", "catalogue_images", "audit",
-            "server_keys", "customers", "sign_in_names", "number_marks", "subscription_groups",
-            "app_versions", "clusters", "arrivals",
-        ]
-
-        static let cleared = clear.map { String($0.sql.dropFirst("DELETE FROM ".count)) }
+        /// Those of the tables that a reset clears.
+        static let clear = RealmSchema.tables.filter(\.isCleared).map(\.table.name).map {
+            Statement("resets.\($0)", "DELETE FROM \($0)")
+        }
 
         /// Locks every customer's line.
         static let takeLines = Statement(
@@ -237,10 +218,9 @@ extension Statement {
             WHERE generation < $1 RETURNING generation
             """)
 
-        static let markNumber = Statement(
-            "resets.markNumber", [.integer, .integer],
+        static let markNumber = Statement.insert(
+            "resets.markNumber", into: RealmSchema.numberMarks,
             """
-            INSERT INTO number_marks (kind, next_count) VALUES ($1, $2)
             ON CONFLICT (kind) DO UPDATE SET next_count = CASE
                 WHEN excluded.next_count > number_marks.next_count THEN excluded.next_count
                 ELSE number_marks.next_count END
@@ -252,17 +232,6 @@ extension Statement {
         static let all =
             clear + [takeLines, processorErrand, counts, newGeneration, markNumber, marks]
     }
-}
-
-extension RealmSchema {
-    /// The next number of each kind, because the rows that determined it were
-    /// deleted.
-    static let numberMarks = """
-        CREATE TABLE number_marks (
-            kind INTEGER NOT NULL PRIMARY KEY,
-            next_count INTEGER NOT NULL
-        ) STRICT
-        """
 }
 
 extension RealmReset {

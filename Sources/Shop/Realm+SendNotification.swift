@@ -27,10 +27,13 @@ struct ReadyNotification: Sendable {
         let key: [SQLValue] = [.integer(customer.value), .text(cause)]
         try writing.execute(
             Statement.Notifications.insertAttempt,
-            key + [
-                .integer(Int64(attemptsBefore + 1)), .integer(now.milliseconds),
-                .text(delivery.result.rawValue), .optional(delivery.status.map(Int64.init)),
-            ])
+            RealmSchema.notificationAttempts.row([
+                "customer_id": .integer(customer.value), "cause": .text(cause),
+                "attempt": .integer(Int64(attemptsBefore + 1)),
+                "attempted_at": .integer(now.milliseconds),
+                "result": .text(delivery.result.rawValue),
+                "status": .optional(delivery.status.map(Int64.init)),
+            ]))
         guard delivery.result == .success else { return }
         try writing.execute(
             Statement.Notifications.setDelivered, key + [.integer(now.milliseconds)])
@@ -120,11 +123,13 @@ extension Realm {
         payload.data = try await notificationData(row, customer, at: now)
         let signed = try authority.transactions.sign(payload)
         ports.log(.debug, "notification signed")
-        let values: [SQLValue] = [
-            .integer(customer.value), .text(cause), .text(try row.text("notification_uuid")),
-            .text(try row.text("notification_type")), .text(try row.text("bundle_id")),
-            .text(signed), .integer(now.milliseconds),
-        ]
+        let values = RealmSchema.notifications.row([
+            "customer_id": .integer(customer.value), "cause": .text(cause),
+            "notification_uuid": try row.value("notification_uuid"),
+            "notification_type": try row.value("notification_type"),
+            "bundle_id": try row.value("bundle_id"), "signed_payload": .text(signed),
+            "signed_at": .integer(now.milliseconds),
+        ])
         let key: [SQLValue] = [.integer(customer.value), .text(cause)]
         return try await storage(of: customer).write { writing in
             if try writing.first(Statement.Notifications.keep, values) != nil { return signed }

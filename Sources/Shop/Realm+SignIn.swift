@@ -188,13 +188,18 @@ private struct Arrival: Sendable {
         let now = SQLValue.integer(line.now.milliseconds)
         try writing.execute(
             Statement.Sessions.putDevice,
-            [
-                customer, bundle, device, .integer(deviceNumber), .optional(request.deviceName),
-                .text(version), now,
-            ])
+            RealmSchema.devices.row([
+                "customer_id": customer, "bundle_id": bundle, "device_uuid": device,
+                "device_id": .integer(deviceNumber), "name": .optional(request.deviceName),
+                "app_version": .text(version), "seen_at": now,
+            ]))
         try writing.execute(
             Statement.Sessions.putAppAccount,
-            [customer, bundle, .integer(appTransactionNumber), now, .text(version)])
+            RealmSchema.appAccounts.row([
+                "customer_id": customer, "bundle_id": bundle,
+                "app_transaction_id": .integer(appTransactionNumber),
+                "original_purchased_at": now, "original_version": .text(version),
+            ]))
         try writing.execute(
             Statement.Sessions.deleteOldDevices, [customer, bundle, device, .integer(countMax)])
         // The session may have ended by a clock that ran ahead. It is valid
@@ -205,10 +210,12 @@ private struct Arrival: Sendable {
             [customer, .integer(forgotten.milliseconds), .integer(countMax - 1)])
         try writing.execute(
             Statement.Sessions.insert,
-            [
-                customer, .blob(token.hash), bundle, device, .text(version),
-                .integer(expires.milliseconds), .integer(wall.milliseconds),
-            ])
+            RealmSchema.sessions.row([
+                "customer_id": customer, "token_hash": .blob(token.hash), "bundle_id": bundle,
+                "device_uuid": device, "app_version": .text(version),
+                "expires_at": .integer(expires.milliseconds),
+                "made_at": .integer(wall.milliseconds), "used_at": .integer(wall.milliseconds),
+            ]))
         guard
             let session = try writing.first(
                 Statement.Sessions.find, [customer, .blob(token.hash)])

@@ -54,10 +54,11 @@ extension Realm {
             (key, pem) = ServerKey.make(issuerID: issuer, randomness: ports.randomness)
         }
         let keyID = key.keyID
-        let values: [SQLValue] = [
-            .text(key.keyID), .text(key.issuerID), .text(bundleID), .blob(key.publicKey),
-            .integer(wall.milliseconds),
-        ]
+        let values = RealmSchema.serverKeys.row([
+            "key_id": .text(key.keyID), "issuer_id": .text(key.issuerID),
+            "bundle_id": .text(bundleID), "public_key": .blob(key.publicKey),
+            "created_at": .integer(wall.milliseconds),
+        ])
         try await house(.rows, context) { house in
             try house.writing.execute(Statement.ServerKeys.insert, values)
             try house.audit("key.create", keyID, before: nil, after: bundleID)

@@ -87,21 +87,9 @@ extension Store {
     }
 }
 
-extension RegistrySchema {
-    static let resetNotes = """
-        CREATE TABLE reset_notes (
-            realm TEXT NOT NULL,
-            generation INTEGER NOT NULL,
-            PRIMARY KEY (realm, generation)
-        ) STRICT
-        """
-}
-
 extension Statement {
     enum ResetNotes {
-        static let insert = Statement(
-            "resetNotes.insert", [.text, .integer],
-            "INSERT INTO reset_notes (realm, generation) VALUES ($1, $2)")
+        static let insert = Statement.insert("resetNotes.insert", into: RegistrySchema.resetNotes)
 
         static let list = Statement(
             "resetNotes.list", [.text],
@@ -122,7 +110,7 @@ extension Statement {
         static let entry = Statement(
             "resetNotes.entry", [.text],
             """
-            SELECT written_at, who, deed, subject, old_value, new_value FROM audit
+            SELECT \(RealmSchema.audit.list()) FROM audit
             WHERE deed = 'realm.reset' AND new_value = $1
             """)
 

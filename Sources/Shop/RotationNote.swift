@@ -80,35 +80,16 @@ extension FormerAuthority {
     }
 }
 
-extension RegistrySchema {
-    static let rotationNotes = """
-        CREATE TABLE rotation_notes (
-            kind TEXT NOT NULL,
-            new_value TEXT NOT NULL,
-            generation INTEGER NOT NULL,
-            who TEXT NOT NULL,
-            written_at INTEGER NOT NULL,
-            old_value TEXT NOT NULL,
-            PRIMARY KEY (kind, new_value)
-        ) STRICT
-        """
-}
-
 extension Statement {
     enum Rotations {
-        static let insert = Statement(
-            "rotations.insert", [.text, .text, .integer, .text, .integer, .text],
-            """
-            INSERT INTO rotation_notes
-                (kind, new_value, generation, who, written_at, old_value)
-            VALUES ($1, $2, $3, $4, $5, $6)
-            """)
+        static let insert = Statement.insert(
+            "rotations.insert", into: RegistrySchema.rotationNotes)
 
         static let list = Statement(
             "rotations.list", [],
             """
-            SELECT kind, new_value, generation, who, written_at, old_value
-            FROM rotation_notes ORDER BY kind, generation, new_value
+            SELECT \(RegistrySchema.rotationNotes.list()) FROM rotation_notes
+            ORDER BY kind, generation, new_value
             """)
 
         /// Returns the note if this call is the one that takes it.

@@ -88,15 +88,13 @@ public actor SealedKeyStore: KeyStore {
 
 extension Statement {
     enum Keys {
-        static let read = Statement(
-            "keys.read", [.text], "SELECT sealed FROM sealed_keys WHERE name = $1")
+        static let read = Statement.one("keys.read", of: RegistrySchema.sealedKeys)
 
-        static let insert = Statement(
-            "keys.insert", [.text, .blob],
-            "INSERT INTO sealed_keys (name, sealed) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING")
+        static let insert = Statement.insert(
+            "keys.insert", into: RegistrySchema.sealedKeys, "ON CONFLICT (name) DO NOTHING")
 
-        static let replace = Statement(
-            "keys.replace", [.text, .blob], "UPDATE sealed_keys SET sealed = $2 WHERE name = $1")
+        static let replace = Statement.set(
+            "keys.replace", ["sealed"], of: RegistrySchema.sealedKeys)
 
         static let names = Statement("keys.names", [], "SELECT name FROM sealed_keys ORDER BY name")
 

@@ -67,26 +67,12 @@ extension Store {
     }
 }
 
-extension RegistrySchema {
-    /// Written before the key's row in its realm's own database. A row that is
-    /// only here authorises nothing.
-    static let serverKeyRealms = """
-        CREATE TABLE server_key_realms (
-            key_id TEXT NOT NULL PRIMARY KEY,
-            realm_id TEXT NOT NULL
-        ) STRICT
-        """
-}
-
 extension Statement {
     enum KeyRealms {
-        /// Returns no row if the key is recorded already.
-        static let claim = Statement(
-            "keyRealms.claim", [.text, .text],
-            """
-            INSERT INTO server_key_realms (key_id, realm_id) VALUES ($1, $2)
-            ON CONFLICT (key_id) DO NOTHING RETURNING realm_id
-            """)
+        /// Answers nothing where the key is written down already.
+        static let claim = Statement.insert(
+            "keyRealms.claim", into: RegistrySchema.serverKeyRealms,
+            "ON CONFLICT (key_id) DO NOTHING RETURNING realm_id")
 
         static let realm = Statement(
             "keyRealms.realm", [.text],

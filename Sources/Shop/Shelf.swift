@@ -143,9 +143,10 @@ extension Product {
             groupID: try row.optionalText("group_id"), period: try row.optionalText("period"))
     }
 
-    /// The values of a product's row after its bundle id, in the order of
-    /// `putProduct`.
-    func values(bundleID: BundleID, place: Int) throws -> [SQLValue] {
+    /// A product's row, without terms, and with no version of its app.
+    func row(
+        of bundleID: BundleID, place: Int, _ listing: Listing, isFromFile: Bool
+    ) throws -> [SQLValue] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let words = localizations.map {
@@ -153,11 +154,15 @@ extension Product {
                 locale: $0.locale, displayName: $0.displayName, details: $0.details)
         }
         let stored = String(decoding: try encoder.encode(words), as: UTF8.self)
-        return [
-            .text(bundleID.value), .text(id.value), .integer(Int64(place)), .text(type.rawValue),
-            .text(referenceName), .integer(price.milliunits), .boolean(isFamilyShareable),
-            .text(stored), .optional(groupID), .optional(period),
-        ]
+        return RealmSchema.products.row([
+            "bundle_id": .text(bundleID.value), "product_id": .text(id.value),
+            "place": .integer(Int64(place)), "product_type": .text(type.rawValue),
+            "reference_name": .text(referenceName), "price": .integer(price.milliunits),
+            "is_family_shareable": .boolean(isFamilyShareable), "localizations": .text(stored),
+            "group_id": .optional(groupID), "period": .optional(period),
+            "state": .text(listing.state.rawValue), "listing": .text(try listing.stored()),
+            "from_file": .boolean(isFromFile),
+        ])
     }
 }
 
@@ -168,8 +173,6 @@ private struct StoredLocalization: Codable {
 }
 
 extension SQLValue {
-    static func optional(_ text: String?) -> SQLValue { text.map(SQLValue.text) ?? .null }
-    static func optional(_ number: Int64?) -> SQLValue { number.map(SQLValue.integer) ?? .null }
     static func optional(_ instant: Timestamp?) -> SQLValue { .optional(instant?.milliseconds) }
 }
 

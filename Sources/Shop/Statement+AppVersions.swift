@@ -5,14 +5,10 @@ import Storage
 extension Statement {
     /// Statements behind the catalogue's lock.
     enum AppVersions {
-        /// Returns the version if there was none.
-        static let insert = Statement(
-            "appVersions.insert", [.text, .text, .integer],
-            """
-            INSERT INTO app_versions (bundle_id, version, state, made_at)
-            VALUES ($1, $2, 'waiting', $3)
-            ON CONFLICT (bundle_id, version) DO NOTHING RETURNING version
-            """)
+        /// Answers the version where there was none.
+        static let insert = Statement.insert(
+            "appVersions.insert", into: RealmSchema.appVersions,
+            "ON CONFLICT (bundle_id, version) DO NOTHING RETURNING version")
 
         /// Returns the version if this call is the one that makes it live.
         static let goLive = Statement(
@@ -22,17 +18,12 @@ extension Statement {
             WHERE bundle_id = $1 AND version = $2 AND state = 'waiting' RETURNING version
             """)
 
-        static let one = Statement(
-            "appVersions.one", [.text, .text],
-            """
-            SELECT version, state, made_at, live_at FROM app_versions
-            WHERE bundle_id = $1 AND version = $2
-            """)
+        static let one = Statement.one("appVersions.one", of: RealmSchema.appVersions)
 
         static let list = Statement(
             "appVersions.list", [.text],
             """
-            SELECT version, state, made_at, live_at FROM app_versions
+            SELECT \(RealmSchema.appVersions.list()) FROM app_versions
             WHERE bundle_id = $1 ORDER BY made_at, version
             """)
 

@@ -13,16 +13,7 @@ extension Statement {
             RETURNING revision, storefront, may_buy, asks_to_buy, interrupts_purchases
             """)
 
-        static let insert = Statement(
-            "customers.insert",
-            [
-                .integer, .text, .text, .boolean, .text, .integer, .boolean, .boolean, .text,
-            ],
-            """
-            INSERT INTO customers (customer_id, name, storefront, may_buy, password_hash,
-                revision, created_at, asks_to_buy, interrupts_purchases, email)
-            VALUES ($1, $2, $3, $4, $5, 1, $6, $7, $8, $9)
-            """)
+        static let insert = Statement.insert("customers.insert", into: RealmSchema.customers)
 
         /// Null values leave a column unchanged. An empty address removes the
         /// address.
@@ -36,9 +27,8 @@ extension Statement {
             WHERE customer_id = $1
             """)
 
-        static let setPassword = Statement(
-            "customers.setPassword", [.integer, .text],
-            "UPDATE customers SET password_hash = $2 WHERE customer_id = $1")
+        static let setPassword = Statement.set(
+            "customers.setPassword", ["password_hash"], of: RealmSchema.customers)
 
         /// Only if the hash is still the one that was read.
         static let renewPassword = Statement(
@@ -60,27 +50,17 @@ extension Statement {
             ORDER BY customer_id LIMIT 1
             """)
 
-        static let byID = Statement(
-            "customers.byID", [.integer],
-            """
-            SELECT customer_id, name, storefront, may_buy, asks_to_buy, interrupts_purchases,
-                email, password_hash, created_at
-            FROM customers WHERE customer_id = $1
-            """)
+        static let byID = Statement.one("customers.byID", of: RealmSchema.customers)
 
-        /// Returns the customer if the name was free.
-        static let claimName = Statement(
-            "customers.claimName", [.text, .integer],
-            """
-            INSERT INTO sign_in_names (name, customer_id) VALUES ($1, $2)
-            ON CONFLICT (name) DO NOTHING RETURNING customer_id
-            """)
+        /// Answers the customer when the name was free.
+        static let claimName = Statement.insert(
+            "customers.claimName", into: RealmSchema.signInNames,
+            "ON CONFLICT (name) DO NOTHING RETURNING customer_id")
 
         static let byName = Statement(
             "customers.byName", [.text],
             """
-            SELECT c.customer_id, c.name, c.storefront, c.may_buy, c.asks_to_buy,
-                c.interrupts_purchases, c.email, c.password_hash, c.created_at
+            SELECT \(RealmSchema.customers.list("c"))
             FROM sign_in_names n JOIN customers c ON c.customer_id = n.customer_id
             WHERE n.name = $1
             """)
@@ -88,9 +68,8 @@ extension Statement {
         static let page = Statement(
             "customers.page", [.integer, .integer],
             """
-            SELECT customer_id, name, storefront, may_buy, asks_to_buy, interrupts_purchases,
-                email, password_hash, created_at
-            FROM customers WHERE customer_id > $1 ORDER BY customer_id LIMIT $2
+            SELECT \(RealmSchema.customers.list()) FROM customers
+            WHERE customer_id > $1 ORDER BY customer_id LIMIT $2
             """)
 
         static let revision = Statement(

@@ -32,27 +32,14 @@ extension Statement {
             WHERE o.customer_id = $1 AND o.cause = $2
             """)
 
-        /// Stores what was signed. Returns no row if another process was first.
-        static let keep = Statement(
-            "notifications.keep",
-            [.integer, .text, .text, .text, .text, .text, .integer],
-            """
-            INSERT INTO notifications (customer_id, cause, notification_uuid,
-                notification_type, bundle_id, signed_payload, signed_at)
-            VALUES ($1, $2, $3, $4, $5, $6, $7)
-            ON CONFLICT (customer_id, cause) DO NOTHING
-            RETURNING signed_at
-            """)
+        /// Keeps what was signed; answers nothing where another was first.
+        static let keep = Statement.insert(
+            "notifications.keep", into: RealmSchema.notifications,
+            "ON CONFLICT (customer_id, cause) DO NOTHING RETURNING signed_at")
 
-        static let insertAttempt = Statement(
-            "notifications.insertAttempt",
-            [.integer, .text, .integer, .integer, .text, .integer],
-            """
-            INSERT INTO notification_attempts (customer_id, cause, attempt, attempted_at,
-                result, status)
-            VALUES ($1, $2, $3, $4, $5, $6)
-            ON CONFLICT (customer_id, cause, attempt) DO NOTHING
-            """)
+        static let insertAttempt = Statement.insert(
+            "notifications.insertAttempt", into: RealmSchema.notificationAttempts,
+            "ON CONFLICT (customer_id, cause, attempt) DO NOTHING")
 
         static let setDelivered = Statement(
             "notifications.setDelivered", [.integer, .text, .integer],

@@ -4,11 +4,7 @@ import Storage
 
 extension Statement {
     enum Purchases {
-        static let columns = """
-            p.product_id, p.quantity, p.unit_price, p.currency, p.application_username,
-            p.replaces, p.simulates_ask_to_buy, p.state, p.refusal, p.waiting_for, p.approval,
-            p.transaction_id, p.total_price, p.asked_at, p.revision
-            """
+        static let columns = RealmSchema.purchases.list("p")
 
         /// Everything that the decision on a payment needs, behind the
         /// customer's line: the clock, the purchase if it exists, what the
@@ -30,20 +26,7 @@ extension Statement {
             LEFT JOIN sessions s ON s.customer_id = $1 AND s.token_hash = $6
             """)
 
-        static let insert = Statement(
-            "purchases.insert",
-            [
-                .integer, .text, .text, .text, .integer, .integer, .text, .text, .text, .text,
-                .text, .integer, .integer, .integer, .integer, .integer, .boolean, .text,
-            ],
-            """
-            INSERT INTO purchases (customer_id, bundle_id, purchase_id, product_id, quantity,
-                unit_price, currency, application_username, replaces, state, refusal,
-                transaction_id, total_price, asked_at, decided_at, revision,
-                simulates_ask_to_buy, waiting_for)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,
-                $18)
-            """)
+        static let insert = Statement.insert("purchases.insert", into: RealmSchema.purchases)
 
         /// Moves a purchase on from `authorising`. Returns no row if it is no
         /// longer in this state.
@@ -80,7 +63,7 @@ extension Statement {
         static let one = Statement(
             "purchases.one", [.integer, .text, .text],
             """
-            SELECT p.customer_id, p.bundle_id, p.purchase_id, \(columns)
+            SELECT \(columns)
             FROM purchases p
             WHERE p.customer_id = $1 AND p.bundle_id = $2 AND p.purchase_id = $3
             """)
@@ -90,7 +73,7 @@ extension Statement {
         static let waitingByID = Statement(
             "purchases.waitingByID", [.text],
             """
-            SELECT p.customer_id, p.bundle_id, p.purchase_id, \(columns)
+            SELECT \(columns)
             FROM purchases p WHERE p.purchase_id = $1 AND p.waiting_for IS NOT NULL
             ORDER BY p.customer_id, p.bundle_id LIMIT 10
             """)
@@ -98,7 +81,7 @@ extension Statement {
         static let waitingPage = Statement(
             "purchases.waitingPage", [.integer, .text, .text, .integer],
             """
-            SELECT p.customer_id, p.bundle_id, p.purchase_id, \(columns)
+            SELECT \(columns)
             FROM purchases p
             WHERE p.state = 'waiting' AND (p.customer_id, p.bundle_id, p.purchase_id) > ($1, $2, $3)
             ORDER BY p.customer_id, p.bundle_id, p.purchase_id LIMIT $4
@@ -107,7 +90,7 @@ extension Statement {
         static let page = Statement(
             "purchases.page", [.integer, .text, .text, .integer],
             """
-            SELECT p.customer_id, p.bundle_id, p.purchase_id, \(columns)
+            SELECT \(columns)
             FROM purchases p WHERE (p.customer_id, p.bundle_id, p.purchase_id) > ($1, $2, $3)
             ORDER BY p.customer_id, p.bundle_id, p.purchase_id LIMIT $4
             """)
@@ -162,21 +145,13 @@ extension Statement {
             WHERE customer_id = $1 AND bundle_id = $2
             """)
 
-        static let insertOutbox = Statement(
-            "outbox.insert",
-            [.integer, .text, .text, .text, .text, .integer, .integer, .integer],
-            """
-            INSERT INTO outbox (customer_id, cause, notification_uuid, notification_type,
-                bundle_id, transaction_id, revision, created_at)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-            """)
+        static let insertOutbox = Statement.insert("outbox.insert", into: RealmSchema.outbox)
 
         static let outboxPage = Statement(
             "outbox.page", [.integer, .integer, .integer],
             """
-            SELECT customer_id, cause, notification_uuid, notification_type, bundle_id,
-                transaction_id, revision, created_at
-            FROM outbox WHERE customer_id = $1 AND revision > $2 ORDER BY revision LIMIT $3
+            SELECT \(RealmSchema.outbox.list()) FROM outbox
+            WHERE customer_id = $1 AND revision > $2 ORDER BY revision LIMIT $3
             """)
 
         static let all = [
@@ -186,29 +161,10 @@ extension Statement {
     }
 
     enum Transactions {
-        private static let columns = """
-            t.customer_id, t.transaction_id, t.original_transaction_id, t.bundle_id,
-            t.product_id, t.product_type, t.quantity, t.unit_price, t.total_price, t.currency,
-            t.storefront, t.app_account_token, t.app_transaction_id, t.purchase_id,
-            t.purchased_at, t.original_purchased_at, t.finished_at, t.revoked_at,
-            t.revocation_reason, t.revision
-            """
+        private static let columns = RealmSchema.transactions.list("t", without: ["record"])
 
-        static let insert = Statement(
-            "transactions.insert",
-            [
-                .integer, .integer, .integer, .text, .text, .text, .integer, .integer, .integer,
-                .text, .text, .text, .integer, .text, .integer, .integer, .integer, .integer,
-                .blob,
-            ],
-            """
-            INSERT INTO transactions (customer_id, transaction_id, original_transaction_id,
-                bundle_id, product_id, product_type, quantity, unit_price, total_price, currency,
-                storefront, app_account_token, app_transaction_id, purchase_id, purchased_at,
-                original_purchased_at, revision, changed_at, record)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,
-                $18, $19)
-            """)
+        static let insert = Statement.insert(
+            "transactions.insert", into: RealmSchema.transactions)
 
         /// One of a customer's transactions.
         static let one = Statement(

@@ -32,15 +32,10 @@ extension Statement {
             FROM realm r
             """)
 
-        /// Returns a row if this call has created the realm.
-        static let insert = Statement(
-            "realm.insert", [.text, .text, .text, .integer, .text],
-            """
-            INSERT INTO realm (singleton, id, name, environment, seed, generation,
-                clock_ahead, clock_stands_at, catalogue_revision, buckets)
-            VALUES (1, $1, $2, $3, $4, 1, 0, NULL, 0, $5)
-            ON CONFLICT (singleton) DO NOTHING RETURNING id
-            """)
+        /// Answers where this call has made it.
+        static let insert = Statement.insert(
+            "realm.insert", into: RealmSchema.realm,
+            "ON CONFLICT (singleton) DO NOTHING RETURNING id")
 
         /// The columns of ``ClockRow``, from the realm's row `r`.
         static let clockColumns = """
@@ -69,26 +64,21 @@ extension Statement {
     }
 
     enum ServerKeys {
-        static let insert = Statement(
-            "serverKeys.insert", [.text, .text, .text, .blob, .integer],
-            """
-            INSERT INTO server_keys (key_id, issuer_id, bundle_id, public_key, created_at)
-            VALUES ($1, $2, $3, $4, $5)
-            """)
+        static let insert = Statement.insert("serverKeys.insert", into: RealmSchema.serverKeys)
 
         /// The realm's keys with their issuer. A realm has one merchant.
         static let list = Statement(
             "serverKeys.list", [],
             """
-            SELECT key_id, issuer_id, bundle_id, public_key, created_at, revoked_at
-            FROM server_keys ORDER BY created_at, key_id
+            SELECT \(RealmSchema.serverKeys.list()) FROM server_keys
+            ORDER BY created_at, key_id
             """)
 
         /// A key that is not revoked.
         static let byID = Statement(
             "serverKeys.byID", [.text],
             """
-            SELECT key_id, issuer_id, bundle_id, public_key, created_at FROM server_keys
+            SELECT \(RealmSchema.serverKeys.list()) FROM server_keys
             WHERE key_id = $1 AND revoked_at IS NULL
             """)
 

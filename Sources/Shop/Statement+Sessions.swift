@@ -6,26 +6,16 @@ extension Statement {
     /// Statements about sessions. A session is valid while its row has not
     /// ended and its wall time is not over.
     enum Sessions {
-        static let putDevice = Statement(
-            "sessions.putDevice",
-            [.integer, .text, .text, .integer, .text, .text, .integer],
+        static let putDevice = Statement.insert(
+            "sessions.putDevice", into: RealmSchema.devices,
             """
-            INSERT INTO devices (customer_id, bundle_id, device_uuid, device_id, name,
-                app_version, seen_at)
-            VALUES ($1, $2, $3, $4, $5, $6, $7)
             ON CONFLICT (customer_id, bundle_id, device_uuid) DO UPDATE
-            SET name = excluded.name, app_version = excluded.app_version,
-                seen_at = excluded.seen_at
+            SET \(RealmSchema.devices.replaced(["name", "app_version", "seen_at"]))
             """)
 
-        static let putAppAccount = Statement(
-            "sessions.putAppAccount", [.integer, .text, .integer, .integer, .text],
-            """
-            INSERT INTO app_accounts (customer_id, bundle_id, app_transaction_id,
-                original_purchased_at, original_version)
-            VALUES ($1, $2, $3, $4, $5)
-            ON CONFLICT (customer_id, bundle_id) DO NOTHING
-            """)
+        static let putAppAccount = Statement.insert(
+            "sessions.putAppAccount", into: RealmSchema.appAccounts,
+            "ON CONFLICT (customer_id, bundle_id) DO NOTHING")
 
         /// Like ``Customers/now``, with the numbers of device and account.
         static let arriving = Statement(
@@ -39,13 +29,7 @@ extension Statement {
             FROM realm r
             """)
 
-        static let insert = Statement(
-            "sessions.insert", [.integer, .blob, .text, .text, .text, .integer, .integer],
-            """
-            INSERT INTO sessions (customer_id, token_hash, bundle_id, device_uuid, app_version,
-                expires_at, made_at, used_at)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $7)
-            """)
+        static let insert = Statement.insert("sessions.insert", into: RealmSchema.sessions)
 
         /// Deletes a customer's expired sessions, and those above a number:
         /// first ended ones, then those that were used longest ago.
@@ -135,8 +119,7 @@ extension Statement {
         static let page = Statement(
             "sessions.page", [.integer, .blob, .integer, .integer],
             """
-            SELECT s.customer_id, s.token_hash, s.bundle_id, s.device_uuid, s.app_version,
-                s.expires_at, s.made_at, s.used_at, s.ended_at, d.name
+            SELECT \(RealmSchema.sessions.list("s")), d.name
             FROM sessions s
             LEFT JOIN devices d ON d.customer_id = s.customer_id
                 AND d.bundle_id = s.bundle_id AND d.device_uuid = s.device_uuid

@@ -175,12 +175,9 @@ extension Store {
 
 extension Statement {
     enum Certificates {
-        static let revoke = Statement(
-            "certificates.revoke", [.text, .integer],
-            """
-            INSERT INTO revoked_certificates (serial, revoked_at) VALUES ($1, $2)
-            ON CONFLICT (serial) DO NOTHING RETURNING serial
-            """)
+        static let revoke = Statement.insert(
+            "certificates.revoke", into: RegistrySchema.revokedCertificates,
+            "ON CONFLICT (serial) DO NOTHING RETURNING serial")
 
         static let revocation = Statement(
             "certificates.revocation", [.text],

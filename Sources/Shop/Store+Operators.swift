@@ -39,9 +39,10 @@ extension Store {
         }
         let key = ports.randomness.hex(32)
         let entry = audit("operator.create", request.name, before: nil, after: "a key", context)
-        let values: [SQLValue] = [
-            .text(request.name), .blob(Self.hash(key)), .optional(entry.wall),
-        ]
+        let values = RegistrySchema.operators.row([
+            "name": .text(request.name), "key_hash": .blob(Self.hash(key)),
+            "made_at": .optional(entry.wall),
+        ])
         let isMade = try await registry.write { writing in
             guard try writing.first(Statement.Operators.insert, values) != nil else {
                 return false

@@ -174,10 +174,10 @@ extension Store {
     ) async throws -> RealmRow? {
         let id = ports.randomness.hex(8)
         let now = ports.wall.now
-        let values: [SQLValue] = [
-            .text(id), .text(name), .text(environment), seed.map(SQLValue.integer) ?? .null,
-            .integer(now.milliseconds),
-        ]
+        let values = RegistrySchema.realms.row([
+            "id": .text(id), "name": .text(name), "environment": .text(environment),
+            "seed": .optional(seed), "created_at": .integer(now.milliseconds),
+        ])
         let entry = audit(
             "realm.create", name, before: nil, after: "\(environment) \(id)", context)
         let inserted = try await registry.write { writing in

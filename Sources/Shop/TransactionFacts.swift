@@ -65,17 +65,24 @@ struct TransactionFacts: Sendable {
         return purchase.encoded()
     }
 
-    /// The values of the row, in the order of `Transactions.insert`.
-    var values: [SQLValue] {
-        [
-            .integer(customer.value), .integer(id.value), .integer(originalID.value),
-            .text(bundleID.value), .text(productID.value), .text(type.rawValue),
-            .integer(Int64(quantity)), .integer(unitPrice.milliunits),
-            .integer(total.amount.milliunits), .text(total.currency.code), .text(storefront),
-            .optional(appAccountToken), .integer(appTransactionID), .optional(purchaseID?.value),
-            .integer(purchasedAt.milliseconds), .integer(originalPurchasedAt.milliseconds),
-            .integer(revision), .integer(purchasedAt.milliseconds), .blob(record),
-        ]
+    /// The row of a transaction that was just sold.
+    var row: [SQLValue] {
+        RealmSchema.transactions.row([
+            "customer_id": .integer(customer.value), "transaction_id": .integer(id.value),
+            "original_transaction_id": .integer(originalID.value),
+            "bundle_id": .text(bundleID.value), "product_id": .text(productID.value),
+            "product_type": .text(type.rawValue), "quantity": .integer(Int64(quantity)),
+            "unit_price": .integer(unitPrice.milliunits),
+            "total_price": .integer(total.amount.milliunits),
+            "currency": .text(total.currency.code), "storefront": .text(storefront),
+            "app_account_token": .optional(appAccountToken),
+            "app_transaction_id": .integer(appTransactionID),
+            "purchase_id": .optional(purchaseID?.value),
+            "purchased_at": .integer(purchasedAt.milliseconds),
+            "original_purchased_at": .integer(originalPurchasedAt.milliseconds),
+            "revision": .integer(revision), "changed_at": .integer(purchasedAt.milliseconds),
+            "record": .blob(record),
+        ])
     }
 }
 

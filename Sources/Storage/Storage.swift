@@ -65,6 +65,14 @@ public enum SQLValue: Hashable, Sendable {
     case text(String)
     case blob([UInt8])
     case boolean(Bool)
+
+    /// Null where there is no text.
+    public static func optional(_ text: String?) -> SQLValue { text.map(SQLValue.text) ?? .null }
+
+    /// Null where there is no number.
+    public static func optional(_ number: Int64?) -> SQLValue {
+        number.map(SQLValue.integer) ?? .null
+    }
 }
 
 /// What a reading closure can do.

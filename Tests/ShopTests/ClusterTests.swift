@@ -276,7 +276,7 @@ import Testing
         for row in rows {
             columns[try row.text("table_name"), default: []].insert(try row.text("column_name"))
         }
-        for table in HouseTable.all {
+        for table in HouseCopy.all {
             let named = Set(table.columns.map(\.name)).union(ownByTable[table.name] ?? [])
             #expect(columns[table.name] == named)
         }

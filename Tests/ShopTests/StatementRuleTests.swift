@@ -75,13 +75,22 @@ import Testing
         #expect(try await !finish(customer, app, 10))
     }
 
+    /// An errand that somebody holds, at its first attempt.
+    private static func held(_ key: [SQLValue], dueAt: Int64) -> [SQLValue] {
+        RealmSchema.errands.row([
+            "customer_id": key[0], "kind": key[1], "subject": key[2], "lane": .text("lane"),
+            "due_at": .integer(dueAt), "attempt": .integer(1), "fence": .integer(1),
+            "lease_until": .integer(9),
+        ])
+    }
+
     /// Another process may have taken the errand since.
     @Test func `an errand is changed by its latest holder alone`() async throws {
         let (world, key, storage) = try await sold()
         let id: [SQLValue] = [.integer(key.customer.value), .text("kind"), .text("subject")]
         try await storage.write {
             try $0.execute(
-                Statement.Errands.insertHeld, id + [.text("lane"), .integer(5), .integer(9)])
+                Statement.Errands.insertHeld, Self.held(id, dueAt: 5))
         }
         let old = id + [.integer(0)]
 
@@ -115,8 +124,7 @@ import Testing
             try await storage.write {
                 try $0.execute(
                     Statement.Errands.insertHeld,
-                    [customer, .text("kind"), .text(subject), .text("lane")]
-                        + [.integer(5), .integer(9)])
+                    Self.held([customer, .text("kind"), .text(subject)], dueAt: 5))
             }
         }
 
@@ -151,7 +159,7 @@ import Testing
         }
         try await storage.write {
             try $0.execute(
-                Statement.Errands.insertHeld, id + [.text("lane"), .integer(500), .integer(9)])
+                Statement.Errands.insertHeld, Self.held(id, dueAt: 500))
         }
 
         #expect(try await move(dueAfter: 500, attempts: 1...1) == 0)

@@ -238,7 +238,7 @@ import Testing
             #expect(tables.contains { $0.table == marker })
             for rule in rules {
                 let columns = tables.first { $0.table == rule.name }?.columns ?? []
-                #expect(Set(columns) == Set(rule.columns.keys), "\(rule.name)")
+                #expect(Set(columns) == Set(rule.columns.map(\.name)), "\(rule.name)")
             }
         }
         let known = (StoreArchiveRules.registry + StoreArchiveRules.realm).map(\.name)

@@ -45,9 +45,9 @@ import Testing
             "test.quiet",
             """
             INSERT INTO purchases (customer_id, bundle_id, purchase_id, product_id, quantity,
-                unit_price, currency, state, approval, asked_at, revision)
-            VALUES ($1, 'com.example.monkeys', 'x', 'p', 1, 1, 'USD', 'waiting', 'declined', 1,
-                1000)
+                unit_price, currency, simulates_ask_to_buy, state, approval, asked_at, revision)
+            VALUES ($1, 'com.example.monkeys', 'x', 'p', 1, 1, 'USD', FALSE, 'waiting',
+                'declined', 1, 1000)
             """)
         let insert = Statement(quiet.name, [.integer], quiet.sql)
         let customer = SQLValue.integer(session.customer.value)

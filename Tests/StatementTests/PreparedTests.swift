@@ -107,12 +107,16 @@ import Testing
         while let file = files?.nextObject() as? URL {
             guard file.pathExtension == "swift" else { continue }
             let text = try String(contentsOf: file, encoding: .utf8)
-            written += text.matches(of: #/Statement\(\s*"(?<name>[^"]+)"/#)
-                .map { String($0.output.name) }
+            written += text.matches(
+                of:
+                    #/Statement(?:\.(?:insert|put|set|one|remove|list))?\(\s*"(?<name>[^"]+)"/#
+            )
+            .map { String($0.output.name) }
         }
         // Those that are made from a table's columns are named by it.
         written.removeAll { $0.contains("\\(") }
-        let made = Set(HouseTable.all.flatMap { [$0.list, $0.upsert, $0.remove] }.map(\.name))
+        let copied = HouseCopy.all.flatMap { [$0.list, $0.upsert, $0.remove] }
+        let made = Set((copied + Statement.Resets.clear).map(\.name))
 
         let listed = kinds.flatMap(\.statements).map(\.name).filter { !made.contains($0) }
 

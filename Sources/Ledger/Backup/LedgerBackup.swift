@@ -11,8 +11,6 @@ public enum LedgerBackup {
     static let holds = "ledger"
     static let database = "ledger"
 
-    private static let omitted: Set<String> = ["restores", "readiness"]
-
     /// Writes an archive to a new file. Throws ``ArchiveFault`` and
     /// ``StorageFault``. An incomplete file is removed.
     public static func write(
@@ -20,18 +18,12 @@ public enum LedgerBackup {
     ) async throws -> ArchiveWriter.Summary {
         let taken = try await storage.read { try MigrationHistory.steps($0) }
         _ = try MigrationHistory(taken: taken, known: LedgerSchema.migrations)
-        guard taken.count >= LedgerSchema.restoresSince else {
-            throw ArchiveFault(
-                .source, "The ledger was last served by a program that knew no backups.",
-                rule: "its database has taken migration \(LedgerSchema.restoresSince)",
-                remedy: "serve it once with this program, then make the backup")
-        }
         try await LedgerRestore.checkFinished(storage)
         let writer = try ArchiveWriter(
             path: path,
             header: ArchiveHeader(holds: holds, madeAt: madeAt, engine: dialect.engine))
         do {
-            try await writer.add(storage, as: database, dialect, omitting: omitted)
+            try await writer.add(storage, as: database, dialect, LedgerSchema.tables)
             return try writer.finish()
         } catch {
             writer.discard()
@@ -62,7 +54,7 @@ public enum LedgerRestore {
         open: ([Migration]) async throws -> any Storage
     ) async throws -> Summary {
         let contents = try ArchiveContents(
-            path: path, holds: LedgerBackup.holds, judge: LedgerArchiveRules.judge)
+            path: path, holds: LedgerBackup.holds, judge: LedgerSchema.judge)
         let storage = try await open(try migrations(contents))
         do {
             try await begin(storage, dialect, contents, wall)
@@ -119,8 +111,7 @@ public enum LedgerRestore {
     /// ledger is served.
     private static func migrations(_ contents: ArchiveContents) throws -> [Migration] {
         guard let database = contents.databases.first, contents.databases.count == 1,
-            database.name == LedgerBackup.database,
-            database.steps.count >= LedgerSchema.restoresSince
+            database.name == LedgerBackup.database, !database.steps.isEmpty
         else {
             throw ArchiveFault(
                 .notAnArchive, "\(contents.path) has databases that no ledger has.",
@@ -135,5 +126,14 @@ public enum LedgerRestore {
                 remedy: "restore it with the program that made the backup, or a newer one")
         }
         return Array(LedgerSchema.migrations.prefix(database.steps.count))
+    }
+}
+
+extension LedgerRestore {
+    /// Judges a backup as a restore does before it writes anything. Throws
+    /// ``ArchiveFault``.
+    public static func check(_ bytes: [UInt8], name: String) throws {
+        _ = try ArchiveContents(
+            bytes: bytes, name: name, holds: LedgerBackup.holds, judge: LedgerSchema.judge)
     }
 }

@@ -2,20 +2,6 @@
 
 import Storage
 
-extension RegistrySchema {
-    /// The first migration that contains the table for marking an advance.
-    static let advancesSince = 7
-
-    /// At most one row. It has no end while an advance is running.
-    static let advances = """
-        CREATE TABLE advances (
-            singleton INTEGER NOT NULL PRIMARY KEY CHECK (singleton = 1),
-            begun_at INTEGER NOT NULL,
-            finished_at INTEGER
-        ) STRICT
-        """
-}
-
 extension Statement {
     /// The statements of an advance. The prefixes `registry` and `realm` name
     /// the database.

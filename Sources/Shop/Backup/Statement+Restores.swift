@@ -2,38 +2,6 @@
 
 import Storage
 
-extension RegistrySchema {
-    /// The first migration that contains the table for marking a restore.
-    static let restoresSince = 3
-
-    /// `restores`: at most one row. It has no end while a restore is running.
-    static let restores = """
-        CREATE TABLE restores (
-            singleton INTEGER NOT NULL PRIMARY KEY CHECK (singleton = 1),
-            made_at INTEGER NOT NULL,
-            begun_at INTEGER NOT NULL,
-            finished_at INTEGER
-        ) STRICT
-        """
-
-    /// Written to check that writing works.
-    static let readiness = """
-        CREATE TABLE readiness (
-            singleton INTEGER NOT NULL PRIMARY KEY CHECK (singleton = 1),
-            asked INTEGER NOT NULL,
-            room BLOB
-        ) STRICT
-        """
-
-    /// `serial`: in hexadecimal digits.
-    static let revokedCertificates = """
-        CREATE TABLE revoked_certificates (
-            serial TEXT NOT NULL PRIMARY KEY,
-            revoked_at INTEGER NOT NULL
-        ) STRICT
-        """
-}
-
 extension Statement {
     /// The statements of a restore. The prefixes `registry` and `realm` name
     /// the database.
@@ -54,12 +22,8 @@ extension Statement {
         static let forgetSeeds = Statement(
             "restores.forgetSeeds", [], "UPDATE realms SET seed = NULL")
 
-        static let setNumbers = Statement(
-            "restores.setNumbers", [.integer, .integer],
-            """
-            INSERT INTO number_blocks (kind, next_count) VALUES ($1, $2)
-            ON CONFLICT (kind) DO UPDATE SET next_count = excluded.next_count
-            """)
+        static let setNumbers = Statement.put(
+            "restores.setNumbers", into: RegistrySchema.numberBlocks)
 
         static let newGeneration = Statement(
             "restores.newGeneration", [.integer],

@@ -74,13 +74,13 @@ struct StoreArchive {
                 "a database for each realm that is not deleted, with its id, name and environment")
         }
         for (kind, next) in contents.numbers {
-            guard StoreArchiveRules.numberKind.admits(.integer(kind)),
-                StoreArchiveRules.nextCount.admits(.integer(next))
+            guard ValueRule.numberKind.admits(.integer(kind)),
+                ValueRule.nextCount.admits(.integer(next))
             else {
                 throw invalid(
                     "a next number",
-                    "kinds: \(StoreArchiveRules.numberKind.words); counts: "
-                        + StoreArchiveRules.nextCount.words)
+                    "kinds: \(ValueRule.numberKind.words); counts: "
+                        + ValueRule.nextCount.words)
             }
         }
         for (name, bytes) in contents.keys {

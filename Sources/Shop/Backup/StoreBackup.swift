@@ -56,13 +56,8 @@ public enum StoreBackup {
     static let registry = "registry"
     static let realmPrefix = "realm "
 
-    private static let omittedFromRegistry: Set<String> = [
-        "restores", "advances", "readiness", "sealed_keys",
-    ]
-    private static let omittedFromRealms: Set<String> = ["sessions"]
-
-    /// Writes an archive to a new file. Throws ``ArchiveFault`` and
-    /// ``StorageFault``. An incomplete file is removed.
+    /// Writes an archive to a file that is not there yet. Throws
+    /// ``ArchiveFault`` and ``StorageFault``; a file is left only when whole.
     public static func write(
         _ source: BackupSource, to path: String, madeAt: Timestamp
     ) async throws -> ArchiveWriter.Summary {
@@ -72,7 +67,7 @@ public enum StoreBackup {
             header: ArchiveHeader(holds: holds, madeAt: madeAt, engine: source.dialect.engine))
         do {
             try await writer.add(
-                source.registry, as: registry, source.dialect, omitting: omittedFromRegistry)
+                source.registry, as: registry, source.dialect, RegistrySchema.tables)
             for id in try await realms(source.registry) {
                 try await add(realm: id, of: source, to: writer)
             }
@@ -101,7 +96,7 @@ public enum StoreBackup {
         do {
             try await checkIsWhole(realm, id)
             try await writer.add(
-                realm, as: realmPrefix + id, source.dialect, omitting: omittedFromRealms)
+                realm, as: realmPrefix + id, source.dialect, RealmSchema.tables.map(\.table))
         } catch {
             try? await realm.close()
             throw error
@@ -113,10 +108,7 @@ public enum StoreBackup {
     /// state of one moment.
     private static func checkIsWhole(_ realm: any Storage, _ id: String) async throws {
         let isShared = try await realm.read { reading in
-            guard try MigrationHistory.steps(reading).count >= RealmSchema.clustersSince else {
-                return false
-            }
-            return try reading.first(Statement.Clustering.own)?.optionalText("buckets") != nil
+            try reading.first(Statement.Clustering.own)?.optionalText("buckets") != nil
         }
         guard !isShared else {
             throw ArchiveFault(
@@ -126,24 +118,14 @@ public enum StoreBackup {
         }
     }
 
-    /// Throws if the registry cannot be backed up. It needs the table that
-    /// marks a restore, which its third migration creates, and must not contain
-    /// an unfinished restore.
+    /// A store that is half restored or half advanced is none to copy.
     private static func check(_ registry: any Storage) async throws {
         let taken = try await registry.read { reading in
             try MigrationHistory.steps(reading)
         }
         _ = try MigrationHistory(taken: taken, known: RegistrySchema.migrations)
-        guard taken.count >= RegistrySchema.restoresSince else {
-            throw ArchiveFault(
-                .source, "The store was last served by a program that knew no backups.",
-                rule: "its registry has taken migration \(RegistrySchema.restoresSince)",
-                remedy: "serve it once with this program, then make the backup")
-        }
         try await StoreRestore.checkFinished(registry)
-        if taken.count >= RegistrySchema.advancesSince {
-            try await StoreAdvance.checkFinished(registry)
-        }
+        try await StoreAdvance.checkFinished(registry)
     }
 
     private static func realms(_ registry: any Storage) async throws -> [String] {

@@ -192,7 +192,7 @@ struct RestorePlan {
                 registry = try Self.prefix(database, RegistrySchema.migrations)
             }
         }
-        guard let registry, registry.count >= RegistrySchema.restoresSince,
+        guard let registry, !registry.isEmpty,
             contents.databases.count == realms.count + 1
         else {
             throw ArchiveFault(

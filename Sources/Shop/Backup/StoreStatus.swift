@@ -111,11 +111,9 @@ public struct StoreStatus: Hashable, Sendable, Codable {
         let (home, known) = try await realm.read { reading in
             (
                 try Holding(reading, source.dialect),
-                try MigrationHistory.steps(reading).count < RealmSchema.clustersSince
-                    ? []
-                    : try reading.query(Statement.Clustering.others, []).map {
-                        try $0.text("buckets")
-                    }
+                try reading.query(Statement.Clustering.others, []).map {
+                    try $0.text("buckets")
+                }
             )
         }
         let clusters = try await clusters(known, row.id, source)

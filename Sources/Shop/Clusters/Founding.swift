@@ -53,7 +53,11 @@ enum Founding {
         for (mark, ranges) in zip(marks, map.ranges.dropFirst()) {
             guard let ranges else { continue }
             try writing.execute(
-                Statement.Clustering.insert, [.text(mark), .text(ranges.description)])
+                Statement.Clustering.insert,
+                RealmSchema.clusters.row([
+                    "cluster": .text(mark), "buckets": .text(ranges.description),
+                    "audit_carried": .integer(0),
+                ]))
         }
     }
 
@@ -87,17 +91,29 @@ enum Founding {
             }
             try writing.execute(
                 Statement.Clustering.found,
-                [
-                    .text(row.id), .text(row.name), .text(row.environment),
-                    row.seed.map(SQLValue.integer) ?? .null, .text(buckets.description),
-                    .text(mark),
-                ])
+                row.born(generation: 0, house: -1, buckets: buckets.description, mark: mark))
         }
         guard !isFounded else { return }
         try await home.write { writing in
             try writing.execute(
                 Statement.Clustering.setFounded, [.text(mark), .integer(wall.milliseconds)])
         }
+    }
+}
+
+extension RealmRow {
+    /// The row of the realm in a database that has just been made.
+    func born(generation: Int64, house: Int64, buckets: String?, mark: String? = nil) -> [SQLValue]
+    {
+        RealmSchema.realm.row([
+            "singleton": .integer(1), "id": .text(id), "name": .text(name),
+            "environment": .text(environment), "seed": .optional(seed),
+            "generation": .integer(generation), "reset_generation": .integer(0),
+            "clock_ahead": .integer(0), "clock_rate": .integer(1), "clock_since": .integer(0),
+            "catalogue_revision": .integer(0), "house_revision": .integer(house),
+            "audit_count": .integer(0), "buckets": .optional(buckets),
+            "cluster": .optional(mark),
+        ])
     }
 }
 
@@ -120,21 +136,10 @@ extension Statement {
             "clusters.one", [.text],
             "SELECT founded_at, audit_carried FROM clusters WHERE cluster = $1")
 
-        static let insert = Statement(
-            "clusters.insert", [.text, .text],
-            """
-            INSERT INTO clusters (cluster, buckets) VALUES ($1, $2)
-            ON CONFLICT (cluster) DO NOTHING
-            """)
+        static let insert = Statement.insert(
+            "clusters.insert", into: RealmSchema.clusters, "ON CONFLICT (cluster) DO NOTHING")
 
-        static let found = Statement(
-            "clusters.found", [.text, .text, .text, .integer, .text, .text],
-            """
-            INSERT INTO realm (singleton, id, name, environment, seed, generation,
-                clock_ahead, clock_stands_at, catalogue_revision, house_revision, buckets,
-                cluster)
-            VALUES (1, $1, $2, $3, $4, 0, 0, NULL, 0, -1, $5, $6)
-            """)
+        static let found = Statement.insert("clusters.found", into: RealmSchema.realm)
 
         static let setFounded = Statement(
             "clusters.setFounded", [.text, .integer],
@@ -144,7 +149,7 @@ extension Statement {
         static let audit = Statement(
             "clusters.audit", [.integer, .integer],
             """
-            SELECT entry, written_at, who, deed, subject, old_value, new_value FROM audit
+            SELECT \(RealmSchema.audit.list()) FROM audit
             WHERE entry > $1 ORDER BY entry LIMIT $2
             """)
 
@@ -157,46 +162,26 @@ extension Statement {
             RETURNING cluster
             """)
 
-        static let arrive = Statement(
-            "arrivals.insert",
-            [
-                .integer, .text, .text, .boolean, .text, .integer, .boolean, .boolean, .text,
-            ],
-            """
-            INSERT INTO arrivals (customer_id, name, storefront, may_buy, password_hash,
-                created_at, asks_to_buy, interrupts_purchases, email)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-            """)
+        static let arrive = Statement.insert("arrivals.insert", into: RealmSchema.arrivals)
 
         static let arrivals = Statement(
             "arrivals.page", [.integer, .integer],
             """
-            SELECT customer_id, name, storefront, may_buy, password_hash, created_at, asks_to_buy,
-                interrupts_purchases, email
-            FROM arrivals WHERE customer_id > $1 ORDER BY customer_id LIMIT $2
+            SELECT \(RealmSchema.arrivals.list()) FROM arrivals
+            WHERE customer_id > $1 ORDER BY customer_id LIMIT $2
             """)
 
         static let arrival = Statement(
             "arrivals.one", [.integer],
             """
-            SELECT customer_id, name, storefront, may_buy, password_hash, created_at, asks_to_buy,
-                interrupts_purchases, email
-            FROM arrivals WHERE customer_id = $1
+            SELECT \(RealmSchema.arrivals.list()) FROM arrivals
+            WHERE customer_id = $1
             """)
 
-        /// Does not change an existing row, because the customer may have
-        /// changed since.
-        static let settle = Statement(
-            "arrivals.settle",
-            [
-                .integer, .text, .text, .boolean, .text, .integer, .boolean, .boolean, .text,
-            ],
-            """
-            INSERT INTO customers (customer_id, name, storefront, may_buy, password_hash,
-                revision, created_at, asks_to_buy, interrupts_purchases, email)
-            VALUES ($1, $2, $3, $4, $5, 1, $6, $7, $8, $9)
-            ON CONFLICT (customer_id) DO NOTHING
-            """)
+        /// Written already, it stays as it is: the customer may have changed since.
+        static let settle = Statement.insert(
+            "arrivals.settle", into: RealmSchema.customers,
+            "ON CONFLICT (customer_id) DO NOTHING")
 
         static let arrived = Statement(
             "arrivals.remove", [.integer], "DELETE FROM arrivals WHERE customer_id = $1")

@@ -15,7 +15,7 @@ struct House: Sendable {
     let resetGeneration: Int64
     /// The values of ``Statement/Houses/set`` after the revision.
     private let realm: [SQLValue]
-    /// The rows of each table in ``HouseTable/all``, with the key first.
+    /// Of each table in ``HouseCopy/all``, key first.
     private let rows: [[[SQLValue]]]
 
     init(_ reading: any Reading) throws {
@@ -24,8 +24,8 @@ struct House: Sendable {
         }
         revision = try row.integer("house_revision")
         resetGeneration = try row.integer("reset_generation")
-        realm = try HouseTable.realmColumns.map { try row.value($0) }
-        rows = try HouseTable.all.map { try $0.read(reading) }
+        realm = try HouseCopy.realmColumns.map { try row.value($0) }
+        rows = try HouseCopy.all.map { try $0.read(reading) }
     }
 
     /// Replaces an older copy. If the home was reset since, the same commit
@@ -44,61 +44,45 @@ struct House: Sendable {
             try writing.first(
                 Statement.Houses.set, [.integer(revision)] + realm) != nil
         else { return .leave(()) }
-        for (table, rows) in zip(HouseTable.all, rows) { try table.put(rows, writing) }
-        for (table, rows) in zip(HouseTable.all, rows).reversed() {
+        for (table, rows) in zip(HouseCopy.all, rows) { try table.put(rows, writing) }
+        for (table, rows) in zip(HouseCopy.all, rows).reversed() {
             try table.removeOthers(than: rows, writing)
         }
         return .commit(())
     }
 }
 
-/// A table of house rows that is copied.
-struct HouseTable: Sendable {
-    struct Column: Sendable {
-        let name: String
-        let type: SQLType
-
-        static func text(_ name: String) -> Column { Column(name: name, type: .text) }
-        static func integer(_ name: String) -> Column { Column(name: name, type: .integer) }
-        static func boolean(_ name: String) -> Column { Column(name: name, type: .boolean) }
-    }
-
+/// A table of house rows, as it is copied.
+struct HouseCopy: Sendable {
     let name: String
-    let keyCount: Int
-    let columns: [Column]
+    private let keyCount: Int
+    /// The key's first.
+    let columns: [Table.Column]
     let list: Statement
     let upsert: Statement
     let remove: Statement
 
-    init(_ name: String, key: [Column], _ rest: [Column]) {
-        self.name = name
-        keyCount = key.count
-        columns = key + rest
+    init(of table: Table, without left: Set<String>) {
+        name = table.name
+        keyCount = table.key.count
+        let rest = table.columns.filter { !table.key.contains($0.name) && !left.contains($0.name) }
+        columns = table.key.map { table[$0] } + rest
         let names = columns.map(\.name).joined(separator: ", ")
-        let keys = key.map(\.name).joined(separator: ", ")
+        let keys = table.key.joined(separator: ", ")
         let places = columns.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
-        let sets = rest.map { "\($0.name) = excluded.\($0.name)" }.joined(separator: ", ")
         list = Statement(
             "house.\(name).list", "SELECT \(names) FROM \(name) ORDER BY \(keys)")
         upsert = Statement(
-            "house.\(name).put", columns.map(\.type),
+            "house.\(name).put", columns.map(\.rule.type),
             """
             INSERT INTO \(name) (\(names)) VALUES (\(places))
-            ON CONFLICT (\(keys)) DO UPDATE SET \(sets)
+            ON CONFLICT (\(keys)) DO UPDATE SET \(table.replaced(rest.map(\.name)))
             """)
-        let own = key.enumerated().map { "\($1.name) = $\($0 + 1)" }.joined(separator: " AND ")
-        remove = Statement(
-            "house.\(name).remove", key.map(\.type), "DELETE FROM \(name) WHERE \(own)")
+        remove = .remove("house.\(name).remove", from: table)
     }
 
     func read(_ reading: any Reading) throws -> [[SQLValue]] {
-        try reading.query(list, []).map { row in
-            try columns.map { column in
-                // SQLite has no booleans.
-                column.type == .boolean
-                    ? .boolean(try row.boolean(column.name)) : try row.value(column.name)
-            }
-        }
+        try reading.query(list, []).map { row in try columns.map { try $0.value(in: row) } }
     }
 
     /// Writes the rows that differ. Does not delete any.
@@ -116,38 +100,13 @@ struct HouseTable: Sendable {
         }
     }
 
-    /// The copied columns of the realm's row, in the order of `Houses.set`.
+    /// Every table that is copied. What is referred to comes first.
+    static let all = RealmSchema.tables.compactMap(\.copy)
+
+    /// Columns of the realm's row that are copied, in the order of `Houses.set`.
     static let realmColumns = [
         "clock_ahead", "clock_stands_at", "clock_rate", "clock_since", "catalogue_revision",
         "generation",
-    ]
-
-    /// A table comes after those that it refers to. Secrets that customers'
-    /// commits do not read are not copied.
-    static let all = [
-        HouseTable(
-            "apps", key: [.text("bundle_id")],
-            [
-                .integer("app_id"), .text("name"), .text("storefront"), .text("locale"),
-                .text("notification_url"), .boolean("purchases_enabled"), .text("settings"),
-                .boolean("has_sold"),
-            ]),
-        HouseTable(
-            "products", key: [.text("bundle_id"), .text("product_id")],
-            [
-                .integer("place"), .text("product_type"), .text("reference_name"),
-                .integer("price"), .boolean("is_family_shareable"), .text("localizations"),
-                .text("group_id"), .text("period"), .text("state"), .integer("withdrawn_at"),
-                .text("listing"), .boolean("from_file"), .text("came_with"), .text("terms"),
-            ]),
-        HouseTable(
-            "app_versions", key: [.text("bundle_id"), .text("version")],
-            [.text("state"), .integer("made_at"), .integer("live_at")]),
-        HouseTable(
-            "subscription_groups", key: [.text("bundle_id"), .text("group_id")],
-            [
-                .integer("place"), .text("name"), .text("localizations"), .boolean("from_file"),
-            ]),
     ]
 }
 
@@ -176,6 +135,6 @@ extension Statement {
             """)
 
         static let all =
-            [realm, state, set] + HouseTable.all.flatMap { [$0.list, $0.upsert, $0.remove] }
+            [realm, state, set] + HouseCopy.all.flatMap { [$0.list, $0.upsert, $0.remove] }
     }
 }

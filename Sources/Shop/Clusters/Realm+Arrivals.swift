@@ -49,14 +49,8 @@ extension Realm {
     /// Completes an arrival. A repeated call has no effect.
     func settle(arrival row: Row) async throws {
         let number = try row.integer("customer_id")
-        let values: [SQLValue] = [
-            .integer(number), .text(try row.text("name")),
-            .optional(try row.optionalText("storefront")), .boolean(try row.boolean("may_buy")),
-            .optional(try row.optionalText("password_hash")),
-            .integer(try row.integer("created_at")), .boolean(try row.boolean("asks_to_buy")),
-            .boolean(try row.boolean("interrupts_purchases")),
-            .optional(try row.optionalText("email")),
-        ]
+        let values = RealmSchema.customers.row(
+            try RealmSchema.arrivals.values(row), ["revision": .integer(1)])
         try await clusters.of(number: number).write {
             try $0.execute(Statement.Clustering.settle, values)
         }

@@ -65,11 +65,7 @@ extension Realm {
                 guard
                     try writing.first(
                         Statement.Realms.insert,
-                        [
-                            .text(row.id), .text(row.name), .text(row.environment),
-                            row.seed.map(SQLValue.integer) ?? .null,
-                            .optional(Founding.text(map)),
-                        ]) != nil
+                        row.born(generation: 1, house: 0, buckets: Founding.text(map))) != nil
                 else { return }
                 try Founding.write(map, marks: marks, writing)
             }

@@ -20,10 +20,12 @@ enum Errands {
     ) throws {
         try writing.execute(
             Statement.Errands.insert,
-            [
-                .integer(customer.value), .text(kind), .text(subject), .text(lane),
-                .integer(dueAt.milliseconds),
-            ])
+            RealmSchema.errands.row([
+                "customer_id": .integer(customer.value), "kind": .text(kind),
+                "subject": .text(subject), "lane": .text(lane),
+                "due_at": .integer(dueAt.milliseconds), "attempt": .integer(0),
+                "fence": .integer(0),
+            ]))
     }
 
     /// Adds an errand that the caller runs itself after the commit. The caller
@@ -37,10 +39,14 @@ enum Errands {
             customer: customer, kind: kind, subject: subject, lane: lane, attempt: 1, fence: 1)
         try writing.execute(
             Statement.Errands.insertHeld,
-            errand.key + [
-                .text(lane), .integer(now.milliseconds),
-                .integer(lease.adding(milliseconds: leaseMilliseconds).milliseconds),
-            ])
+            RealmSchema.errands.row([
+                "customer_id": .integer(customer.value), "kind": .text(kind),
+                "subject": .text(subject), "lane": .text(lane),
+                "due_at": .integer(now.milliseconds), "attempt": .integer(1),
+                "fence": .integer(1),
+                "lease_until": .integer(
+                    lease.adding(milliseconds: leaseMilliseconds).milliseconds),
+            ]))
         return errand
     }
 

@@ -4,19 +4,14 @@ import Storage
 
 extension Statement {
     enum DueWorks {
-        static let insert = Statement(
-            "dueWork.insert", [.integer, .text, .text, .integer],
-            """
-            INSERT INTO due_work (customer_id, kind, subject, due_at) VALUES ($1, $2, $3, $4)
-            ON CONFLICT (customer_id, kind, subject) DO UPDATE SET due_at = excluded.due_at
-            """)
+        static let insert = Statement.put("dueWork.insert", into: RealmSchema.dueWork)
 
         /// The first due work of each customer, with the earliest customers
         /// first.
         static let heads = Statement(
             "dueWork.heads", [.integer, .integer, .integer, .integer],
             """
-            SELECT d.customer_id, d.kind, d.subject, d.due_at FROM due_work d
+            SELECT \(RealmSchema.dueWork.list("d")) FROM due_work d
             WHERE d.due_at <= $1 AND (d.due_at, d.customer_id) > ($2, $3)
                 AND NOT EXISTS (
                     SELECT 1 FROM due_work e WHERE e.customer_id = d.customer_id
@@ -28,7 +23,7 @@ extension Statement {
         static let first = Statement(
             "dueWork.first", [.integer, .integer],
             """
-            SELECT customer_id, kind, subject, due_at FROM due_work
+            SELECT \(RealmSchema.dueWork.list()) FROM due_work
             WHERE customer_id = $1 AND due_at <= $2
             ORDER BY due_at, kind, subject LIMIT 1
             """)
@@ -46,9 +41,7 @@ extension Statement {
             RETURNING due_at
             """)
 
-        static let remove = Statement(
-            "dueWork.remove", [.integer, .text, .text],
-            "DELETE FROM due_work WHERE customer_id = $1 AND kind = $2 AND subject = $3")
+        static let remove = Statement.remove("dueWork.remove", from: RealmSchema.dueWork)
 
         static let any = Statement("dueWork.any", "SELECT d.kind FROM due_work d LIMIT 1")
 

@@ -26,21 +26,12 @@ extension Statement {
             RETURNING customer_id
             """)
 
-        static let insert = Statement(
-            "errands.insert", [.integer, .text, .text, .text, .integer],
-            """
-            INSERT INTO errands (customer_id, kind, subject, lane, due_at, attempt, fence)
-            VALUES ($1, $2, $3, $4, $5, 0, 0)
-            ON CONFLICT (customer_id, kind, subject) DO NOTHING
-            """)
+        static let insert = Statement.insert(
+            "errands.insert", into: RealmSchema.errands,
+            "ON CONFLICT (customer_id, kind, subject) DO NOTHING")
 
-        static let insertHeld = Statement(
-            "errands.insertHeld", [.integer, .text, .text, .text, .integer, .integer],
-            """
-            INSERT INTO errands (customer_id, kind, subject, lane, due_at, attempt, fence,
-                lease_until)
-            VALUES ($1, $2, $3, $4, $5, 1, 1, $6)
-            """)
+        static let insertHeld = Statement.insert(
+            "errands.insertHeld", into: RealmSchema.errands)
 
         static let take = Statement(
             "errands.take", [.integer, .text, .text, .integer, .integer],

@@ -6,13 +6,15 @@ import json
 import os
 import random
 import threading
+import time
 from collections import Counter
 
 from .disk import Quota
 from .faults import SLOW
-from .programs import Trouble
+from .programs import START_SECONDS, Trouble
 
-START_TRIES = 5
+#: Between two tries to start a server whose database is away.
+START_PAUSE = 0.2
 SHORT_DUE = 8
 # Microseconds that a sync takes while a life only reads.
 COMMITS_WAIT = 1_500_000
@@ -239,14 +241,17 @@ class Supervisor:
         self.start(ledger)
 
     def start(self, server):
-        """Starts it again; a database that is away for a moment is tried again."""
-        for attempt in range(START_TRIES):
+        """Starts it again. Another act may be restarting its database, for as long as
+        a start may take."""
+        last = time.monotonic() + START_SECONDS
+        while True:
             try:
                 server.start()
                 break
             except Trouble:
-                if attempt == START_TRIES - 1:
+                if time.monotonic() > last:
                     raise
+            threading.Event().wait(START_PAUSE)
         server.proxy.target = server.port
 
     def kill_kit(self):

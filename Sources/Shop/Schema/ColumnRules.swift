@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Archive
+import Commerce
+import SignedData
+import Storage
+
+/// Rules of columns that several tables have.
+extension ValueRule {
+    static let customer = number(.customer)
+    /// What belongs to the realm and to no customer has the customer 0.
+    static let customerOrNone = integer("a customer's number, or 0") {
+        $0 == 0 || customer.admits(.integer($0))
+    }
+    /// A bundle id, or what is made of several ids.
+    static let longName = text(bytes: 1...1024)
+    static let id = text("1 to 100 of letters, digits, `-`, `.` and `_`", IDText.isID)
+    static let version = text(bytes: 1...255)
+    /// A place in a list.
+    static let place = integer(0...1_000_000)
+    static let json = text(bytes: 2...4_194_304)
+    /// Text that the database does not look into.
+    static let longText = text(bytes: 0...65_536)
+    static let realmID = text("1 to 64 of a–z and digits", StoreArchiveRules.isRealmID)
+    static let realmName = text(
+        "1 to 40 lower-case letters a–z, digits and `-`", Store.isRealmName)
+    static let environment = word([Realm.sandbox, Realm.production])
+    static let seed = integer(Int64.min...Int64.max)
+    static let numberKind = integer(1...Int64(IDKind.allCases.count))
+    static let nextCount = integer(0...NumberLayout.countMax)
+    /// A restore raises it once more.
+    static let generation = integer(1...(1 << 53) - (1 << 22))
+    /// It was cut, perhaps within a character.
+    static let auditText = text(bytes: 0...AuditEntry.textBytesMax + 8)
+    /// A hash whose cost a guess can afford.
+    static let passwordHash = text(
+        "`scrypt$N$r$p$salt$hash` with a cost of at most \(PasswordCost.bytesMax) bytes"
+    ) { Passwords.isStored($0) }
+    /// The only row of a table.
+    static let singleton = integer(1...1)
+
+    static func hex(_ digits: ClosedRange<Int>) -> ValueRule {
+        text("\(digits.lowerBound) to \(digits.upperBound) hexadecimal digits in lower case") {
+            digits.contains($0.utf8.count)
+                && $0.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
+        }
+    }
+
+    static func number(_ kind: IDKind) -> ValueRule {
+        integer("a number of the kind \(kind)") { NumberLayout(number: $0)?.kind == kind }
+    }
+}
+
+extension Table {
+    /// Entries of an audit. `written_at` is wall time.
+    static func audit(_ name: String) -> Table {
+        Table(
+            name, key: ["entry"],
+            [
+                "entry": .integer(1...1 << 53), "written_at": .time, "who": .text(bytes: 0...1024),
+                "deed": .name, "subject": .longText, "old_value": .auditText.optional,
+                "new_value": .auditText.optional,
+            ])
+    }
+
+    /// Ends the DDL of a table that has one row.
+    static let oneRow = ["CHECK (singleton = 1)"]
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Archive
+import Commerce
+import Storage
+
+/// Customers, their installations and sessions.
+extension RealmSchema {
+    /// What a customer's row has from its beginning. A customer without a
+    /// storefront has that of the app in use.
+    private static let account: Table.Columns = [
+        "customer_id": .customer, "name": .text(bytes: 1...100),
+        "storefront": .storefront.optional, "may_buy": .flag,
+        "password_hash": .passwordHash.optional, "created_at": .time, "asks_to_buy": .flag,
+        "interrupts_purchases": .flag,
+        "email": .text("an e-mail address") { (try? Edge.email($0, "email")) != nil }.optional,
+    ]
+
+    /// `cleared_revision` is the revision at which the history was cleared, so
+    /// that devices learn of it.
+    static let customers = Table(
+        "customers", key: ["customer_id"],
+        account + ["revision": .count, "cleared_revision": .count.optional])
+
+    /// At home: customers whose name is taken and whose row has still to be
+    /// written on their own cluster. A backup has none.
+    static let arrivals = Table("arrivals", key: ["customer_id"], account, rowsMax: 0)
+
+    static let signInNames = Table(
+        "sign_in_names", key: ["name"],
+        ["name": .text(bytes: 1...1024), "customer_id": .customer])
+
+    static let devices = Table(
+        "devices", key: ["customer_id", "bundle_id", "device_uuid"], as: .tree,
+        [
+            "customer_id": .customer, "bundle_id": .longName, "device_uuid": .uuid,
+            "device_id": .number(.device), "name": .text(bytes: 0...255).optional,
+            "app_version": .version, "seen_at": .time,
+        ])
+
+    /// All dates are wall time: no jump of the realm's clock ends a session. A
+    /// restored store has none.
+    static let sessions = Table(
+        "sessions", key: ["customer_id", "token_hash"], as: .tree,
+        [
+            "customer_id": .customer, "token_hash": .blob(bytes: 32...32),
+            "bundle_id": .longName, "device_uuid": .uuid, "app_version": .version,
+            "expires_at": .time, "made_at": .time, "used_at": .time, "ended_at": .time.optional,
+        ], indexes: [.init("sessions_by_end", on: ["expires_at"])], isInBackup: false)
+
+    static let appAccounts = Table(
+        "app_accounts", key: ["customer_id", "bundle_id"], as: .tree,
+        [
+            "customer_id": .customer, "bundle_id": .longName,
+            "app_transaction_id": .number(.appTransaction), "original_purchased_at": .time,
+            "original_version": .version,
+        ])
+}

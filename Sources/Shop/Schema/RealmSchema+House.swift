@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Archive
+import Commerce
+import Storage
+
+/// The realm itself, and what is administered.
+extension RealmSchema {
+    /// From the wall's instant `clock_since` on the clock runs at `clock_rate` times
+    /// the wall's speed. Each change of house rows raises `house_revision`.
+    /// `reset_generation` is the generation that the last reset made: what a cluster
+    /// has of an older one goes. `buckets` is what this database has of its realm;
+    /// null: everything. `cluster` is the mark that the home gave another cluster
+    /// when that was founded.
+    static let realm = Table(
+        "realm", key: ["singleton"],
+        [
+            "singleton": .singleton, "id": .realmID, "name": .realmName,
+            "environment": .environment, "seed": .seed.optional, "generation": .generation,
+            "reset_generation": .count,
+            "clock_ahead": .integer(
+                -RealmClock.latest.milliseconds...RealmClock.latest.milliseconds),
+            "clock_stands_at": .integer(
+                Realm.clockEarliest.milliseconds...Realm.clockLatest.milliseconds
+            ).optional,
+            "clock_rate": .integer(RealmClock.rates), "clock_since": .time,
+            "catalogue_revision": .count, "house_revision": .count, "audit_count": .count,
+            "buckets": .nothing(.text), "cluster": .nothing(.text),
+        ], constraints: Table.oneRow, rowsMax: 1)
+
+    static let apps = Table(
+        "apps", key: ["bundle_id"],
+        [
+            "bundle_id": .longName, "app_id": .count.optional, "name": .text(bytes: 0...4096),
+            "storefront": .storefront, "locale": .text(bytes: 0...255),
+            "purchases_enabled": .flag, "settings": .json.optional,
+            "shared_secret": .text(bytes: 1...255).optional,
+            "notification_url": .text("an address that notifications may go to") {
+                (try? NotificationURL.check($0, isProduction: false)) != nil
+            }.optional, "has_sold": .flag,
+        ], check: StoreArchiveRules.app)
+
+    /// `localizations`, `listing` and `terms` are JSON, opaque to the database.
+    static let products = Table(
+        "products", key: ["bundle_id", "product_id"], as: .tree,
+        [
+            "bundle_id": .longName, "product_id": .id, "place": .place,
+            "product_type": .word(ProductType.allCases.map(\.rawValue)),
+            "reference_name": .longText, "price": .price, "is_family_shareable": .flag,
+            "localizations": .json, "group_id": .id.optional,
+            "period": .text(bytes: 0...64).optional,
+            "state": .word(ReviewState.allCases.map(\.rawValue)),
+            "withdrawn_at": .time.optional, "listing": .json, "from_file": .flag,
+            "came_with": .version.optional, "terms": .json.optional,
+        ], constraints: ["FOREIGN KEY (bundle_id) REFERENCES apps (bundle_id)"],
+        check: StoreArchiveRules.product)
+
+    /// Versions of apps, with which products come.
+    static let appVersions = Table(
+        "app_versions", key: ["bundle_id", "version"],
+        [
+            "bundle_id": .longName, "version": .version,
+            "state": .word(AppVersionState.allCases.map(\.rawValue)), "made_at": .time,
+            "live_at": .time.optional,
+        ])
+
+    /// `localizations` is a JSON array, opaque to the database.
+    static let subscriptionGroups = Table(
+        "subscription_groups", key: ["bundle_id", "group_id"],
+        [
+            "bundle_id": .longName, "group_id": .id, "place": .place, "name": .longText,
+            "localizations": .json, "from_file": .flag,
+        ], check: StoreArchiveRules.group)
+
+    /// The bytes that an app's catalogue was imported from, so that they come back.
+    static let catalogueFiles = Table(
+        "catalogue_files", key: ["bundle_id"],
+        [
+            "bundle_id": .longName, "name": .text(bytes: 0...1024),
+            "contents": .blob(bytes: 0...67_108_864),
+            "overlay": .blob(bytes: 0...67_108_864).optional, "stored_at": .time,
+        ])
+
+    static let catalogueImages = Table(
+        "catalogue_images", key: ["bundle_id", "image_id"],
+        [
+            "bundle_id": .longName, "image_id": .id,
+            "contents": .blob(bytes: 1...Realm.imageBytesMax),
+        ])
+
+    static let serverKeys = Table(
+        "server_keys", key: ["key_id"],
+        [
+            "key_id": .name, "issuer_id": .name, "bundle_id": .longName,
+            "public_key": .blob(bytes: 1...1024), "created_at": .time,
+            "revoked_at": .time.optional,
+        ])
+
+    /// `old_value` and `new_value` are words for people.
+    static let audit = Table.audit("audit")
+
+    /// The next number of each kind, where the rows that had the last are gone.
+    static let numberMarks = Table(
+        "number_marks", key: ["kind"], ["kind": .numberKind, "next_count": .nextCount])
+
+    /// At home: the other clusters. `founded_at` is null until the cluster is known
+    /// to have its mark; `audit_carried` is the last of its audit that the home has.
+    /// A backup is of a realm that has none.
+    static let clusters = Table(
+        "clusters", key: ["cluster"],
+        [
+            "cluster": .name, "buckets": .name, "founded_at": .nothing(.integer),
+            "audit_carried": .count,
+        ], rowsMax: 0)
+}

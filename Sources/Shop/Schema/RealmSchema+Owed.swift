@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Archive
+import Commerce
+import Storage
+
+/// What is owed: notifications, calls to other servers, and what falls due.
+extension RealmSchema {
+    private static let cause = ValueRule.text(bytes: 1...4096)
+    private static let attempts = ValueRule.integer(0...1_000_000_000)
+
+    /// One row for each notification owed. A cause owes one notification.
+    static let outbox = Table(
+        "outbox", key: ["customer_id", "cause"], as: .tree,
+        [
+            "customer_id": .customerOrNone, "cause": cause, "notification_uuid": .uuid,
+            "notification_type": .name, "bundle_id": .longName,
+            "transaction_id": .number(.transaction).optional, "revision": .count,
+            "created_at": .time,
+        ])
+
+    /// What was signed at the first attempt: the same bytes are sent ever after.
+    static let notifications = Table(
+        "notifications", key: ["customer_id", "cause"],
+        [
+            "customer_id": .customerOrNone, "cause": cause, "notification_uuid": .uuid,
+            "notification_type": .name, "subtype": .name.optional, "bundle_id": .longName,
+            "signed_payload": .text("a compact JWS of at most 1 MiB", StoreArchiveRules.isJWS),
+            "signed_at": .time, "delivered_at": .time.optional,
+        ],
+        indexes: [
+            .init("notifications_by_date", on: ["bundle_id", "signed_at", "notification_uuid"])
+        ])
+
+    /// `status` is that of the answer, where there was one.
+    static let notificationAttempts = Table(
+        "notification_attempts", key: ["customer_id", "cause", "attempt"], as: .tree,
+        [
+            "customer_id": .customerOrNone, "cause": cause, "attempt": attempts,
+            "attempted_at": .time, "result": .name, "status": .integer(0...999).optional,
+        ])
+
+    /// Outer work. `due_at` is commercial time; `lease_until` the database's own, null
+    /// while no worker holds it.
+    static let errands = Table(
+        "errands", key: ["customer_id", "kind", "subject"], as: .tree,
+        [
+            "customer_id": .customerOrNone, "kind": .name, "subject": cause, "lane": .longName,
+            "due_at": .time, "attempt": attempts, "fence": .integer(0...1_000_000_000_000),
+            "lease_until": .time.optional,
+        ],
+        indexes: [
+            .init("errands_by_lane", on: ["kind", "lane", "due_at", "customer_id", "subject"])
+        ])
+
+    /// What happens to a customer by itself at `due_at`, commercial time.
+    static let dueWork = Table(
+        "due_work", key: ["customer_id", "kind", "subject"], as: .tree,
+        [
+            "customer_id": .customer, "kind": .word([ApprovalTimeout.kind]), "subject": cause,
+            "due_at": .time,
+        ],
+        indexes: [.init("due_work_by_date", on: ["due_at", "customer_id", "kind", "subject"])],
+        check: StoreArchiveRules.dueWork)
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Archive
+import Commerce
+import Storage
+
+/// What was asked for, and what was sold.
+extension RealmSchema {
+    private static let total = ValueRule.integer(
+        0...Amount.milliunitsMax * Int64(Payment.quantityMax))
+
+    /// `void_owed_at`: a refusal after the processor had approved; the sum is still to
+    /// be given back. `waiting_for` stays when the answer has come.
+    static let purchases = Table(
+        "purchases", key: ["customer_id", "bundle_id", "purchase_id"], as: .tree,
+        [
+            "customer_id": .customer, "bundle_id": .longName, "purchase_id": .uuid,
+            "product_id": .text(bytes: 0...255), "quantity": .integer(Int64.min...Int64.max),
+            "unit_price": .price, "currency": .currency,
+            "application_username": .text(bytes: 0...Edge.usernameBytesMax).optional,
+            "replaces": .uuid.optional, "simulates_ask_to_buy": .flag, "state": .name,
+            "refusal": .name.optional,
+            "waiting_for": .word(WaitingReason.allCases.map(\.rawValue)).optional,
+            "approval": .word(ApprovalAnswer.allCases.map(\.rawValue)).optional,
+            "transaction_id": .number(.transaction).optional, "total_price": total.optional,
+            "processor_reference": .longText.optional, "void_owed_at": .time.optional,
+            "voided_at": .time.optional, "captured_at": .time.optional, "asked_at": .time,
+            "decided_at": .time.optional, "revision": .count,
+        ],
+        indexes: [
+            .init(
+                "purchases_waiting", on: ["customer_id", "bundle_id", "purchase_id"],
+                where: "state = 'waiting'"),
+            // An answer names a purchase by the device's id alone.
+            .init(
+                "purchases_waiting_by_id", on: ["purchase_id"],
+                where: "waiting_for IS NOT NULL"),
+            .init(
+                "purchases_answered", on: ["customer_id", "bundle_id", "revision"],
+                where: "approval IS NOT NULL"),
+        ], check: StoreArchiveRules.purchase)
+
+    /// Facts never change; what became of them is dated beside them. `changed_at` is
+    /// the commercial time of `revision`; `record` is the transaction's part of a
+    /// receipt, DER.
+    static let transactions = Table(
+        "transactions", key: ["customer_id", "transaction_id"], as: .tree,
+        [
+            "customer_id": .customer, "transaction_id": .number(.transaction),
+            "original_transaction_id": .number(.transaction), "bundle_id": .longName,
+            "product_id": .id, "product_type": .word(ProductType.allCases.map(\.rawValue)),
+            "quantity": .integer(1...Int64(Payment.quantityMax)), "unit_price": .price,
+            "total_price": total, "currency": .currency, "storefront": .storefront,
+            "app_account_token": .uuid.optional,
+            "app_transaction_id": .number(.appTransaction), "purchase_id": .uuid.optional,
+            "purchased_at": .time, "original_purchased_at": .time,
+            "finished_at": .time.optional, "revoked_at": .time.optional,
+            "revocation_reason": .integer(0...1000).optional, "revision": .count,
+            "changed_at": .time, "record": .blob(bytes: 1...65_536),
+        ],
+        indexes: [
+            .init(
+                "transactions_by_revision", on: ["customer_id", "revision", "transaction_id"]),
+            .init("transactions_by_id", on: ["transaction_id"]),
+            // What is bought once is owned once.
+            .unique(
+                "transactions_owned", on: ["customer_id", "bundle_id", "product_id"],
+                where: "product_type = 'non-consumable' AND revoked_at IS NULL"),
+            // What a receipt holds, so that finished consumables cost it nothing.
+            .init(
+                "transactions_in_receipt", on: ["customer_id", "bundle_id", "transaction_id"],
+                where: "finished_at IS NULL OR product_type <> 'consumable'"),
+        ], check: StoreArchiveRules.transaction)
+}

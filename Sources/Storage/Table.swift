@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A table of a schema. Its columns stand here and nowhere else: the DDL, the
+/// statements that write or list whole rows, copies, and the check of a backup
+/// are made from it. Statements that ask a question are written by hand.
+public struct Table: Sendable {
+    public struct Column: Sendable {
+        public let name: String
+        public let rule: ValueRule
+
+        /// Its value in a row. SQLite has no booleans.
+        public func value(in row: Row) throws -> SQLValue {
+            let value = try row.value(name)
+            return rule.type == .boolean && value != .null
+                ? .boolean(try row.boolean(name)) : value
+        }
+    }
+
+    /// Columns with their rules, in the order of the DDL.
+    public struct Columns: ExpressibleByDictionaryLiteral, Sendable {
+        let all: [Column]
+
+        public init(dictionaryLiteral columns: (String, ValueRule)...) {
+            all = columns.map(Column.init)
+        }
+
+        private init(_ all: [Column]) { self.all = all }
+
+        /// For what two tables have in common.
+        public static func + (first: Columns, second: Columns) -> Columns {
+            Columns(first.all + second.all)
+        }
+    }
+
+    /// Values by column, for ``row(_:)``.
+    public struct Values: ExpressibleByDictionaryLiteral, Sendable {
+        let all: [(String, SQLValue)]
+
+        public init(dictionaryLiteral values: (String, SQLValue)...) { all = values }
+
+        init(_ all: [(String, SQLValue)]) { self.all = all }
+    }
+
+    /// How SQLite stores the rows. PostgreSQL has one way.
+    public enum Form: Sendable {
+        /// In the tree of the primary key (`WITHOUT ROWID`): a write touches one
+        /// page less.
+        case tree
+        /// Under row ids: for long rows.
+        case rows
+    }
+
+    public struct Index: Sendable {
+        let name: String
+        let columns: [String]
+        let isUnique: Bool
+        let condition: String?
+
+        public init(_ name: String, on columns: [String], where condition: String? = nil) {
+            self.init(name, columns, isUnique: false, condition)
+        }
+
+        public static func unique(
+            _ name: String, on columns: [String], where condition: String? = nil
+        ) -> Index { Index(name, columns, isUnique: true, condition) }
+
+        private init(
+            _ name: String, _ columns: [String], isUnique: Bool, _ condition: String?
+        ) {
+            self.name = name
+            self.columns = columns
+            self.isUnique = isUnique
+            self.condition = condition
+        }
+    }
+
+    public let name: String
+    /// The primary key, in its order.
+    public let key: [String]
+    /// In the order of the DDL.
+    public let columns: [Column]
+    /// Whether a backup holds its rows.
+    public let isInBackup: Bool
+    /// How many rows a backup may have.
+    public let rowsMax: Int
+    /// What the values of a row of a backup must be to each other; returns what is wrong.
+    public let check: (@Sendable (Row) -> String?)?
+    /// `CREATE TABLE` and `CREATE INDEX`, for a ``Migration``.
+    public let ddl: [String]
+    private let places: [String: Int]
+
+    /// `constraints` are table constraints in SQL. PostgreSQL splits a table whose
+    /// key begins with `customer_id`.
+    public init(
+        _ name: String, key: [String], as form: Form = .rows,
+        _ columns: Columns, constraints: [String] = [],
+        indexes: [Index] = [], isInBackup: Bool = true, rowsMax: Int = .max,
+        check: (@Sendable (Row) -> String?)? = nil
+    ) {
+        self.name = name
+        self.key = key
+        self.columns = columns.all
+        self.isInBackup = isInBackup
+        self.rowsMax = rowsMax
+        self.check = check
+        places = Dictionary(
+            uniqueKeysWithValues: self.columns.enumerated().map { ($1.name, $0) })
+        precondition(key.allSatisfy(places.keys.contains), "the key of \(name) has its columns")
+        ddl =
+            [Self.creation(name, key, form, self.columns, constraints)]
+            + indexes.map { $0.creation(on: name) }
+    }
+
+    /// Column names, comma-separated, for a `SELECT`; `alias` is the table's.
+    public func list(_ alias: String? = nil, without left: Set<String> = []) -> String {
+        columns.map(\.name).filter { !left.contains($0) }
+            .map { name in alias.map { "\($0).\(name)" } ?? name }
+            .joined(separator: ", ")
+    }
+
+    /// The type of a column. A name that the table does not have is a bug.
+    public func type(_ column: String) -> SQLType { self[column].rule.type }
+
+    /// A column by its name. A name that the table does not have is a bug.
+    public subscript(column: String) -> Column { columns[place(column)] }
+
+    private func place(_ column: String) -> Int {
+        guard let place = places[column] else {
+            preconditionFailure("table \(name) has no column \(column)")
+        }
+        return place
+    }
+
+    /// A whole row for a statement of ``Statement/insert(_:into:_:)``. A column that
+    /// is not named is null. Naming another column, or leaving out one that must
+    /// not be null, is a bug.
+    public func row(_ parts: Values...) -> [SQLValue] {
+        var row = [SQLValue](repeating: .null, count: columns.count)
+        for (column, value) in parts.flatMap(\.all) { row[place(column)] = value }
+        for (column, value) in zip(columns, row) where value == .null {
+            precondition(column.rule.isOptional, "\(name).\(column.name) is not null")
+        }
+        return row
+    }
+
+    /// The values of a row that was read, by column.
+    public func values(_ row: Row) throws -> Values {
+        Values(try columns.map { ($0.name, try $0.value(in: row)) })
+    }
+
+    private static func creation(
+        _ name: String, _ key: [String], _ form: Form, _ columns: [Column],
+        _ constraints: [String]
+    ) -> String {
+        let lines =
+            columns.map { column in
+                let null = column.rule.isOptional ? "" : " NOT NULL"
+                return "\(column.name) \(column.rule.type.rawValue.uppercased())\(null)"
+            } + ["PRIMARY KEY (\(key.joined(separator: ", ")))"] + constraints
+        return "CREATE TABLE \(name) (\n    " + lines.joined(separator: ",\n    ") + "\n) "
+            + (form == .tree ? "WITHOUT ROWID, STRICT" : "STRICT")
+    }
+}
+
+extension Table.Index {
+    fileprivate func creation(on table: String) -> String {
+        let unique = isUnique ? "UNIQUE " : ""
+        let whole = "CREATE \(unique)INDEX \(name) ON \(table) (\(columns.joined(separator: ", ")))"
+        return condition.map { "\(whole) WHERE \($0)" } ?? whole
+    }
+}
+
+extension Table {
+    /// `a = excluded.a, …` for what an insert replaces on a conflict; nil: all but the key.
+    public func replaced(_ names: [String]? = nil) -> String {
+        (names ?? columns.map(\.name).filter { !key.contains($0) })
+            .map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
+    }
+
+    /// `a = $1 AND …` for the key, whose values begin at a parameter.
+    fileprivate func keyCondition(from parameter: Int = 1) -> String {
+        key.enumerated().map { "\($1) = $\($0 + parameter)" }.joined(separator: " AND ")
+    }
+
+    fileprivate var keyTypes: [SQLType] { key.map(type) }
+}
+
+/// Statements on whole rows, or on the row of a key.
+extension Statement {
+    /// Inserts a whole row, see ``Table/row(_:)``. `ending` follows the values: what
+    /// happens on a conflict, and what is returned.
+    public static func insert(
+        _ name: String, into table: Table, _ ending: String = ""
+    ) -> Statement {
+        let places = table.columns.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
+        return Statement(
+            name, table.columns.map(\.rule.type),
+            "INSERT INTO \(table.name) (\(table.list())) VALUES (\(places)) \(ending)")
+    }
+
+    /// Inserts a whole row, or replaces that of the same key.
+    public static func put(_ name: String, into table: Table) -> Statement {
+        insert(
+            name, into: table,
+            "ON CONFLICT (\(table.key.joined(separator: ", "))) DO UPDATE SET \(table.replaced())")
+    }
+
+    /// Sets columns of the row of a key: the key's values come first, then the columns'.
+    public static func set(_ name: String, _ columns: [String], of table: Table) -> Statement {
+        let first = table.key.count + 1
+        let sets = columns.enumerated().map { "\($1) = $\($0 + first)" }
+        return Statement(
+            name, table.keyTypes + columns.map(table.type),
+            "UPDATE \(table.name) SET \(sets.joined(separator: ", ")) "
+                + "WHERE \(table.keyCondition())")
+    }
+
+    /// The whole row of a key.
+    public static func one(_ name: String, of table: Table) -> Statement {
+        Statement(
+            name, table.keyTypes,
+            "SELECT \(table.list()) FROM \(table.name) WHERE \(table.keyCondition())")
+    }
+
+    /// Removes the row of a key.
+    public static func remove(_ name: String, from table: Table) -> Statement {
+        Statement(
+            name, table.keyTypes, "DELETE FROM \(table.name) WHERE \(table.keyCondition())")
+    }
+
+    /// Every row, in the order of the key.
+    public static func list(_ name: String, of table: Table) -> Statement {
+        Statement(
+            name,
+            "SELECT \(table.list()) FROM \(table.name) ORDER BY \(table.key.joined(separator: ", "))"
+        )
+    }
+}
