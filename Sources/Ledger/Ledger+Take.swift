@@ -206,7 +206,7 @@ extension PurchaseKey {
         [.text(root), .text(environment.rawValue), .text(bundleID), .text(transactionID)]
     }
 
-    /// What each row has that refers to the purchase.
+    /// The columns of each row that refers to the purchase.
     var columns: Table.Values {
         [
             "root": .text(root), "environment": .text(environment.rawValue),

@@ -12,7 +12,7 @@ enum LedgerSchema {
 
     static let tables = [accounts, purchases, redemptions, keys, restores, readiness]
 
-    /// The key of a purchase, also where another table refers to it.
+    /// The columns of a purchase's key, also for tables that refer to it.
     private static let purchaseKey: Table.Columns = [
         "root": .text("64 hexadecimal digits in lower case") {
             $0.utf8.count == 64
@@ -26,12 +26,13 @@ enum LedgerSchema {
 
     private static let quantityMax = Int64(BookedFacts.quantityMax)
     private static let quantity = ValueRule.integer(1...quantityMax)
-    /// What another store has signed, and the ledger books as it came.
+    /// A value that another store has signed. The ledger books it unchanged.
     private static let anything = ValueRule.integer(Int64.min...Int64.max)
     private static let signedTime = ValueRule.integer(
         -Int64(Timestamp.magnitudeMax)...Int64(Timestamp.magnitudeMax))
 
-    /// An account's line: its writes queue behind this row.
+    /// The line of an account: its writes wait for each other by locking this
+    /// row.
     static let accounts = Table(
         "accounts", key: ["account"], ["account": .name, "revision": .count])
 
@@ -64,7 +65,7 @@ enum LedgerSchema {
             "product_id": .name, "unit": quantity, "redeemed_at": .time,
         ],
         indexes: [
-            // A unit is spent once, whatever else fails to see to it.
+            // Ensures that a unit is spent once, even if other checks fail.
             .unique(
                 "redemptions_unit",
                 on: ["root", "environment", "bundle_id", "transaction_id", "unit"])
@@ -74,7 +75,7 @@ enum LedgerSchema {
         "ledger_keys", key: ["door"],
         ["door": .word(["merchant", "metrics"]), "secret": .text(bytes: 16...255)])
 
-    /// At most one row, without an end while a restore is under way.
+    /// At most one row. It has no end while a restore is running.
     static let restores = Table(
         "restores", key: ["singleton"],
         [
@@ -82,7 +83,7 @@ enum LedgerSchema {
             "finished_at": .time.optional,
         ], constraints: ["CHECK (singleton = 1)"], isInBackup: false)
 
-    /// Written to learn whether it can be.
+    /// Written to check that writing works.
     static let readiness = Table(
         "readiness", key: ["singleton"],
         [
@@ -90,7 +91,7 @@ enum LedgerSchema {
             "room": .blob(bytes: 0...1_048_576).optional,
         ], constraints: ["CHECK (singleton = 1)"], isInBackup: false)
 
-    /// Judges the rows of a ledger's backup.
+    /// Checks the rows of a ledger's backup.
     static var judge: ArchiveJudge {
         ArchiveJudge(rules: {
             $0 == LedgerBackup.database ? tables.filter(\.isInBackup) : nil

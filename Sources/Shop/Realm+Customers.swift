@@ -186,7 +186,7 @@ private struct NewCustomer: Sendable {
         self.passwordHash = passwordHash
     }
 
-    /// What rows of `customers` and `arrivals` have.
+    /// Returns the common columns of `customers` and `arrivals`.
     func account(at now: Timestamp) -> Table.Values {
         [
             "customer_id": .integer(number), "name": .text(request.name),

@@ -69,7 +69,7 @@ extension Store {
 
 extension Statement {
     enum KeyRealms {
-        /// Answers nothing where the key is written down already.
+        /// Returns no row if the key is recorded already.
         static let claim = Statement.insert(
             "keyRealms.claim", into: RegistrySchema.serverKeyRealms,
             "ON CONFLICT (key_id) DO NOTHING RETURNING realm_id")

@@ -143,7 +143,7 @@ extension Product {
             groupID: try row.optionalText("group_id"), period: try row.optionalText("period"))
     }
 
-    /// A product's row, without terms, and with no version of its app.
+    /// Returns a product's row, without terms and without a version of its app.
     func row(
         of bundleID: BundleID, place: Int, _ listing: Listing, isFromFile: Bool
     ) throws -> [SQLValue] {

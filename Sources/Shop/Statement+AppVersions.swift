@@ -5,7 +5,7 @@ import Storage
 extension Statement {
     /// Statements behind the catalogue's lock.
     enum AppVersions {
-        /// Answers the version where there was none.
+        /// Returns the version if there was none.
         static let insert = Statement.insert(
             "appVersions.insert", into: RealmSchema.appVersions,
             "ON CONFLICT (bundle_id, version) DO NOTHING RETURNING version")

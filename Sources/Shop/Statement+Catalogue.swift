@@ -49,13 +49,13 @@ extension Statement {
             WHERE bundle_id = $1 AND from_file
             """)
 
-        /// What an operator and a file change alike.
+        /// The columns that both an operator and a file change.
         private static let changed = RealmSchema.products.replaced([
             "place", "product_type", "reference_name", "price", "is_family_shareable",
             "localizations", "group_id", "period", "state", "listing",
         ])
 
-        /// What was removed stays so.
+        /// A removed product remains removed.
         static let putProduct = Statement.insert(
             "catalogue.putProduct", into: RealmSchema.products,
             """
@@ -64,19 +64,19 @@ extension Statement {
             WHERE products.state <> 'removed'
             """)
 
-        /// Answers the id where it was never given.
+        /// Returns the id if it was never used.
         static let addProduct = Statement.insert(
             "catalogue.addProduct", into: RealmSchema.products,
             "ON CONFLICT (bundle_id, product_id) DO NOTHING RETURNING product_id")
 
-        /// Of one that is there.
+        /// Changes an existing product.
         static let setProduct = Statement.insert(
             "catalogue.setProduct", into: RealmSchema.products,
             "ON CONFLICT (bundle_id, product_id) DO UPDATE SET \(changed)")
 
         static let product = Statement.one("catalogue.product", of: RealmSchema.products)
 
-        /// Answers the app where there was none.
+        /// Returns the app if there was none.
         static let addApp = Statement.insert(
             "catalogue.addApp", into: RealmSchema.apps,
             "ON CONFLICT (bundle_id) DO NOTHING RETURNING bundle_id")
@@ -107,7 +107,7 @@ extension Statement {
             "catalogue.setSharedSecret", [.text, .text],
             "UPDATE apps SET shared_secret = $2 WHERE bundle_id = $1")
 
-        /// What ``setApp`` changes, as it is.
+        /// The present values of what ``setApp`` changes.
         static let app = Statement.one("catalogue.app", of: RealmSchema.apps)
 
         static let apps = Statement.list("catalogue.apps", of: RealmSchema.apps)

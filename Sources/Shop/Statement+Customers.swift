@@ -52,7 +52,7 @@ extension Statement {
 
         static let byID = Statement.one("customers.byID", of: RealmSchema.customers)
 
-        /// Answers the customer when the name was free.
+        /// Returns the customer if the name was free.
         static let claimName = Statement.insert(
             "customers.claimName", into: RealmSchema.signInNames,
             "ON CONFLICT (name) DO NOTHING RETURNING customer_id")

@@ -14,7 +14,7 @@ extension Statement {
 
         static let one = Statement.one("groups.one", of: RealmSchema.subscriptionGroups)
 
-        /// Answers the group where there was none.
+        /// Returns the group if there was none.
         static let insert = Statement.insert(
             "groups.insert", into: RealmSchema.subscriptionGroups,
             "ON CONFLICT (bundle_id, group_id) DO NOTHING RETURNING group_id")

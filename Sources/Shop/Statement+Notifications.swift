@@ -32,7 +32,7 @@ extension Statement {
             WHERE o.customer_id = $1 AND o.cause = $2
             """)
 
-        /// Keeps what was signed; answers nothing where another was first.
+        /// Stores what was signed. Returns no row if another process was first.
         static let keep = Statement.insert(
             "notifications.keep", into: RealmSchema.notifications,
             "ON CONFLICT (customer_id, cause) DO NOTHING RETURNING signed_at")

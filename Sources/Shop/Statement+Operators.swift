@@ -4,7 +4,7 @@ import Storage
 
 extension Statement {
     enum Operators {
-        /// Answers the name where it was never given.
+        /// Returns the name if it was never used.
         static let insert = Statement.insert(
             "operators.insert", into: RegistrySchema.operators,
             "ON CONFLICT (name) DO NOTHING RETURNING name")
@@ -13,12 +13,12 @@ extension Statement {
             "operators.list", [],
             "SELECT name, made_at, revoked_at FROM operators ORDER BY made_at, name")
 
-        /// Whose key it is, unless it was revoked.
+        /// Returns the name of a key that is not revoked.
         static let byKey = Statement(
             "operators.byKey", [.blob],
             "SELECT name FROM operators WHERE key_hash = $1 AND revoked_at IS NULL")
 
-        /// Answers the name where this call is the one that ends the key.
+        /// Returns the name if this call is the one that revokes the key.
         static let revoke = Statement(
             "operators.revoke", [.text, .integer],
             """

@@ -32,7 +32,7 @@ extension Statement {
             FROM realm r
             """)
 
-        /// Answers where this call has made it.
+        /// Returns a row if this call has created the realm.
         static let insert = Statement.insert(
             "realm.insert", into: RealmSchema.realm,
             "ON CONFLICT (singleton) DO NOTHING RETURNING id")

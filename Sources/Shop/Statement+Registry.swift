@@ -18,12 +18,12 @@ extension Statement {
             WHERE name = $1 AND deleted_at IS NULL
             """)
 
-        /// Answers the id when the name was free.
+        /// Returns the id if the name was free.
         static let insertRealm = Statement.insert(
             "registry.insertRealm", into: RegistrySchema.realms,
             "ON CONFLICT (name) WHERE deleted_at IS NULL DO NOTHING RETURNING id")
 
-        /// Answers the id when this call is the one that deleted it.
+        /// Returns the id if this call is the one that deleted the realm.
         static let deleteRealm = Statement(
             "registry.deleteRealm", [.text, .integer],
             """
@@ -31,7 +31,7 @@ extension Statement {
             WHERE name = $1 AND deleted_at IS NULL RETURNING id, environment
             """)
 
-        /// Deleted realms whose databases may still be there.
+        /// Deleted realms whose databases may still exist.
         static let unremovedRealms = Statement(
             "registry.unremovedRealms", [],
             "SELECT id FROM realms WHERE deleted_at IS NOT NULL AND removed_at IS NULL")
@@ -40,8 +40,9 @@ extension Statement {
             "registry.markRemoved", [.text, .integer],
             "UPDATE realms SET removed_at = $2 WHERE id = $1")
 
-        /// Takes the next block of a kind; answers where the next one starts,
-        /// and nothing where there is no row, or no room below the third value.
+        /// Reserves the next block of a kind, and returns where the following
+        /// one starts. Returns no row if the kind has no row, or there is no
+        /// room below the third value.
         static let reserveNumbers = Statement(
             "registry.reserveNumbers", [.integer, .integer, .integer],
             """
@@ -64,7 +65,7 @@ extension Statement {
             SET asked = readiness.asked + 1, room = excluded.room
             """)
 
-        /// Takes the room back in the same commit.
+        /// Frees the space in the same commit.
         static let leaveReadiness = Statement(
             "registry.leaveReadiness", [], "UPDATE readiness SET room = NULL")
 

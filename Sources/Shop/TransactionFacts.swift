@@ -65,7 +65,7 @@ struct TransactionFacts: Sendable {
         return purchase.encoded()
     }
 
-    /// The row of a transaction that was just sold.
+    /// The row of a new transaction.
     var row: [SQLValue] {
         RealmSchema.transactions.row([
             "customer_id": .integer(customer.value), "transaction_id": .integer(id.value),

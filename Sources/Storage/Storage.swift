@@ -66,10 +66,10 @@ public enum SQLValue: Hashable, Sendable {
     case blob([UInt8])
     case boolean(Bool)
 
-    /// Null where there is no text.
+    /// The text, or null for nil.
     public static func optional(_ text: String?) -> SQLValue { text.map(SQLValue.text) ?? .null }
 
-    /// Null where there is no number.
+    /// The number, or null for nil.
     public static func optional(_ number: Int64?) -> SQLValue {
         number.map(SQLValue.integer) ?? .null
     }

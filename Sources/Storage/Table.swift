@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A table of a schema. Its columns stand here and nowhere else: the DDL, the
-/// statements that write or list whole rows, copies, and the check of a backup
-/// are made from it. Statements that ask a question are written by hand.
+/// A table of a schema. Its columns are defined only here. The DDL, the
+/// statements that write or list whole rows, the copies and the check of a
+/// backup are made from it. Other queries are written by hand.
 public struct Table: Sendable {
     public struct Column: Sendable {
         public let name: String
         public let rule: ValueRule
 
-        /// Its value in a row. SQLite has no booleans.
+        /// Returns the column's value in a row. SQLite has no booleans, so
+        /// integers are converted.
         public func value(in row: Row) throws -> SQLValue {
             let value = try row.value(name)
             return rule.type == .boolean && value != .null
@@ -26,7 +27,7 @@ public struct Table: Sendable {
 
         private init(_ all: [Column]) { self.all = all }
 
-        /// For what two tables have in common.
+        /// Combines columns that several tables have with others.
         public static func + (first: Columns, second: Columns) -> Columns {
             Columns(first.all + second.all)
         }
@@ -41,12 +42,12 @@ public struct Table: Sendable {
         init(_ all: [(String, SQLValue)]) { self.all = all }
     }
 
-    /// How SQLite stores the rows. PostgreSQL has one way.
+    /// How SQLite stores the rows. PostgreSQL has only one way.
     public enum Form: Sendable {
-        /// In the tree of the primary key (`WITHOUT ROWID`): a write touches one
-        /// page less.
+        /// In the tree of the primary key (`WITHOUT ROWID`), so that a write
+        /// touches one page less.
         case tree
-        /// Under row ids: for long rows.
+        /// With row ids, for long rows.
         case rows
     }
 
@@ -79,18 +80,19 @@ public struct Table: Sendable {
     public let key: [String]
     /// In the order of the DDL.
     public let columns: [Column]
-    /// Whether a backup holds its rows.
+    /// Whether a backup contains its rows.
     public let isInBackup: Bool
-    /// How many rows a backup may have.
+    /// The most rows in a backup.
     public let rowsMax: Int
-    /// What the values of a row of a backup must be to each other; returns what is wrong.
+    /// A rule that concerns several values of a row in a backup. Returns what
+    /// is wrong, or nil.
     public let check: (@Sendable (Row) -> String?)?
     /// `CREATE TABLE` and `CREATE INDEX`, for a ``Migration``.
     public let ddl: [String]
     private let places: [String: Int]
 
-    /// `constraints` are table constraints in SQL. PostgreSQL splits a table whose
-    /// key begins with `customer_id`.
+    /// `constraints` are table constraints in SQL. PostgreSQL splits a table if
+    /// its key begins with `customer_id`.
     public init(
         _ name: String, key: [String], as form: Form = .rows,
         _ columns: Columns, constraints: [String] = [],
@@ -111,17 +113,18 @@ public struct Table: Sendable {
             + indexes.map { $0.creation(on: name) }
     }
 
-    /// Column names, comma-separated, for a `SELECT`; `alias` is the table's.
+    /// Returns column names, separated by commas, for a `SELECT`. `alias` is
+    /// the table's.
     public func list(_ alias: String? = nil, without left: Set<String> = []) -> String {
         columns.map(\.name).filter { !left.contains($0) }
             .map { name in alias.map { "\($0).\(name)" } ?? name }
             .joined(separator: ", ")
     }
 
-    /// The type of a column. A name that the table does not have is a bug.
+    /// Returns the type of a column. An unknown name is a bug.
     public func type(_ column: String) -> SQLType { self[column].rule.type }
 
-    /// A column by its name. A name that the table does not have is a bug.
+    /// Returns a column by its name. An unknown name is a bug.
     public subscript(column: String) -> Column { columns[place(column)] }
 
     private func place(_ column: String) -> Int {
@@ -131,9 +134,9 @@ public struct Table: Sendable {
         return place
     }
 
-    /// A whole row for a statement of ``Statement/insert(_:into:_:)``. A column that
-    /// is not named is null. Naming another column, or leaving out one that must
-    /// not be null, is a bug.
+    /// Returns a whole row for a statement of ``Statement/insert(_:into:_:)``.
+    /// A column that is not named is null. An unknown name, or a missing column
+    /// that must not be null, is a bug.
     public func row(_ parts: Values...) -> [SQLValue] {
         var row = [SQLValue](repeating: .null, count: columns.count)
         for (column, value) in parts.flatMap(\.all) { row[place(column)] = value }
@@ -143,7 +146,7 @@ public struct Table: Sendable {
         return row
     }
 
-    /// The values of a row that was read, by column.
+    /// Returns the values of a row that was read, by column.
     public func values(_ row: Row) throws -> Values {
         Values(try columns.map { ($0.name, try $0.value(in: row)) })
     }
@@ -171,13 +174,14 @@ extension Table.Index {
 }
 
 extension Table {
-    /// `a = excluded.a, …` for what an insert replaces on a conflict; nil: all but the key.
+    /// Returns `a = excluded.a, …` for the columns that an insert replaces on a
+    /// conflict. Nil for all except the key.
     public func replaced(_ names: [String]? = nil) -> String {
         (names ?? columns.map(\.name).filter { !key.contains($0) })
             .map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
     }
 
-    /// `a = $1 AND …` for the key, whose values begin at a parameter.
+    /// Returns `a = $1 AND …` for the key. Its values begin at `parameter`.
     fileprivate func keyCondition(from parameter: Int = 1) -> String {
         key.enumerated().map { "\($1) = $\($0 + parameter)" }.joined(separator: " AND ")
     }
@@ -185,10 +189,10 @@ extension Table {
     fileprivate var keyTypes: [SQLType] { key.map(type) }
 }
 
-/// Statements on whole rows, or on the row of a key.
+/// Statements on whole rows, or on the row with a key.
 extension Statement {
-    /// Inserts a whole row, see ``Table/row(_:)``. `ending` follows the values: what
-    /// happens on a conflict, and what is returned.
+    /// Inserts a whole row: see ``Table/row(_:)``. `ending` follows the values,
+    /// and defines what happens on a conflict and what is returned.
     public static func insert(
         _ name: String, into table: Table, _ ending: String = ""
     ) -> Statement {
@@ -198,14 +202,15 @@ extension Statement {
             "INSERT INTO \(table.name) (\(table.list())) VALUES (\(places)) \(ending)")
     }
 
-    /// Inserts a whole row, or replaces that of the same key.
+    /// Inserts a whole row, or replaces the one with the same key.
     public static func put(_ name: String, into table: Table) -> Statement {
         insert(
             name, into: table,
             "ON CONFLICT (\(table.key.joined(separator: ", "))) DO UPDATE SET \(table.replaced())")
     }
 
-    /// Sets columns of the row of a key: the key's values come first, then the columns'.
+    /// Sets columns of the row with a key. The key's values come first, then
+    /// the columns'.
     public static func set(_ name: String, _ columns: [String], of table: Table) -> Statement {
         let first = table.key.count + 1
         let sets = columns.enumerated().map { "\($1) = $\($0 + first)" }
@@ -215,20 +220,20 @@ extension Statement {
                 + "WHERE \(table.keyCondition())")
     }
 
-    /// The whole row of a key.
+    /// Returns the whole row with a key.
     public static func one(_ name: String, of table: Table) -> Statement {
         Statement(
             name, table.keyTypes,
             "SELECT \(table.list()) FROM \(table.name) WHERE \(table.keyCondition())")
     }
 
-    /// Removes the row of a key.
+    /// Deletes the row with a key.
     public static func remove(_ name: String, from table: Table) -> Statement {
         Statement(
             name, table.keyTypes, "DELETE FROM \(table.name) WHERE \(table.keyCondition())")
     }
 
-    /// Every row, in the order of the key.
+    /// Returns every row, in the order of the key.
     public static func list(_ name: String, of table: Table) -> Statement {
         Statement(
             name,

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a column may hold: its SQL type, whether it may be null, and the
-/// condition on its values.
+/// The rule of a column: its SQL type, whether it may be null, and a condition
+/// on its values.
 ///
-/// The database checks the type and null. The condition is checked for values
-/// that a stranger may have written, such as those of a backup.
+/// The database checks the type and null. The condition is checked for foreign
+/// values, such as those of a backup.
 public struct ValueRule: Sendable {
     public let type: SQLType
     public let isOptional: Bool
-    /// The condition, for people.
+    /// The condition in words, for messages.
     public let words: String
     private let holds: @Sendable (SQLValue) -> Bool
 
@@ -22,17 +22,17 @@ public struct ValueRule: Sendable {
         self.holds = holds
     }
 
-    /// Whether the column may hold `value`.
+    /// Whether the column may contain `value`.
     public func admits(_ value: SQLValue) -> Bool {
         isOptional && value == .null || holds(value)
     }
 
-    /// The same rule for a column that may also be null.
+    /// The same rule, but null is allowed too.
     public var optional: ValueRule {
         ValueRule(type, isOptional: true, isOptional ? words : "\(words); or null", holds)
     }
 
-    /// An integer with a condition of its own.
+    /// An integer with a condition.
     public static func integer(
         _ words: String, _ holds: @escaping @Sendable (Int64) -> Bool
     ) -> ValueRule {
@@ -46,7 +46,7 @@ public struct ValueRule: Sendable {
         integer("a number from \(range.lowerBound) to \(range.upperBound)") { range.contains($0) }
     }
 
-    /// True or false, which SQLite keeps as 1 and 0.
+    /// True or false. SQLite stores them as 1 and 0.
     public static let flag = ValueRule(.boolean, isOptional: false, "true or false") { value in
         switch value {
         case .boolean, .integer(0), .integer(1): true
@@ -54,7 +54,7 @@ public struct ValueRule: Sendable {
         }
     }
 
-    /// Text with a condition of its own.
+    /// A text with a condition.
     public static func text(
         _ words: String, _ holds: @escaping @Sendable (String) -> Bool
     ) -> ValueRule {
@@ -71,7 +71,7 @@ public struct ValueRule: Sendable {
         }
     }
 
-    /// One of the words of a closed list.
+    /// One of a list of words.
     public static func word(_ words: [String]) -> ValueRule {
         text("one of " + words.sorted().map { "`\($0)`" }.joined(separator: ", ")) {
             words.contains($0)
@@ -90,7 +90,8 @@ public struct ValueRule: Sendable {
         }
     }
 
-    /// A column that holds nothing in a backup; `type` is that of its values elsewhere.
+    /// A column that is always null in a backup. `type` is the type of its
+    /// values elsewhere.
     public static func nothing(_ type: SQLType) -> ValueRule {
         ValueRule(type, isOptional: true, "null") { _ in false }
     }

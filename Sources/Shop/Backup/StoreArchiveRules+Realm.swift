@@ -5,8 +5,8 @@ import Commerce
 import Foundation
 import Storage
 
-/// What the values of a realm's rows must be to each other. A row is also read as
-/// the store would read it, where it is more than its columns.
+/// The rules that concern several values of a realm's rows. Where they are not
+/// enough, a row is also read as the store would read it.
 extension StoreArchiveRules {
     static func isJWS(_ text: String) -> Bool {
         (5...1_048_576).contains(text.utf8.count)
@@ -17,7 +17,7 @@ extension StoreArchiveRules {
             }
     }
 
-    /// What is wrong where `body` throws.
+    /// Returns `words` if `body` throws.
     private static func orWords(_ words: String, _ body: () throws -> Void) -> String? {
         do { try body() } catch { return words }
         return nil
@@ -86,7 +86,8 @@ extension StoreArchiveRules {
         return nil
     }
 
-    /// Facts and the receipt's part that is made from them.
+    /// Checks that the facts match the part of the receipt that is made from
+    /// them.
     @Sendable static func transaction(_ row: Row) -> String? {
         guard let facts = try? TransactionFacts(row: row), let record = try? row.blob("record")
         else { return "facts that can be read" }

@@ -6,10 +6,10 @@ import Foundation
 import SignedData
 import Storage
 
-/// What a store's backup may hold beside the rules of its columns, which stand in
-/// the schemas.
+/// The rules for a store's backup, in addition to those of its columns in the
+/// schemas.
 enum StoreArchiveRules {
-    /// The tables of a database by its name in the archive.
+    /// Returns the tables of a database, by its name in the archive.
     static func tables(of database: String) -> [Table]? {
         if database == StoreBackup.registry { return registry }
         return realmID(database) == nil ? nil : realm
@@ -18,7 +18,7 @@ enum StoreArchiveRules {
     static let registry = RegistrySchema.tables.filter(\.isInBackup)
     static let realm = RealmSchema.tables.map(\.table).filter(\.isInBackup)
 
-    /// The realm that a database's name tells.
+    /// Returns the id of the realm in a database's name.
     static func realmID(_ database: String) -> String? {
         guard database.hasPrefix(StoreBackup.realmPrefix) else { return nil }
         let id = String(database.dropFirst(StoreBackup.realmPrefix.count))
@@ -31,7 +31,7 @@ enum StoreArchiveRules {
             && id.utf8.allSatisfy { (97...122).contains($0) || (48...57).contains($0) }
     }
 
-    /// Keys beside the authorities' are files that somebody put there.
+    /// Keys other than the authorities' are files that an operator has added.
     static func isKeyName(_ name: String) -> Bool {
         let parts = name.split(separator: "/", omittingEmptySubsequences: false)
         return name.utf8.count <= 200

@@ -56,8 +56,8 @@ public enum StoreBackup {
     static let registry = "registry"
     static let realmPrefix = "realm "
 
-    /// Writes an archive to a file that is not there yet. Throws
-    /// ``ArchiveFault`` and ``StorageFault``; a file is left only when whole.
+    /// Writes an archive to a new file. Throws ``ArchiveFault`` and
+    /// ``StorageFault``. An incomplete file is removed.
     public static func write(
         _ source: BackupSource, to path: String, madeAt: Timestamp
     ) async throws -> ArchiveWriter.Summary {
@@ -118,7 +118,7 @@ public enum StoreBackup {
         }
     }
 
-    /// A store that is half restored or half advanced is none to copy.
+    /// Throws if there is an unfinished restore or advance.
     private static func check(_ registry: any Storage) async throws {
         let taken = try await registry.read { reading in
             try MigrationHistory.steps(reading)

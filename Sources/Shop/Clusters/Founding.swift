@@ -102,7 +102,7 @@ enum Founding {
 }
 
 extension RealmRow {
-    /// The row of the realm in a database that has just been made.
+    /// Returns the row of the realm in a new database.
     func born(generation: Int64, house: Int64, buckets: String?, mark: String? = nil) -> [SQLValue]
     {
         RealmSchema.realm.row([
@@ -178,7 +178,8 @@ extension Statement {
             WHERE customer_id = $1
             """)
 
-        /// Written already, it stays as it is: the customer may have changed since.
+        /// Does not change an existing row, because the customer may have
+        /// changed since.
         static let settle = Statement.insert(
             "arrivals.settle", into: RealmSchema.customers,
             "ON CONFLICT (customer_id) DO NOTHING")

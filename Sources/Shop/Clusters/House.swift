@@ -15,7 +15,7 @@ struct House: Sendable {
     let resetGeneration: Int64
     /// The values of ``Statement/Houses/set`` after the revision.
     private let realm: [SQLValue]
-    /// Of each table in ``HouseCopy/all``, key first.
+    /// The rows of each table in ``HouseCopy/all``, with the key first.
     private let rows: [[[SQLValue]]]
 
     init(_ reading: any Reading) throws {
@@ -52,11 +52,11 @@ struct House: Sendable {
     }
 }
 
-/// A table of house rows, as it is copied.
+/// A table of house rows that is copied.
 struct HouseCopy: Sendable {
     let name: String
     private let keyCount: Int
-    /// The key's first.
+    /// The columns, with the key's first.
     let columns: [Table.Column]
     let list: Statement
     let upsert: Statement
@@ -100,10 +100,10 @@ struct HouseCopy: Sendable {
         }
     }
 
-    /// Every table that is copied. What is referred to comes first.
+    /// Every table that is copied. A table comes after those that it refers to.
     static let all = RealmSchema.tables.compactMap(\.copy)
 
-    /// Columns of the realm's row that are copied, in the order of `Houses.set`.
+    /// The copied columns of the realm's row, in the order of `Houses.set`.
     static let realmColumns = [
         "clock_ahead", "clock_stands_at", "clock_rate", "clock_since", "catalogue_revision",
         "generation",

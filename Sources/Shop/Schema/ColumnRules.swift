@@ -5,21 +5,21 @@ import Commerce
 import SignedData
 import Storage
 
-/// Rules of columns that several tables have.
+/// Rules for columns that occur in several tables.
 extension ValueRule {
     static let customer = number(.customer)
-    /// What belongs to the realm and to no customer has the customer 0.
+    /// Rows that belong to the realm itself have the customer 0.
     static let customerOrNone = integer("a customer's number, or 0") {
         $0 == 0 || customer.admits(.integer($0))
     }
-    /// A bundle id, or what is made of several ids.
+    /// A bundle id, or a combination of several ids.
     static let longName = text(bytes: 1...1024)
     static let id = text("1 to 100 of letters, digits, `-`, `.` and `_`", IDText.isID)
     static let version = text(bytes: 1...255)
-    /// A place in a list.
+    /// A position in a list.
     static let place = integer(0...1_000_000)
     static let json = text(bytes: 2...4_194_304)
-    /// Text that the database does not look into.
+    /// A text that no query uses.
     static let longText = text(bytes: 0...65_536)
     static let realmID = text("1 to 64 of a–z and digits", StoreArchiveRules.isRealmID)
     static let realmName = text(
@@ -28,15 +28,15 @@ extension ValueRule {
     static let seed = integer(Int64.min...Int64.max)
     static let numberKind = integer(1...Int64(IDKind.allCases.count))
     static let nextCount = integer(0...NumberLayout.countMax)
-    /// A restore raises it once more.
+    /// Leaves room, because a restore raises it once more.
     static let generation = integer(1...(1 << 53) - (1 << 22))
-    /// It was cut, perhaps within a character.
+    /// The text may have been truncated, possibly within a character.
     static let auditText = text(bytes: 0...AuditEntry.textBytesMax + 8)
-    /// A hash whose cost a guess can afford.
+    /// A hash that is not too expensive to verify.
     static let passwordHash = text(
         "`scrypt$N$r$p$salt$hash` with a cost of at most \(PasswordCost.bytesMax) bytes"
     ) { Passwords.isStored($0) }
-    /// The only row of a table.
+    /// The key of a table with only one row.
     static let singleton = integer(1...1)
 
     static func hex(_ digits: ClosedRange<Int>) -> ValueRule {
@@ -52,7 +52,7 @@ extension ValueRule {
 }
 
 extension Table {
-    /// Entries of an audit. `written_at` is wall time.
+    /// The table of an audit. `written_at` is wall time.
     static func audit(_ name: String) -> Table {
         Table(
             name, key: ["entry"],
@@ -63,6 +63,6 @@ extension Table {
             ])
     }
 
-    /// Ends the DDL of a table that has one row.
+    /// The constraint of a table with only one row.
     static let oneRow = ["CHECK (singleton = 1)"]
 }

@@ -4,10 +4,10 @@ import Archive
 import Commerce
 import Storage
 
-/// Customers, their installations and sessions.
+/// Customers, their devices and their sessions.
 extension RealmSchema {
-    /// What a customer's row has from its beginning. A customer without a
-    /// storefront has that of the app in use.
+    /// The columns that a customer's row has from the beginning. A customer
+    /// without a storefront has that of the app.
     private static let account: Table.Columns = [
         "customer_id": .customer, "name": .text(bytes: 1...100),
         "storefront": .storefront.optional, "may_buy": .flag,
@@ -17,13 +17,13 @@ extension RealmSchema {
     ]
 
     /// `cleared_revision` is the revision at which the history was cleared, so
-    /// that devices learn of it.
+    /// that devices are informed.
     static let customers = Table(
         "customers", key: ["customer_id"],
         account + ["revision": .count, "cleared_revision": .count.optional])
 
-    /// At home: customers whose name is taken and whose row has still to be
-    /// written on their own cluster. A backup has none.
+    /// At the home: customers whose name is taken, and whose row is still to be
+    /// written on their own cluster. A backup contains none.
     static let arrivals = Table("arrivals", key: ["customer_id"], account, rowsMax: 0)
 
     static let signInNames = Table(
@@ -38,8 +38,8 @@ extension RealmSchema {
             "app_version": .version, "seen_at": .time,
         ])
 
-    /// All dates are wall time: no jump of the realm's clock ends a session. A
-    /// restored store has none.
+    /// All dates are wall time, so a jump of the realm's clock ends no session.
+    /// A restored store has no sessions.
     static let sessions = Table(
         "sessions", key: ["customer_id", "token_hash"], as: .tree,
         [

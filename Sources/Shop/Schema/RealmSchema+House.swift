@@ -6,12 +6,13 @@ import Storage
 
 /// The realm itself, and what is administered.
 extension RealmSchema {
-    /// From the wall's instant `clock_since` on the clock runs at `clock_rate` times
-    /// the wall's speed. Each change of house rows raises `house_revision`.
-    /// `reset_generation` is the generation that the last reset made: what a cluster
-    /// has of an older one goes. `buckets` is what this database has of its realm;
-    /// null: everything. `cluster` is the mark that the home gave another cluster
-    /// when that was founded.
+    /// From the wall clock's instant `clock_since` on, the clock runs at
+    /// `clock_rate` times the wall clock's speed. Each change of house rows
+    /// raises `house_revision`. `reset_generation` is the generation that the
+    /// last reset made; a cluster with an older one deletes what happened to
+    /// its customers. `buckets` is what this database has of its realm; null
+    /// for everything. `cluster` is the mark that the home gave another cluster
+    /// when it was founded.
     static let realm = Table(
         "realm", key: ["singleton"],
         [
@@ -40,7 +41,7 @@ extension RealmSchema {
             }.optional, "has_sold": .flag,
         ], check: StoreArchiveRules.app)
 
-    /// `localizations`, `listing` and `terms` are JSON, opaque to the database.
+    /// `localizations`, `listing` and `terms` are JSON that no query uses.
     static let products = Table(
         "products", key: ["bundle_id", "product_id"], as: .tree,
         [
@@ -55,7 +56,7 @@ extension RealmSchema {
         ], constraints: ["FOREIGN KEY (bundle_id) REFERENCES apps (bundle_id)"],
         check: StoreArchiveRules.product)
 
-    /// Versions of apps, with which products come.
+    /// Versions of apps. Products are submitted with them.
     static let appVersions = Table(
         "app_versions", key: ["bundle_id", "version"],
         [
@@ -72,7 +73,8 @@ extension RealmSchema {
             "localizations": .json, "from_file": .flag,
         ], check: StoreArchiveRules.group)
 
-    /// The bytes that an app's catalogue was imported from, so that they come back.
+    /// The bytes of the file that an app's catalogue was imported from, for
+    /// exports.
     static let catalogueFiles = Table(
         "catalogue_files", key: ["bundle_id"],
         [
@@ -96,16 +98,18 @@ extension RealmSchema {
             "revoked_at": .time.optional,
         ])
 
-    /// `old_value` and `new_value` are words for people.
+    /// `old_value` and `new_value` are texts for people.
     static let audit = Table.audit("audit")
 
-    /// The next number of each kind, where the rows that had the last are gone.
+    /// The next number of each kind, if the rows that determined it were
+    /// deleted.
     static let numberMarks = Table(
         "number_marks", key: ["kind"], ["kind": .numberKind, "next_count": .nextCount])
 
-    /// At home: the other clusters. `founded_at` is null until the cluster is known
-    /// to have its mark; `audit_carried` is the last of its audit that the home has.
-    /// A backup is of a realm that has none.
+    /// At the home: the other clusters. `founded_at` is null until the cluster
+    /// is known to have its mark. `audit_carried` is the last entry of its
+    /// audit that the home has. A backup contains a realm without other
+    /// clusters.
     static let clusters = Table(
         "clusters", key: ["cluster"],
         [

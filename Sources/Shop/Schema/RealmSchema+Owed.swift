@@ -4,12 +4,12 @@ import Archive
 import Commerce
 import Storage
 
-/// What is owed: notifications, calls to other servers, and what falls due.
+/// What is owed: notifications, calls to other servers, and due work.
 extension RealmSchema {
     private static let cause = ValueRule.text(bytes: 1...4096)
     private static let attempts = ValueRule.integer(0...1_000_000_000)
 
-    /// One row for each notification owed. A cause owes one notification.
+    /// One row for each owed notification. A cause owes only one.
     static let outbox = Table(
         "outbox", key: ["customer_id", "cause"], as: .tree,
         [
@@ -19,7 +19,8 @@ extension RealmSchema {
             "created_at": .time,
         ])
 
-    /// What was signed at the first attempt: the same bytes are sent ever after.
+    /// What was signed at the first attempt. Later attempts send the same
+    /// bytes.
     static let notifications = Table(
         "notifications", key: ["customer_id", "cause"],
         [
@@ -32,7 +33,7 @@ extension RealmSchema {
             .init("notifications_by_date", on: ["bundle_id", "signed_at", "notification_uuid"])
         ])
 
-    /// `status` is that of the answer, where there was one.
+    /// `status` is the answer's, if there was one.
     static let notificationAttempts = Table(
         "notification_attempts", key: ["customer_id", "cause", "attempt"], as: .tree,
         [
@@ -40,8 +41,8 @@ extension RealmSchema {
             "attempted_at": .time, "result": .name, "status": .integer(0...999).optional,
         ])
 
-    /// Outer work. `due_at` is commercial time; `lease_until` the database's own, null
-    /// while no worker holds it.
+    /// Outer work. `due_at` is commercial time. `lease_until` is the database's
+    /// own time, and null without a lease.
     static let errands = Table(
         "errands", key: ["customer_id", "kind", "subject"], as: .tree,
         [
@@ -53,7 +54,7 @@ extension RealmSchema {
             .init("errands_by_lane", on: ["kind", "lane", "due_at", "customer_id", "subject"])
         ])
 
-    /// What happens to a customer by itself at `due_at`, commercial time.
+    /// Changes that happen to a customer at `due_at`, in commercial time.
     static let dueWork = Table(
         "due_work", key: ["customer_id", "kind", "subject"], as: .tree,
         [

@@ -4,13 +4,14 @@ import Archive
 import Commerce
 import Storage
 
-/// What was asked for, and what was sold.
+/// Purchases and transactions.
 extension RealmSchema {
     private static let total = ValueRule.integer(
         0...Amount.milliunitsMax * Int64(Payment.quantityMax))
 
-    /// `void_owed_at`: a refusal after the processor had approved; the sum is still to
-    /// be given back. `waiting_for` stays when the answer has come.
+    /// `void_owed_at`: the purchase was refused after the processor had
+    /// approved it, and the sum is still to be given back. `waiting_for` keeps
+    /// its value after the answer.
     static let purchases = Table(
         "purchases", key: ["customer_id", "bundle_id", "purchase_id"], as: .tree,
         [
@@ -31,7 +32,7 @@ extension RealmSchema {
             .init(
                 "purchases_waiting", on: ["customer_id", "bundle_id", "purchase_id"],
                 where: "state = 'waiting'"),
-            // An answer names a purchase by the device's id alone.
+            // An answer identifies a purchase by the device's id alone.
             .init(
                 "purchases_waiting_by_id", on: ["purchase_id"],
                 where: "waiting_for IS NOT NULL"),
@@ -40,9 +41,9 @@ extension RealmSchema {
                 where: "approval IS NOT NULL"),
         ], check: StoreArchiveRules.purchase)
 
-    /// Facts never change; what became of them is dated beside them. `changed_at` is
-    /// the commercial time of `revision`; `record` is the transaction's part of a
-    /// receipt, DER.
+    /// Facts never change. Dates beside them show later events. `changed_at` is
+    /// the commercial time of `revision`. `record` is the transaction's part of
+    /// a receipt, in DER.
     static let transactions = Table(
         "transactions", key: ["customer_id", "transaction_id"], as: .tree,
         [
@@ -62,11 +63,12 @@ extension RealmSchema {
             .init(
                 "transactions_by_revision", on: ["customer_id", "revision", "transaction_id"]),
             .init("transactions_by_id", on: ["transaction_id"]),
-            // What is bought once is owned once.
+            // A product that is bought once can be owned once.
             .unique(
                 "transactions_owned", on: ["customer_id", "bundle_id", "product_id"],
                 where: "product_type = 'non-consumable' AND revoked_at IS NULL"),
-            // What a receipt holds, so that finished consumables cost it nothing.
+            // Only what a receipt contains, so that finished consumables cost
+            // it nothing.
             .init(
                 "transactions_in_receipt", on: ["customer_id", "bundle_id", "transaction_id"],
                 where: "finished_at IS NULL OR product_type <> 'consumable'"),

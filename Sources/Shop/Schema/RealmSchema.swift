@@ -2,14 +2,14 @@
 
 import Storage
 
-/// A realm's own database. Keys of a customer's facts begin with the
+/// A realm's own database. The keys of customers' facts begin with the
 /// customer, so that PostgreSQL can split the tables by customer.
 enum RealmSchema {
     static let migrations = [
         Migration(1, "the realm", tables.flatMap(\.table.ddl))
     ]
 
-    /// Every table. One that is referred to comes first.
+    /// Every table. A table comes after those that it refers to.
     static let tables: [RealmTable] = [
         .kept(realm), .copied(apps, without: ["shared_secret"]), .copied(products),
         .copied(appVersions), .copied(subscriptionGroups), .kept(catalogueFiles),
@@ -21,28 +21,28 @@ enum RealmSchema {
     ]
 }
 
-/// A table of a realm's database, and what becomes of its rows.
+/// A table of a realm's database, and what happens to its rows.
 struct RealmTable: Sendable {
     let table: Table
-    /// Whether a reset removes its rows: those of what happened to customers, or is
-    /// owed because of it.
+    /// Whether a reset deletes its rows: what happened to customers, or is owed
+    /// because of it.
     let isCleared: Bool
-    /// How the other clusters get a copy of its rows; nil where the rows stay
-    /// in one place.
+    /// How its rows are copied to the other clusters. Nil if they are not
+    /// copied.
     let copy: HouseCopy?
 
-    /// A reset keeps the rows.
+    /// A table whose rows a reset keeps.
     static func kept(_ table: Table) -> RealmTable {
         RealmTable(table: table, isCleared: false, copy: nil)
     }
 
-    /// A reset removes the rows.
+    /// A table whose rows a reset deletes.
     static func cleared(_ table: Table) -> RealmTable {
         RealmTable(table: table, isCleared: true, copy: nil)
     }
 
-    /// House rows: customers' commits read them, so each cluster has a copy, but
-    /// for the columns that no such commit reads.
+    /// A table of house rows. Customers' commits read them, so each cluster has
+    /// a copy, without the columns that no such commit reads.
     static func copied(_ table: Table, without left: Set<String> = []) -> RealmTable {
         RealmTable(table: table, isCleared: false, copy: HouseCopy(of: table, without: left))
     }

@@ -4,8 +4,8 @@ import Archive
 import SignedData
 import Storage
 
-/// The store's own database: which realms there are, which numbers are spent, the
-/// keys of its doors, its operators, and marks of what is under way.
+/// The store's own database: its realms, the used numbers, the keys of its
+/// doors, its operators, and marks of unfinished operations.
 enum RegistrySchema {
     static let migrations = [
         Migration(1, "the registry", tables.flatMap(\.ddl))
@@ -33,7 +33,8 @@ enum RegistrySchema {
             "door": .word(Door.allCases.map(\.rawValue)), "secret": .text(bytes: 16...255),
         ])
 
-    /// Keys that are stored encrypted. A backup has them in the clear, beside its tables.
+    /// Sealed keys. A backup contains them in plain form, outside of its
+    /// tables.
     static let sealedKeys = Table(
         "sealed_keys", key: ["name"], ["name": .name, "sealed": .blob(bytes: 1...1_048_576)],
         isInBackup: false)
@@ -42,12 +43,12 @@ enum RegistrySchema {
         "revoked_certificates", key: ["serial"],
         ["serial": .hex(1...64), "revoked_at": .time])
 
-    /// Which realm a server's key is of. It is written before the key's row in its
-    /// realm's own database: a key that is here alone opens nothing.
+    /// The realm of each server key. It is written before the key's row in its
+    /// realm's own database. A row that is only here authorises nothing.
     static let serverKeyRealms = Table(
         "server_key_realms", key: ["key_id"], ["key_id": .id, "realm_id": .realmID])
 
-    /// Of a key only its SHA-256 is kept. A name is given once.
+    /// Only the SHA-256 of a key is stored. A name can be used only once.
     static let operators = Table(
         "operators", key: ["name"],
         [
@@ -73,7 +74,7 @@ enum RegistrySchema {
         "reset_notes", key: ["realm", "generation"],
         ["realm": .realmID, "generation": .generation])
 
-    /// At most one row, without an end while a restore is under way.
+    /// At most one row. It has no end while a restore is running.
     static let restores = Table(
         "restores", key: ["singleton"],
         [
@@ -81,13 +82,13 @@ enum RegistrySchema {
             "finished_at": .time.optional,
         ], constraints: Table.oneRow, isInBackup: false)
 
-    /// At most one row, without an end while an advance is under way.
+    /// At most one row. It has no end while an advance is running.
     static let advances = Table(
         "advances", key: ["singleton"],
         ["singleton": .singleton, "begun_at": .time, "finished_at": .time.optional],
         constraints: Table.oneRow, isInBackup: false)
 
-    /// Written to learn whether it can be.
+    /// Written to check that writing works.
     static let readiness = Table(
         "readiness", key: ["singleton"],
         [
