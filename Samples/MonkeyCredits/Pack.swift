@@ -2,7 +2,7 @@
 
 import StoreKit
 
-/// A pack of monkey credits that can be bought over and over.
+/// A pack of monkey credits that can be bought repeatedly.
 struct Pack {
     let productIdentifier: String
     let credits: Int
@@ -19,20 +19,20 @@ struct Pack {
 }
 
 extension Notification.Name {
-    /// The products have come, or have changed.
+    /// The products have arrived or changed.
     static let productsChanged = Notification.Name("MonkeyCreditsProductsChanged")
-    /// Asking for the products failed; `object` is the error.
+    /// The products request failed. `object` is the error.
     static let requestFailed = Notification.Name("MonkeyCreditsRequestFailed")
-    /// Credits were bought and put into the wallet; `object` is how many.
+    /// Credits were bought and added to the wallet. `object` is how many.
     static let purchaseSucceeded = Notification.Name("MonkeyCreditsPurchaseSucceeded")
-    /// A purchase that began while the app runs was finished: it will not be
-    /// told about again.
+    /// A purchase that began while the app runs was finished. It will not be
+    /// reported again.
     static let purchaseFinished = Notification.Name("MonkeyCreditsPurchaseFinished")
-    /// A purchase failed; `object` is the error, nil when the user cancelled.
+    /// A purchase failed. `object` is the error, or nil if the user cancelled.
     static let purchaseFailed = Notification.Name("MonkeyCreditsPurchaseFailed")
 }
 
-/// Listens to notifications for as long as it lives.
+/// Listens to notifications as long as it exists.
 final class Listener {
     private var tokens: [any NSObjectProtocol] = []
 

@@ -2,8 +2,8 @@
 
 import StoreKit
 
-/// Hears of every transaction for as long as the app runs: of those it asked
-/// for, and of those that were completed while it did not run.
+/// Observes all transactions as long as the app runs: those that it started,
+/// and those that were completed while it did not run.
 final class PaymentObserver: NSObject, SKPaymentTransactionObserver {
     private let wallet: Wallet
     /// Purchases that began while the app runs.
@@ -36,7 +36,8 @@ final class PaymentObserver: NSObject, SKPaymentTransactionObserver {
         }
     }
 
-    /// Credits first, then finishes: what could not be saved is delivered again.
+    /// Adds the credits first, then finishes. A transaction that could not be
+    /// saved is delivered again.
     private func complete(_ transaction: SKPaymentTransaction, in queue: SKPaymentQueue) {
         let payment = transaction.payment
         guard let identifier = transaction.transactionIdentifier else { return }

@@ -2,13 +2,13 @@
 
 import StoreKit
 
-/// Knows what can be bought, and buys it.
+/// Loads the products and buys them.
 final class PurchaseManager: NSObject, SKProductsRequestDelegate {
     private(set) var products: [SKProduct] = []
     private var request: SKProductsRequest?
     private let retrySeconds: Double
 
-    /// `retrySeconds`: how long after a request that failed the next is made.
+    /// `retrySeconds`: the pause after a failed request.
     init(retrySeconds: Double = 3) {
         self.retrySeconds = retrySeconds
     }

@@ -2,8 +2,8 @@
 
 import StoreKit
 
-/// The menu on a terminal. It does not read while a purchase is under way:
-/// then the terminal belongs to the payment sheet.
+/// The menu on a terminal. It does not read during a purchase, because the
+/// terminal then belongs to the payment sheet.
 final class Screen {
     private let manager: PurchaseManager
     private let wallet: Wallet
@@ -59,8 +59,8 @@ final class Screen {
             + product.localizedDescription
     }
 
-    /// Reads a line somewhere else than on the main thread, which must be
-    /// free for what the store has to say.
+    /// Reads a line on another thread, because the main thread must be free for
+    /// callbacks from the store.
     private func read() {
         guard !isBuying, !isReading else { return }
         isReading = true
@@ -116,7 +116,8 @@ final class Screen {
 }
 
 enum Sentences {
-    /// What to tell the user of an error: the network's are the network's.
+    /// Returns the text for an error. Network failures have a text of their
+    /// own.
     static func failure(_ error: any Error) -> String {
         let underlying = (error as? SKError)?.userInfo[NSUnderlyingErrorKey]
         if error is URLError || underlying is URLError { return "Network down?" }

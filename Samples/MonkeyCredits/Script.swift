@@ -2,8 +2,8 @@
 
 import StoreKit
 
-/// One thing to do, named by arguments, for scripts. Exit codes: 0 done,
-/// 1 not done, 64 the arguments are wrong, 69 the store cannot be reached.
+/// Performs one action that is given by arguments, for scripts. Exit codes: 0
+/// done, 1 not done, 64 wrong arguments, 69 the store cannot be reached.
 final class Script {
     enum Verb {
         case products
@@ -57,7 +57,7 @@ final class Script {
         switch verb {
         case .products: listProducts()
         case .balance:
-            // What was bought while the app did not run is told about now.
+            // Purchases from while the app did not run are delivered now.
             DispatchQueue.main.asyncAfter(deadline: .now() + 0.3) { self.showBalance() }
         case .buy(let pack, let quantity): buy(pack, quantity)
         case .spend: break

@@ -2,9 +2,9 @@
 
 import Foundation
 
-/// The user's credits. The balance and the transactions that were credited
-/// stand in one file that is replaced whole, so that a crash between
-/// crediting and finishing a transaction credits it once.
+/// The user's credits. The balance and the credited transactions are in one
+/// file that is replaced as a whole. So a crash between crediting and finishing
+/// a transaction credits it only once.
 final class Wallet {
     private struct Contents: Codable {
         var balance = 0
@@ -26,7 +26,7 @@ final class Wallet {
 
     var balance: Int { contents.balance }
 
-    /// Puts credits in, once for each transaction; answers whether it did now.
+    /// Adds credits, once for each transaction. Returns whether it did so now.
     func credit(_ credits: Int, for transactionIdentifier: String) throws -> Bool {
         var changed = contents
         guard changed.credited.insert(transactionIdentifier).inserted else { return false }
@@ -35,7 +35,7 @@ final class Wallet {
         return true
     }
 
-    /// Takes credits out; answers whether there were enough.
+    /// Removes credits. Returns whether there were enough.
     func spend(_ credits: Int) throws -> Bool {
         guard credits <= contents.balance else { return false }
         var changed = contents

@@ -16,7 +16,7 @@ do { wallet = try Wallet(folder: Wallet.defaultFolder) } catch {
     exit(1)
 }
 
-// From the first moment on, somebody listens to the store.
+// There is an observer from the first moment on.
 let observer = PaymentObserver(wallet: wallet)
 SKPaymentQueue.default().add(observer)
 

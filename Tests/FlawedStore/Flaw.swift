@@ -3,23 +3,24 @@
 import Storage
 import Synchronization
 
-/// What can be taken away from a store, to see that the proof finds it.
+/// Defects that can be built into a store, to show that the proof finds them.
 enum Flaw: String, Sendable {
-    /// Purchases have no key, and nobody looks whether there is one already.
+    /// Purchases have no key, and no check whether one exists already.
     case keyless
     /// A customer's commits do not wait for each other.
     case lineless
     /// The caller is answered before the commit.
     case answersEarly
-    /// What an earlier life wrote and did not sync is read, and not made durable.
+    /// What an earlier process wrote and did not sync is read, but not made
+    /// durable.
     case unsettled
-    /// A statement's error is lost on its way, now and then, so that only the
-    /// tag of COMMIT says that the server gave the transaction up.
+    /// Some errors of statements are lost, so that only the tag of COMMIT shows
+    /// that the server rolled the transaction back.
     case errorsLost
-    /// The same, and nobody looks at the tag.
+    /// The same, and the tag is not checked.
     case tagUnread
 
-    /// The schema that goes with a flaw.
+    /// Returns the schema for a flaw.
     static func spoil(_ migrations: [Migration], _ flaw: Flaw?) -> [Migration] {
         guard flaw == .keyless else { return migrations }
         return migrations.map { migration in
@@ -37,11 +38,11 @@ enum Flaw: String, Sendable {
     }
 }
 
-/// A database that does what a flaw makes of it.
+/// A database with a flaw.
 struct FlawedStorage: Storage {
     let base: any Storage
     let flaw: Flaw?
-    /// Told of each customer's write before it is done.
+    /// Called for each customer's write before it is done.
     var didBegin: @Sendable () -> Void = {}
 
     func read<Answer: Sendable>(
@@ -76,8 +77,8 @@ struct FlawedStorage: Storage {
     func close() async throws { try await base.close() }
 }
 
-/// Whether the store listens: what a start writes is spared, for it reads
-/// that back and would not start.
+/// Whether the store listens. Writes during the start have no flaw, because the
+/// start reads them back and would fail.
 enum Serving {
     private static let flag = Atomic(false)
 
@@ -85,7 +86,7 @@ enum Serving {
     static func begin() { flag.store(true, ordering: .relaxed) }
 }
 
-/// Answers once. A class, because two may try.
+/// Answers once. A class, because two tasks may try.
 private final class Answering<Answer: Sendable>: Sendable {
     private let continuation: Mutex<CheckedContinuation<Answer, any Error>?>
 
@@ -101,7 +102,7 @@ private final class Answering<Answer: Sendable>: Sendable {
     }
 }
 
-/// Statements as a flaw has them.
+/// Statements with a flaw.
 private struct FlawedWriting: Writing {
     let base: any Writing
     let flaw: Flaw?
@@ -128,8 +129,8 @@ private struct FlawedWriting: Writing {
         }
     }
 
-    /// Sees what moving on in the line tells, and does not move on: nobody who
-    /// comes meanwhile has to wait.
+    /// Reads what the line's statement returns, without locking the line, so
+    /// that concurrent writes do not wait.
     private static func looked(_ line: Statement) -> Statement {
         let shape =
             #/
@@ -144,7 +145,7 @@ private struct FlawedWriting: Writing {
             "SELECT revision + 1 AS revision, \(parts.columns) FROM customers \(parts.which)")
     }
 
-    /// Finds no purchase that was asked before.
+    /// Never finds an existing purchase.
     private static func blind(_ facts: Statement) -> Statement {
         let found = "p.purchase_id = $3"
         precondition(facts.sql.contains(found), "purchases are found in another way now")

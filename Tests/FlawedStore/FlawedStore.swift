@@ -12,8 +12,8 @@ import Storage
 import StoragePostgres
 import StorageSQLite
 
-/// A store for the proof alone: like `shopkeeper serve`, but broken where
-/// `--flaw` says.
+/// A store only for the proof: like `shopkeeper serve`, but with the flaw that
+/// `--flaw` names.
 @main
 struct FlawedStore {
     private let arguments: [String]
@@ -124,7 +124,7 @@ struct FlawedStore {
     }
 }
 
-/// A start that does not make durable what an earlier life left in the log.
+/// A start that does not make durable what an earlier process left in the log.
 enum LeftUnsettled {
     static func begin() {
         precondition(forgetful_disk_register() == 0, "no forgetful disk")

@@ -9,12 +9,12 @@ import Synchronization
     import StoragePostgres
 #endif
 
-/// A schema whose driver loses, at the end of every fifth write, the error of
-/// a statement that was sent behind everybody's back: the server gives the
-/// transaction up and answers COMMIT with ROLLBACK, and success.
+/// A schema whose driver loses the error of an additional statement at the end
+/// of every fifth write. The server then rolls the transaction back, answers
+/// COMMIT with ROLLBACK, and reports success.
 ///
-/// The port itself cannot do that, since it remembers whatever a statement
-/// threw; hence the way round it, which builds for debugging alone have.
+/// The port itself cannot do that, because it remembers every statement's
+/// error. So this bypasses it, which only debug builds allow.
 final class LossyStorage: Storage {
     private let base: PostgresStorage
     private let database: PostgresDatabase
@@ -32,7 +32,8 @@ final class LossyStorage: Storage {
         self.checksCommitTag = checksCommitTag
     }
 
-    /// A customer writes: from here on errors are lost. A start is spared.
+    /// A customer writes: from now on errors are lost. The start is not
+    /// affected.
     func didBegin() { isArmed.store(true, ordering: .relaxed) }
 
     func read<Answer: Sendable>(
@@ -60,7 +61,7 @@ final class LossyStorage: Storage {
                     if losesError { try Self.loseError(connection) }
                     return answer
                 }
-                // Only what was sold is to be forgotten, not where the tables are.
+                // Only the sale is to be forgotten, not the schema's path.
                 if losesError { connection.wasRolledBack() }
                 return answer
             }
@@ -71,7 +72,8 @@ final class LossyStorage: Storage {
                 && writes.add(1, ordering: .relaxed).newValue.isMultiple(of: 5)
         }
 
-        /// With what the body sent done, and no error of its own lost.
+        /// Reads the answers of the body's statements first, so that none of
+        /// its own errors is lost.
         private static func loseError(_ connection: PostgresConnection) throws {
             _ = try connection.answers()
             try connection.send("SELECT 1 / 0")

@@ -8,8 +8,9 @@ import Shop
 import SignedData
 import StoreWire
 
-/// Where bytes of anybody's enter. The fuzzers feed these, and the tests
-/// feed them the corpus: an entry may refuse, but neither crash nor hang.
+/// The functions through which foreign bytes enter. The fuzzers feed them, and
+/// the tests feed them the corpus. They may reject bytes, but must neither
+/// crash nor hang.
 public enum FuzzEntry: String, CaseIterable, Sendable {
     case jws, receipt, storekit, certificate, overlay, archive, status
 
@@ -28,7 +29,7 @@ public enum FuzzEntry: String, CaseIterable, Sendable {
         }
     }
 
-    /// Made once: it has RSA keys.
+    /// Made once, because it generates RSA keys.
     private static let responder = try? CertificateAuthority.make(.sandbox).status
 
     /// A request for a certificate's status (OCSP).
@@ -37,8 +38,8 @@ public enum FuzzEntry: String, CaseIterable, Sendable {
         _ = try? responder?.answer(bytes, wall: Timestamp(milliseconds: 1_800_000_000_000))
     }
 
-    /// All but the rules that nobody's bytes would ever meet by chance, so
-    /// that what lies behind them is met too.
+    /// All rules except those that random bytes never satisfy, so that the
+    /// rules after them are reached too.
     private static let lax = [
         VerificationRule.root, .names, .authority, .authorityUsage, .leafMarker,
         .intermediateMarker, .intermediateSignature, .leafSignature, .signer, .signature,
@@ -65,7 +66,7 @@ public enum FuzzEntry: String, CaseIterable, Sendable {
 
     private static func certificate(_ bytes: [UInt8]) {
         guard let der = try? RootCertificate.der(ofFile: bytes) else { return }
-        // Also as each link of a chain.
+        // Also as each certificate of a chain.
         _ = try? CertificateChainCheck.check([der, der, der], rules: lax)
     }
 }

@@ -3,13 +3,13 @@
 import Foundation
 import StoreKit
 
-/// An app for the proof alone, on the real PurchaseKit. It is told on standard
-/// input what to buy, a JSON object a line, and says on standard output what
-/// its observer is told. Whoever runs it may kill it at any moment.
+/// An app only for the proof, with the real PurchaseKit. Its standard input
+/// contains what to buy, one JSON object a line. Its standard output contains
+/// what its observer receives. It may be killed at any moment.
 struct Order: Decodable {
     let product: String
     let quantity: Int
-    /// Comes back with the payment, as its `applicationUsername`.
+    /// Returned with the payment, as its `applicationUsername`.
     let tag: String
 }
 
@@ -29,7 +29,7 @@ struct Word: Encodable {
     }
 }
 
-/// Says what happens to each payment, and finishes what has ended.
+/// Prints what happens to each payment, and finishes what has ended.
 final class Teller: NSObject, SKPaymentTransactionObserver {
     func paymentQueue(
         _ queue: SKPaymentQueue, updatedTransactions transactions: [SKPaymentTransaction]
@@ -59,7 +59,7 @@ final class Teller: NSObject, SKPaymentTransactionObserver {
     }
 }
 
-/// Asks for the products until they have come; then buys what it is told to.
+/// Requests the products until they have arrived. Then buys as ordered.
 final class Shopper: NSObject, SKProductsRequestDelegate {
     private static let products: Set<String> = ["coins.100", "coins.500"]
     private var products: [String: SKProduct] = [:]

@@ -12,29 +12,29 @@ public import Testing
 
 /// A program that a test runs, reads and ends.
 ///
-/// Foundation's `Process` learns of an end through a descriptor that children
-/// started at the same moment inherit, so that parallel tests may wait for
-/// each other's children for ever. This one is spawned by itself and waited for
-/// by a thread of its own.
+/// Foundation's `Process` notices an end through a descriptor that children
+/// started at the same moment inherit. So parallel tests could wait for each
+/// other's children for ever. This one is spawned separately, and a thread of
+/// its own waits for it.
 public final class ChildProcess: Sendable {
-    /// How a program ended, and what it said.
+    /// How a program ended, with its output.
     public struct Outcome: Sendable {
-        /// The exit code; 128 and the signal's number when one ended it.
+        /// The exit code. If a signal ended it, 128 plus the signal's number.
         public let status: Int32
         public let output: String
         public let errors: String
     }
 
     public let pid: pid_t
-    /// What it says on standard output, line by line.
+    /// The lines of standard output.
     public let lines: AsyncStream<String>
     private let output: Drain
     private let errors: Drain
     private let name: String
     private let ended: Ended
 
-    /// Starts the program found through `PATH`. `environment` replaces the
-    /// test's own where given.
+    /// Starts the program, which is looked up in `PATH`. `environment` replaces
+    /// the test's own.
     public init(
         _ arguments: [String], environment: [String: String]? = nil, folder: URL? = nil
     ) throws {
@@ -42,8 +42,8 @@ public final class ChildProcess: Sendable {
         let environment = environment ?? ProcessInfo.processInfo.environment
         let words = CStrings(["/usr/bin/env"] + place + arguments)
         let variables = CStrings(environment.map { "\($0.key)=\($0.value)" })
-        // One at a time, so that no child is born between making a pipe and
-        // marking it as this process's own.
+        // One at a time, so that no child is started between making a pipe and
+        // marking it as close-on-exec.
         let (result, pid, outputEnd, errorsEnd) = try Self.spawning.withLock { _ in
             Self.keepAll()
             let (outputEnd, outputWrite) = try Self.pipe()
@@ -77,8 +77,8 @@ public final class ChildProcess: Sendable {
 
     public func kill(_ signal: Int32) { Glibc.kill(pid, signal) }
 
-    /// Waits until it has ended and said everything. A program that does not
-    /// end fails the test and is killed.
+    /// Waits until the program has ended, and returns all of its output. A
+    /// program that does not end fails the test and is killed.
     public func outcome(
         within patience: Duration = Patience.long, at place: SourceLocation = .here()
     ) async -> Outcome {
@@ -97,7 +97,8 @@ public final class ChildProcess: Sendable {
             output: output.text, errors: errors.text)
     }
 
-    /// The first line of output that holds `text`; nil when it ended without.
+    /// Waits for the first line of output that contains `text`. Nil if the
+    /// program ended without one.
     public func line(
         with text: String, at place: SourceLocation = .here()
     ) async -> String? {
@@ -115,8 +116,8 @@ public final class ChildProcess: Sendable {
             .outcome(within: patience, at: place)
     }
 
-    /// What this process has open is not handed on: no socket whose end another
-    /// test waits for, no lock.
+    /// Keeps this process's descriptors from children, so that they do not
+    /// inherit sockets or locks of other tests.
     private static func keepAll() {
         let open = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
         for number in open.compactMap({ Int32($0) }) where number > 2 {
@@ -125,7 +126,8 @@ public final class ChildProcess: Sendable {
         }
     }
 
-    /// No signal blocked or ignored, whatever thread and test it starts from.
+    /// Attributes with no signal blocked or ignored, whatever the thread and
+    /// test.
     private static func plainSignals() -> posix_spawnattr_t {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
@@ -153,7 +155,7 @@ public final class ChildProcess: Sendable {
     }
 }
 
-/// Learns how a child ended, on a thread of its own.
+/// Waits for the end of a child, on a thread of its own.
 private final class Ended: Sendable {
     private let state = Mutex<Int32?>(nil)
 

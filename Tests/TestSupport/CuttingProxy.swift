@@ -9,35 +9,35 @@ import Synchronization
     import Darwin
 #endif
 
-/// A way to a PostgreSQL server that can be cut at any message, on loopback
-/// and plain threads. Clients connect with ``conninfo``.
+/// A proxy to a PostgreSQL server that can cut connections at any message. It
+/// uses loopback and plain threads. Clients connect with ``conninfo``.
 public final class CuttingProxy: Sendable {
-    /// One message of PostgreSQL's protocol, as it comes by.
+    /// One message of PostgreSQL's protocol.
     public struct Message: Sendable {
         public let isToServer: Bool
-        /// Its letter; a connection's first message has none.
+        /// The message's type letter. A connection's first message has none.
         public let type: Character?
-        /// From 1, over all connections, since the rule was set.
+        /// From 1, across all connections, since the rule was set.
         public let number: Int
         public let bytes: [UInt8]
 
-        /// Whether it holds these letters: `COMMIT`.
+        /// Whether it contains this text: `COMMIT`.
         public func says(_ words: String) -> Bool {
             String(decoding: bytes, as: UTF8.self).contains(words)
         }
 
-        /// A request to cancel has a number of its own and no letter.
+        /// A cancel request has a special number and no letter.
         public var isCancelRequest: Bool {
             isToServer && type == nil && bytes.count == 16 && bytes[4...7] == [4, 210, 22, 46]
         }
     }
 
-    /// What becomes of a message, and of its connection.
+    /// What the proxy does with a message and its connection.
     public enum Fate: String, CaseIterable, Sendable {
         case pass, cutBefore, cutDuring, cutAfter
-        /// From this message on nothing passes, and nobody hangs up.
+        /// From this message on nothing passes, and the connection stays open.
         case silence
-        /// Waits for ``release()``, and so does what follows it.
+        /// Holds this message and the following ones until ``release()``.
         case hold
     }
 
@@ -91,7 +91,7 @@ public final class CuttingProxy: Sendable {
         close(listener)
     }
 
-    /// From here on messages are counted anew and treated by this rule.
+    /// Counts messages from 1 again and applies this rule from now on.
     public func obey(_ rule: @escaping Rule) {
         state.withLock {
             $0.rule = rule
@@ -101,7 +101,7 @@ public final class CuttingProxy: Sendable {
         }
     }
 
-    /// Cuts the one message of this number.
+    /// Cuts at the message with this number.
     public func cut(message number: Int, _ fate: Fate) {
         obey { $0.number == number ? fate : .pass }
     }
@@ -113,7 +113,7 @@ public final class CuttingProxy: Sendable {
         _ = await first(of: heldMessages, "a message that the proxy holds")
     }
 
-    /// Lets what is held go on, and hangs up where there was silence.
+    /// Releases held messages, and closes connections that were silent.
     public func release() {
         let silent = gate.withLock {
             gate.broadcast()
@@ -135,7 +135,7 @@ public final class CuttingProxy: Sendable {
             close(client)
             return
         }
-        // Messages go one by one; held together they would wait for each other.
+        // Messages are sent one by one. Nagle's algorithm would delay them.
         var isOn: Int32 = 1
         setsockopt(
             client, Int32(IPPROTO_TCP), TCP_NODELAY, &isOn, socklen_t(MemoryLayout<Int32>.size))
@@ -158,7 +158,7 @@ public final class CuttingProxy: Sendable {
         }
     }
 
-    /// False when the connection is to be cut.
+    /// Returns false if the connection is to be cut.
     private func pass(
         _ type: Character?, _ bytes: [UInt8], _ isToServer: Bool, _ link: Link
     ) -> Bool {
@@ -243,8 +243,8 @@ public final class CuttingProxy: Sendable {
         }
     }
 
-    /// Bytes into messages: a letter, a length, and what it counts; the first
-    /// of a client has no letter.
+    /// Splits bytes into messages: a letter, a length, and the contents. A
+    /// client's first message has no letter.
     private struct MessageReader {
         var isFirst: Bool
         private var bytes: [UInt8] = []

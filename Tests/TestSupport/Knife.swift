@@ -2,13 +2,13 @@
 
 import Synchronization
 
-/// Counts calls and, before or after one of them, kills whoever makes them:
-/// that call and all later ones throw until ``revive()`` stands for a new
-/// process. A class, because all that one process calls shares it.
+/// Counts calls, and kills their process before or after one of them: that call
+/// and all later ones throw until ``revive()`` represents a new process. A
+/// class, because all callers in one process share it.
 public final class Knife: Sendable {
     public enum Side: CaseIterable, Sendable { case before, after }
 
-    /// What every call of a dead process throws.
+    /// The error of every call in a dead process.
     public struct Died: Error {}
 
     /// The call that dies, counted from 0.
@@ -23,24 +23,24 @@ public final class Knife: Sendable {
     private let cut: Cut?
     private let state = Mutex(State())
 
-    /// Nil counts alone.
+    /// Nil for counting only.
     public init(_ cut: Cut?) {
         self.cut = cut
     }
 
     public var calls: Int { state.withLock { $0.calls } }
-    /// How often it has killed: 1 after a story that was cut.
+    /// How often it has killed. 1 after a story with a cut.
     public var fired: Int { state.withLock { $0.fired } }
 
-    /// A new process: calls go through again.
+    /// Represents a new process: calls succeed again.
     public func revive() { state.withLock { $0.isDead = false } }
 
-    /// Throws when the process is dead, also where it caught that itself.
+    /// Throws if the process is dead, even if the process caught that error.
     public func check() throws {
         if state.withLock({ $0.isDead }) { throw Died() }
     }
 
-    /// A call inside of a transaction.
+    /// A call inside a transaction.
     public func inside<Answer>(_ body: () throws -> Answer) throws -> Answer {
         let number = try enter()
         let answer = Result { try body() }
@@ -56,8 +56,8 @@ public final class Knife: Sendable {
         return try answer.get()
     }
 
-    /// Walks a story to its end, however often it dies on the way; `deathsMax`
-    /// is one more than a cut can cause. Answers how many calls were made.
+    /// Runs a story to its end, however often it dies. `deathsMax` is one more
+    /// than a cut can cause. Returns how many calls were made.
     public func walk(deathsMax: Int, _ story: () async throws -> Void) async throws -> Int {
         var deaths = 0
         while true {

@@ -8,7 +8,7 @@ import Foundation
     import Darwin
 #endif
 
-/// Sockets on 127.0.0.1, on ports that the system gives.
+/// Sockets on 127.0.0.1, on ports that the system assigns.
 public enum Loopback {
     /// A listening socket, and its port.
     public static func listen() throws -> (Int32, UInt16) {
@@ -27,7 +27,7 @@ public enum Loopback {
         return (descriptor, UInt16(bigEndian: address.sin_port))
     }
 
-    /// A port that nobody listens on.
+    /// A port without a listener.
     public static func closedPort() throws -> UInt16 {
         let (descriptor, port) = try listen()
         close(descriptor)

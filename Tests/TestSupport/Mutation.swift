@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Random harm done to bytes.
+/// Random changes to bytes.
 public enum Mutation {
-    /// The bytes after one to four small harms; they may come out as they were.
+    /// Returns the bytes after one to four small changes, which may cancel each
+    /// other out.
     public static func of(
         _ bytes: [UInt8], using generator: inout some RandomNumberGenerator
     ) -> [UInt8] {

@@ -2,13 +2,13 @@
 
 import Foundation
 
-/// A folder of a test's own, removed with everything in it when the last
-/// reference is gone.
+/// A test's own folder. It is removed with its contents when the last reference
+/// is released.
 public final class TemporaryFolder: Sendable {
     /// Absolute, without a slash at the end.
     public let path: String
 
-    /// Makes `NAME.XXXXXX` among the system's temporary files.
+    /// Creates `NAME.XXXXXX` in the system's folder for temporary files.
     public init(_ name: String = "shopkeeper") throws {
         let base = FileManager.default.temporaryDirectory.path
         let template = base + (base.hasSuffix("/") ? "" : "/") + name + ".XXXXXX"
@@ -25,7 +25,7 @@ public final class TemporaryFolder: Sendable {
     public func file(_ name: String) -> String { path + "/" + name }
 }
 
-/// A folder of the test's own: keep the answer as long as it is needed.
+/// A test's own folder. Keep the result as long as the folder is needed.
 public func temporaryFolder(_ name: String = "shopkeeper") throws -> TemporaryFolder {
     try TemporaryFolder(name)
 }
@@ -38,7 +38,7 @@ public struct PlaceError: Error, CustomStringConvertible {
     }
 }
 
-/// The folder that holds `Package.swift`.
+/// The folder that contains `Package.swift`.
 public enum PackageRoot {
     public static func path(from file: String = #filePath) throws -> String {
         var folder = URL(fileURLWithPath: file).deletingLastPathComponent()
@@ -51,14 +51,14 @@ public enum PackageRoot {
     }
 }
 
-/// Real files of others, which are not part of the repository: tests that
-/// need them run where `SHOPKEEPER_CORPUS` names their folder.
+/// Real files of others, which are not in the repository. Tests that need them
+/// run only if `SHOPKEEPER_CORPUS` names their folder.
 public enum CorpusLocation {
     public static var folder: String? {
         ProcessInfo.processInfo.environment["SHOPKEEPER_CORPUS"].flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// Paths of the corpus's files whose name ends in `suffix`, sorted; nil
+    /// The paths of the corpus's files whose names end in `suffix`, sorted. Nil
     /// without a corpus.
     public static func files(endingIn suffix: String) -> [String]? {
         guard let folder else { return nil }

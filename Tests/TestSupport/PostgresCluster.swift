@@ -9,19 +9,19 @@ import Synchronization
     import Darwin
 #endif
 
-/// A throw-away PostgreSQL for one run of tests, from Debian's packages: a
-/// temporary directory, a socket in it, no network. It stops and vanishes
-/// when the process that made it ends, however that ends.
+/// A temporary PostgreSQL server for one test run, from Debian's packages: a
+/// temporary directory with a socket, without a network. It stops and is
+/// removed when the process that made it ends, however that ends.
 public final class PostgresCluster: Sendable {
-    /// The run's own, started at first use. Where PostgreSQL is missing this
-    /// fails, and with it the tests: `make test` installs it.
+    /// The server of this run, started at first use. Fails if PostgreSQL is
+    /// missing, and the tests with it. `make test` installs it.
     public static func shared() async throws -> PostgresCluster {
         try await starting.value
     }
 
     private static let starting = Task { try await PostgresCluster() }
 
-    /// What libpq takes, but for the database's name.
+    /// The connection string for libpq, without the database's name.
     public let conninfo: String
     /// The folder with data, log and socket.
     public let folder: String
@@ -30,7 +30,7 @@ public final class PostgresCluster: Sendable {
     /// The socket's own file.
     public var socket: String { folder + "/.s.PGSQL.5432" }
 
-    /// `settings` as `postgresql.conf` has them: `fsync=off`.
+    /// `settings`: in the format of `postgresql.conf`, for example `fsync=off`.
     public init(settings: [String] = []) async throws {
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("postgres-cluster").path
@@ -43,15 +43,15 @@ public final class PostgresCluster: Sendable {
         conninfo = "host=\(folder) user=postgres dbname=postgres"
     }
 
-    /// Its keeper stops the server and removes the folder, in its own time.
+    /// The keeper process stops the server and removes the folder later.
     deinit {
         let keeper = keeper
         keeper.kill(SIGTERM)
         Task { _ = await keeper.outcome() }
     }
 
-    /// Ends the server, with `SIGQUIT` as a crash would, with `SIGINT` in
-    /// order, and has it started again; does not wait until it is.
+    /// Ends the server, with `SIGQUIT` like a crash or with `SIGINT` in order,
+    /// and has it started again. Does not wait until it runs.
     public func restart(_ signal: Int32) throws {
         let text = try String(contentsOfFile: folder + "/data/postmaster.pid", encoding: .utf8)
         guard let first = text.split(separator: "\n").first, let process = pid_t(first) else {

@@ -10,29 +10,30 @@ import Synchronization
     import Darwin
 #endif
 
-/// An HTTP server on loopback that treats every connection as it is told, on
-/// plain threads, one for each.
+/// An HTTP server on loopback that treats each connection as the test
+/// specifies. It uses a plain thread for each.
 public final class ScriptedPeer: Sendable {
     public enum Manner: Sendable {
         /// Reads the request and answers with these bytes.
         case answer(String)
         /// The same, and then reads the next request on the same connection.
         case answerAgain(String)
-        /// Hangs up before reading.
+        /// Closes the connection without reading.
         case hangUp
-        /// Reads the request, then hangs up.
+        /// Reads the request, then closes the connection.
         case readThenHangUp
-        /// Reads the request and says nothing until the client is gone.
+        /// Reads the request and sends nothing until the client has gone.
         case silence
-        /// Reads the request, and answers with these bytes when ``ScriptedPeer/answerNow()``
-        /// says so.
+        /// Reads the request, and answers with these bytes after
+        /// ``ScriptedPeer/answerNow()``.
         case answerWhenTold(String)
-        /// Answers with these bytes and says no more until the client is gone.
+        /// Answers with these bytes, and then sends nothing until the client
+        /// has gone.
         case answerThenSilence(String)
     }
 
     public let port: UInt16
-    /// Each request, head and body, when it has been read.
+    /// Each request, with head and body, after it was read.
     public let heardRequests: AsyncStream<String>
     private let tell: AsyncStream<String>.Continuation
     private let listener: Int32
@@ -44,7 +45,8 @@ public final class ScriptedPeer: Sendable {
     public var requests: [String] { heard.withLock { $0.requests } }
     public var connections: Int { heard.withLock { $0.connections } }
 
-    /// One manner for each connection, in turn; the last for all that come after.
+    /// One manner for each connection, in order. The last one also applies to
+    /// all later connections.
     public init(_ manners: Manner...) throws {
         precondition(!manners.isEmpty, "a peer has manners")
         (listener, port) = try Loopback.listen()
@@ -64,7 +66,7 @@ public final class ScriptedPeer: Sendable {
         }
     }
 
-    /// Lets one connection answer that waits for this.
+    /// Lets one waiting connection answer.
     public func answerNow() { go.signal() }
 
     deinit {
@@ -112,7 +114,7 @@ public final class ScriptedPeer: Sendable {
         while read(connection, &buffer, buffer.count) > 0 {}
     }
 
-    /// A head, and as many bytes of body as it announces.
+    /// Reads a head, and as many bytes of body as it announces.
     private func readRequest(_ connection: Int32) -> Bool {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)

@@ -31,25 +31,26 @@ public struct SeededGenerator: RandomNumberGenerator {
         (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) }
     }
 
-    /// One of `elements`, which must not be empty.
+    /// Returns one of `elements`, which must not be empty.
     public mutating func one<Element>(of elements: some Collection<Element>) -> Element {
         let index = integer(in: 0...(elements.count - 1))
         return elements[elements.index(elements.startIndex, offsetBy: index)]
     }
 
-    /// Up to `count` characters of several scripts, quotes and signs among them, no U+0000.
+    /// Returns up to `count` characters of several scripts, including quotes
+    /// and symbols, without U+0000.
     public mutating func text(upTo count: Int) -> String {
         let letters = Array("aZ09 _-'\"\\$%/{}[]:,\n\t\u{7F}éß€猴🐒\u{0301}\u{FFFD}")
         return String((0..<integer(in: 0...count)).map { _ in one(of: letters) })
     }
 }
 
-/// Seeds that property tests run with: three that never change, and one of
-/// this run. `SHOPKEEPER_SEED=N` runs with N in place of the last.
+/// The seeds of property tests: three constant ones, and one for this run.
+/// `SHOPKEEPER_SEED=N` uses N instead of the last.
 public enum Seeds {
     public static let all: [UInt64] = [1, 2, 3, fresh]
 
-    /// The same for a whole run; printed once.
+    /// The same for a whole run. Printed once.
     public static let fresh: UInt64 = {
         let given = ProcessInfo.processInfo.environment["SHOPKEEPER_SEED"].flatMap(UInt64.init)
         let seed = given ?? UInt64.random(in: 1_000...999_999_999)

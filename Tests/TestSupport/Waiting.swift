@@ -3,12 +3,13 @@
 public import Foundation
 public import Testing
 
-/// Waits until something is so, and returns whether it came to be.
+/// Waits until a condition is true. Returns whether it became true.
 ///
-/// Every wait of a test has this form. It ends when its task is cancelled, as
-/// a suite's time limit does, and when ``Patience/long`` is over. Then the test
-/// fails with a sentence that names what was awaited and what was seen instead,
-/// and its task is cancelled, so that the test's later waits end at once.
+/// Every wait of a test has this form. It ends when its task is cancelled, for
+/// example by a suite's time limit, and when ``Patience/long`` is over. Then
+/// the test fails with a sentence about what was awaited and what was seen
+/// instead, and its task is cancelled, so that the test's later waits end at
+/// once.
 ///
 ///     await until("the store has sold twice", seen: "\(store.sales)") { store.sales == 2 }
 @discardableResult
@@ -23,8 +24,8 @@ public func until(
     return false
 }
 
-/// Whether something comes to be so before `patience` is over and the task is
-/// cancelled. It reports nothing: for tests of what must stay as it is.
+/// Whether a condition becomes true before `patience` is over or the task is
+/// cancelled. It reports no failure: for tests of what must not change.
 public func becomes(
     within patience: Duration = Patience.long, isolation: isolated (any Actor)? = #isolation,
     so isSo: () async throws -> Bool
@@ -39,8 +40,9 @@ public func becomes(
     }
 }
 
-/// The first element of a stream that is wanted; nil when the stream ended
-/// without one, or when the wait was in vain, which fails the test.
+/// Returns the first element of a stream that satisfies the condition. Nil if
+/// the stream ended without one, or if the wait failed, which also fails the
+/// test.
 public func first<Element: Sendable>(
     of stream: AsyncStream<Element>, _ what: String, at place: SourceLocation = .here(),
     where isWanted: @escaping @Sendable (Element) -> Bool = { _ in true }
@@ -66,8 +68,8 @@ public func first<Element: Sendable>(
 }
 
 extension DispatchSemaphore {
-    /// Holds a plain thread until a test lets it go on. It ends as ``until`` does:
-    /// with a sentence that names what was awaited. Returns whether it was let go.
+    /// Blocks a plain thread until a test releases it. It ends like ``until``,
+    /// with a sentence about what was awaited. Returns whether it was released.
     @discardableResult
     public func wait(
         for what: String, within patience: Int = Patience.seconds,
@@ -81,7 +83,7 @@ extension DispatchSemaphore {
 }
 
 extension NSCondition {
-    /// The same, with the lock held, until something is so.
+    /// The same, with the lock held, until a condition is true.
     @discardableResult
     public func wait(
         for what: String, within patience: Int = Patience.seconds,
@@ -99,27 +101,27 @@ extension NSCondition {
     }
 }
 
-/// Lets other tasks go first, so many times.
+/// Yields to other tasks this many times.
 public func giveWay(times: Int) async {
     for _ in 0..<times { await Task.yield() }
 }
 
-/// A pause that is over at once, for ports that wait: it gives way to others
-/// and heeds cancellation.
+/// A pause that ends at once, for ports that sleep. It yields to other tasks
+/// and throws if cancelled.
 @Sendable public func noPause(_ duration: Duration) async throws {
     try Task.checkCancellation()
     await Task.yield()
 }
 
-/// A pause that only cancellation ends.
+/// A pause that ends only when cancelled.
 public func untilCancelled() async {
     let never = AsyncStream<Void> { _ in }
     for await _ in never {}
 }
 
 extension Task where Failure == any Error {
-    /// Its value. A test that is cancelled cancels the task as well, which
-    /// `value` does not.
+    /// The task's value. Cancelling the test also cancels the task, which
+    /// `value` does not do.
     public var joined: Success {
         get async throws {
             try await withTaskCancellationHandler {
@@ -132,7 +134,7 @@ extension Task where Failure == any Error {
 }
 
 extension SourceLocation {
-    /// Where it is written, as a default argument is.
+    /// The source location of the caller, as a default argument.
     public static func here(
         fileID: String = #fileID, filePath: String = #filePath, line: Int = #line,
         column: Int = #column
@@ -141,7 +143,7 @@ extension SourceLocation {
     }
 }
 
-/// Fails the test that waits, and cancels its task.
+/// Fails the waiting test and cancels its task.
 func reportVainWait(
     for what: String, seen: String, since began: ContinuousClock.Instant,
     at place: SourceLocation
@@ -154,8 +156,8 @@ func reportVainWait(
     withUnsafeCurrentTask { $0?.cancel() }
 }
 
-/// Short at first, for most waits are short; then longer, for those who wait
-/// share two cores with what they wait for.
+/// Short at first, because most waits are short. Then longer, because waiting
+/// tests share two cores with what they wait for.
 private func pause(_ turn: Int) async {
     if turn < 32 { return await Task.yield() }
     try? await Task.sleep(for: .milliseconds(min(1 + turn / 100, 10)))
