@@ -156,7 +156,7 @@ def play(arguments, seed, seconds, folder, acts):
 
 def main():
     arguments = parse()
-    # Mounts of our own, which nobody else sees and which end with us.
+    # Private mounts, which no other process sees and which end with this one.
     if may_mount() and "PROOF_MOUNTS" not in os.environ:
         os.environ["PROOF_MOUNTS"] = "own"
         os.execvp("unshare", ["unshare", "-m", sys.executable, "-m", "proof", *sys.argv[1:]])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules about apps built on PurchaseKit: what their observers were told."""
+"""Rules about apps built on PurchaseKit: what their observers received."""
 
 from .facts import grouped
 

@@ -88,7 +88,7 @@ class Cluster:
             self.proxy.drop_all()
 
         def restart_standby():
-            """Commits wait for it meanwhile."""
+            """Commits wait for it during this time."""
             self.standby.kill()
             supervisor.let_be(10, 0.3)
             self.standby.start()

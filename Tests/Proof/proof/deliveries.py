@@ -8,8 +8,8 @@ DELIVERED = range(200, 207)
 
 
 def notifications_are_received(evidence):
-    """A notification that the store believes delivered was received, tells of
-    its own sale, and is the same bytes each time."""
+    """A notification that the store recorded as delivered was received, contains
+    its own sale, and has the same bytes each time."""
     if evidence.received is None:
         return
     came = grouped(evidence.received, "uuid")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A customer's device: buys, asks again, finishes, follows, redeems. It writes
-what it asks before it asks and what it hears before it acts on it."""
+"""A customer's device: buys, asks again, finishes, follows, redeems. It logs
+each request before it sends it, and each answer before it acts on it."""
 
 import base64
 import http.client
@@ -15,8 +15,8 @@ from .ledger import Unspent
 from .signatures import payload
 
 TIMEOUT_SECONDS = 8
-# What a device leaves open before it shops on: whoever asks for more while
-# nobody answers only makes the calm longer.
+# How much a device leaves open before it continues to shop: more requests while
+# no server answers would only make the calm phase longer.
 UNSETTLED_MAX = 30
 UNSPENT_MAX = 30
 # An answer without one of these was cut in its headers.
@@ -101,7 +101,7 @@ class Device:
     # What a device does
 
     def sign_in(self):
-        """Once for a device, unless the store forgets it: false where nobody answers."""
+        """Once for a device, unless the store forgets it. False if no server answers."""
         body = {
             "deviceUUID": self.uuid, "customer": self.world["customer"],
             "bundleId": self.world["bundle"],
@@ -252,7 +252,7 @@ class Device:
 
     def wind_up(self, seconds):
         """In the calm: finishes half, settles and redeems. True when nothing
-        is left to be told, false where nothing got better for so long."""
+        is left to be sent, false if nothing improved for this long."""
         pause = threading.Event()
         left, deadline = self.open_ends, time.monotonic() + seconds
         for number in self.unfinished[::2]:
@@ -274,7 +274,7 @@ class Device:
 
     @property
     def open_ends(self):
-        """What it has yet to be told: settlements, and units spent."""
+        """What it still has to ask for: settlements, and units spent."""
         return len(self.unsettled) + sum(len(unspent.keys) for unspent in self.unspent)
 
     def read_on(self, tries):

@@ -68,7 +68,7 @@ def add_realm(evidence, reader):
 
 
 def add_logs(evidence, sources, trust):
-    """The histories of everybody who took part."""
+    """The histories of all programs that took part."""
     folder = sources.folder
     if sources.has_processor:
         evidence.processor = journal.read(os.path.join(folder, "processor.log"))
@@ -87,7 +87,7 @@ def add_logs(evidence, sources, trust):
 
 
 def add_orders(evidence):
-    """What apps on PurchaseKit were told to buy, under the purchase ids that
+    """What apps on PurchaseKit were ordered to buy, under the purchase ids that
     their devices made."""
     orders = {entry["tag"]: entry for entry in evidence.kits if entry["word"] == "adding"}
     for row in evidence.purchases:

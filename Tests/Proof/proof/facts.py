@@ -68,7 +68,7 @@ class Evidence:
         return [entry for entry in self.heard if entry["verb"] in verbs]
 
     def sold(self):
-        """Acknowledged sales: what a client was told it has."""
+        """Acknowledged sales: what a client received as sold."""
         return [
             entry
             for entry in self.of("purchase")

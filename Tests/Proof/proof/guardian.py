@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who answers what waits for approval, as an operator: yes or no, now and then
-twice, once in a while both ways at the same moment."""
+"""The guardian answers what waits for approval, as an operator: yes or no,
+sometimes twice, and sometimes both ways at the same moment."""
 
 import http.client
 import json

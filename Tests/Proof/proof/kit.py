@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Apps built on the real PurchaseKit (`Tests/ProofDevice`), which are killed
-and started again over the same device folder. Each writes into `kit-N.log` what
-it was told to buy before it is told, and what its observer said."""
+and started again over the same device folder. Into `kit-N.log`
+go each order, before it is sent, and what the app's observer received."""
 
 import json
 import os
@@ -107,7 +107,7 @@ class Kit:
         else:
             self._log.write(
                 word="complaint", text=f"kit {self._number} has open payments: {self._open}")
-        # What was sold and not told yet is told within a moment.
+        # What was sold and not reported yet is reported within a moment.
         time.sleep(0.5)
         self.close()
 

@@ -6,7 +6,7 @@ import threading
 
 
 class Unspent:
-    """A consumable that was bought: who redeems it, and under which keys."""
+    """A consumable that was bought, with the account that redeems it and its keys."""
 
     def __init__(self, number, signed, keys):
         self.number, self.signed = number, signed
@@ -15,7 +15,7 @@ class Unspent:
 
 
 class Merchant:
-    """`orders` tell the ledgers' ports, as the network has them, and their key."""
+    """`orders` contain the ledgers' ports in the network, and their key."""
 
     def __init__(self, orders, random):
         self._fronts, self._key = orders["fronts"], orders["key"]

@@ -63,7 +63,7 @@ class Load:
             heard = device.heard
             device.step()
             if device.heard == heard:
-                # Nobody there: do not turn in a tight circle.
+                # No server there: do not loop without a pause.
                 pause.wait(0.02)
             elif device.heard - told >= 10:
                 told = device.heard

@@ -237,7 +237,7 @@ class DatabaseProxy:
                     loses_answers.set()
                 server.sendall(data)
                 if mischief:
-                    # Until the server has answered, and nobody hears it.
+                    # Until the server has answered, and the answer is lost.
                     back.join(LOOK_SECONDS)
                     return
         except OSError:

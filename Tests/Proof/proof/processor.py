@@ -35,7 +35,7 @@ SLOW_SECONDS = 0.25
 
 
 class Book:
-    """What was charged and given back, as the log tells it."""
+    """What was charged and given back, from the log."""
 
     def __init__(self, path):
         self._lock = threading.Lock()

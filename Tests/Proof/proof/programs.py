@@ -26,7 +26,7 @@ def bound(arguments):
     return [setpriv, "--pdeathsig", "KILL", *arguments] if setpriv else arguments
 
 
-#: Starts children: one thread that lasts as long as the program, whoever asks.
+#: Starts all children: one thread that lasts as long as the program.
 NURSERY = ThreadPoolExecutor(max_workers=1, thread_name_prefix="nursery")
 
 

@@ -36,7 +36,7 @@ def purchases_exist_once(evidence):
 
 
 def acknowledged_purchases_are_there(evidence):
-    """What a client was told of a purchase is what the database holds."""
+    """What a client received about a purchase is what the database contains."""
     purchases = grouped(evidence.purchases, "customer_id", "purchase_id")
     transactions = grouped(evidence.transactions, "transaction_id")
     for entry in evidence.of("purchase"):
@@ -147,7 +147,7 @@ def charges_and_transactions_pair(evidence):
 
 
 def finishes_stay(evidence):
-    """What a client was told is finished never comes back as unfinished."""
+    """What a client received as finished never comes back as unfinished."""
     finished = {}
     for entry in evidence.of("finish"):
         if entry["status"] == 200:
@@ -194,7 +194,7 @@ def commits_have_their_own_revision(evidence):
 
 
 def followers_miss_nothing(evidence):
-    """A device that read on from its last revision has heard of every transaction,
+    """A device that read on from its last revision has received every transaction,
     as it is now."""
     owned = grouped(evidence.transactions, "customer_id", "bundle_id")
     for (customer, bundle, device), entries in grouped(
@@ -212,7 +212,7 @@ def followers_miss_nothing(evidence):
 
 
 def everything_asked_was_answered(evidence):
-    """Once all is calm, nobody is left without an answer, and nothing half done."""
+    """In the calm phase, no request is left without an answer, and nothing half done."""
     answered = {
         (entry["customer"], entry["purchase"])
         for entry in evidence.of("purchase")
@@ -229,8 +229,8 @@ def everything_asked_was_answered(evidence):
 
 
 def other_contents_are_refused(evidence):
-    """A purchase id that comes with other contents is a conflict, always. Who is
-    sent to sign in again (401) has not had the contents looked at."""
+    """A purchase id that comes with other contents is a conflict, always. An
+    answer 401, to sign in again, comes before the contents are checked."""
     for entry in evidence.of("other contents"):
         if entry["status"] == 401:
             continue

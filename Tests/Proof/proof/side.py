@@ -73,7 +73,7 @@ class Side:
         outcome = self._under_a_kill(path, method)
         self._check(act, before, outcome)
         if outcome is None:
-            # Asked again once nobody is killed.
+            # Asked again once no server is killed any more.
             self._check(act, before, self._ask(path, method))
 
     def _check(self, act, before, outcome):
@@ -92,7 +92,7 @@ class Side:
 
     def _under_a_kill(self, path, method, body=None):
         """What a deed answers, or nothing where it was cut short; half the time
-        its server is killed meanwhile."""
+        its server is killed during this time."""
         server = self._random.choice(self._stage.servers)
         outcome = []
 
@@ -160,7 +160,7 @@ class Side:
         return numbers
 
     def _listed(self):
-        """The numbers that a device of the customer is told, from the beginning."""
+        """The numbers that a device of the customer receives, from the beginning."""
         device = self._device()
         if device is None:
             return None

@@ -27,7 +27,7 @@ from .worlds import (
     BUNDLE_ID, CATALOGUE, MARKET, OTHER_BUNDLE_ID, SECOND, Worlds, catalogue, products,
 )
 
-# However slow the machine: who gets nowhere says so earlier.
+# However slow the machine: a program without progress reports it earlier.
 CALM_SECONDS = 600
 # How long errands may take to be done in the calm: in a long round longer than
 # the lease of a server that was killed.
@@ -330,7 +330,7 @@ class Stage:
             self.cluster.keep(self.folder)
 
     def halt(self):
-        """Ends whoever asks the store or writes to it; its databases stay."""
+        """Ends all programs that call the store or write to it; its databases stay."""
         for kit in self.kits:
             kit.close()
         if self.load:

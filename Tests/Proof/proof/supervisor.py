@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who disturbs: kills servers, breaks connections, fills disks, as a seed says."""
+"""The disturber: kills servers, breaks connections, fills disks, by a seed."""
 
 import contextlib
 import json
@@ -95,7 +95,7 @@ class Supervisor:
         return acts
 
     def disturb(self):
-        """One disturbance, once the devices have heard some more; every third
+        """One disturbance, once the devices have received some more answers; every third
         time another one at the same moment."""
         self.let_be(self.random.randint(5, 60), 1.5)
         self.revive()
@@ -147,7 +147,7 @@ class Supervisor:
             self.done["database started again"] += count
 
     def let_be(self, answers, seconds):
-        """Waits until so many more answers were heard, for so long at most."""
+        """Waits until this many more answers were received, for at most this long."""
         target = heard(self.stage.load.lines) + answers
         self.stage.load.wait_until(lambda lines: heard(lines) >= target, seconds)
 
@@ -264,7 +264,7 @@ class Supervisor:
         self.stage.processor.kill()
 
     def fill_disk(self):
-        """The disk is full for a while; sometimes the server is killed meanwhile."""
+        """The disk is full for a while; sometimes the server is killed at that time."""
         dies = self.random.randrange(3) == 0
         self.stage.disk.fill()
         self.let_be(10, 0.7)
@@ -290,7 +290,7 @@ class Supervisor:
 
 
 def heard(lines):
-    """How many answers the load has told of."""
+    """How many answers the load has reported."""
     for line in reversed(lines):
         fact = json.loads(line)
         if fact["word"] == "heard":
