@@ -125,7 +125,7 @@ struct CatalogueCommit: Sendable {
         let row = try writing.first(Statement.Catalogues.settings, [.text(bundleID.value)])
         let before = try row?.optionalText("settings").map(SandboxSettings.init(stored:))
         guard timeRate != (before?.timeRate ?? .real) else { return }
-        let clock = try Realm.holdClock(writing)
+        let clock = try Realm.clock(writing)
         try Realm.setClock(
             from: clock, to: clock.running(atRate: timeRate.speed, wall: house.wall), house)
     }

@@ -45,7 +45,7 @@ extension Realm {
             // This is the first statement, so that changes of the same rows
             // wait here.
             case .catalogue: try writing.execute(Statement.Catalogues.bumpRevision, [])
-            case .clock: _ = try Self.holdClock(writing)
+            case .clock: try writing.execute(Statement.Realms.holdClock, [])
             case .rows: break
             }
             return try body(HouseLine(writing: writing, wall: wall, who: who))

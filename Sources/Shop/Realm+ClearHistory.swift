@@ -86,7 +86,7 @@ extension Statement {
                 (SELECT count(*) FROM errands e WHERE e.customer_id = $1 AND e.lane = $2)
                     + (SELECT count(*) FROM purchases u WHERE u.customer_id = $1
                         AND (u.state = 'authorising' OR u.void_owed_at IS NOT NULL)) AS charges
-            FROM realm r
+            FROM \(Realms.withClock)
             """)
 
         static let mark = Statement(

@@ -11,7 +11,7 @@ extension Realm {
 
     /// Returns the realm's commercial time.
     public func clock() async throws -> ClockDescription {
-        described(try await readHouse { try Self.clock($0) })
+        described(try await readHouse { try Self.clock($0) }, try await jump())
     }
 
     /// Moves a sandbox's clock or changes its speed. Returns when the work that
@@ -42,42 +42,56 @@ extension Realm {
             // work.
             ports.log(.error, "due work was not done", context, ["fault": "\(error)"])
         }
-        let described = described(moved)
+        let described = described(moved, try await jump())
         ports.log(.info, "clock moved", context, ["now": described.now.description])
         return described
     }
 
-    /// Reads the clock and locks it against other changes.
-    static func holdClock(_ writing: any Writing) throws -> RealmClock {
-        guard let row = try writing.first(Statement.Realms.holdClock) else {
-            throw StorageFault(.malformedRow, "the realm has no row")
-        }
-        return try ClockRow(row, hasLastEvent: false).clock
-    }
-
-    /// Changes the clock, behind its lock, and writes the audit entry.
+    /// Writes the new clock, and the jump that its move begins. The realm's row is
+    /// locked. The audit has both values.
     static func setClock(
         from before: RealmClock, to clock: RealmClock, _ house: HouseLine
     ) throws {
         try house.writing.execute(
             Statement.Realms.setClock,
-            [
-                .integer(clock.aheadMilliseconds), .optional(clock.standsAt),
-                .integer(clock.rate), .integer(clock.since.milliseconds),
-            ])
+            RealmSchema.clocks.row([
+                "clock_id": .integer(0), "clock_ahead": .integer(clock.aheadMilliseconds),
+                "clock_stands_at": .optional(clock.standsAt), "clock_rate": .integer(clock.rate),
+                "clock_since": .integer(clock.since.milliseconds),
+            ]))
+        try ClockJump.note(
+            from: before.now(wall: house.wall), to: clock.now(wall: house.wall), house.writing)
         try house.audit(
             "clock.move", "clock", before: before.words(wall: house.wall),
             after: clock.words(wall: house.wall))
     }
 
-    private func described(_ clock: RealmClock) -> ClockDescription {
+    /// The jump that has come least far in any cluster that answers.
+    private func jump() async throws -> JumpDescription? {
+        var last: ClockJump?
+        for storage in clusters.all {
+            do {
+                guard let jump = try await storage.read({ try ClockJump.current($0) }) else {
+                    continue
+                }
+                if last.map({ jump.reached < $0.reached }) ?? true { last = jump }
+            } catch let fault as StorageFault where Self.isAway(fault) && !clusters.isOne {
+                continue
+            }
+        }
+        return last.map { JumpDescription(target: $0.target, reached: $0.reached) }
+    }
+
+    private func described(
+        _ clock: RealmClock, _ jump: JumpDescription?
+    ) -> ClockDescription {
         let wall = ports.wall.now
         let now = clock.now(wall: wall)
         let isStanding = clock.standsAt != nil
         return ClockDescription(
             now: now, isStanding: isStanding,
             offsetMilliseconds: isStanding ? nil : now.milliseconds(since: wall),
-            rate: clock.rate == 1 ? nil : clock.rate)
+            rate: clock.rate == 1 ? nil : clock.rate, jump: jump)
     }
 
     private static func move(

@@ -87,7 +87,7 @@ extension Statement {
             """
 
         static let now = Statement(
-            "customers.now", [.integer], "SELECT \(lineColumns) FROM realm r")
+            "customers.now", [.integer], "SELECT \(lineColumns) FROM \(Realms.withClock)")
 
         static let all = [
             line, insert, change, setPassword, renewPassword, someHash, claimName, byID, byName,

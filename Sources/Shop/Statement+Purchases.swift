@@ -20,7 +20,7 @@ extension Statement {
                     AND q.purchase_id = $5) AS replaced_state,
                 s.expires_at AS session_expires_at, s.ended_at AS session_ended_at,
                 \(columns)
-            FROM realm r
+            FROM \(Realms.withClock)
             LEFT JOIN purchases p
                 ON p.customer_id = $1 AND p.bundle_id = $2 AND p.purchase_id = $3
             LEFT JOIN sessions s ON s.customer_id = $1 AND s.token_hash = $6
@@ -182,7 +182,7 @@ extension Statement {
             SELECT \(columns), \(Realms.clockColumns),
                 (SELECT l.changed_at FROM transactions l WHERE l.customer_id = t.customer_id
                     ORDER BY l.revision DESC LIMIT 1) AS last_event
-            FROM transactions t CROSS JOIN realm r WHERE t.transaction_id = $1
+            FROM transactions t CROSS JOIN \(Realms.withClock) WHERE t.transaction_id = $1
             """)
 
         /// The transactions that are new or changed after a revision and one of

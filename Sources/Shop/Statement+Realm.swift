@@ -37,30 +37,51 @@ extension Statement {
             "realm.insert", into: RealmSchema.realm,
             "ON CONFLICT (singleton) DO NOTHING RETURNING id")
 
-        /// The columns of ``ClockRow``, from the realm's row `r`.
+        /// The realm's row `r` and its clock `k`.
+        static let withClock = "realm r JOIN clocks k ON k.clock_id = 0"
+
+        /// The columns of ``ClockRow``, from ``withClock``.
         static let clockColumns = """
-            r.clock_ahead, r.clock_stands_at, r.clock_rate, r.clock_since, r.catalogue_revision
+            k.clock_ahead, k.clock_stands_at, k.clock_rate, k.clock_since, r.catalogue_revision
             """
 
         static let clock = Statement(
-            "realm.clock", [], "SELECT \(clockColumns) FROM realm r")
+            "realm.clock", [], "SELECT \(clockColumns) FROM \(withClock)")
 
-        /// Locks the clock for a change that depends on its present value.
+        static let insertClock = Statement.insert(
+            "realm.insertClock", into: RealmSchema.clocks, "ON CONFLICT (clock_id) DO NOTHING")
+
+        /// Locks the clock for a change that depends on its present value: with the
+        /// realm's row, which each change of house rows locks first.
         static let holdClock = Statement(
             "realm.holdClock", [],
+            "UPDATE realm SET house_revision = house_revision + 1 RETURNING house_revision")
+
+        static let setClock = Statement.put("realm.setClock", into: RealmSchema.clocks)
+
+        static let jump = Statement.one("realm.jump", of: RealmSchema.jumps)
+
+        static let putJump = Statement.put("realm.putJump", into: RealmSchema.jumps)
+
+        /// While the jump has the same target.
+        static let setReached = Statement(
+            "realm.setReached", [.integer, .integer, .integer],
             """
-            UPDATE realm SET clock_ahead = clock_ahead
-            RETURNING clock_ahead, clock_stands_at, clock_rate, clock_since, catalogue_revision
+            UPDATE jumps SET reached = $3
+            WHERE clock_id = $1 AND target = $2 AND reached < $3
             """)
 
-        static let setClock = Statement(
-            "realm.setClock", [.integer, .integer, .integer, .integer],
-            """
-            UPDATE realm SET clock_ahead = $1, clock_stands_at = $2, clock_rate = $3,
-                clock_since = $4, house_revision = house_revision + 1
-            """)
+        static let removeJump = Statement.remove("realm.removeJump", from: RealmSchema.jumps)
 
-        static let all = [open, insert, clock, holdClock, setClock]
+        /// Of a jump that is done, unless another has begun.
+        static let endJump = Statement(
+            "realm.endJump", [.integer, .integer],
+            "DELETE FROM jumps WHERE clock_id = $1 AND target = $2")
+
+        static let all = [
+            open, insert, clock, insertClock, holdClock, setClock, jump, putJump, setReached,
+            removeJump, endJump,
+        ]
     }
 
     enum ServerKeys {

@@ -32,7 +32,7 @@ import Testing
     @Test func `a stored clock beyond all dates is a fault, not a crash`() async throws {
         let world = try await TestWorld.open()
         let strange = Statement(
-            "test.strange", [.integer], "UPDATE realm SET clock_ahead = $1")
+            "test.strange", [.integer], "UPDATE clocks SET clock_ahead = $1")
         try await world.realm.storage.write { try $0.execute(strange, [.integer(.max)]) }
 
         await #expect(throws: StorageFault.self) { try await world.signIn() }

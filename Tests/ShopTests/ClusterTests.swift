@@ -223,7 +223,9 @@ import Testing
         try await put(1290, world)
         let before = try await revisions(world)
 
-        let late = try await world.realm.clusters[1].writeOrLeave { try old.write($0) }
+        let late = try await world.realm.clusters[1].writeOrLeave {
+            try old.write($0, wall: TestWall.start)
+        }
 
         guard case .leave = late else {
             Issue.record("an older copy was written")
@@ -257,7 +259,7 @@ import Testing
 
         let fault = await Self.fault {
             try await Realm.bringHouse(
-                from: world.realm.home, to: world.realm.clusters[1])
+                from: world.realm.home, to: world.realm.clusters[1], at: TestWall.start)
         }
 
         #expect(fault?.code == .otherClusters)

@@ -233,6 +233,129 @@ import Testing
         #expect(world.logged.count("due work failed") == 0)
     }
 
+    /// Ends its process at a month: what comes after it fails.
+    private struct Dying: DueWorkHandler, DueWorkCommit {
+        let inner: Recurring
+        let month: Int64
+        var kind: String { inner.kind }
+        var longestMilliseconds: Int64 { .max }
+
+        func prepare(_ work: DueWork, in realm: Realm) async throws -> any DueWorkCommit { self }
+
+        func write(_ work: DueWork, _ line: CustomerLine) throws {
+            let last = TestWall.start.adding(milliseconds: month * DueWorkOrderTests.month)
+            guard work.dueAt < last else { throw StorageFault(.unavailable, "it died") }
+            try inner.write(work, line)
+        }
+    }
+
+    @Test func `a jump whose process dies is visible, and finished by the next`() async throws {
+        let diary = Diary()
+        let places = TestPlaces()
+        let renewal = Recurring(kind: "renewal", months: 1, diary: diary)
+        let first = try await TestWorld.open(
+            places: places, dueWork: [Dying(inner: renewal, month: 7)])
+        let customer = try #require(try await customers(1, first).first)
+        try await owe("renewal", inMonth: 1, customer, first)
+        let start = try await first.realm.clock().now
+
+        try await self.jump(months: 12, first)
+        let halfway = try await first.realm.clock()
+        await first.store.close()
+        let second = try await TestWorld.open(
+            places: places, randomness: 3, dueWork: [renewal])
+        let left = try await second.realm.clock().jump
+        try await second.realm.workOnce()
+
+        let target = start.adding(milliseconds: 12 * Self.month)
+        let month7 = TestWall.start.adding(milliseconds: 7 * Self.month)
+        #expect(halfway.now >= target)
+        #expect(halfway.jump == JumpDescription(target: target, reached: month7))
+        #expect(left == halfway.jump)
+        #expect(diary.months(of: customer) == Array(1...12))
+        #expect(try await second.realm.clock().jump == nil)
+    }
+
+    /// While the first renewal of the jump is worked off, another customer buys.
+    private struct Shopping: DueWorkHandler {
+        let inner: Recurring
+        let shop: @Sendable () async throws -> Void
+        var kind: String { inner.kind }
+        var longestMilliseconds: Int64 { .max }
+
+        func prepare(_ work: DueWork, in realm: Realm) async throws -> any DueWorkCommit {
+            try await shop()
+            return inner
+        }
+    }
+
+    @Test func `a purchase during a jump is dated at its target, after the customer's own work`()
+        async throws
+    {
+        let diary = Diary()
+        let world = Mutex<TestWorld?>(nil)
+        let bought = Mutex<(answer: PurchaseResponse, months: [Int64], jump: JumpDescription?)?>(
+            nil)
+        let buyer = Mutex<CustomerID?>(nil)
+        let inner = Recurring(kind: "slow", months: 0, diary: diary)
+        let opened = try await TestWorld.open(
+            dueWork: [
+                Recurring(kind: "renewal", months: 1, diary: diary),
+                Shopping(inner: inner) {
+                    guard let world = world.withLock({ $0 }), let id = buyer.withLock({ $0 }),
+                        bought.withLock({ $0 == nil })
+                    else { return }
+                    let answer = try await world.buy("credits.5", purchaseID(1))
+                    let jump = try await world.realm.clock().jump
+                    bought.withLock { $0 = (answer, diary.months(of: id), jump) }
+                },
+            ])
+        world.withLock { $0 = opened }
+        let customer = try await opened.session().customer
+        buyer.withLock { $0 = customer }
+        let other = try #require(try await customers(1, opened).first)
+        try await owe("slow", inMonth: 1, other, opened)
+        try await owe("renewal", inMonth: 2, customer, opened)
+
+        try await jump(months: 12, opened)
+
+        let seen = try #require(bought.withLock { $0 })
+        let sold = try #require(
+            try await opened.realm.listTransactions().transactions.first)
+        #expect(seen.months == Array(2...12))
+        #expect(seen.jump != nil)
+        #expect(sold.payload.purchaseDate == seen.jump?.target)
+        #expect(try await opened.realm.clock().jump == nil)
+        #expect(diary.months(of: customer) == Array(2...12))
+    }
+
+    @Test func `a clock that goes back ends a jump, and one that goes on continues it`()
+        async throws
+    {
+        let start = Timestamp(milliseconds: 1_000_000)
+        let world = try await TestWorld.open()
+        func note(_ from: Int64, _ to: Int64) async throws -> ClockJump? {
+            try await world.realm.home.write { writing in
+                try ClockJump.note(
+                    from: start.adding(milliseconds: from), to: start.adding(milliseconds: to),
+                    writing)
+                return try ClockJump.current(writing)
+            }
+        }
+        func jump(_ reached: Int64, _ target: Int64) -> ClockJump {
+            ClockJump(
+                target: start.adding(milliseconds: target),
+                reached: start.adding(milliseconds: reached))
+        }
+
+        #expect(try await note(0, 10) == jump(0, 10))
+        #expect(try await note(10, 30) == jump(0, 30))
+        #expect(try await note(30, 5) == jump(0, 5))
+        #expect(try await note(5, 0) == nil)
+        #expect(try await note(0, 0) == nil)
+        #expect(try await note(-5, 3) == jump(-5, 3))
+    }
+
     @Test func `work that fails holds up its own customer, and nobody else`() async throws {
         let diary = Diary()
         let places = TestPlaces()

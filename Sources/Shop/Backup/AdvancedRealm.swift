@@ -55,13 +55,14 @@ struct AdvancedRealm {
     }
 
     /// Gives all databases one new generation that none has had.
-    func goOn(_ start: FreshStart) async throws -> NamesMended {
+    func goOn(_ start: FreshStart, at wall: Timestamp) async throws -> NamesMended {
         var last = try await State(home)
         for other in others {
             // If a cluster missed a reset, this applies it, so that the deleted
             // rows do not come back.
             if try await State(other.storage).house < last.house {
-                try await Realm.bringHouse(from: home, to: other.storage)
+                try await Realm.bringHouse(
+                    from: home, to: other.storage, at: wall)
             }
         }
         for other in others { last = last.later(try await State(other.storage)) }

@@ -70,7 +70,9 @@ public enum StoreAdvance {
         }
         var names = NamesMended()
         for row in rows {
-            names += try await AdvancedRealm.with(row, places, wall) { try await $0.goOn(start) }
+            names += try await AdvancedRealm.with(row, places, wall) {
+                try await $0.goOn(start, at: wall)
+            }
         }
         let first = try await registry.write { writing in
             let first = try StoreRestore.raise(writing, [:], start)

@@ -92,6 +92,7 @@ enum Founding {
             try writing.execute(
                 Statement.Clustering.found,
                 row.born(generation: 0, house: -1, buckets: buckets.description, mark: mark))
+            try writing.execute(Statement.Realms.insertClock, RealmClock.bornRow)
         }
         guard !isFounded else { return }
         try await home.write { writing in
@@ -109,12 +110,19 @@ extension RealmRow {
             "singleton": .integer(1), "id": .text(id), "name": .text(name),
             "environment": .text(environment), "seed": .optional(seed),
             "generation": .integer(generation), "reset_generation": .integer(0),
-            "clock_ahead": .integer(0), "clock_rate": .integer(1), "clock_since": .integer(0),
             "catalogue_revision": .integer(0), "house_revision": .integer(house),
             "audit_count": .integer(0), "buckets": .optional(buckets),
             "cluster": .optional(mark),
         ])
     }
+}
+
+extension RealmClock {
+    /// The row of the clock that a new realm has.
+    static let bornRow = RealmSchema.clocks.row([
+        "clock_id": .integer(0), "clock_ahead": .integer(0), "clock_rate": .integer(1),
+        "clock_since": .integer(0),
+    ])
 }
 
 extension StorageFault.Code {

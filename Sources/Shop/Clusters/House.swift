@@ -31,7 +31,7 @@ struct House: Sendable {
     /// Replaces an older copy. If the home was reset since, the same commit
     /// deletes what happened to this cluster's customers. Leaves a cluster that
     /// already has this state or a later one.
-    func write(_ writing: any Writing) throws -> Ending<Void> {
+    func write(_ writing: any Writing, wall: Timestamp) throws -> Ending<Void> {
         guard let now = try writing.first(Statement.Houses.state) else {
             throw StorageFault(.malformedRow, "the realm has no row")
         }
@@ -44,10 +44,13 @@ struct House: Sendable {
             try writing.first(
                 Statement.Houses.set, [.integer(revision)] + realm) != nil
         else { return .leave(()) }
+        let clock = try Realm.clock(writing)
         for (table, rows) in zip(HouseCopy.all, rows) { try table.put(rows, writing) }
         for (table, rows) in zip(HouseCopy.all, rows).reversed() {
             try table.removeOthers(than: rows, writing)
         }
+        try ClockJump.note(
+            from: clock.now(wall: wall), to: try Realm.clock(writing).now(wall: wall), writing)
         return .commit(())
     }
 }
@@ -105,8 +108,7 @@ struct HouseCopy: Sendable {
 
     /// The copied columns of the realm's row, in the order of `Houses.set`.
     static let realmColumns = [
-        "clock_ahead", "clock_stands_at", "clock_rate", "clock_since", "catalogue_revision",
-        "generation",
+        "catalogue_revision", "generation",
     ]
 }
 
@@ -116,9 +118,7 @@ extension Statement {
         static let realm = Statement(
             "house.realm", [],
             """
-            SELECT house_revision, clock_ahead, clock_stands_at, clock_rate, clock_since,
-                catalogue_revision, generation, reset_generation
-            FROM realm
+            SELECT house_revision, catalogue_revision, generation, reset_generation FROM realm
             """)
 
         static let state = Statement(
@@ -126,11 +126,9 @@ extension Statement {
 
         /// Returns a row if the written state is newer.
         static let set = Statement(
-            "house.set",
-            [.integer, .integer, .integer, .integer, .integer, .integer, .integer],
+            "house.set", [.integer, .integer, .integer],
             """
-            UPDATE realm SET house_revision = $1, clock_ahead = $2, clock_stands_at = $3,
-                clock_rate = $4, clock_since = $5, catalogue_revision = $6, generation = $7
+            UPDATE realm SET house_revision = $1, catalogue_revision = $2, generation = $3
             WHERE house_revision < $1 RETURNING generation
             """)
 

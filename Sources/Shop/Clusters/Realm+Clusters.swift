@@ -67,6 +67,7 @@ extension Realm {
                         Statement.Realms.insert,
                         row.born(generation: 1, house: 0, buckets: Founding.text(map))) != nil
                 else { return }
+                try writing.execute(Statement.Realms.insertClock, RealmClock.bornRow)
                 try Founding.write(map, marks: marks, writing)
             }
         }
@@ -87,7 +88,7 @@ extension Realm {
         do {
             let wall = ports.wall.now
             try await Founding.prove(mark, place.buckets, of: row, in: far, home: home, at: wall)
-            try await bringHouse(from: home, to: far)
+            try await bringHouse(from: home, to: far, at: wall)
             if ports.places.isOneProcess { try await releaseLeft(in: far) }
             return far
         } catch {

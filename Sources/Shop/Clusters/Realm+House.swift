@@ -19,7 +19,7 @@ extension Realm {
     }
 
     private func bringHouseQuietly(to cluster: FarCluster) async {
-        do { try await Self.bringHouse(from: home, to: cluster) } catch {
+        do { try await Self.bringHouse(from: home, to: cluster, at: ports.wall.now) } catch {
             ports.log(
                 .warning, "a change is on its way to a cluster that cannot take it now", nil,
                 ["realm": description.id, "cluster": cluster.name, "fault": "\(error)"])
@@ -27,7 +27,9 @@ extension Realm {
     }
 
     /// If nothing has changed, only two revisions are read.
-    static func bringHouse(from home: any Storage, to far: any Storage) async throws {
+    static func bringHouse(
+        from home: any Storage, to far: any Storage, at wall: Timestamp
+    ) async throws {
         let there = try await houseRevision(far)
         let here = try await houseRevision(home)
         guard there <= here else {
@@ -38,7 +40,7 @@ extension Realm {
         }
         if there == here { return }
         let house = try await home.read { try House($0) }
-        _ = try await far.writeOrLeave { try house.write($0) }
+        _ = try await far.writeOrLeave { try house.write($0, wall: wall) }
     }
 
     private static func houseRevision(_ storage: any Storage) async throws -> Int64 {

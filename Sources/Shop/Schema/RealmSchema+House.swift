@@ -6,28 +6,41 @@ import Storage
 
 /// The realm itself, and what is administered.
 extension RealmSchema {
-    /// From the wall clock's instant `clock_since` on, the clock runs at
-    /// `clock_rate` times the wall clock's speed. Each change of house rows
-    /// raises `house_revision`. `reset_generation` is the generation that the
-    /// last reset made; a cluster with an older one deletes what happened to
-    /// its customers. `buckets` is what this database has of its realm; null
-    /// for everything. `cluster` is the mark that the home gave another cluster
-    /// when it was founded.
+    /// Each change of house rows raises `house_revision`.
+    /// `reset_generation` is the generation that the last reset made: what a cluster
+    /// has of an older one goes. `buckets` is what this database has of its realm;
+    /// null: everything. `cluster` is the mark that the home gave another cluster
+    /// when that was founded.
     static let realm = Table(
         "realm", key: ["singleton"],
         [
             "singleton": .singleton, "id": .realmID, "name": .realmName,
             "environment": .environment, "seed": .seed.optional, "generation": .generation,
             "reset_generation": .count,
-            "clock_ahead": .integer(
-                -RealmClock.latest.milliseconds...RealmClock.latest.milliseconds),
-            "clock_stands_at": .integer(
-                Realm.clockEarliest.milliseconds...Realm.clockLatest.milliseconds
-            ).optional,
-            "clock_rate": .integer(RealmClock.rates), "clock_since": .time,
             "catalogue_revision": .count, "house_revision": .count, "audit_count": .count,
             "buckets": .nothing(.text), "cluster": .nothing(.text),
         ], constraints: Table.oneRow, rowsMax: 1)
+
+    /// The realm's clock has the id 0. From the wall's instant `clock_since` on it runs
+    /// at `clock_rate` times the wall's speed.
+    static let clocks = Table(
+        "clocks", key: ["clock_id"],
+        [
+            "clock_id": .integer(0...0),
+            "clock_ahead": .integer(
+                -RealmClock.latest.milliseconds...RealmClock.latest.milliseconds),
+            "clock_stands_at": clockTime.optional, "clock_rate": .integer(RealmClock.rates),
+            "clock_since": .time,
+        ], rowsMax: 1)
+
+    /// A jump of a clock whose due work this database has still to do: all that was
+    /// due before `reached` is done, and `target` is where the jump ends.
+    static let jumps = Table(
+        "jumps", key: ["clock_id"],
+        ["clock_id": .integer(0...0), "target": clockTime, "reached": clockTime], rowsMax: 1)
+
+    private static let clockTime = ValueRule.integer(
+        Realm.clockEarliest.milliseconds...Realm.clockLatest.milliseconds)
 
     static let apps = Table(
         "apps", key: ["bundle_id"],

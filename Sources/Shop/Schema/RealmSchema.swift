@@ -11,7 +11,8 @@ enum RealmSchema {
 
     /// Every table. A table comes after those that it refers to.
     static let tables: [RealmTable] = [
-        .kept(realm), .copied(apps, without: ["shared_secret"]), .copied(products),
+        .kept(realm), .copied(clocks), .cleared(jumps), .copied(apps, without: ["shared_secret"]),
+        .copied(products),
         .copied(appVersions), .copied(subscriptionGroups), .kept(catalogueFiles),
         .kept(catalogueImages), .kept(serverKeys), .kept(audit), .kept(numberMarks),
         .kept(clusters), .kept(customers), .kept(signInNames), .kept(arrivals),

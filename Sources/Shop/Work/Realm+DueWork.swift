@@ -32,6 +32,8 @@ extension Realm {
         var failed: Set<CustomerID> = []
         while true {
             let page = try await heads(beyond: cursor, in: index)
+            // Without a cursor nothing was passed over: the page is the first that is left.
+            if cursor == DueWork.firstCursor { try await note(page, in: index) }
             guard let last = page.works.last else { return (count, page.next) }
             let wanted = page.works.filter { isKnown($0) && !failed.contains($0.customer) }
             let round = try await work(off: wanted, in: index)
@@ -40,6 +42,17 @@ extension Realm {
             // What was done, here or by another worker, may have made more work
             // of the same customers due.
             if !round.hasMoved { cursor = last.cursor }
+        }
+    }
+
+    /// Writes down how far a jump has come, or that it is done.
+    private func note(_ page: DuePage, in index: Int) async throws {
+        guard let jump = page.jump else { return }
+        if let left = page.works.first?.dueAt {
+            guard left > jump.reached else { return }
+            try await clusters[index].write { try jump.advance(to: left, $0) }
+        } else if page.now >= jump.target {
+            try await clusters[index].write { try jump.end($0) }
         }
     }
 
@@ -73,7 +86,7 @@ extension Realm {
     /// time until the first one that is not due yet.
     private func heads(
         beyond cursor: [SQLValue], in index: Int
-    ) async throws -> (works: [DueWork], next: Duration?) {
+    ) async throws -> DuePage {
         let wall = ports.wall.now
         return try await clusters[index].read { reading in
             let clock = try Self.clock(reading)
@@ -84,10 +97,10 @@ extension Realm {
                 [instant] + cursor + [.integer(Int64(DueWork.customersMax))])
             let next = try reading.first(Statement.DueWorks.next, [instant])
                 .map { Timestamp(milliseconds: try $0.integer("due_at")) }
-            return (
-                try rows.map(DueWork.init),
-                next.map { .milliseconds(clock.wallMilliseconds(from: now, to: $0)) }
-            )
+            return DuePage(
+                works: try rows.map(DueWork.init),
+                next: next.map { .milliseconds(clock.wallMilliseconds(from: now, to: $0)) },
+                now: now, jump: try ClockJump.current(reading))
         }
     }
 
@@ -183,4 +196,14 @@ private struct DueWorkRound {
         whole.doneElsewhere += part.doneElsewhere
         whole.failed += part.failed
     }
+}
+
+/// What is due first in one database.
+private struct DuePage: Sendable {
+    /// The first due piece of each of the earliest customers.
+    let works: [DueWork]
+    /// The time until the first piece that is not due yet.
+    let next: Duration?
+    let now: Timestamp
+    let jump: ClockJump?
 }

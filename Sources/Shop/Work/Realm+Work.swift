@@ -84,7 +84,7 @@ extension Realm {
 
     /// Completes what is on its way between the home and another cluster.
     func tidy(_ index: Int) async throws {
-        try await Self.bringHouse(from: home, to: clusters[index])
+        try await Self.bringHouse(from: home, to: clusters[index], at: ports.wall.now)
         try await settleArrivals(in: index)
         try await carryAudit(from: index)
     }

@@ -76,14 +76,31 @@ public struct ClockDescription: Hashable, Sendable, Codable {
     /// The clock's speed as a multiple of the machine's. A standing clock uses
     /// it when it runs again. Missing for 1.
     public var rate: Int64?
+    /// The jump whose due work is still to be done. Missing if there is none.
+    public var jump: JumpDescription?
 
     public init(
-        now: Timestamp, isStanding: Bool, offsetMilliseconds: Int64?, rate: Int64? = nil
+        now: Timestamp, isStanding: Bool, offsetMilliseconds: Int64?, rate: Int64? = nil,
+        jump: JumpDescription? = nil
     ) {
         self.now = now
         self.isStanding = isStanding
         self.offsetMilliseconds = offsetMilliseconds
         self.rate = rate
+        self.jump = jump
+    }
+}
+
+/// A jump of a clock, while the work that it made due is being done.
+public struct JumpDescription: Hashable, Sendable, Codable {
+    /// Where the clock has jumped to.
+    public var target: Timestamp
+    /// What was due before this instant has happened.
+    public var reached: Timestamp
+
+    public init(target: Timestamp, reached: Timestamp) {
+        self.target = target
+        self.reached = reached
     }
 }
 

@@ -67,9 +67,11 @@ struct ClockCommand: AsyncParsableCommand {
 extension ClockDescription {
     var words: String {
         let speed = rate.map { ", \($0) times as fast as the machine's" } ?? ""
-        return isStanding
+        let way =
+            isStanding
             ? "\(now), standing\(speed.isEmpty ? "" : " (else\(speed.dropFirst()))")"
             : "\(now), running\(speed)"
+        return way + (jump.map { "; what fell due after \($0.reached) is still being done" } ?? "")
     }
 }
 
