@@ -86,8 +86,8 @@ public struct ArchiveContents: Sendable {
     public static func invalid(_ path: String, _ place: String, _ rule: String) -> ArchiveFault {
         ArchiveFault(
             .invalid, "\(path) has a value that no backup has: \(place).", rule: rule,
-            remedy: "take a backup that `database backup` or `ledger backup` wrote, and that "
-                + "nobody has changed")
+            remedy: "use a backup that `database backup` or `ledger backup` wrote, and that "
+                + "was not changed")
     }
 
     /// Reads the file again and writes its rows. `open` returns the empty

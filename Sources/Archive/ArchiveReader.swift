@@ -42,8 +42,8 @@ final class ArchiveReader {
             header.format == ArchiveHeader.format
         else {
             throw ArchiveFault(
-                .notAnArchive, "\(path) is no archive of ours.",
-                rule: "what `database backup` wrote", remedy: "name another file")
+                .notAnArchive, "\(path) is not a Shopkeeper archive.",
+                rule: "a file that `database backup` wrote", remedy: "name another file")
         }
         guard header.version <= ArchiveHeader.versionMax else {
             throw ArchiveFault(
@@ -80,8 +80,8 @@ final class ArchiveReader {
     /// The fault for a line that is well-formed but makes no sense.
     var damaged: ArchiveFault {
         ArchiveFault(
-            .damaged, "\(path) is not as it was written (after line \(lines)).",
-            rule: "the SHA-256 in its last line", remedy: "copy it again, or take an older backup")
+            .damaged, "\(path) does not match its checksum (after line \(lines)).",
+            rule: "the SHA-256 in its last line", remedy: "copy it again, or use an older backup")
     }
 
     private func object(_ data: Data) throws -> Line {

@@ -37,7 +37,7 @@ public final class ArchiveWriter: Sendable {
         self.path = path
         guard access(path, F_OK) != 0 else {
             throw ArchiveFault(
-                .unwritable, "\(path) is there already.", rule: "an archive replaces nothing",
+                .unwritable, "\(path) exists already.", rule: "an archive never replaces a file",
                 remedy: "name another file, or a folder")
         }
         let part = path + ".part"

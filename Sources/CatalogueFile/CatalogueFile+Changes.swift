@@ -32,7 +32,7 @@ extension CatalogueFile {
             text = try FileRewriter(bytes, as: tree, limits: Self.limits)
         } catch {
             throw CatalogueFileFault(
-                name, "", "the file is not JSON: \(error)", "import it anew")
+                name, "", "the file is not JSON: \(error)", "import it again")
         }
         return try CatalogueFile(tree, bytes: text.bytes, name: name, images: images)
     }

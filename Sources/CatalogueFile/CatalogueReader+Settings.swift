@@ -13,7 +13,7 @@ extension CatalogueReader {
             if Storefront.named(storefront) == nil {
                 warn(
                     node.path(to: "_storefront"), "there is no storefront with this code",
-                    "write three letters such as USA, which is taken")
+                    "write three letters such as USA, which is used until then")
             } else {
                 contents.catalogue.storefront = storefront
             }
@@ -39,8 +39,8 @@ extension CatalogueReader {
             settings.path(to: "_applicationInternalID"),
             isDigits ? "an app's number is 1 to 2^53 - 1" : "an app's number is decimal digits",
             isDigits
-                ? "write the app's Apple ID, or leave the key out; it is taken as unknown"
-                : "write the app's Apple ID; it is taken as unknown")
+                ? "write the app's Apple ID, or leave the key out; it counts as unknown"
+                : "write the app's Apple ID; it counts as unknown")
         return nil
     }
 
@@ -51,7 +51,7 @@ extension CatalogueReader {
         if let rate = TimeRate(rawValue: number) { return rate }
         warn(
             settings.path(to: "_timeRate"), "the time rate \(number) is unknown",
-            "choose one in the editor; real time is taken")
+            "choose one in the editor; real time is used until then")
         return .real
     }
 
@@ -72,7 +72,7 @@ extension CatalogueReader {
         guard boolean(settings, "_failTransactionsEnabled") == true else { return [] }
         if number != 0 {
             warn(
-                settings.path(to: "_storeKitError"), "only the error 0, unknown, is told apart",
+                settings.path(to: "_storeKitError"), "only the error 0, unknown, has a meaning",
                 "purchases fail with it")
         }
         return [SimulatedError(call: .purchase, kind: .generic, index: 0)]
@@ -81,8 +81,8 @@ extension CatalogueReader {
     private mutating func error(_ entry: Node) -> SimulatedError? {
         guard let name = text(entry, "name"), let call = SimulatedError.Call(rawValue: name) else {
             warn(
-                entry.path(to: "name"), "this is no call that can be made to fail",
-                "choose the error in the editor; it is passed over")
+                entry.path(to: "name"), "this call cannot be made to fail",
+                "choose the error in the editor; it is ignored")
             return nil
         }
         guard boolean(entry, "enabled") == true else { return nil }
@@ -100,7 +100,7 @@ extension CatalogueReader {
             (0..<kind.count).contains(index)
         else {
             warn(
-                current.path, "the error is none that this call can end with",
+                current.path, "this call cannot end with this error",
                 "choose one in the editor; the call succeeds")
             return nil
         }

@@ -35,7 +35,7 @@ extension CatalogueReader {
             warn(
                 group.path(to: "id"), "a group's id stands once in a file",
                 "give it an id of its own; its subscriptions join the group at \(first), and the "
-                    + "name and words of that one are taken")
+                    + "name and texts of that one are used")
             join(members, group: id, in: &contents)
             return
         }
@@ -61,7 +61,7 @@ extension CatalogueReader {
         else { return }
         warn(
             item.path(to: "subscriptionGroupID"), "it differs from the id of the group around it",
-            "make it \(id), which is taken")
+            "change it to \(id), which is used")
     }
 
     private mutating func terms(
@@ -79,7 +79,7 @@ extension CatalogueReader {
         if let level = integer(item, "groupNumber"), level >= 1 { return level }
         warn(
             item.path(to: "groupNumber"), "a subscription has a level from 1 in its group",
-            "write one; 1, the highest, is taken")
+            "write one; 1, the highest, is used until then")
         return 1
     }
 
@@ -191,7 +191,7 @@ extension CatalogueReader {
         warn(
             entry.path(to: "subscriptionPeriod"),
             "an offer paid as you go has the subscription's own period",
-            "write \(own), which is taken")
+            "write \(own), which is used")
         return own
     }
 
@@ -200,7 +200,7 @@ extension CatalogueReader {
         if (1...999).contains(count) { return count }
         warn(
             entry.path(to: "numberOfPeriods"), "an offer is for 1 to 999 periods",
-            "write how many; 1 is taken")
+            "write how many; 1 is used until then")
         return 1
     }
 
@@ -209,7 +209,7 @@ extension CatalogueReader {
         if let kind = BillingPlan.Kind(rawValue: written) { return kind }
         warn(
             entry.path(to: "billingPlanType"), "the billing plan is unknown",
-            "write BILLED_UPFRONT or MONTHLY; it is taken as any")
+            "write BILLED_UPFRONT or MONTHLY; it counts as any")
         return nil
     }
 
@@ -221,7 +221,7 @@ extension CatalogueReader {
             } else {
                 warn(
                     entry.path(to: "eligibility") + "[\(index)]",
-                    "customers are new, existing or expired", "write one of them; it is passed over"
+                    "customers are new, existing or expired", "write one of them; it is ignored"
                 )
             }
         }

@@ -59,7 +59,7 @@ extension CatalogueReader {
     /// Nil, with a warning, if there is no price. A price is never invented.
     mutating func price(
         _ node: Node, _ key: String = "displayPrice", of subject: String = "a product",
-        otherwise: String = "until then nobody can buy it"
+        otherwise: String = "until then it cannot be bought"
     ) -> Amount? {
         let path = node.path(to: key)
         let written: String?

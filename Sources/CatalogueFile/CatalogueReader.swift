@@ -91,7 +91,7 @@ struct CatalogueReader {
         if let first = pathsByID[ProductID(id)] {
             warn(
                 path, "a product's id stands once in a file",
-                "rename it; the one at \(first) is taken")
+                "rename it; the one at \(first) is used")
             return false
         }
         pathsByID[ProductID(id)] = path
@@ -107,7 +107,7 @@ struct CatalogueReader {
         case "RecurringSubscription": return .autoRenewable
         default:
             refuse(
-                item.path(to: "type"), "the type is none that a product can have",
+                item.path(to: "type"), "the type is not a product type",
                 "write Consumable, NonConsumable, NonRenewingSubscription or "
                     + "RecurringSubscription")
             return nil

@@ -110,7 +110,7 @@ struct OverlayReader {
                     case "from":
                         start = text(value, path).flatMap(Timestamp.init(iso8601:))
                         if start == nil {
-                            refuse(path, "it is no instant", "write 2027-01-01T00:00:00Z")
+                            refuse(path, "it is not an instant", "write 2027-01-01T00:00:00Z")
                         }
                     default: refuseKey("\(path).\(key)", "`price` and `from`")
                     }

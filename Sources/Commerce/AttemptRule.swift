@@ -15,7 +15,7 @@ public struct AttemptRule: Hashable, Sendable {
     public static let forgetSeconds: Int64 = 3600
 
     public init(freeMistakes: Int, waitSecondsMax: Int64 = 900, atOnceMax: Int = 64) {
-        precondition(freeMistakes > 0 && atOnceMax > 0, "nobody could ever try")
+        precondition(freeMistakes > 0 && atOnceMax > 0, "the rule must allow attempts")
         self.freeMistakes = freeMistakes
         self.waitSecondsMax = waitSecondsMax
         self.atOnceMax = atOnceMax

@@ -57,8 +57,8 @@ package struct ErrorWords: Sendable {
 
     var outcomeUnknown: WireError {
         WireError(
-            code: "outcomeUnknown", message: "Whether this was done is not known.",
-            rule: "the same request again is done at most once", remedy: remedy)
+            code: "outcomeUnknown", message: "It is not known whether this was done.",
+            rule: "a repeated request is done at most once", remedy: remedy)
     }
 
     var bug: WireError {
@@ -76,12 +76,12 @@ package struct ErrorWords: Sendable {
                 rule: addresses, remedy: "check the \(subject)'s URL")
         case .wrongMethod(let allowed):
             WireError(
-                code: "wrongMethod", message: "This address takes another method.",
+                code: "wrongMethod", message: "This address does not allow this method.",
                 field: "method", rule: allowed.joined(separator: " or "),
                 remedy: "use one of them")
         case .queryInvalid(let field, let rule, let remedy):
             WireError(
-                code: "queryInvalid", message: "A part of the query is not as it should be.",
+                code: "queryInvalid", message: "A parameter of the query is invalid.",
                 field: field, rule: rule, remedy: remedy)
         case .bodyTooLarge, .bodyTimedOut, .bodyCutShort, .contentTypeWrong: Self.ofBody(mistake)
         case .timedOut:
@@ -94,7 +94,7 @@ package struct ErrorWords: Sendable {
         case .notThroughProxy:
             WireError(
                 code: "notThroughProxy",
-                message: "This \(subject) is asked over HTTPS, through its proxy.",
+                message: "This \(subject) must be called over HTTPS, through its proxy.",
                 field: "connection",
                 rule: "from a proxy named with --behind-proxy, with X-Forwarded-For and "
                     + "X-Forwarded-Proto `https`",
@@ -102,15 +102,15 @@ package struct ErrorWords: Sendable {
                     + "headers")
         case .tooManyWaiting:
             WireError(
-                code: "tooManyWaiting", message: "Too many wait here already.",
-                rule: "so many as the server has room for", remedy: "ask again later")
+                code: "tooManyWaiting", message: "Too many requests are waiting already.",
+                rule: "at most as many as the server has room for", remedy: "ask again later")
         case .tooManyWaitingHere:
             WireError(
                 code: "tooManyWaitingHere",
-                message: "Too many of this customer, or from this address, wait here already.",
+                message: "Too many requests of this customer or address are waiting already.",
                 rule: "an eighth of the places at most", remedy: "ask again later")
         case .clientGone:
-            WireError(code: "clientGone", message: "Whoever asked has gone.")
+            WireError(code: "clientGone", message: "The client has gone.")
         case .turnedAway(_, let error): error
         }
     }
@@ -144,7 +144,7 @@ package struct ErrorWords: Sendable {
                 rule: "at most \(bytesMax) bytes", remedy: "ask in several requests")
         case .contentTypeWrong:
             WireError(
-                code: "contentTypeWrong", message: "The body is not said to be JSON.",
+                code: "contentTypeWrong", message: "The body is not declared as JSON.",
                 field: "Content-Type", rule: "`application/json`",
                 remedy: "send the header `Content-Type: application/json`")
         case .bodyTimedOut:
@@ -154,8 +154,8 @@ package struct ErrorWords: Sendable {
                 remedy: "send the request again")
         default:
             WireError(
-                code: "bodyCutShort", message: "The body ended early or is no HTTP.",
-                field: "body", rule: "as many bytes as Content-Length tells",
+                code: "bodyCutShort", message: "The body ended early or is not HTTP.",
+                field: "body", rule: "as many bytes as Content-Length announces",
                 remedy: "send the request again")
         }
     }
@@ -164,7 +164,7 @@ package struct ErrorWords: Sendable {
 extension ErrorWords {
     static func notJSON(_ failure: JSONFailure) -> WireError {
         WireError(
-            code: "notJSON", message: "The body is not JSON as this protocol takes it.",
+            code: "notJSON", message: "The body is not JSON as this protocol requires it.",
             field: "body", rule: failure.description,
             remedy: "send one JSON object in UTF-8, without duplicate keys")
     }
@@ -181,13 +181,13 @@ extension ErrorWords {
             return fieldInvalid(context)
         @unknown default:
             return WireError(
-                code: "fieldInvalid", message: "A field is not as it should be.", field: "body")
+                code: "fieldInvalid", message: "A field is invalid.", field: "body")
         }
     }
 
     private static func fieldInvalid(_ context: DecodingError.Context) -> WireError {
         WireError(
-            code: "fieldInvalid", message: "A field is not as it should be.",
+            code: "fieldInvalid", message: "A field is invalid.",
             field: context.codingPath.isEmpty ? "body" : path(context.codingPath),
             rule: context.debugDescription, remedy: "send it as the protocol describes it")
     }

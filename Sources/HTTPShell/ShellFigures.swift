@@ -125,7 +125,7 @@ package final class ShellFigures: Sendable {
     package func response(_ more: [Figure], commits: Int?) -> Response {
         let counted = commits.map {
             Figure(
-                "shopkeeper_commits_total", .counter, "Commits that hold.", [.init(Double($0))])
+                "shopkeeper_commits_total", .counter, "Successful commits.", [.init(Double($0))])
         }
         let text = text(more + (counted.map { [$0] } ?? []))
         return .bytes(Array(text.utf8), type: "text/plain; version=0.0.4; charset=utf-8")
@@ -170,7 +170,7 @@ package final class ShellFigures: Sendable {
 
     private static func histogram(_ durations: [String: Durations]) -> String {
         let name = "shopkeeper_request_seconds"
-        var text = "# HELP \(name) How long answers took, those that wait apart.\n"
+        var text = "# HELP \(name) How long answers took, except those that wait for changes.\n"
         text += "# TYPE \(name) histogram\n"
         for (route, one) in durations.sorted(by: { $0.key < $1.key }) {
             let ends = bounds.map { "\($0)" } + ["+Inf"]

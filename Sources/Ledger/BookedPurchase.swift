@@ -88,9 +88,9 @@ enum Taking: Hashable, Sendable {
         if let field = booked.facts.difference(from: proven.facts) {
             throw LedgerRefusal(
                 .conflict, code: "purchaseContradicts",
-                "The book tells another \(field) for this transaction.", field: field,
+                "The ledger has another \(field) for this transaction.", field: field,
                 rule: "the facts of a transaction never change",
-                remedy: "a store that was made anew needs a ledger of its own, or a root of "
+                remedy: "a store that was recreated needs a ledger of its own, or a root of "
                     + "its own")
         }
         if let owner = booked.account, let account, !owner.isSame(as: account) {
@@ -98,7 +98,7 @@ enum Taking: Hashable, Sendable {
                 .conflict, code: "purchaseClaimed",
                 "Another account has claimed this purchase.", field: "account",
                 rule: "a purchase belongs to the account that claimed it first",
-                remedy: "hand it in for the account that it belongs to")
+                remedy: "submit it for the account that it belongs to")
         }
         let fate = booked.fate.merged(with: proven.fate)
         let claim = booked.account == nil ? account : nil

@@ -19,7 +19,7 @@ enum Edge {
             throw LedgerRefusal(
                 .badRequest, code: "textInvalid", "The text is empty, too long or holds U+0000.",
                 field: field, rule: "1 to \(bytesMax) bytes of UTF-8 without U+0000",
-                remedy: "send it so")
+                remedy: "send such a text")
         }
         return value
     }
@@ -43,7 +43,7 @@ enum Edge {
         guard (1...pageMax).contains(limit) else {
             throw LedgerRefusal(
                 .badRequest, code: "limitInvalid", "A page cannot be that long.",
-                field: "limit", rule: "1 to \(pageMax)", remedy: "leave it out for the most")
+                field: "limit", rule: "1 to \(pageMax)", remedy: "leave it out for the maximum")
         }
         return limit
     }

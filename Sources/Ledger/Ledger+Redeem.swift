@@ -181,19 +181,19 @@ struct RedemptionWish: Hashable, Sendable {
             .notFound, code: "purchaseUnknown",
             "This account has no such purchase in \(environment).", field: field,
             rule: "a purchase of the account, of this app and environment",
-            remedy: "hand in its signed transaction first")
+            remedy: "submit its signed transaction first")
     }
 
     private func refusal(_ reason: BookedPurchase.Unspendable) -> LedgerRefusal {
         switch reason {
         case .notRedeemable:
             LedgerRefusal(
-                .conflict, code: "notRedeemable", "This kind of product is not spent.",
+                .conflict, code: "notRedeemable", "Units of this kind of product cannot be spent.",
                 field: field, rule: BookedFacts.redeemableTypes.joined(separator: " or "),
                 remedy: "what is owned or subscribed to needs no redemption")
         case .revoked:
             LedgerRefusal(
-                .conflict, code: "purchaseRevoked", "The store has taken this purchase back.",
+                .conflict, code: "purchaseRevoked", "The store has revoked this purchase.",
                 field: field, rule: "a revoked purchase is not redeemed",
                 remedy: "redeem another purchase")
         case .spent:

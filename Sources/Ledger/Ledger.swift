@@ -144,14 +144,14 @@ public struct LedgerStatusCheck: Sendable {
         case .revoked:
             throw LedgerRefusal(
                 .badRequest, code: "certificateRevoked",
-                "A certificate that this was signed with was revoked.", field: field,
-                rule: "certificates hold, by what their authority says at their status address",
-                remedy: "fetch it from the store again, which signs with certificates that hold")
+                "It was signed with a certificate that is revoked.", field: field,
+                rule: "the certificates' status address reports them as valid",
+                remedy: "fetch it from the store again, which signs with valid certificates")
         case .unanswered:
             guard isHard else { return }
             throw LedgerRefusal(
                 .unavailable, code: "statusUnknown",
-                "Nobody has said whether the certificates of this still hold.", field: field,
+                "It could not be checked whether its certificates are still valid.", field: field,
                 rule: "their authority answers at the status address that they name",
                 remedy: "send it again in some seconds; if that does not help, let this ledger "
                     + "reach the address, or serve it with `--online-checks soft`")

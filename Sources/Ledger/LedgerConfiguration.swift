@@ -48,9 +48,9 @@ public struct TrustedRoot: Hashable, Sendable {
                 certificate: try RootCertificate.der(ofFile: bytes), environments: environments)
         } catch {
             throw WireError(
-                code: "rootInvalid", message: "This is no root certificate.", field: "root",
+                code: "rootInvalid", message: "This is not a root certificate.", field: "root",
                 rule: error.message,
-                remedy: "take the file from the store, or from Apple's certificate authority")
+                remedy: "use the file of the store, or of Apple's certificate authority")
         }
     }
 }

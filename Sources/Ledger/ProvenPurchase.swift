@@ -127,7 +127,7 @@ struct ProvenPurchase: Hashable, Sendable {
     private static func incomplete(_ field: String, _ rule: String) -> LedgerRefusal {
         LedgerRefusal(
             .badRequest, code: "transactionIncomplete",
-            "The signed transaction does not tell what a purchase must.", field: field,
-            rule: rule, remedy: "hand in the transaction as the store signed it")
+            "A required field of the signed transaction is missing or invalid.", field: field,
+            rule: rule, remedy: "submit the transaction as the store signed it")
     }
 }

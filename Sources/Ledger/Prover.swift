@@ -62,7 +62,7 @@ struct Prover: Sendable {
         // notification with all fields missing. So a type is required.
         guard let type = said.notificationType, !type.isEmpty else {
             throw LedgerRefusal(
-                .badRequest, code: "notificationInvalid", "This is no notification.",
+                .badRequest, code: "notificationInvalid", "This is not a notification.",
                 field: field, rule: "a notification has a notificationType",
                 remedy: "post what the store posts; a signed transaction goes to "
                     + "/ledger/v1/purchases")
@@ -82,7 +82,7 @@ struct Prover: Sendable {
                 "The notification and the transaction in it disagree.",
                 field: "signedTransactionInfo",
                 rule: "one root, one app and one environment for both",
-                remedy: "hand in the notification as the store sent it")
+                remedy: "submit the notification as the store sent it")
         }
         return (said, purchase)
     }
@@ -113,7 +113,7 @@ struct Prover: Sendable {
             field: field, rule: failure?.message ?? "at least one trusted root",
             remedy: isForeign
                 ? "let the ledger trust the root of the store that signed it"
-                : "hand it in exactly as the store signed it")
+                : "submit it exactly as the store signed it")
     }
 
     private func app(_ bundleID: String?, _ field: String) throws(LedgerRefusal) -> LedgerApp {
@@ -121,7 +121,7 @@ struct Prover: Sendable {
             throw LedgerRefusal(
                 .badRequest, code: "bundleIdRefused", "This was signed for another app.",
                 field: "bundleId", rule: apps.keys.sorted().joined(separator: " or "),
-                remedy: "hand it to that app's ledger, or let this one accept the app")
+                remedy: "submit it to that app's ledger, or let this one accept the app")
         }
         return app
     }
@@ -135,7 +135,7 @@ struct Prover: Sendable {
         else {
             throw LedgerRefusal(
                 .badRequest, code: "environmentRefused",
-                "This ledger takes no purchases of this environment from this root.",
+                "This ledger does not accept purchases of this environment from this root.",
                 field: "environment",
                 rule: allowed.isEmpty
                     ? "none" : allowed.map(\.rawValue).sorted().joined(separator: " or "),
@@ -155,7 +155,7 @@ struct Prover: Sendable {
             throw LedgerRefusal(
                 .badRequest, code: "proofInvalid", "This proves nothing: signedInFuture.",
                 field: field, rule: "signed no later than now",
-                remedy: "set this machine's clock right")
+                remedy: "correct this machine's clock")
         }
     }
 
@@ -165,6 +165,6 @@ struct Prover: Sendable {
         guard environment == .production, let wanted = app.appID, number != wanted else { return }
         throw LedgerRefusal(
             .badRequest, code: "appIdRefused", "This was signed for an app of another number.",
-            field: "appAppleId", rule: "\(wanted)", remedy: "hand it to that app's ledger")
+            field: "appAppleId", rule: "\(wanted)", remedy: "submit it to that app's ledger")
     }
 }

@@ -34,7 +34,7 @@ enum ErrorResponse {
 /// Rejections by the ledger's door.
 extension RequestMistake {
     static var ledgerKeyMissing: RequestMistake {
-        turnedAway(401, code: "keyMissing", "The ledger wants its key.", "key")
+        turnedAway(401, code: "keyMissing", "The ledger requires its key.", "key")
     }
 
     static var ledgerKeyWrong: RequestMistake {
@@ -42,20 +42,20 @@ extension RequestMistake {
     }
 
     static var ledgerKeyOfFigures: RequestMistake {
-        turnedAway(403, code: "keyOfAnotherDoor", "This key opens the figures alone.", "key")
+        turnedAway(403, code: "keyOfAnotherDoor", "This key opens only the metrics.", "key")
     }
 
     static var metricsKeyMissing: RequestMistake {
-        turnedAway(401, code: "keyMissing", "The figures want their key.", "metricsKey")
+        turnedAway(401, code: "keyMissing", "The metrics require their key.", "metricsKey")
     }
 
     static var metricsKeyWrong: RequestMistake {
-        turnedAway(401, code: "keyWrong", "This key does not open the figures.", "metricsKey")
+        turnedAway(401, code: "keyWrong", "This key does not open the metrics.", "metricsKey")
     }
 
     static var metricsKeyIsMerchants: RequestMistake {
         turnedAway(
-            403, code: "keyOfAnotherDoor", "This key opens the ledger, not its figures.",
+            403, code: "keyOfAnotherDoor", "This key opens the ledger, not its metrics.",
             "metricsKey")
     }
 

@@ -38,7 +38,7 @@ struct TooManyWrongKeys: Error {
     var error: WireError {
         WireError(
             code: "tooManyAttempts", message: "There were too many wrong keys.",
-            field: "Authorization", rule: "after many wrong ones, each more has to wait",
+            field: "Authorization", rule: "after many wrong keys, each further one has to wait",
             remedy: "try again in \(seconds) s, with the right key, which never waits")
     }
 }

@@ -116,7 +116,7 @@ final class AttemptLimits: Sendable {
         var refusal = Refusal(
             .tooMany, code: "tooManyAttempts", "There were too many wrong attempts.",
             field: field, rule: "after some wrong ones, each has to wait longer",
-            remedy: "try again in \(seconds) s, with what is right")
+            remedy: "try again in \(seconds) s with the right one")
         refusal.retryAfterSeconds = Int(seconds)
         return refusal
     }

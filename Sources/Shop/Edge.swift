@@ -15,7 +15,7 @@ enum Edge {
     static func text(_ value: String, _ field: String, bytesMax: Int = textBytesMax) throws {
         guard !value.utf8.contains(0) else {
             throw Refusal(
-                .badRequest, code: "textInvalid", "The text holds the character U+0000.",
+                .badRequest, code: "textInvalid", "The text contains the character U+0000.",
                 field: field, rule: "text is Unicode without U+0000",
                 remedy: "leave the character out")
         }
@@ -43,7 +43,7 @@ enum Edge {
         guard value.unicodeScalars.allSatisfy(VisibleText.isAllowedInName) else {
             throw Refusal(
                 .badRequest, code: "textInvalid",
-                "The text holds a character that cannot be seen.", field: field,
+                "The text contains an invisible character.", field: field,
                 rule: "no line ends, control, bidirectional or zero-width characters",
                 remedy: "leave the character out")
         }

@@ -70,7 +70,7 @@ final class PasswordQueue: Sendable {
     private let threads = DispatchQueue(label: "shopkeeper.passwords", attributes: .concurrent)
 
     init(workers: Int) {
-        precondition(workers > 0, "somebody has to hash")
+        precondition(workers > 0, "at least one worker hashes")
         self.workers = workers
     }
 

@@ -126,7 +126,7 @@ struct ProductDraft: Sendable {
         if let terms { return terms }
         guard product.type == .autoRenewable else {
             throw Refusal(
-                .conflict, code: "notASubscription", "The product is no subscription.",
+                .conflict, code: "notASubscription", "The product is not a subscription.",
                 field: "productId", rule: "auto-renewables have levels and offers",
                 remedy: "name one of them")
         }
@@ -139,7 +139,7 @@ struct ProductDraft: Sendable {
 
     private static var noLevel: Refusal {
         Refusal(
-            .badRequest, code: "levelInvalid", "This is no level of a group.", field: "level",
+            .badRequest, code: "levelInvalid", "This is not a level of a group.", field: "level",
             rule: "1, the highest, to \(levelMax)", remedy: "give one between them")
     }
 

@@ -74,12 +74,12 @@ extension PurchaseCommit {
             case .approved: "This purchase was approved before."
             case .declined: "This purchase was declined before."
             case .timedOut: "This purchase has waited too long for an answer."
-            case nil: "This purchase waits for nobody."
+            case nil: "This purchase does not wait for an answer."
             }
         return Refusal(
             .conflict, code: "approvalAnswered", words, field: "answer",
-            rule: "the first answer counts, and none later than a day after the asking",
-            remedy: "list the purchase to see what became of it")
+            rule: "the first answer counts, at most a day after the request",
+            remedy: "list the purchase to see its state")
     }
 }
 

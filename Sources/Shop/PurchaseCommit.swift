@@ -118,7 +118,7 @@ struct PurchaseCommit: Sendable {
         _ line: CustomerLine, _ body: (PurchaseRow) throws -> PurchaseOutcome
     ) throws -> Ending<PurchaseOutcome> {
         guard let before = try PurchaseRow(line.facts, key: key) else {
-            throw StorageFault(.malformedRow, "a purchase that was asked and is gone")
+            throw StorageFault(.malformedRow, "the row of a purchase has disappeared")
         }
         guard before.state == .authorising else {
             return .leave(try outcome(of: before, line))
@@ -193,7 +193,7 @@ struct PurchaseCommit: Sendable {
                 .conflict, code: "replacedNotRefused",
                 "The payment to be replaced was not refused.", field: "replaces",
                 rule: "only a refused payment is confirmed again under a new id",
-                remedy: "ask what became of it, under its own purchase id")
+                remedy: "request its state under its own purchase id")
         }
     }
 }

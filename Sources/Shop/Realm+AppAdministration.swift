@@ -28,7 +28,8 @@ extension Realm {
             "name": .optional(made.name), "storefront": .optional(made.storefront),
             "locale": .optional(made.locale),
             "purchases_enabled": .boolean(made.purchasesEnabled ?? true),
-            // Production sells its first product with a version of the app.
+            // Production sells an app's first product together with a version
+            // of the app.
             "has_sold": .boolean(!isProduction),
         ])
         let isMade = try await house(.catalogue, context) { house in
@@ -114,7 +115,7 @@ extension Realm {
         }
         if let number = change.appAppleId, !(1..<(1 << 53)).contains(number) {
             throw Refusal(
-                .badRequest, code: "appIdInvalid", "This is no app's number.",
+                .badRequest, code: "appIdInvalid", "This is not an app's number.",
                 field: "appAppleId", rule: "1 to 2^53 - 1", remedy: "give the app's Apple ID")
         }
     }

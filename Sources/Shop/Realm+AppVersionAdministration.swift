@@ -27,7 +27,7 @@ extension Realm {
         _ = try await app(bundleID)
         guard isAppVersion(request.version) else {
             throw Refusal(
-                .badRequest, code: "versionInvalid", "This is no version of an app.",
+                .badRequest, code: "versionInvalid", "This is not a version of an app.",
                 field: "version", rule: "1 to 4 numbers of at most 6 digits, joined by `.`",
                 remedy: "give one such as `1.2.0`")
         }
@@ -161,7 +161,7 @@ extension Realm {
     private static var liveVersion: Refusal {
         Refusal(
             .conflict, code: "versionLive", "The version is live.", field: "products",
-            rule: "what comes with a version is said while it waits",
+            rule: "a version's products can be changed only while it waits",
             remedy: "make the next version")
     }
 }

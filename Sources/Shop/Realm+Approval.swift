@@ -73,7 +73,7 @@ extension Realm {
                 .conflict, code: "purchaseAmbiguous",
                 "Several customers wait with purchases of this id.", field: "customerId",
                 rule: "a purchase id is its customer's own, and may be another's too",
-                remedy: "say whose purchase it is")
+                remedy: "name the customer of the purchase")
         }
         return row
     }

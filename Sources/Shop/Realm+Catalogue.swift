@@ -154,7 +154,7 @@ extension Realm {
     static func check(productID: String, _ field: String) throws {
         guard IDText.isID(productID) else {
             throw Refusal(
-                .badRequest, code: "productIdInvalid", "This is no id for a product.",
+                .badRequest, code: "productIdInvalid", "This is not a valid id for a product.",
                 field: field, rule: IDText.rule,
                 remedy: "give one such as `com.example.app.pro`")
         }
@@ -163,7 +163,7 @@ extension Realm {
     static func check(groupID: String, _ field: String) throws {
         guard IDText.isID(groupID) else {
             throw Refusal(
-                .badRequest, code: "groupIdInvalid", "This is no id for a group.",
+                .badRequest, code: "groupIdInvalid", "This is not a valid id for a group.",
                 field: field, rule: IDText.rule, remedy: "give one such as `pro`")
         }
     }

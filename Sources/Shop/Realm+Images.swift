@@ -17,7 +17,7 @@ extension Realm {
         try Self.checkImageID(imageID)
         guard bytes.starts(with: Self.pngStart), bytes.count <= Self.imageBytesMax else {
             throw Refusal(
-                .badRequest, code: "imageInvalid", "This is no image that the store keeps.",
+                .badRequest, code: "imageInvalid", "The store does not accept this image.",
                 field: "body", rule: "a PNG of at most \(Self.imageBytesMax) bytes",
                 remedy: "save it as PNG, and smaller")
         }
@@ -85,7 +85,7 @@ extension Realm {
     static func checkImageID(_ id: String) throws {
         guard IDText.isID(id) else {
             throw Refusal(
-                .badRequest, code: "imageIdInvalid", "This is no image's id.",
+                .badRequest, code: "imageIdInvalid", "This is not a valid id for an image.",
                 field: "imageId", rule: IDText.rule,
                 remedy: "name it as the file's promotionalImageID does")
         }

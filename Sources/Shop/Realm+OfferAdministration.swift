@@ -60,7 +60,7 @@ extension Realm {
     private static var unknownOffer: Refusal {
         Refusal(
             .notFound, code: "offerUnknown", "The subscription has no such offer.",
-            field: "name", rule: "an offer's name, as the list of offers tells it",
+            field: "name", rule: "an offer's name from the list of offers",
             remedy: "list the offers")
     }
 }
@@ -163,13 +163,14 @@ private struct OfferDraft: Sendable {
     ) -> Refusal {
         let list = words.map { "`\($0)`" }.joined(separator: ", ")
         return Refusal(
-            .badRequest, code: code, "The offer's \(field) cannot be so.", field: field,
+            .badRequest, code: code, "The offer's \(field) is invalid.", field: field,
             rule: whom.map { "\(list); \($0)" } ?? list, remedy: "send one of them")
     }
 
     private static var noID: Refusal {
         Refusal(
-            .badRequest, code: "offerIdInvalid", "This is no id for an offer.", field: "offerId",
+            .badRequest, code: "offerIdInvalid", "This is not a valid id for an offer.",
+            field: "offerId",
             rule: IDText.rule,
             remedy: "give one such as `spring`")
     }

@@ -59,7 +59,7 @@ extension Realm {
 
     static func cursorInvalid(_ field: String) -> Refusal {
         Refusal(
-            .badRequest, code: "cursorInvalid", "This is no place to go on from.", field: field,
+            .badRequest, code: "cursorInvalid", "This is not the end of a page.", field: field,
             rule: "as an earlier answer gave it", remedy: "leave it out to start over")
     }
 }

@@ -63,7 +63,7 @@ extension Realm {
         guard isMade else {
             throw Refusal(
                 .conflict, code: "productIdSpent", "The app has, or had, a product of this id.",
-                field: "productId", rule: "an id is given once and never again",
+                field: "productId", rule: "an id can be used only once",
                 remedy: "choose another id")
         }
         return try await productRecord(request.productId, bundleID: bundleID)

@@ -44,7 +44,7 @@ extension Realm {
     private static func simulated(_ error: SimulatedError) -> Refusal {
         Refusal(
             .conflict, code: "simulatedError",
-            "This sandbox was told to make \(error.call.rawValue) fail: \(error.word).",
+            "This sandbox is configured to make \(error.call.rawValue) fail: \(error.word).",
             rule: "settings._storeKitErrors of the app's catalogue file",
             remedy: "switch the simulated error off")
     }
@@ -73,11 +73,11 @@ extension Offering {
     /// A sentence for the editors of the catalogue.
     var words: String {
         switch self {
-        case .unknown: "there is no product of this id"
+        case .unknown: "there is no product with this id"
         case .removed: "the product was removed, and its id is spent"
         case .withdrawn: "the product was withdrawn: its catalogue file names it no more"
-        case .draft: "the product is a draft, which nobody gets"
-        case .notApproved: "the product is ready and not approved, which production asks for"
+        case .draft: "the product is a draft, which is not offered"
+        case .notApproved: "the product is ready but not approved, which production requires"
         case .awaitsVersion:
             "the app's first product goes live with a version of the app that it comes with"
         case .purchasesNotEnabled: "purchases are not enabled for the app"

@@ -135,7 +135,7 @@ extension PurchaseRefusal {
         switch self {
         case .simulated:
             (
-                "This sandbox was told to make payments fail.", nil,
+                "This sandbox is configured to make payments fail.", nil,
                 "settings._storeKitErrors of its catalogue file",
                 "switch the simulated error off"
             )
@@ -184,12 +184,13 @@ extension PurchaseRefusal {
             )
         case .approvalDeclined:
             (
-                "The one who was asked has declined the purchase.", nil,
-                "who asks to buy buys what is approved", "ask again, under a new purchase id"
+                "The parent has declined the purchase.", nil,
+                "an Ask to Buy purchase is sold only after a parent approves it",
+                "ask again, under a new purchase id"
             )
         case .approvalTimedOut:
             (
-                "Nobody has approved the purchase in time.", nil,
+                "The purchase was not approved in time.", nil,
                 "an approval comes within 24 hours", "ask again, under a new purchase id"
             )
         case .notRecorded:

@@ -39,9 +39,9 @@ extension Realm {
         guard !isProduction else {
             throw Refusal(
                 .conflict, code: "realmIsProduction",
-                "What was sold in a production realm is not taken back.", field: "realm",
+                "A production realm cannot be reset.", field: "realm",
                 rule: "only a sandbox is reset",
-                remedy: "name a sandbox; `realm list` tells which realms are")
+                remedy: "name a sandbox; `realm list` shows the realms")
         }
         let elsewhere = try await clearedElsewhere()
         let reset = try await resetHome(elsewhere, context, announce)
@@ -95,8 +95,8 @@ extension Realm {
     fileprivate static let processorIsOwed = Refusal(
         .conflict, code: "processorIsOwed",
         "The payment processor is still to be asked about payments of this realm.",
-        field: "realm", rule: "nothing is forgotten that somebody may have paid for",
-        remedy: "ask again when the processor has answered, or make another realm")
+        field: "realm", rule: "payments with an open charge are not deleted",
+        remedy: "try again when the processor has answered, or create another realm")
 }
 
 /// The writes of a reset. Runs in one commit, possibly twice.
@@ -188,7 +188,7 @@ struct ClearedRows: Sendable {
 extension Statement {
     /// Statements of a reset.
     enum Resets {
-        /// Those of the tables that a reset clears.
+        /// Statements that clear the tables for a reset.
         static let clear = RealmSchema.tables.filter(\.isCleared).map(\.table.name).map {
             Statement("resets.\($0)", "DELETE FROM \($0)")
         }

@@ -182,7 +182,7 @@ extension Realm {
     private static var sessionNotFound: Refusal {
         Refusal(
             .notFound, code: "sessionNotFound", "There is no such session.", field: "sessionId",
-            rule: "an id that the list of sessions tells", remedy: "list the sessions")
+            rule: "an id from the list of sessions", remedy: "list the sessions")
     }
 }
 

@@ -98,8 +98,8 @@ extension Realm {
     ) async throws -> SignedInCustomer {
         if request.customer == nil, isProduction {
             throw Refusal(
-                .badRequest, code: "customerMissing", "Nobody is named to sign in.",
-                field: "customer", rule: "only a sandbox has a customer for everybody",
+                .badRequest, code: "customerMissing", "The request names no customer.",
+                field: "customer", rule: "only a sandbox has a default customer",
                 remedy: "set SHOPKEEPER_CUSTOMER and SHOPKEEPER_PASSWORD")
         }
         let name = request.customer ?? Self.defaultCustomer

@@ -73,7 +73,7 @@ extension Realm {
         }
         guard let owed, try owed.text("bundle_id") == bundleID else {
             throw Refusal(
-                .notFound, code: "notificationUnknown", "No such notification was asked for.",
+                .notFound, code: "notificationUnknown", "There is no such notification.",
                 field: "token", rule: "the token that asking for it answered, and its app",
                 remedy: "ask for another")
         }
@@ -161,7 +161,7 @@ extension Realm {
         }
         throw Refusal(
             .notImplemented, code: "notificationTypeNotByHand",
-            "A notification of this type is sent when what it tells of happens, not by hand.",
+            "A notification of this type is sent only when its event happens, not manually.",
             field: "notificationType", rule: "by hand, `\(NotificationKind.test)` alone",
             remedy: type == NotificationKind.oneTimeCharge
                 ? "buy something: the sale owes it" : "send `\(NotificationKind.test)`")

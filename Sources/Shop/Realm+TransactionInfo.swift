@@ -49,7 +49,7 @@ extension Realm {
         var (key, pem) = ServerKey.make(issuerID: issuer, randomness: ports.randomness)
         var tries = 1
         while try await !keyRealms.claim(key.keyID, realm: description.id) {
-            guard tries < 8 else { throw StorageFault(.busy, "every key id drawn is taken") }
+            guard tries < 8 else { throw StorageFault(.busy, "every drawn key id is in use") }
             tries += 1
             (key, pem) = ServerKey.make(issuerID: issuer, randomness: ports.randomness)
         }

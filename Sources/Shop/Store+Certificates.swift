@@ -72,12 +72,12 @@ extension Store {
             throw Refusal(
                 .badRequest, code: "rootKeyInvalid", "\(fault)", field: "rootKey",
                 rule: "the PEM of this root's private key",
-                remedy: "take it from the safe where you put it")
+                remedy: "read it from where you keep it")
         }
         try await auditRotations()
         guard rotated != nil else {
             throw Refusal(
-                .conflict, code: "rotatedAlready", "Somebody else has rotated at this moment.",
+                .conflict, code: "rotatedAlready", "Another rotation was made at the same moment.",
                 remedy: "look at the list, and rotate again if that was not what you wanted")
         }
         ports.log(.info, "certificates rotated", nil, ["kind": kind.rawValue])
@@ -97,7 +97,7 @@ extension Store {
             throw Refusal(
                 .notFound, code: "certificateUnknown",
                 "This store has issued no certificate of that serial number.",
-                field: "serialNumber", rule: "hexadecimal digits, as the list tells them",
+                field: "serialNumber", rule: "hexadecimal digits from the list of certificates",
                 remedy: "list the certificates")
         }
         guard !known.isInUse else {

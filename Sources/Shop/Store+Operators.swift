@@ -31,7 +31,7 @@ extension Store {
         // The names for callers without a personal key are reserved.
         guard IDText.isID(request.name), !Self.ownNames.contains(request.name) else {
             throw Refusal(
-                .badRequest, code: "operatorNameInvalid", "This is no name for an operator.",
+                .badRequest, code: "operatorNameInvalid", "This is not a valid operator's name.",
                 field: "name",
                 rule: "1 to 100 of letters, digits, `-`, `.` and `_`; none of "
                     + Self.ownNames.map { "`\($0)`" }.joined(separator: ", "),
@@ -52,8 +52,9 @@ extension Store {
         }
         guard isMade else {
             throw Refusal(
-                .conflict, code: "operatorNameSpent", "Somebody has, or had, this name.",
-                field: "name", rule: "a name is given once: the audit tells by it who did what",
+                .conflict, code: "operatorNameSpent", "This name is or was in use.",
+                field: "name",
+                rule: "a name is used only once, because the audit identifies operators by it",
                 remedy: "choose another name")
         }
         ports.log(.info, "operator made", context, ["operator": request.name])
@@ -75,8 +76,8 @@ extension Store {
         }
         guard isRevoked else {
             throw Refusal(
-                .notFound, code: "operatorUnknown", "Nobody of this name has a key.",
-                field: "name", rule: "somebody whose key opens the door",
+                .notFound, code: "operatorUnknown", "No operator with this name has a key.",
+                field: "name", rule: "an operator with a valid key",
                 remedy: "list the operators")
         }
         ports.log(.info, "operator's key revoked", context, ["operator": name])

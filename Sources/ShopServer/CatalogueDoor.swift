@@ -106,7 +106,7 @@ struct CatalogueDoor: Sendable {
         let named = approved.prefix(10).joined(separator: ", ")
         let more = approved.count > 10 ? " and \(approved.count - 10) more" : ""
         return [
-            "approved, for no overlay says otherwise: \(named)\(more); `state: ready` in an "
+            "approved, because no overlay gives another state: \(named)\(more); `state: ready` in an "
                 + "overlay keeps a product back"
         ]
     }

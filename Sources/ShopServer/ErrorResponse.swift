@@ -50,7 +50,7 @@ enum ErrorResponse {
 extension RequestMistake {
     static func keyMissing(_ door: Door) -> RequestMistake {
         turnedAway(
-            401, code: "keyMissing", "This door wants a key.",
+            401, code: "keyMissing", "This door requires a key.",
             "`Bearer` and the \(door.rawValue) key",
             "take the key from the store's run.json")
     }

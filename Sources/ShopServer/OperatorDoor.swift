@@ -141,7 +141,7 @@ extension Call {
         guard let limit = Int(text), (1...Realm.operatorPageMax).contains(limit) else {
             throw RequestMistake.queryInvalid(
                 field: "limit", rule: "1 to \(Realm.operatorPageMax)",
-                remedy: "leave it out for the most")
+                remedy: "leave it out for the maximum")
         }
         return limit
     }

@@ -23,7 +23,7 @@ public struct RealmRoute: Hashable, Sendable {
     public init(hosts: [String: String]) throws(WireError) {
         for host in hosts.keys where !Self.isHost(host) {
             throw WireError(
-                code: "realmHostInvalid", message: "`\(host)` is no host's name.", field: "host",
+                code: "realmHostInvalid", message: "`\(host)` is not a host name.", field: "host",
                 rule: "a name such as test.store.example, lower case, without a port",
                 remedy: "name the host as devices ask for it")
         }

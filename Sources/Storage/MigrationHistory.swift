@@ -30,13 +30,13 @@ public struct MigrationHistory: Sendable {
             guard index < known.count, step.number == known[index].number else {
                 throw StorageFault(
                     .unreadable,
-                    "the database has taken migration \(step.number) (\(step.name)), and this "
+                    "the database has migration \(step.number) (\(step.name)), and this "
                         + "program knows \(known.count): use a newer version of the program")
             }
             guard step.checksum == known[index].checksum else {
                 throw StorageFault(
                     .unreadable,
-                    "migration \(step.number) (\(step.name)) is not the one this database took: "
+                    "migration \(step.number) (\(step.name)) is not the one that was applied to this database: "
                         + "a released migration is never edited; add a new one")
             }
         }

@@ -53,7 +53,7 @@ final class PostgresTransaction: Writing {
 
     func databaseTime() throws -> Int64 {
         guard let row = try first(Self.time) else {
-            throw StorageFault(.malformedRow, "the server did not tell its time")
+            throw StorageFault(.malformedRow, "the server did not return its time")
         }
         return try row.integer("now")
     }

@@ -11,7 +11,7 @@ extension SQLiteTransaction {
     /// this process.
     func databaseTime() throws -> Int64 {
         guard let row = try first(Self.time) else {
-            throw StorageFault(.malformedRow, "the database did not tell its time")
+            throw StorageFault(.malformedRow, "the database did not return its time")
         }
         return try row.integer("now")
     }

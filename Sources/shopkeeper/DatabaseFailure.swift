@@ -52,7 +52,7 @@ enum DatabaseFailure {
         case .outcomeUnknown where isPostgres:
             (
                 "databaseOutcomeUnknown",
-                "the server says what became of what it was told to commit",
+                "the server reports the outcome of a commit",
                 "check the server and try again: what was begun is taken up where it stands"
             )
         case .busy where !isPostgres:

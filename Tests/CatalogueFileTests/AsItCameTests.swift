@@ -54,7 +54,7 @@ import Testing
             text(changed) == written.replacingOccurrences(of: #""0.990""#, with: #""1.49""#))
     }
 
-    @Test func `words are changed in place, beside keys that nobody reads`() throws {
+    @Test func `words are changed in place, beside unknown keys`() throws {
         let changed = try changing(file(Self.odd), "a") {
             $0.with(words: [Localization(locale: "de", displayName: "Birnen", details: "")])
         }

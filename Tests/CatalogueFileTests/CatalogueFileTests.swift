@@ -158,7 +158,7 @@ private func read(_ json: String) throws -> CatalogueFile {
         (
             Fixtures.product().replacingOccurrences(of: "Consumable", with: "Coupon"),
             [
-                "! products[0].type: the type is none that a product can have: write Consumable, "
+                "! products[0].type: the type is not a product type: write Consumable, "
                     + "NonConsumable, NonRenewingSubscription or RecurringSubscription"
             ]
         ),
@@ -182,7 +182,7 @@ private func read(_ json: String) throws -> CatalogueFile {
             Fixtures.product().replacingOccurrences(of: "\"1\"", with: "\"\""),
             [
                 "? products[0].displayPrice: a product has a price: write one such as \"0.99\"; "
-                    + "until then nobody can buy it"
+                    + "until then it cannot be bought"
             ]
         ),
         (
@@ -216,9 +216,9 @@ private func read(_ json: String) throws -> CatalogueFile {
                 "\"settings\": {\"_storefront\": \"XYZ\", \"_applicationInternalID\": \"x\"}"),
             [
                 "? settings._storefront: there is no storefront with this code: write three "
-                    + "letters such as USA, which is taken",
+                    + "letters such as USA, which is used until then",
                 "? settings._applicationInternalID: an app's number is decimal digits: write the "
-                    + "app's Apple ID; it is taken as unknown",
+                    + "app's Apple ID; it counts as unknown",
             ]
         ),
         (
@@ -226,7 +226,7 @@ private func read(_ json: String) throws -> CatalogueFile {
                 "\"settings\": {\"_applicationInternalID\": \"0\"}"),
             [
                 "? settings._applicationInternalID: an app's number is 1 to 2^53 - 1: write the "
-                    + "app's Apple ID, or leave the key out; it is taken as unknown"
+                    + "app's Apple ID, or leave the key out; it counts as unknown"
             ]
         ),
         (
@@ -246,7 +246,7 @@ private func read(_ json: String) throws -> CatalogueFile {
             [
                 "? subscriptionGroups[1].id: a group's id stands once in a file: give it an id of "
                     + "its own; its subscriptions join the group at subscriptionGroups[0], and "
-                    + "the name and words of that one are taken"
+                    + "the name and texts of that one are used"
             ]
         ),
         (
@@ -308,7 +308,7 @@ private func read(_ json: String) throws -> CatalogueFile {
 
 @Suite(.unforgiven) struct AwkwardBytesTests {
     @Test(arguments: Seeds.all)
-    func `no bytes crash the reader, and a refusal says where`(seed: UInt64) {
+    func `no bytes crash the reader, and an error names its place`(seed: UInt64) {
         var generator = SeededGenerator(seed)
         let original = Array(Fixtures.full.utf8)
         for _ in 0..<300 {

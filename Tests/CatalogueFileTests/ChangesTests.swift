@@ -112,7 +112,7 @@ extension CatalogueFile {
     /// A random walk through catalogues: the file says what it was told to
     /// say, and reading what was written gives the same file.
     @Test(arguments: Seeds.all)
-    func `whatever is sold, the file says so`(seed: UInt64) throws {
+    func `any catalogue survives writing and reading`(seed: UInt64) throws {
         var generator = SeededGenerator(seed)
         var file = full
         for step in 0..<60 {

@@ -215,7 +215,7 @@ import Testing
     @Test(arguments: [
         "", "P", "P1", "1M", "PM", "P0M", "P-1M", "P1H", "PT1M", "P1000D", "p1m", "P１M",
     ])
-    func `what is no period is none`(text: String) {
+    func `text that is not a period is rejected`(text: String) {
         #expect(Period(iso8601: text) == nil)
     }
 }

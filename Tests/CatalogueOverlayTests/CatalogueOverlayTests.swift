@@ -136,12 +136,12 @@ import Testing
         ("products: {a: {storefronts: USA}}", "products.a.storefronts: it must be a list"),
         (
             "products: {a: {prices: {DEU: {price: 1, from: soon}}}}",
-            "products.a.prices.DEU: it is no instant"
+            "products.a.prices.DEU: it is not an instant"
         ),
         ("a: &a [1]\nb: *a", ": anchors, aliases and tags are not read"),
         ("a: !!binary x", ": anchors, aliases and tags are not read"),
     ])
-    func `what breaks a rule is told with its place`(yaml: String, problem: String) {
+    func `what breaks a rule is reported with its place`(yaml: String, problem: String) {
         #expect(problems(yaml) == [problem])
     }
 

@@ -47,7 +47,7 @@ import Testing
         #"{"productID": "\#(id)", "type": "Consumable", "displayPrice": "1"}"#
     }
 
-    @Test func `a change is taken once and told`() async throws {
+    @Test func `a change is imported once and reported`() async throws {
         try write(#"{"products": []}"#)
         var state = CatalogueState(of: path)
         state = await watch.look(state)
@@ -60,7 +60,7 @@ import Testing
         #expect(heard.told == ["+ something", "\(path): read again, 1 differences"])
     }
 
-    @Test func `a broken file is told once, and the next good one is taken`() async throws {
+    @Test func `a broken file is reported once, and the next good one is imported`() async throws {
         try write(#"{"products": []}"#)
         var state = CatalogueState(of: path)
         try write("{")
@@ -70,11 +70,11 @@ import Testing
         state = await watch.look(state)
 
         #expect(complaints.count == 1)
-        #expect(complaints.first?.contains("not taken, the store goes on as it was") == true)
+        #expect(complaints.first?.contains("not imported, the store is unchanged") == true)
         #expect(heard.applied == [1])
     }
 
-    @Test func `a file that is gone is told, and taken when it is back`() async throws {
+    @Test func `a missing file is reported, and imported when it is back`() async throws {
         try write(#"{"products": []}"#)
         var state = CatalogueState(of: path)
         try FileManager.default.removeItem(atPath: path)

@@ -134,7 +134,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: rig.path("b")))
     }
 
-    @Test func `what cannot be copied or restored is told with its exit code`() async throws {
+    @Test func `what cannot be copied or restored has its exit code`() async throws {
         let none = try await rig.run(
             "shopkeeper", "database", "status", "--data", rig.path("none"))
         try Data("nonsense\n".utf8).write(to: URL(fileURLWithPath: rig.path("nonsense")))
@@ -165,7 +165,7 @@ import Testing
 
         #expect(busy.status == 73)
         #expect(full.status == 73)
-        #expect(full.errors.contains("holds nothing"))
+        #expect(full.errors.contains("to an empty place"))
     }
 }
 

@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func `production says of a new app that it waits for a version`() async throws {
+    @Test func `production reports that a new app waits for a version`() async throws {
         try await TestServer.with { server in
             let key = try await server.store.doorKey(.operator)
             let named = Self.zoo.replacingOccurrences(
@@ -135,14 +135,14 @@ import Testing
             #expect(waiting.contains { $0.hasPrefix("nothing is sold yet") })
             #expect(
                 waiting.contains {
-                    $0.hasPrefix("approved, for no overlay says otherwise: zoo.banana; ")
+                    $0.hasPrefix("approved, because no overlay gives another state: zoo.banana; ")
                 })
-            #expect(sells.allSatisfy { !$0.hasPrefix("approved, for") })
+            #expect(sells.allSatisfy { !$0.hasPrefix("approved, because") })
             #expect(sells.allSatisfy { !$0.hasPrefix("nothing is sold yet") })
             let sandbox = try await warnings("")
             #expect(
                 sandbox.allSatisfy {
-                    !$0.hasPrefix("nothing is sold yet") && !$0.hasPrefix("approved, for")
+                    !$0.hasPrefix("nothing is sold yet") && !$0.hasPrefix("approved, because")
                 })
         }
     }
@@ -228,7 +228,8 @@ import Testing
         }
     }
 
-    @Test func `an overlay says what the file cannot, and comes back`() async throws {
+    @Test func `an overlay adds what the file cannot express, and is exported again`() async throws
+    {
         try await TestServer.with { server in
             let key = try await server.store.doorKey(.operator)
             let path = "/operator/v1/apps/com.example.zoo/catalogue"
@@ -331,7 +332,7 @@ import Testing
         }
     }
 
-    @Test func `the audit tells who imported what`() async throws {
+    @Test func `the audit names the operator and the import`() async throws {
         try await TestServer.with { server in
             _ = try await put(Self.zoo, server)
             let entries = try await server.send(

@@ -95,7 +95,8 @@ import Testing
         }
     }
 
-    @Test func `production takes what is not complete as a draft, and says so`() async throws {
+    @Test func `production imports an incomplete product as a draft, and reports it`() async throws
+    {
         try await with(isLive: true) { door in
             let unnamed = Self.file(price: "0.99", words: Self.unnamed)
             let first = try await door.put(unnamed)
@@ -112,7 +113,7 @@ import Testing
                     $0.hasPrefix("kept as drafts, for they lack a price or a name: zebra;")
                 })
             #expect(told.warnings.contains { $0.hasPrefix("kept as drafts") })
-            #expect(first.warnings.allSatisfy { !$0.hasPrefix("approved, for") })
+            #expect(first.warnings.allSatisfy { !$0.hasPrefix("approved, because") })
             #expect(state == "draft")
             #expect(refused.error?.code == "productIncomplete")
             #expect(approved.status == 200)

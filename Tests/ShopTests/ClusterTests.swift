@@ -86,7 +86,7 @@ import Testing
 
     // MARK: A cluster that is down
 
-    @Test func `a cluster that is down stops its own customers and nobody else`() async throws {
+    @Test func `a cluster that is down stops only its own customers`() async throws {
         let world = try await Self.world()
         let (far, near) = (
             try await world.session(), try await world.session(customer: "neighbour")
@@ -132,7 +132,7 @@ import Testing
         #expect(try await world.buy("credits.5", purchaseID(1), session: far).state == "sold")
     }
 
-    @Test func `words reach those who waited before the cluster came`() async throws {
+    @Test func `words reach listeners that came before the cluster`() async throws {
         let first = try await Self.world()
         let token = try await first.signIn().token
         first.places.down.withLock { _ = $0.insert(TestClusters.far) }
@@ -158,7 +158,7 @@ import Testing
         #expect(fault?.code == .unavailable)
     }
 
-    @Test func `figures tell which cluster does not answer`() async throws {
+    @Test func `metrics show which cluster does not answer`() async throws {
         let world = try await Self.world()
         let well = try await world.store.figures().first?.clusters
         world.places.down.withLock { _ = $0.insert(TestClusters.far) }
@@ -191,14 +191,14 @@ import Testing
         #expect(payload.purchaseDate == TestWall.start.adding(milliseconds: 86_400_000))
     }
 
-    @Test func `a change comes to a cluster that was away, and is told to be on its way`()
+    @Test func `a change reaches a cluster that was away, and is logged until then`()
         async throws
     {
         let world = try await Self.world()
         let session = try await world.session()
         world.places.down.withLock { _ = $0.insert(TestClusters.far) }
         try await put(1290, world)
-        let words = "a change is on its way to a cluster that cannot take it now"
+        let words = "a change cannot be copied to a cluster at present"
         #expect(world.logged.count(words) == 1)
         world.places.down.withLock { $0 = [] }
 

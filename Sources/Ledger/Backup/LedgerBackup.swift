@@ -81,7 +81,7 @@ public enum LedgerRestore {
         throw StorageFault(
             .halfRestored,
             "a restore into this place was begun and not finished; restore the archive again, "
-                + "which begins anew")
+                + "which starts from the beginning")
     }
 
     private static func isUnfinished(_ storage: any Storage) async throws -> Bool {
@@ -98,7 +98,7 @@ public enum LedgerRestore {
         guard try await ArchiveContents.isEmpty(storage, dialect) else {
             throw ArchiveFault(
                 .targetNotEmpty, "There is a ledger in this place already.",
-                rule: "a ledger is restored to a place that holds nothing",
+                rule: "a ledger is restored to an empty place",
                 remedy: "name an empty data directory, or an empty database")
         }
         let values: [SQLValue] = [
@@ -130,7 +130,7 @@ public enum LedgerRestore {
 }
 
 extension LedgerRestore {
-    /// Judges a backup as a restore does before it writes anything. Throws
+    /// Checks a backup like a restore does before it writes anything. Throws
     /// ``ArchiveFault``.
     public static func check(_ bytes: [UInt8], name: String) throws {
         _ = try ArchiveContents(

@@ -106,7 +106,7 @@ extension Device {
             guard root == shown else {
                 throw .setUp(
                     "the store's root certificate is not the configured one "
-                        + "(SHOPKEEPER_ROOT): it is another store, or somebody else's")
+                        + "(SHOPKEEPER_ROOT): it may belong to another store or to an attacker")
             }
             return root
         }

@@ -177,7 +177,7 @@ enum QueueFileFault: Error, Hashable, CustomStringConvertible {
     func notice(_ copy: String, _ known: QueueRecord?) -> String {
         let consequence =
             known == nil
-            ? "The queue begins anew: unfinished transactions are read from the store again, "
+            ? "The queue starts empty: unfinished transactions are read from the store again, "
                 + "and a payment that had not been sent is not sent any more"
             : "The queue is written again as this process knew it"
         return "\(description). It was set aside as \(copy). \(consequence)."

@@ -72,7 +72,7 @@ public enum StoreRestore {
         throw StorageFault(
             .halfRestored,
             "a restore into this place was begun and not finished; restore the archive again, "
-                + "which begins anew")
+                + "which starts from the beginning")
     }
 
     private static func isUnfinished(_ registry: any Storage) async throws -> Bool {
@@ -86,7 +86,7 @@ public enum StoreRestore {
             guard let stored = try await keys.read(name), stored != bytes else { continue }
             throw ArchiveFault(
                 .targetNotEmpty, "There is another key \(name) already.",
-                rule: "a store is restored to a place that holds nothing",
+                rule: "a store is restored to an empty place",
                 remedy: "name an empty data directory, or an empty database")
         }
     }
@@ -110,7 +110,7 @@ public enum StoreRestore {
         guard try await ArchiveContents.isEmpty(registry, dialect) else {
             throw ArchiveFault(
                 .targetNotEmpty, "There is a store in this place already.",
-                rule: "a store is restored to a place that holds nothing",
+                rule: "a store is restored to an empty place",
                 remedy: "name an empty data directory, or an empty database")
         }
         try await registry.write { writing in

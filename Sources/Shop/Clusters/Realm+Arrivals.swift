@@ -26,7 +26,7 @@ extension Realm {
     func settleArrivalQuietly(_ customer: CustomerID) async {
         do { try await settleArrival(customer) } catch {
             ports.log(
-                .warning, "a customer is on the way to a cluster that cannot take it now", nil,
+                .warning, "a customer cannot be written to its cluster at present", nil,
                 ["customer": customer.description, "fault": "\(error)"])
         }
     }

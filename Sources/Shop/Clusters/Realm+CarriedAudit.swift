@@ -43,7 +43,7 @@ extension Realm {
     func carryAuditQuietly(from index: Int) async {
         do { try await carryAudit(from: index) } catch {
             ports.log(
-                .warning, "what a cluster's audit tells is on its way", nil,
+                .warning, "entries of a cluster's audit are still on their way", nil,
                 ["cluster": clusters.name(index), "fault": "\(error)"])
         }
     }

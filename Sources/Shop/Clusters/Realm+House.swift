@@ -21,7 +21,7 @@ extension Realm {
     private func bringHouseQuietly(to cluster: FarCluster) async {
         do { try await Self.bringHouse(from: home, to: cluster, at: ports.wall.now) } catch {
             ports.log(
-                .warning, "a change is on its way to a cluster that cannot take it now", nil,
+                .warning, "a change cannot be copied to a cluster at present", nil,
                 ["realm": description.id, "cluster": cluster.name, "fault": "\(error)"])
         }
     }

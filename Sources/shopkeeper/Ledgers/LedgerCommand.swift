@@ -96,7 +96,7 @@ struct LedgerCommand: AsyncParsableCommand {
         [
             purchase.transactionId, purchase.productId,
             "\(purchase.unspent) of \(purchase.quantity) left", purchase.environment,
-            purchase.account ?? "nobody's",
+            purchase.account ?? "unclaimed",
         ]
     }
 }

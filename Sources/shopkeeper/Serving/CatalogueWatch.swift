@@ -43,7 +43,7 @@ struct CatalogueWatch: Sendable {
             tell("\(path): read again, \(lines.count) differences")
         } catch {
             let failure = error as? Failure ?? Failure(unexpected: error)
-            tell("\(path): not taken, the store goes on as it was: \(failure.error.message)")
+            tell("\(path): not imported, the store is unchanged: \(failure.error.message)")
         }
         return state
     }

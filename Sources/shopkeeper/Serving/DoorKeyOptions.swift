@@ -30,7 +30,7 @@ struct DoorKeyOptions: ParsableArguments {
             throw Failure(
                 .key, "doorKeyMissing", "The \(missing.rawValue) door has no key of your own.",
                 field: Self.option(missing),
-                rule: "behind a proxy the operator and control doors want a key each",
+                rule: "behind a proxy the operator and control doors need a key each",
                 remedy: "write one into a file of mode 0600: openssl rand -hex 32")
         }
         guard Set(keys.values).count == keys.count else {
@@ -64,7 +64,7 @@ struct DoorKeyOptions: ParsableArguments {
         guard (32...256).contains(key.utf8.count), key.utf8.allSatisfy({ (33...126).contains($0) })
         else {
             throw Failure(
-                .key, "doorKeyInvalid", "The \(door.rawValue) door's key is none.",
+                .key, "doorKeyInvalid", "The \(door.rawValue) door's key is not valid.",
                 field: option(door), rule: "32 to 256 letters, digits and signs, without spaces",
                 remedy: "make one with openssl rand -hex 32")
         }

@@ -37,17 +37,17 @@ struct ProxyOptions: ParsableArguments {
         guard isOpen else { return nil }
         guard let proxies = TrustedProxies(behindProxy) else {
             throw Failure(
-                .usage, "proxyInvalid", "A proxy's address is none.", field: "--behind-proxy",
+                .usage, "proxyInvalid", "A proxy's address is not valid.", field: "--behind-proxy",
                 rule: "an address such as 10.0.0.7 or fd00::7, or a network such as 10.0.0.0/8",
                 remedy: "name the addresses that the proxies connect from")
         }
         guard !proxies.trustStrangers || behindAnyProxy else {
             throw Failure(
                 .usage, "proxyAnybody",
-                "Anybody who reaches the port could say who they are and that they use HTTPS.",
+                "Any client that reaches the port could claim another address, and HTTPS.",
                 field: "--behind-proxy",
                 rule: "a network of at least 8 bits (IPv4) or 16 bits (IPv6)",
-                remedy: "name the proxies' own addresses; where nobody else reaches the port, add "
+                remedy: "name the proxies' own addresses; if only they can reach the port, add "
                     + "--behind-any-proxy")
         }
         return proxies

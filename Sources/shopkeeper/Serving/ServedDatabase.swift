@@ -98,8 +98,8 @@ struct ServedDatabase {
             try await Live.sleep(.milliseconds(100))
         }
         throw Failure(
-            .taken, "databaseServed", "Other programs of ours have \(count) connections to it.",
-            field: "--database", rule: "no server uses the databases meanwhile",
+            .taken, "databaseServed", "Other Shopkeeper processes have \(count) connections to it.",
+            field: "--database", rule: "no server may use the databases at the same time",
             remedy: "stop every store and ledger that uses this database, then run it again")
     }
 
@@ -158,7 +158,7 @@ struct SealKey {
         guard digits.count == 2 * SealedKeyStore.sealBytes, bytes.count == SealedKeyStore.sealBytes
         else {
             throw Failure(
-                .key, "sealKeyInvalid", "The sealing key is not one.", field: field,
+                .key, "sealKeyInvalid", "The sealing key is not valid.", field: field,
                 rule: "\(2 * SealedKeyStore.sealBytes) hexadecimal digits",
                 remedy: "give the one that this store's first server made")
         }

@@ -53,7 +53,7 @@ struct ApprovalOptions: ParsableArguments {
     func answer(_ word: String) async throws {
         guard UUID(uuidString: purchase) != nil else {
             throw Failure(
-                .usage, "uuidInvalid", "\(purchase) is no purchase's id.", field: "purchase",
+                .usage, "uuidInvalid", "\(purchase) is not a purchase's id.", field: "purchase",
                 rule: "a UUID", remedy: "take one from `purchase list --waiting`")
         }
         let record = try await store.store().operatorDoor.put(

@@ -71,7 +71,7 @@ struct BuyCommand: AsyncParsableCommand {
 
     private func device(_ found: RunningStore) throws -> Device {
         guard let url = URL(string: found.url) else {
-            throw Failure(.bug, "bug", "The run file's URL is none: \(found.url)")
+            throw Failure(.bug, "bug", "The run file's URL is invalid: \(found.url)")
         }
         var configuration = DeviceConfiguration(
             storeURL: url, bundleID: BundleID(found.run.bundleId),
@@ -125,7 +125,7 @@ private final class Buyer: NSObject, SKPaymentTransactionObserver, @unchecked Se
             queue.remove(self)
         }
         for await outcome in outcomes { return try outcome.get() }
-        throw Failure(.bug, "bug", "No outcome came.")
+        throw Failure(.bug, "bug", "There was no outcome.")
     }
 
     func paymentQueue(

@@ -45,7 +45,7 @@ struct ClockCommand: AsyncParsableCommand {
     private static func instant(_ text: String) throws -> Timestamp {
         guard let instant = Timestamp(iso8601: text) else {
             throw Failure(
-                .usage, "instantInvalid", "\(text) is no instant.", field: "--stand-at",
+                .usage, "instantInvalid", "\(text) is not an instant.", field: "--stand-at",
                 rule: "ISO 8601 with an offset", remedy: "write 2026-01-31T12:00:00Z")
         }
         return instant

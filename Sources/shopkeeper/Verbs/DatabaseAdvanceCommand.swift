@@ -29,7 +29,7 @@ struct DatabaseAdvanceCommand: AsyncParsableCommand {
         var lines = [
             "The store at \(place.words) goes on (\(summary.realms.joined(separator: ", "))): "
                 + "numbers from the count \(summary.numbersFrom) on, devices sign in again "
-                + "and read anew."
+                + "and read everything again."
         ]
         if summary.namesFound + summary.namesFreed > 0 {
             lines.append(

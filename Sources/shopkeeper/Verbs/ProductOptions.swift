@@ -70,7 +70,7 @@ struct ProductOptions: ParsableArguments {
     static func amount(_ text: String, _ field: String) throws -> Int64 {
         guard let amount = Amount(decimal: text) else {
             throw Failure(
-                .usage, "priceInvalid", "`\(text)` is no price.", field: field,
+                .usage, "priceInvalid", "`\(text)` is not a price.", field: field,
                 rule: "digits with at most one point and three decimals",
                 remedy: "write it like 0.99")
         }
@@ -82,7 +82,7 @@ struct ProductOptions: ParsableArguments {
         let rest = sides.last?.split(separator: "@", maxSplits: 1).map(String.init) ?? []
         guard sides.count == 2, let digits = rest.first else {
             throw Failure(
-                .usage, "priceInvalid", "`\(text)` is no storefront's price.",
+                .usage, "priceInvalid", "`\(text)` is not a storefront's price.",
                 field: "--price-in", rule: "STOREFRONT=PRICE or STOREFRONT=PRICE@INSTANT",
                 remedy: "write it like DEU=1.09")
         }
@@ -91,7 +91,7 @@ struct ProductOptions: ParsableArguments {
             start = Timestamp(iso8601: rest[1])
             if start == nil {
                 throw Failure(
-                    .usage, "instantInvalid", "`\(rest[1])` is no instant.",
+                    .usage, "instantInvalid", "`\(rest[1])` is not an instant.",
                     field: "--price-in", rule: "ISO 8601, as 2027-01-01T00:00:00Z",
                     remedy: "write date, time and Z")
             }

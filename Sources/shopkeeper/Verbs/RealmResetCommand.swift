@@ -20,7 +20,7 @@ struct RealmResetCommand: AsyncParsableCommand {
 
     func run() async throws {
         let door = try store.store().storeDoor
-        try confirmation.ask("Forget everything that was bought in the realm \(name)?")
+        try confirmation.ask("Delete everything that was bought in the realm \(name)?")
         let path = name.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
         let reset = try await door.post(
             "/realms/\(path)/resets", [String: String](), as: RealmReset.self)
@@ -42,7 +42,8 @@ struct Confirmation: ParsableArguments {
         if yes { return }
         guard isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1 else {
             throw Failure(
-                .usage, "notConfirmed", "This cannot be taken back, and nobody can be asked.",
+                .usage, "notConfirmed",
+                "This cannot be undone, and there is no terminal for a confirmation.",
                 field: "--yes", rule: "a yes on the terminal, or --yes", remedy: "add --yes")
         }
         Output.ask("\(question) [y/N]")

@@ -89,7 +89,7 @@ struct VerificationReport: Encodable {
     /// The report as lines of text.
     var lines: [String] {
         var lines = [isValid ? "VALID: no rule is broken." : "NOT VALID."]
-        if isXcode { lines.append("Xcode made this on somebody's machine; no store sold it.") }
+        if isXcode { lines.append("Xcode made this on a developer's machine; no store sold it.") }
         lines += ["", "Certificates"]
         for link in certificates {
             lines.append("  \(link.place): \(link.subject)")
@@ -115,11 +115,11 @@ extension VerificationReport.Judged {
         let message: String? =
             switch status {
             case nil, .good: nil
-            case .revoked: "a certificate was revoked, says its authority"
+            case .revoked: "a certificate was revoked by its authority"
             case .unanswered:
-                "nobody has said whether the certificates still hold; ask again when their "
+                "it is not known whether the certificates are still valid; check again when their "
                     + "status address can be reached"
-            case .noAddress: "the certificates name no status address, so nobody can be asked"
+            case .noAddress: "the certificates name no status address, so they cannot be checked"
             }
         let verdict = status == nil ? "not judged" : message == nil ? "passed" : "failed"
         self.init(
