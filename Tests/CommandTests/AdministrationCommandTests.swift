@@ -46,7 +46,7 @@ import Testing
         #expect(try await ask("app", "version", "list").contains("live"))
     }
 
-    @Test func `an operator's own key is told by the audit`() async throws {
+    @Test func `the audit names the operator's own key`() async throws {
         let store = try await rig.serve()
         defer { store.kill(SIGTERM) }
         let ann = try await rig.object("operator", "create", "ann")

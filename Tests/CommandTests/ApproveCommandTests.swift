@@ -19,7 +19,7 @@ import Testing
         #expect(asked.state == "waiting" && asked.waitingFor == "approval")
     }
 
-    @Test func `the answers are given once and told`() async throws {
+    @Test func `an approval is answered once and shown`() async throws {
         let store = try await rig.serve()
         defer { store.kill(SIGTERM) }
         _ = try await rig.object("customer", "create", "kid", "--asks-to-buy")

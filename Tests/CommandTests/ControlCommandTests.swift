@@ -25,7 +25,7 @@ import Testing
         try #require(clock["now"] as? Int64)
     }
 
-    @Test func `a file's settings are obeyed, told and given back`() async throws {
+    @Test func `a file's settings are obeyed, shown and exported`() async throws {
         try Data(Self.file.utf8).write(to: URL(fileURLWithPath: rig.path("Zoo.storekit")))
         let store = try await rig.serve("Zoo.storekit", "--bundle-id", "com.example.zoo")
         defer { store.kill(SIGTERM) }
@@ -51,7 +51,7 @@ import Testing
         #expect(back == Data(Self.file.utf8))
     }
 
-    @Test func `the clock is told, moved and let run`() async throws {
+    @Test func `the clock is shown, moved and started`() async throws {
         let store = try await rig.serve()
         defer { store.kill(SIGTERM) }
 

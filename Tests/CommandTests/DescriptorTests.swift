@@ -62,7 +62,7 @@ import Testing
         #expect(seen.readyAfter == 200)
     }
 
-    @Test func `too few descriptors are told with their remedy`() async throws {
+    @Test func `too few descriptors are reported with their remedy`() async throws {
         let outcome = try await rig.run(
             "sh", "-c", "ulimit -n 200; exec shopkeeper serve --port 0 --json")
 

@@ -21,7 +21,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: outcome.output))
     }
 
-    @Test func `a command that a signal ends says so`() async throws {
+    @Test func `a command that a signal ends returns its exit code`() async throws {
         let outcome = try await rig.run("shopkeeper", "exec", "--", "sh", "-c", "kill -9 $$")
 
         #expect(outcome.status == 128 + 9)

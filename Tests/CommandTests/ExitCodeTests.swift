@@ -78,7 +78,7 @@ import Testing
         #expect(realm.errors.contains("remedy:"))
     }
 
-    @Test func `what production says to nobody is 1, and no matter of keys`() async throws {
+    @Test func `what production refuses to everyone exits with 1, not with 77`() async throws {
         let store = try await rig.serve("--scrypt-rounds", "2")
         defer { store.kill(SIGTERM) }
         _ = try await rig.object("realm", "create", "shop", "--production")
@@ -139,7 +139,7 @@ import Testing
         #expect((command.subcommands ?? []).count > 30)
     }
 
-    @Test func `of nothing no line is told, and an empty list as JSON`() async throws {
+    @Test func `an empty list prints no line, or an empty JSON list`() async throws {
         let store = try await rig.serve()
         defer { store.kill(SIGTERM) }
 

@@ -51,7 +51,7 @@ import Testing
         #expect(await second.outcome().status == 0)
     }
 
-    @Test func `a ledger that can believe nobody does not start`() async throws {
+    @Test func `a ledger without a trusted root does not start`() async throws {
         let nobody = try await rig.run("shopkeeper", "ledger", "serve", "--port", "0")
         let odd = try await rig.run(
             "shopkeeper", "ledger", "serve", "--environment", "Moon", "--json")
@@ -102,7 +102,7 @@ import Testing
         store.kill(SIGTERM)
     }
 
-    @Test func `a ledger's database that cannot be reached is told`() async throws {
+    @Test func `a ledger's unreachable database is reported`() async throws {
         let store = try await rig.serve()
         let outcome = try await rig.run(
             "shopkeeper", "ledger", "serve", "--port", "0", "--database",

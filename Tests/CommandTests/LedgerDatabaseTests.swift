@@ -70,7 +70,7 @@ import Testing
         #expect(told["schema"] as? String == "current")
     }
 
-    @Test func `a copy that was tampered with is refused, and a store's is none`() async throws {
+    @Test func `a changed backup is refused, and so is a store's`() async throws {
         let store = try await rig.serve()
         defer { store.kill(SIGTERM) }
         let ledger = try await rig.ledger(["--data", rig.path("a")])

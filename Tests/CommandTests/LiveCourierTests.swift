@@ -63,7 +63,7 @@ import Testing
         #expect(peer.connections == 0)
     }
 
-    @Test func `no TLS is told as such`() async throws {
+    @Test func `a missing TLS is reported as such`() async throws {
         let peer = try ScriptedPeer(.hangUp)
 
         #expect(await delivery(to: "https://127.0.0.1:\(peer.port)/").result == .tlsIssue)

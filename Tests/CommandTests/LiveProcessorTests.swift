@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(arguments: ["captured", "voided"])
-    func `a capture and a void are done when the answer says so`(state: String) async throws {
+    func `a capture and a void are done when the answer confirms them`(state: String) async throws {
         let (processor, peer) = try processor(
             answering: #"{"key":"\#(Self.key)","state":"\#(state)"}"#)
 

@@ -52,7 +52,7 @@ import Testing
         #expect(proxy.requests == [])
     }
 
-    @Test func `what runs under exec is told to ask the store directly`() async throws {
+    @Test func `what runs under exec asks the store without a proxy`() async throws {
         let outcome = try await rig.run(
             "shopkeeper", "exec", "--", "sh", "-c", "echo \"$no_proxy\"; echo \"$NO_PROXY\"",
             with: ["no_proxy": "example.com"])

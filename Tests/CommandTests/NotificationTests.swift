@@ -89,7 +89,7 @@ import Testing
         #expect(!passedOn.isVerified && passedOn.problem?.contains("root") == true)
     }
 
-    @Test func `an app's URL is told, changed and taken away`() async throws {
+    @Test func `an app's URL is shown, changed and removed`() async throws {
         let store = try await rig.serve()
         defer { store.kill(SIGTERM) }
 

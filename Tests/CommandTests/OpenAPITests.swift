@@ -59,7 +59,7 @@ import Testing
 
     /// Somebody else's fuzzer reads the page and asks a store by it, the same
     /// requests every time.
-    @Test func `a store answers nothing that the page does not tell`() async throws {
+    @Test func `a store answers only what the page describes`() async throws {
         let outcome = try await ChildProcess.run(
             [
                 try Rig.python(), try PackageRoot.path() + "/Tests/Peers/fuzz_openapi.py",

@@ -51,7 +51,7 @@ import Testing
         first.kill(SIGKILL)
     }
 
-    @Test func `a database that cannot be reached is told, not waited for`() async throws {
+    @Test func `an unreachable database is reported, not waited for`() async throws {
         let outcome = try await rig.run(
             "shopkeeper", "serve", "--port", "0", "--database", "host=\(rig.path("none"))",
             "--data", rig.path("a"))

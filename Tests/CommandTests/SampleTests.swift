@@ -60,7 +60,7 @@ import Testing
         #expect(outcome.errors == "Store disabled\n")
     }
 
-    @Test func `who cancels hears nothing`() async throws {
+    @Test func `a cancelled purchase prints no error`() async throws {
         let outcome = try await rig.run(
             "shopkeeper", "exec", "--", "env", "SHOPKEEPER_SHEET=cancel", "monkey-credits", "buy",
             "5")
@@ -136,7 +136,7 @@ import Testing
     }
 
     @Test(arguments: [["buy", "7"], ["buy", "5", "--quantity", "11"], ["spend", "0"], ["sing"]])
-    func `arguments that make no sense are told the usage`(_ arguments: [String]) async throws {
+    func `wrong arguments print the usage`(_ arguments: [String]) async throws {
         let outcome = try await ChildProcess.run(
             ["monkey-credits"] + arguments, environment: rig.environment)
 

@@ -54,7 +54,7 @@ import Testing
         #expect(DirectoryHolder(of: rig.path("nowhere"), claimed: store.pid) == nil)
     }
 
-    @Test func `a command under exec is told that it cannot stop its own store`() async throws {
+    @Test func `a command under exec cannot stop its own store`() async throws {
         let outcome = try await rig.run(
             "shopkeeper", "exec", "--", "sh", "-c",
             "shopkeeper stop --timeout 240; echo \"code $?\"; shopkeeper status")

@@ -157,7 +157,7 @@ import Testing
 
     /// Told, not found when the wait was over, which a busy machine may look
     /// like once, and a server that tells nobody always.
-    @Test func `who waits at one server hears what is sold at the other`() async throws {
+    @Test func `a device that waits at one server receives what the other sells`() async throws {
         let database = try await rig.database()
         let first = try await serve("a", database)
         let second = try await serve("b", database)

@@ -16,7 +16,7 @@ import Testing
         #expect(AttemptRule.account.waitSeconds(afterMistakes: .max) == 900)
     }
 
-    @Test func `who was wrong too often waits, tries once, and waits longer`() {
+    @Test func `after too many mistakes a client waits, tries once, and waits longer`() {
         var attempts = Attempts()
         for _ in 1...3 {
             #expect(attempts.begin(rule, at: at(5000)) == nil)
@@ -46,7 +46,7 @@ import Testing
         #expect(!client.isForgotten(at: at(1)))
     }
 
-    @Test func `nobody makes many guesses at once`() {
+    @Test func `there are never many guesses at once`() {
         var attempts = Attempts()
         let first = (1...6).map { _ in attempts.begin(rule, at: at(9)) }
         for _ in 1...4 { attempts.end(isRight: false, forgets: false, at: at(9)) }
@@ -57,7 +57,7 @@ import Testing
         #expect(attempts.begin(rule, at: at(11)) == 1)
     }
 
-    @Test func `an hour without a mistake forgets them all, and a clock set back harms nobody`() {
+    @Test func `an hour without a mistake forgets them all, and a clock set back does no harm`() {
         var attempts = Attempts()
         for _ in 1...9 { attempts.mistake(at: at(100_000)) }
 
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test(arguments: Seeds.all)
-    func `whenever somebody tries, there are never more guesses than the rule lets through`(
+    func `at any time there are no more guesses than the rule allows`(
         seed: UInt64
     ) {
         var random = SeededGenerator(seed)

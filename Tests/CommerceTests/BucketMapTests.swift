@@ -22,19 +22,19 @@ import Testing
         #expect(throws: BucketFault.noRange(text)) { try BucketRanges(text) }
     }
 
-    @Test func `a bucket named twice is told`() throws {
+    @Test func `a bucket named twice is reported`() throws {
         #expect(throws: BucketFault.twice(3)) { try BucketRanges("1-3,3") }
         let (one, other) = (try BucketRanges("1-500"), try BucketRanges("500-999"))
         #expect(throws: BucketFault.twice(500)) { try BucketMap(others: [one, other]) }
     }
 
-    @Test func `one cluster has everything, and nobody's number is the home's`() {
+    @Test func `one cluster has everything, and customer 0 is at the home`() {
         #expect(BucketMap.whole.count == 1)
         #expect(BucketMap.whole.ranges.first??.description == "0-999")
         #expect((0..<2000).allSatisfy { BucketMap.whole.cluster(of: $0) == 0 })
     }
 
-    @Test func `a home may have no buckets, and has what is nobody's`() throws {
+    @Test func `a home without buckets still has customer 0`() throws {
         let map = try BucketMap(others: [BucketRanges("0-999")])
 
         #expect(map.ranges == [nil, try BucketRanges("0-999")])

@@ -20,7 +20,8 @@ import Testing
         ("JPN", "JP", "143462", "JPY"), ("GBR", "GB", "143444", "GBP"),
         ("CHE", "CH", "143459", "CHF"), ("XKS", "XK", nil, "EUR"),
     ])
-    func `some that everybody knows`(code: String, region: String, id: String?, currency: String) {
+    func `some well-known storefronts`(code: String, region: String, id: String?, currency: String)
+    {
         let storefront = Storefront.named(code)
         #expect(storefront?.region == region)
         #expect(storefront?.id == id)

@@ -55,7 +55,7 @@ import Testing
         #expect(next < NumberLayout.countMax - 1_000_000)
     }
 
-    @Test func `where no counts are left it says so`() {
+    @Test func `without counts left there is no fresh start`() {
         #expect(start().firstCount(from: NumberLayout.countMax) == nil)
         #expect(start().firstCount(from: NumberLayout.countMax - 1) == NumberLayout.countMax - 1)
     }

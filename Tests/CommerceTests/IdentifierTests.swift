@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(arguments: [0, -1, 999, 999_999_999_999_999, 5_000_000_000_000_000, .max, .min])
-    func `other numbers are none of ours`(number: Int64) {
+    func `other numbers are not ours`(number: Int64) {
         #expect(NumberLayout(number: number) == nil)
     }
 

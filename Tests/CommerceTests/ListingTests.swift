@@ -23,7 +23,7 @@ import Testing
     }
 
     /// The answer is the first that applies, in the order of the cases.
-    @Test func `why a product is not offered is told in one order`() {
+    @Test func `the reasons why a product is not offered have one order`() {
         var listing = Listing(state: .removed, isWithdrawn: true, hasBasePrice: false)
         #expect(offering(listing, arePurchasesEnabled: false) == .removed)
         listing.state = .draft

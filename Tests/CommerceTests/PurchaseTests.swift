@@ -68,7 +68,7 @@ import Testing
             lacksApproval: lacksApproval)
     }
 
-    @Test func `of all broken rules the first in order is told`() throws {
+    @Test func `the first broken rule in order is reported`() throws {
         let products = ["none"] + ProductType.allCases.map(\.rawValue)
         let quantities = [Int.min, -1, 0, 1, 2, 10, 11, Int.max]
         let dollar = try #require(Currency(code: "USD"))

@@ -129,7 +129,7 @@ private struct Served: Sendable {
         try? JSONDecoder().decode(WireError.self, from: body).code
     }
 
-    @Test func `a foreign name and a body that is not said to be JSON are refused`() async throws {
+    @Test func `a foreign name and a body not declared as JSON are refused`() async throws {
         try await Served.with { served in
             let named = try await served.ask(
                 "GET", "\(Self.accounts)/blob/unspent", host: "evil.example")

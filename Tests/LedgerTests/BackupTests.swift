@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test(arguments: Way.all)
-    func `what was spent before the copy is told again, never spent again`(
+    func `what was spent before the copy is answered again, never spent again`(
         way: Way
     ) async throws {
         let (here, there) = (try await Place(way.from), try await Place(way.to))
@@ -140,7 +140,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `a restore that died is never served, and is begun anew`(engine: Engine) async throws {
+    func `an unfinished restore is never served, and starts again`(engine: Engine) async throws {
         let (here, there) = (try await Place(.sqlite), try await Place(engine))
         let book = try await Book.open(storage: try await here.open())
         try await book.take(1)

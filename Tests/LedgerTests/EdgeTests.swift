@@ -70,7 +70,7 @@ import Testing
         #expect(told == ["proofInvalid", "signedTransaction"])
     }
 
-    @Test func `an empty app account token is none`() async throws {
+    @Test func `an empty app account token counts as absent`() async throws {
         let book = try await Book.open()
 
         #expect(try await book.take { $0.appAccountToken = "" }.account == "blob")
@@ -95,7 +95,7 @@ import Testing
                 == ["proofInvalid", "signedTransaction"])
     }
 
-    @Test func `a notification without a type is none`() async throws {
+    @Test func `a notification without a type is refused`() async throws {
         let book = try await Book.open()
 
         let told = try await refusal {

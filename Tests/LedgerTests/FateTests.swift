@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `only what both tell is compared`() {
+    @Test func `only fields that both proofs have are compared`() {
         func facts(_ price: Int64?, _ currency: String?) -> BookedFacts {
             BookedFacts(
                 productID: "a", type: "Consumable", quantity: 1, purchasedAt: Book.now,

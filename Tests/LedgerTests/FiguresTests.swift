@@ -120,7 +120,7 @@ import Testing
         #expect(try await book.storage.read { try $0.query(room, []) }.count == 1)
     }
 
-    @Test func `a storage that takes no writes is told as a fault, until it takes them`()
+    @Test func `a read-only storage is reported as a fault, until it accepts writes`()
         async throws
     {
         let desk = Desk()
@@ -144,7 +144,7 @@ import Testing
         #expect([first?.code, second?.code] == [.readOnly, .readOnly])
     }
 
-    @Test func `the status says whether a database is behind, current or too new`() async throws {
+    @Test func `the status shows whether a database is behind, current or too new`() async throws {
         let behind = try await SQLiteStorage.open(
             file: nil, migrations: Array(Ledger.migrations.dropLast()))
         let current = try await SQLiteStorage.open(file: nil, migrations: Ledger.migrations)

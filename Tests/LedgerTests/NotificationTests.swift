@@ -54,7 +54,7 @@ import Testing
         #expect(try await refusal { try await book.redeem() }?.first == "purchaseRevoked")
     }
 
-    @Test func `a notification about no transaction is heard`() async throws {
+    @Test func `a notification without a transaction is accepted`() async throws {
         let book = try await Book.open()
 
         let told = try await book.ledger.take(try Book.notification(nil, type: "TEST"))
@@ -152,7 +152,7 @@ import Testing
         #expect(told?.rootFingerprint == CertificateAuthority.fingerprint(of: second.root))
     }
 
-    @Test func `production's notifications tell the app's number`() async throws {
+    @Test func `production's notifications contain the app's number`() async throws {
         let book = try await Book.open(environments: [.production], appID: 1234)
         func body(_ number: Int64?) throws -> ResponseBodyV2 {
             let signed = try Book.signed(by: try Book.production()) {

@@ -88,7 +88,7 @@ import Testing
             FieldChange("quantity") { $0.quantity = 10_001 },
             FieldChange("quantity") { $0.quantity = -1 },
         ])
-    func `a transaction that does not tell enough is refused`(
+    func `a transaction with a missing field is refused`(
         change: FieldChange
     ) async throws {
         let book = try await Book.open()

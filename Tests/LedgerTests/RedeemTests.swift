@@ -8,7 +8,7 @@ import Testing
 @testable import Ledger
 
 @Suite(.timeLimit(.minutes(5))) struct RedeemTests {
-    @Test func `a unit is spent once, and told alike again`() async throws {
+    @Test func `a unit is spent once, and a repeat gets the same answer`() async throws {
         let book = try await Book.open()
         try await book.take()
 
@@ -147,7 +147,9 @@ import Testing
         #expect(try await book.redeem("order-2").unit == 2)
     }
 
-    @Test func `what is another's, of another kind, or nobody's is not redeemed`() async throws {
+    @Test func `a purchase of another account or kind, or without one, is not redeemed`()
+        async throws
+    {
         let book = try await Book.open()
         try await book.take(1, account: "glob")
         try await book.take(2, account: nil)
@@ -191,7 +193,7 @@ import Testing
         #expect(try await book.unspent().isEmpty)
     }
 
-    @Test func `of many under one key all are told the same`() async throws {
+    @Test func `concurrent redemptions under one key get the same answer`() async throws {
         let book = try await Book.open()
         try await book.take { $0.quantity = 5 }
 

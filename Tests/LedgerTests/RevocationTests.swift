@@ -79,7 +79,7 @@ import Testing
             try await refusal { try await book.redeem(account: "a") }?.first == "purchaseUnknown")
     }
 
-    @Test func `what cannot be asked waits, unless the ledger is told to let it pass`()
+    @Test func `an unanswered status check blocks booking, unless checks are soft`()
         async throws
     {
         let hard = try await take(book(.away))

@@ -10,7 +10,7 @@ import Testing
 @testable import Ledger
 
 @Suite(.timeLimit(.minutes(5))) struct TakeTests {
-    @Test func `a signed transaction is booked once, and told alike`() async throws {
+    @Test func `a signed transaction is booked once, and a repeat changes nothing`() async throws {
         let book = try await Book.open()
 
         let first = try await book.take { $0.quantity = 3 }
@@ -25,7 +25,7 @@ import Testing
         #expect(try await book.unspent() == ["2000000000000001": 3])
     }
 
-    @Test func `the app account token says whose it is, in either case`() async throws {
+    @Test func `the app account token names the account, in upper or lower case`() async throws {
         let book = try await Book.open()
 
         let bought = try await book.take(account: nil) {
@@ -94,7 +94,7 @@ import Testing
         #expect(told == ["cursorInvalid", "after"])
     }
 
-    @Test func `a purchase of nobody's waits for the first who claims it`() async throws {
+    @Test func `a purchase without an account goes to the first that claims it`() async throws {
         let book = try await Book.open()
 
         let nobodys = try await book.take(account: nil)
@@ -128,7 +128,7 @@ import Testing
         #expect(try await book.take() == first)
     }
 
-    @Test func `a price that is told later is no contradiction`() async throws {
+    @Test func `a price that appears later is not a contradiction`() async throws {
         let book = try await Book.open()
         try await book.take {
             $0.price = nil

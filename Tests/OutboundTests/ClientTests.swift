@@ -49,7 +49,7 @@ struct ClientTests {
         #expect(peer.requests[1].contains("Content-Length: 0"))
     }
 
-    @Test func `a redirect is an answer and nobody follows it`() async throws {
+    @Test func `a redirect is an answer and is not followed`() async throws {
         let target = try ScriptedPeer(.answer(ScriptedPeer.response("200 OK")))
         let peer = try ScriptedPeer(
             .answer(ScriptedPeer.response("302 Found", headers: "Location: \(target.url)\r\n")))
@@ -80,7 +80,7 @@ struct ClientTests {
         #expect(fault?.mayHaveBeenSent == true && fault?.status == nil)
     }
 
-    @Test func `an answer that never ends is given up, and its status told`() async throws {
+    @Test func `an endless answer is given up, and its status reported`() async throws {
         let peer = try ScriptedPeer(
             .answerThenSilence("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc"))
         var request = OutboundRequest("POST", peer.url)
@@ -130,7 +130,7 @@ struct ClientTests {
         }
     }
 
-    @Test func `what was never sent says so`() async throws {
+    @Test func `a request that was never sent is reported as such`() async throws {
         let port = try Loopback.closedPort()
         let cases: [(String, OutboundFault.Code)] = [
             ("http://127.0.0.1:\(port)/", .notConnected),

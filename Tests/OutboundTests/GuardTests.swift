@@ -44,7 +44,7 @@ struct GuardTests {
         #expect(peer.connections == 0)
     }
 
-    @Test func `addresses that are anybody's and addresses that are not`() {
+    @Test func `public addresses and addresses that are not`() {
         let table = """
             0.0.0.0          no
             10.1.2.3         no

@@ -43,7 +43,7 @@ struct ConfigurationTests {
         #expect(configuration.queueFolder.path.hasPrefix(place.path))
     }
 
-    @Test func `a release build believes nothing of its environment, and says so`() {
+    @Test func `a release build ignores its environment, and reports that`() {
         let set = [
             "SHOPKEEPER_URL": "http://evil.example", "SHOPKEEPER_SHEET": "confirm", "HOME": "/",
         ]
@@ -127,7 +127,7 @@ struct ConfigurationTests {
         }
     }
 
-    @Test func `a sheet says title, quantity, unit price and total`() throws {
+    @Test func `a sheet shows title, quantity, unit price and total`() throws {
         let yen = try #require(Currency(code: "JPY"))
         let contents = SheetContents(
             productID: "x", title: "Ten credits", details: "For monkeys", quantity: 3,

@@ -44,7 +44,7 @@ struct CrossingTests {
 
     /// The payment's own answer is delivered, finished and forgotten while the
     /// page that brings the same transaction waits for its receipt.
-    @Test func `what was finished meanwhile is not delivered again`() async throws {
+    @Test func `what was finished in the meantime is not delivered again`() async throws {
         store.hold { $0 == .receipt }
         store.hold { $0 == .receipt }
         rig.store.state.withLock { $0.hidesSales = true }
@@ -73,7 +73,7 @@ struct CrossingTests {
         #expect(sold == ["purchased credits.5 2000000000000001"])
     }
 
-    @Test func `a page with nothing but what was finished meanwhile fetches no receipt`()
+    @Test func `a page of transactions finished in the meantime fetches no receipt`()
         async throws
     {
         let rig = rig
@@ -96,7 +96,7 @@ struct CrossingTests {
     }
 
     @Test(arguments: [false, true])
-    func `a page of a realm that was restored meanwhile is not believed`(
+    func `a page of a realm restored in the meantime is discarded`(
         whileReceiptIsFetched: Bool
     ) async throws {
         rig.store.sellElsewhere("credits.5")
@@ -128,7 +128,7 @@ struct CrossingTests {
         #expect(next.observer.diary.lines.contains("purchased credits.10 2000000000000002"))
     }
 
-    @Test func `a page with numbers that cannot be is an answer that is none`() async {
+    @Test func `a page with impossible numbers counts as no answer`() async {
         let page = TransactionsResponse(
             transactions: [
                 TransactionDescription(

@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(arguments: [(true, Bool?.none), (nil, nil), (false, false)] as [(Bool?, Bool?)])
-    func `what was told last with products counts`(signIn: Bool?, products: Bool?) async {
+    func `the last answer with products counts`(signIn: Bool?, products: Bool?) async {
         disable(signIn, products)
         let app = rig.launch()
 

@@ -95,7 +95,7 @@ struct HTTPTransportTests {
         "HTTP/1.1 200 OK\r\nContent-Length: 9223372036854775807\r\n\r\n{}",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "\0\u{1}\r\n\r\n",
     ])
-    func `an answer that is none is unknown and harms nobody`(answer: String) async throws {
+    func `an invalid answer is unknown and does no harm`(answer: String) async throws {
         let server = try RawServer(.answer(answer))
         let failure = try await failure(server.url)
         #expect(isUnknown(failure), "\(String(describing: failure))")
@@ -204,7 +204,7 @@ struct HTTPTransportTests {
         #expect(Live.monotonic() - began > .seconds(1))
     }
 
-    @Test func `a cancelled call ends at once, though nobody answers`() async throws {
+    @Test func `a cancelled call ends at once, even without an answer`() async throws {
         let silent = try RawServer(.staySilent)
         let transport = HTTPTransport(storeURL: try #require(URL(string: silent.url)))
         let calling = Task { await transport.outcome(of: call) }

@@ -174,7 +174,7 @@ struct LaunchTests {
         #expect(third.observer.diary.lines == ["purchased credits.5 2000000000000001"])
     }
 
-    @Test func `the customer who signed in last is believed while the store is away`() async {
+    @Test func `the last customer is assumed while the store is away`() async {
         rig.store.sellElsewhere("credits.5")
         let first = rig.launch()
         await first.observer.diary.wait(for: "purchased credits.5")
@@ -365,7 +365,7 @@ struct LaunchTests {
     }
 
     @Test(arguments: 1...6)
-    func `whatever write fails, the customer pays once or is told of a failure`(
+    func `whatever write fails, the customer pays once or sees a failure`(
         number: Int
     ) async {
         rig.files.fail { $0 == number }

@@ -14,7 +14,7 @@ import Testing
 @Suite(.unforgiven, .timeLimit(.minutes(5))) struct PowerLossTests {
     private static let losses: [Loss] = [.all, .bytes, .lastName, .oldNames]
 
-    @Test func `wherever the power fails, the queue knows what was told`() async throws {
+    @Test func `wherever the power fails, the queue knows what was reported`() async throws {
         let (complaints, operations) = try await Self.cutEverywhere()
         #expect(complaints == [])
         #expect(operations > 30)

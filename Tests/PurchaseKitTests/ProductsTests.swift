@@ -65,7 +65,7 @@ struct ProductsTests {
         #expect(error?.code == .clientInvalid)
     }
 
-    @Test func `a started request that nobody holds is answered, and then let go`() async {
+    @Test func `a started request without a reference is answered, and then released`() async {
         let app = rig.launch(observer: nil)
         let listener = CountingListener()
         weak var seen: SKProductsRequest?
@@ -106,7 +106,7 @@ struct ProductsTests {
         #expect(unused == nil)
     }
 
-    @Test func `a cancelled request calls nobody`() async throws {
+    @Test func `a cancelled request calls no delegate`() async throws {
         let app = rig.launch(observer: nil)
         let listener = CountingListener()
         let request = SKProductsRequest(

@@ -15,7 +15,7 @@ struct PurchaseTests {
         rig = try Rig()
     }
 
-    @Test func `a purchase is told as purchasing, then as purchased`() async throws {
+    @Test func `a purchase is reported as purchasing, then as purchased`() async throws {
         let app = rig.launch()
 
         app.add("credits.5", quantity: 3)
@@ -46,7 +46,7 @@ struct PurchaseTests {
         #expect(rig.store.count { !$0.isTransactions } - calls == 2)
     }
 
-    @Test func `the receipt is on disk before the purchase is told`() async throws {
+    @Test func `the receipt is on disk before the purchase is reported`() async throws {
         let app = rig.launch()
         #expect(app.device.receiptURL == nil)
 
@@ -105,7 +105,7 @@ struct PurchaseTests {
         #expect(app.device.canMakePayments)
     }
 
-    @Test func `who asks for products learns whether the customer may buy by now`() async throws {
+    @Test func `a products request updates whether the customer may buy`() async throws {
         let refusal = WireError(code: "purchasesNotAllowed", message: "No.")
         rig.store.state.withLock { $0.refusal = refusal }
         let app = rig.launch()

@@ -66,7 +66,7 @@ struct QueueRecordTests {
         """
 
     @Test(arguments: table.split(separator: "\n").dropFirst().map(String.init))
-    func `each event moves each state as the table says`(row: String) {
+    func `each event moves each state as in the table`(row: String) {
         let states: [QueueEntry.State] = [
             .asked, .confirmed, .waiting, .failed, .purchased, .finished,
         ]
@@ -84,7 +84,7 @@ struct QueueRecordTests {
         }
     }
 
-    @Test func `adding tells the observers, then carries`() {
+    @Test func `adding notifies the observers, then carries`() {
         var record = QueueRecord(storeURL: "u", bundleID: nil, deviceUUID: "d")
         let entry = self.record(.asked).entries[0]
         #expect(record.apply(.added(entry)) == [.deliver(key: "k"), .carry(key: "k")])
@@ -210,7 +210,7 @@ struct QueueRecordTests {
         #expect(record.entries[0].state == .confirmed)
     }
 
-    @Test func `a sale behind a payment that was told as failed is still delivered`() {
+    @Test func `a sale behind a payment that was reported as failed is still delivered`() {
         var record = record(.failed)
         #expect(record.apply(.arrived(arrivals(purchaseID: "p"))) == [.deliver(key: "k2")])
         #expect(record.entries.count == 2)
@@ -274,7 +274,7 @@ struct QueueRecordTests {
 
     /// All event sequences up to six long: no purchase is lost, and nothing
     /// is told twice without a reason.
-    @Test func `whatever happens in whatever order, a sale is told until finished`() {
+    @Test func `whatever happens in whatever order, a sale is delivered until finished`() {
         let names: [Substring] = [
             "confirmed", "deferred", "failed", "sold", "arrived", "finished", "acknowledged",
         ]

@@ -14,7 +14,7 @@ struct QueueTests {
         rig = try Rig()
     }
 
-    @Test func `finishing removes the transaction and tells the store`() async {
+    @Test func `finishing removes the transaction and notifies the store`() async {
         let app = rig.launch(observer: DiaryObserver(finishes: true))
 
         app.add("credits.5")
@@ -26,7 +26,7 @@ struct QueueTests {
         #expect(!rig.files.text.contains("credits.5"))
     }
 
-    @Test func `a finish that the store has not heard hides the transaction`() async {
+    @Test func `a finish that the store does not know yet hides the transaction`() async {
         rig.store.always(.lost(.notSent(URLError(.cannotConnectToHost))), when: \.isFinish)
         let first = rig.launch(observer: DiaryObserver(finishes: true), naps: false)
         first.add("credits.5")
@@ -57,7 +57,7 @@ struct QueueTests {
         #expect(rig.store.count(\.isFinish) == 0)
     }
 
-    @Test func `a second observer hears what changes, not what was`() async {
+    @Test func `a second observer receives changes, not earlier transactions`() async {
         let app = rig.launch()
         app.add("credits.5")
         await app.observer.diary.wait(for: "purchased")
@@ -74,7 +74,7 @@ struct QueueTests {
         #expect(app.queue.transactionObservers.count == 2)
     }
 
-    @Test func `an observer is told once however often it is added`() async {
+    @Test func `an observer is called once however often it is added`() async {
         let app = rig.launch()
         app.queue.add(app.observer)
 
@@ -97,7 +97,7 @@ struct QueueTests {
         await observer.diary.wait(for: "purchased credits.5")
     }
 
-    @Test func `nothing is bought while nobody listens`() async {
+    @Test func `nothing is bought while there is no observer`() async {
         let app = rig.launch(observer: nil)
         app.add("credits.5")
         _ = try? await app.products("credits.5")
@@ -113,7 +113,7 @@ struct QueueTests {
             ])
     }
 
-    @Test func `what changed while nobody listened is told to the next observer`() async {
+    @Test func `changes without an observer are reported to the next one`() async {
         let app = rig.launch(sheet: rig.sheet)
         app.queue.remove(app.observer)
         #expect(app.queue.transactionObservers.isEmpty)
@@ -137,7 +137,7 @@ struct QueueTests {
         #expect(app.queue.transactionObservers.isEmpty)
     }
 
-    @Test func `a purchase elsewhere is told while the app runs`() async {
+    @Test func `a purchase elsewhere is reported while the app runs`() async {
         let app = rig.launch(waitSeconds: 50)
 
         rig.store.sellElsewhere("credits.10")

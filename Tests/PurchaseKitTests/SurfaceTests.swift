@@ -33,7 +33,7 @@ struct SurfaceTests {
         #expect(SKError(.unknown) != SKError(.clientInvalid))
     }
 
-    @Test func `an error of a number that nobody documented keeps it`() {
+    @Test func `an error with an undocumented number keeps it`() {
         let error = SKError(_nsError: NSError(domain: SKErrorDomain, code: 907))
         #expect(error.code.rawValue == 907)
         #expect(SKError.Code(rawValue: 907) != nil)

@@ -50,7 +50,7 @@ import Testing
         ("No\n", .cancel), ("\n", .cancel), ("", .cancel), ("yes please\nn\n", .cancel),
         ("what?\ny\n", .confirm), ("n\ny\n", .cancel),
     ])
-    func `only a line that says yes buys`(typed: String, answer: SheetAnswer) throws {
+    func `only a line with yes buys`(typed: String, answer: SheetAnswer) throws {
         #expect(try converse(typed).answer == answer)
     }
 

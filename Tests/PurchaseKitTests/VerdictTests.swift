@@ -41,7 +41,7 @@ struct VerdictTests {
 
     /// A proxy may pass a call on and answer it by itself, the first too.
     @Test(arguments: [403, 404, 409, 413, 422])
-    func `what was sold is not failed by somebody else's answer`(status: Int) async {
+    func `a sold payment is not failed by a proxy's answer`(status: Int) async {
         let app = rig.launch()
         rig.store.next(
             .replyReplaced(FakeStore.refusal(status, "notThroughProxy")), when: \.isPurchase)

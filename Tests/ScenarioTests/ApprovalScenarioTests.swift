@@ -84,7 +84,7 @@ import Testing
         await shop.close()
     }
 
-    @Test func `a payment that nobody answers fails after a day`() async throws {
+    @Test func `a payment without an answer fails after a day`() async throws {
         let (shop, device) = try await waiting()
 
         try await shop.clock.advance(seconds: 24 * 3600)

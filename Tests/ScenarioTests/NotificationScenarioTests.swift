@@ -8,7 +8,7 @@ import Testing
 
 /// From the app's tap to the merchant's server, without a socket.
 @Suite(.timeLimit(.minutes(5))) struct NotificationScenarioTests {
-    @Test func `a purchase is told to the merchant`() async throws {
+    @Test func `the merchant is notified of a purchase`() async throws {
         let shop = try await TestShop.monkeys()
         let device = try await shop.device()
 
@@ -22,7 +22,7 @@ import Testing
         #expect(told.status == 200)
     }
 
-    @Test func `a merchant that is away is told once, as in a sandbox`() async throws {
+    @Test func `a sandbox tries to notify an unreachable merchant once`() async throws {
         let shop = try await TestShop.monkeys()
         shop.notifications.answer { _ in 503 }
         let device = try await shop.device()
@@ -39,7 +39,7 @@ import Testing
         #expect(later[0].notification.notificationUUID != later[1].notification.notificationUUID)
     }
 
-    @Test func `where the merchant has no server nothing is told`() async throws {
+    @Test func `without a merchant's server nothing is sent`() async throws {
         let shop = try await TestShop.monkeys { $0.notifies = false }
         let device = try await shop.device()
 

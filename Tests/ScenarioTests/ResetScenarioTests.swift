@@ -6,7 +6,7 @@ import Testing
 
 /// A sandbox that forgets, under devices that remember.
 @Suite(.timeLimit(.minutes(5))) struct ResetScenarioTests {
-    @Test func `a waiting device hears what another buys after a reset`() async throws {
+    @Test func `a waiting device receives what another buys after a reset`() async throws {
         let shop = try await TestShop.monkeys()
         let (buyer, waiting) = (try await shop.device(), try await shop.device())
         for product in ["credits.5", "credits.10"] { try await buyer.buy(product) }
@@ -21,7 +21,7 @@ import Testing
         #expect(try await shop.records().count == 1)
     }
 
-    @Test func `what was owned is bought anew, under another number`() async throws {
+    @Test func `what was owned is bought again, under another number`() async throws {
         let shop = try await TestShop.monkeys()
         let device = try await shop.device()
         try await device.buy("pro")

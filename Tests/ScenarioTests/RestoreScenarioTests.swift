@@ -6,7 +6,7 @@ import Testing
 
 /// A store that went back to a copy, under devices that know more than it.
 @Suite(.timeLimit(.minutes(5))) struct RestoreScenarioTests {
-    @Test func `a waiting device hears what another buys after a restore`() async throws {
+    @Test func `a waiting device receives what another buys after a restore`() async throws {
         let shop = try await TestShop.monkeys()
         let (buyer, waiting) = (try await shop.device(), try await shop.device())
         let backup = try await shop.backup()

@@ -7,7 +7,7 @@ import Testing
 /// The App Store Server API as Apple's libraries read it.
 @Suite(.timeLimit(.minutes(5))) struct AppleDoorTests {
     @Test(arguments: ["", "?", "?revoked=False"])
-    func `a transaction is told, whatever stands behind the path`(tail: String) async throws {
+    func `a transaction is returned, whatever follows the path`(tail: String) async throws {
         try await TestServer.with { server in
             let token = try await server.token()
             let sold = try await server.buy(purchaseID(1), bearer: token)

@@ -50,7 +50,7 @@ import Testing
         #expect(found.client?.description == client)
     }
 
-    @Test func `plain HTTP to the proxy is told`() {
+    @Test func `plain HTTP to the proxy is recognised`() {
         var headers = Self.https
         headers["X-Forwarded-Proto"] = "http"
         #expect(approach(from: "10.1.2.3", headers).isExposed)

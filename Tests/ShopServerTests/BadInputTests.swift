@@ -274,7 +274,7 @@ extension BadInput {
         }
     }
 
-    @Test func `a wrong method tells the right ones`() async throws {
+    @Test func `a wrong method is answered with the right ones`() async throws {
         try await TestServer.with { server in
             let one = try await server.send("DELETE", "/device/v1/receipt")
             let two = try await server.send("PUT", "/operator/v1/customers")

@@ -34,7 +34,7 @@ import Testing
         #expect(configuration.descriptors == descriptors)
     }
 
-    @Test func `a limit that leaves no room is told with its remedy`() {
+    @Test func `a limit that leaves no room is reported with its remedy`() {
         let refused = #expect(throws: WireError.self) { try Descriptors(limit: 255) }
         #expect(refused?.code == "descriptorsTooFew")
         #expect(refused?.rule != nil && refused?.remedy?.contains("ulimit -n") == true)
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func `the figures tell how near the ends are`() async throws {
+    @Test func `the metrics show how close the limits are`() async throws {
         try await TestServer.with(configure: {
             _ = $0.fit(into: try Descriptors(limit: 1024))
         }) { server in

@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func `a closed door says which key it wants`() async throws {
+    @Test func `a closed door names the key that it requires`() async throws {
         try await TestServer.with { server in
             let keys = try await server.keys()
             func ask(_ path: String, _ key: Key) async throws -> [String] {

@@ -8,7 +8,7 @@ import StoreWire
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct LongPollTests {
-    @Test func `a purchase answers who waits on another connection`() async throws {
+    @Test func `a purchase answers a wait on another connection`() async throws {
         try await TestServer.with { server in
             let token = try await server.token()
             let start = try await server.transactions(bearer: token).revision
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func `nobody waits longer than 50 seconds`() async throws {
+    @Test func `no wait is longer than 50 seconds`() async throws {
         try await TestServer.with(time: TestTime(over: [.seconds(50)])) { server in
             let token = try await server.token()
             let start = try await server.transactions(bearer: token).revision
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `a session that is ended is told at once to who waits within it`() async throws {
+    @Test func `ending a session answers its waiting request at once`() async throws {
         try await TestServer.with { server in
             let token = try await server.token()
             let start = try await server.transactions(bearer: token).revision
@@ -184,7 +184,7 @@ import Testing
         }
     }
 
-    @Test func `a server that stops answers who waits`() async throws {
+    @Test func `a stopping server answers waiting requests`() async throws {
         let server = try await TestServer.start()
         let token = try await server.token()
         let start = try await server.transactions(bearer: token).revision

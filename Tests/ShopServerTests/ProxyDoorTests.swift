@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func `who comes when too many wait is told to come again`() async throws {
+    @Test func `a request beyond the waiting places is told to retry`() async throws {
         try await TestServer.with(configure: {
             $0.waitingMax = 1
             $0.waitingPerCustomerMax = 2

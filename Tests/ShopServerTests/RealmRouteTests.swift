@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func `behind a proxy its word for the host counts, nobody else's`() async throws {
+    @Test func `behind a proxy only its word for the host counts`() async throws {
         let proxied = try ShopServerConfiguration(
             port: 0, proxies: TrustedProxies(["127.0.0.1"]))
         let route = try RealmRoute(hosts: ["test.store": "test-1"])

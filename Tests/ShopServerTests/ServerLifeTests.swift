@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func `a fault of the storage tells nothing of the inside`() async throws {
+    @Test func `a fault of the storage reveals nothing internal`() async throws {
         try await TestServer.with { server in
             let token = try await server.token()
             await server.store.close()
@@ -82,7 +82,7 @@ import Testing
         await #expect(throws: (any Error).self) { try await server.store.realms() }
     }
 
-    @Test func `a taken port is told as such`() async throws {
+    @Test func `a port in use is reported as such`() async throws {
         try await TestServer.with { first in
             await #expect(throws: WireError.self) {
                 let second = try await TestServer.start(configure: {
@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test(arguments: [-1, 65_536])
-    func `a port that is none is refused`(port: Int) {
+    func `an invalid port is refused`(port: Int) {
         let refused = #expect(throws: WireError.self) { try ShopServerConfiguration(port: port) }
         #expect(refused?.code == "portInvalid")
     }
@@ -141,7 +141,7 @@ import Testing
     }
 
     @Test(arguments: ["", "two words", "ünïcode", String(repeating: "a", count: 129), "a\tb"])
-    func `an id that is none is replaced`(id: String) async throws {
+    func `an invalid request id is replaced`(id: String) async throws {
         try await TestServer.with { server in
             let reply = try await server.send(
                 "GET", "/health", headers: ["X-Request-Id": id])

@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(arguments: ["evil.example", "127.0.0.1.evil.example", "192.168.0.7", "localhost.evil"])
-    func `a name that nobody configured is refused`(name: String) async throws {
+    func `a name that is not configured is refused`(name: String) async throws {
         try await TestServer.with { server in
             let told = try await answer(server, "GET /certificates/root", ["Host: \(name):80"])
 
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `what no name is needed for is told without one`() async throws {
+    @Test func `addresses that need no host name answer without one`() async throws {
         try await TestServer.with { server in
             expect(try await answer(server, "GET /health", []), 200)
             expect(try await answer(server, "GET /ready", ["Host: 10.1.2.3"]), 200)
@@ -109,7 +109,7 @@ import Testing
         (["Content-Type: application/jsonp"], 415), (["Content-Type: application/json"], 200),
         (["Content-Type: Application/JSON ; charset=utf-8"], 200),
     ])
-    func `JSON is said to be JSON`(lines: [String], status: Int) async throws {
+    func `a JSON body must be declared as JSON`(lines: [String], status: Int) async throws {
         try await TestServer.with { server in
             let told = try await answer(
                 server, "POST /device/v1/sessions", ["Host: localhost"] + lines, Self.signIn)
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test func `a client that asks whether to send its body is told so`() async throws {
+    @Test func `a client that expects 100-continue gets it`() async throws {
         try await TestServer.with { server in
             let connection = try RawConnection(port: server.port)
             try connection.send(
@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    @Test func `a body that nobody reads is waited for no longer than one that is read`()
+    @Test func `an unread body has the same time limit as one that is read`()
         async throws
     {
         try await TestServer.with(configure: { $0.bodyTimeout = .milliseconds(50) }) { server in

@@ -131,7 +131,7 @@ import Testing
         #expect(try await world.realm.productRecord("pro", bundleID: Self.app) == before)
     }
 
-    @Test func `why tells each reason`() async throws {
+    @Test func `why returns each reason`() async throws {
         let world = try await TestWorld.open()
         _ = try await world.realm.createApp(
             CreateAppRequest(bundleId: "com.example.other"), TestWorld.context)
@@ -157,7 +157,7 @@ import Testing
         #expect(refused.refusal?.code == "unknownProduct")
     }
 
-    @Test func `an app is made once, changed, and told`() async throws {
+    @Test func `an app is created once, changed, and returned`() async throws {
         let world = try await TestWorld.open()
         let request = CreateAppRequest(
             bundleId: "com.example.zoo", details: AppChange(name: "Zoo", storefront: "JPN"))
@@ -180,7 +180,7 @@ import Testing
         #expect(changed.appAppleId == 77)
     }
 
-    @Test func `a shared secret is told, and replaced by another`() async throws {
+    @Test func `a shared secret is returned, and replaced by another`() async throws {
         let world = try await TestWorld.open()
 
         let none = try await world.realm.sharedSecret(Self.app).sharedSecret
@@ -254,7 +254,7 @@ import Testing
         #expect(entries[3].after == "state removed")
     }
 
-    @Test func `what changes nothing is not told`() async throws {
+    @Test func `what changes nothing is not audited`() async throws {
         let world = try await TestWorld.open()
         let before = try await world.realm.auditEntries().entries
         let customer = try #require(try await world.realm.listCustomers().first)
@@ -267,7 +267,7 @@ import Testing
         #expect(try await world.realm.auditEntries().entries == before)
     }
 
-    @Test func `many who change one thing at once are told as a chain`() async throws {
+    @Test func `concurrent changes of one thing are audited as a chain`() async throws {
         let world = try await TestWorld.open()
         let realm = world.realm
         try await withThrowingTaskGroup(of: Void.self) { group in

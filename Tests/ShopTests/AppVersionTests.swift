@@ -106,7 +106,7 @@ import Testing
         #expect(try await why(world, "tiger") == "sold")
     }
 
-    @Test func `a sandbox waits for no version, whoever brings the app`() async throws {
+    @Test func `a sandbox waits for no version, however the app is created`() async throws {
         let sandbox = try await world(Realm.sandbox)
         #expect(try await why(sandbox, "lion") == "sold")
         #expect(

@@ -109,7 +109,7 @@ import Testing
         #expect(try await outbox(world).isEmpty)
     }
 
-    @Test func `an answer that comes too late is none: the time-out was before it`()
+    @Test func `an answer after the time-out has no effect`()
         async throws
     {
         let world = try await world()
@@ -124,7 +124,7 @@ import Testing
         #expect(try await buy(world).refusal?.code == "approvalTimedOut")
     }
 
-    @Test func `a price that has changed is decided anew at the approval`() async throws {
+    @Test func `a changed price is decided again at the approval`() async throws {
         let world = try await world()
         try await buy(world)
         try await world.realm.putCatalogue(
@@ -151,7 +151,7 @@ import Testing
         #expect(try await buy(world).state == "sold")
     }
 
-    @Test func `a charge that hangs after the approval is settled by the next who looks`()
+    @Test func `a charge that hangs after the approval is settled by the next worker`()
         async throws
     {
         let processor = ScriptedProcessor([.chargeAndLoseAnswer])
@@ -222,7 +222,7 @@ import Testing
         #expect(sold.waitingFor == nil)
     }
 
-    @Test func `a device that waits hears of every answer`() async throws {
+    @Test func `a waiting device is informed of every answer`() async throws {
         for word in ["approved", "declined"] {
             let world = try await world()
             let session = try await world.session(customer: "kid")
@@ -279,7 +279,7 @@ import Testing
         }
     }
 
-    @Test func `two customers' purchases of one id are told apart`() async throws {
+    @Test func `two customers' purchases with one id are distinguished`() async throws {
         let world = try await world()
         let second = try await world.realm.createCustomer(
             CreateCustomerRequest(name: "sister", asksToBuy: true))

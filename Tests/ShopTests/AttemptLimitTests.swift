@@ -189,7 +189,7 @@ import Testing
             try await world.store.knock(own.key, at: .operator, context) == .admitted(as: "bea"))
     }
 
-    @Test func `a sandbox that is not open lets nobody in without a password`() async throws {
+    @Test func `a sandbox that is not open requires a password`() async throws {
         let world = try await TestWorld.open(opensSandboxes: false)
 
         let refused = try await refusal { try await world.signIn() }

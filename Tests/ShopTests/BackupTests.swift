@@ -115,7 +115,7 @@ import Testing
         await second.close()
     }
 
-    @Test func `an archive is nobody else's to read`() async throws {
+    @Test func `an archive is readable only by its owner`() async throws {
         let place = try await BackupPlace(.sqlite)
         let (store, _) = try await filled(place)
 
@@ -207,7 +207,7 @@ import Testing
     }
 
     @Test(arguments: BackupEngine.allCases)
-    func `a restore that died is never served, and is begun anew`(
+    func `an unfinished restore is never served, and starts from the beginning`(
         engine: BackupEngine
     ) async throws {
         let (here, there) = (try await BackupPlace(.sqlite), try await BackupPlace(engine))

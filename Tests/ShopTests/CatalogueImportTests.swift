@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func `what was removed stays removed, and is told`() async throws {
+    @Test func `what was removed stays removed, and is reported`() async throws {
         let world = try await TestWorld.open()
         var given = CatalogueImport(TestWorld.catalogue())
         given.listings["pro"] = Listing(state: .removed)

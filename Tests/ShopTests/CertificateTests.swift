@@ -106,7 +106,9 @@ import Testing
         try await world.store.auditEntries().entries.filter { $0.deed == "certificates.rotate" }
     }
 
-    @Test func `who dies after storing new keys is told at the next start, once`() async throws {
+    @Test func `a rotation that died after storing its keys is audited at the next start, once`()
+        async throws
+    {
         let keys = try await ownKeys()
         let one = try await TestWorld.open(keys: keys)
         let serials = try await die(one, afterStoring: true)
@@ -122,7 +124,7 @@ import Testing
         #expect(again == told)
     }
 
-    @Test func `who dies before has not rotated, and nobody says so`() async throws {
+    @Test func `a rotation that died before storing its keys is never audited`() async throws {
         let keys = try await ownKeys()
         let one = try await TestWorld.open(keys: keys)
         let serials = try await die(one, afterStoring: false)
@@ -136,7 +138,7 @@ import Testing
         #expect(told.map(\.who) == ["bob"] && told.first?.before == serials.before)
     }
 
-    @Test func `of two who rotate at once one does, and is told`() async throws {
+    @Test func `of two concurrent rotations one succeeds, and is audited`() async throws {
         let (one, two) = try await pair()
 
         async let first = Self.tried {
@@ -236,7 +238,7 @@ import Testing
         #expect(!kept.contains("root.key.pem"))
     }
 
-    @Test func `what is no status request is told so`() async throws {
+    @Test func `an invalid status request is answered as such`() async throws {
         let (one, _) = try await pair()
 
         #expect(

@@ -44,7 +44,7 @@ import Testing
         #expect(entry?.after == "0 transactions")
     }
 
-    @Test func `a device that waits hears of it, once`() async throws {
+    @Test func `a waiting device is informed of it, once`() async throws {
         let world = try await TestWorld.open()
         let session = try await world.session()
         let bought = try await world.buy("credits.5", purchaseID(1), session: session)
@@ -152,7 +152,7 @@ import Testing
     }
 
     @Test(arguments: ["", "x", "1", "-1"])
-    func `a customer who is none has no history`(id: String) async throws {
+    func `an unknown customer has no history`(id: String) async throws {
         let world = try await TestWorld.open()
 
         let refused = try await refusal {

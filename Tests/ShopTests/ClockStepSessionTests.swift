@@ -23,7 +23,7 @@ import Testing
         } catch let refusal as Refusal { return refusal.error.code }
     }
 
-    @Test func `a session that a wrong clock ends is good again, whoever signed in meanwhile`()
+    @Test func `a session that a wrong clock ended is valid again, whatever signed in since`()
         async throws
     {
         let world = try await TestWorld.open()

@@ -66,7 +66,7 @@ import Testing
             try await sold(world, 3, session).purchaseDate == TestWall.start.adding(seconds: -1))
     }
 
-    @Test func `a step ahead dates what is sold meanwhile, and nothing after it`() async throws {
+    @Test func `a step ahead dates what is sold during it, and nothing after it`() async throws {
         let (world, session) = try await production()
         _ = try await sold(world, 1, session)
         world.wall.advance(seconds: twoDays)

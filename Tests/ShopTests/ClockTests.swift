@@ -68,7 +68,7 @@ import Testing
         #expect(second.purchaseDate == instant.adding(milliseconds: day))
     }
 
-    @Test func `a clock that is set back is believed, also by who has bought since`() async throws {
+    @Test func `a clock that is set back counts, also after later purchases`() async throws {
         let world = try await TestWorld.open()
         try await world.buy(purchaseID(1))
         let earlier = TestWall.start.adding(seconds: -86_400)
@@ -268,7 +268,7 @@ import Testing
         #expect(entries.allSatisfy { $0.date == TestWall.start })
     }
 
-    @Test func `a file that changes the clock's speed says so, once`() async throws {
+    @Test func `a file's change of the clock's speed is audited, once`() async throws {
         let world = try await TestWorld.open()
         let settings = SandboxSettings(timeRate: .minuteIsDay)
         let context = RequestContext(requestID: "r", actor: "ann")

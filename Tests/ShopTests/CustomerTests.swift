@@ -17,7 +17,7 @@ import Testing
         ).state
     }
 
-    @Test func `all that can be set at creation is told, and audited`() async throws {
+    @Test func `all that can be set at creation is returned, and audited`() async throws {
         let world = try await TestWorld.open()
         let request = CreateCustomerRequest(
             name: "Kid", email: "kid@example.com", password: "secret", storefront: "DEU",
@@ -42,7 +42,7 @@ import Testing
                 + "storefront DEU; a password")
     }
 
-    @Test func `all that can be set later is told, and audited with what was`() async throws {
+    @Test func `all that can be set later is returned, and audited`() async throws {
         let world = try await TestWorld.open()
         let made = try await world.realm.createCustomer(CreateCustomerRequest(name: "kid"))
         let change = ChangeCustomerRequest(
@@ -118,7 +118,7 @@ import Testing
         #expect(try await world.buy("credits.5", purchaseID(3)).state == "sold")
     }
 
-    @Test func `whom somebody must approve waits for that alone`() async throws {
+    @Test func `a customer with Ask to Buy waits for the approval only`() async throws {
         let world = try await TestWorld.open()
         let customer = try #require(try await world.realm.listCustomers().first).customerId
         _ = try await world.realm.changeCustomer(
@@ -130,7 +130,7 @@ import Testing
         #expect(try await answer(world, 1) == "sold")
     }
 
-    @Test func `production interrupts nobody`() async throws {
+    @Test func `production interrupts no purchase`() async throws {
         let world = try await TestWorld.open(realm: "live", environment: Realm.production)
         let made = try await world.realm.createCustomer(
             CreateCustomerRequest(

@@ -189,7 +189,7 @@ import Testing
         }
     }
 
-    @Test func `what another worker does meanwhile keeps nobody from the rest`() async throws {
+    @Test func `work done by another worker does not stop the rest`() async throws {
         let diary = Diary()
         let inner = Recurring(kind: "renewal", months: 1, diary: diary)
         let world = try await TestWorld.open(dueWork: [Overtaken(inner: inner)])
@@ -356,7 +356,7 @@ import Testing
         #expect(try await note(-5, 3) == jump(-5, 3))
     }
 
-    @Test func `work that fails holds up its own customer, and nobody else`() async throws {
+    @Test func `work that fails delays only its own customer`() async throws {
         let diary = Diary()
         let places = TestPlaces()
         let first = try await TestWorld.open(places: places)

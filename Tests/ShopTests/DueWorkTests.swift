@@ -100,7 +100,7 @@ import Testing
         #expect(try await world.realm.owesWork())
     }
 
-    @Test func `the next date is told while the clock runs`() async throws {
+    @Test func `the next date is returned while the clock runs`() async throws {
         let world = try await asked(1)
 
         let next = try await world.realm.workDue().next
@@ -108,7 +108,7 @@ import Testing
         #expect(next == .milliseconds(ApprovalAnswer.limitMilliseconds))
     }
 
-    @Test func `what fell due has happened when a jump returns, and devices hear of it`()
+    @Test func `what fell due has happened when a jump returns, and devices are woken`()
         async throws
     {
         let world = try await asked(1)

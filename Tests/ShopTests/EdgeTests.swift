@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test(arguments: ["", "-1", "+1", "1.0", "0x1", "9223372036854775808", "1 ", "٣"])
-    func `what is no number is none`(text: String) {
+    func `text that is not a number is rejected`(text: String) {
         #expect(Edge.number(text) == nil)
     }
 

@@ -14,7 +14,7 @@ import Testing
 @Suite(.unforgiven, .timeLimit(.minutes(5)))
 struct ErrandSimulationTests {
     @Test(arguments: Seeds.all)
-    func `every notification is told, recorded once and always alike`(
+    func `every notification is delivered, recorded once and always the same`(
         seed: UInt64
     ) async throws {
         var random = SeededGenerator(seed)

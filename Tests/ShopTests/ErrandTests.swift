@@ -79,7 +79,7 @@ struct ErrandTests {
         #expect(courier.parcels.count == 1)
     }
 
-    @Test func `nobody is owed an errand where there is no URL`() async throws {
+    @Test func `without a URL no errand is owed`() async throws {
         let world = try await TestWorld.open(courier: ScriptedCourier())
         try await world.buy(purchaseID(1))
 
@@ -214,7 +214,7 @@ struct ErrandTests {
         #expect(lanes.enter("k", "l", isDue: true) == 0)
     }
 
-    @Test func `dead endpoints hold up nobody else`() async throws {
+    @Test func `dead endpoints delay no other`() async throws {
         let courier = HangingCourier(deadHost: "dead.example.com")
         let world = try await TestWorld.open(courier: courier)
         for number in 0..<40 {
@@ -251,7 +251,7 @@ struct ErrandTests {
         #expect(world.logged.count("notification signed") - signed == 1)
     }
 
-    @Test func `a sale with somebody to tell is one statement more`() async throws {
+    @Test func `a sale with a notification is one statement more`() async throws {
         let world = try await world(ScriptedCourier())
         let session = try await world.session()
         world.places.counter.reset()
@@ -276,7 +276,7 @@ struct ErrandTests {
         #expect(world.places.counter.commits == 0)
     }
 
-    @Test func `the next due date is told`() async throws {
+    @Test func `the next due date is returned`() async throws {
         let world = try await world(ScriptedCourier())
         try await world.realm.storage.write { writing in
             try Errands.add(
@@ -287,7 +287,7 @@ struct ErrandTests {
         #expect(try await world.realm.claim(lanes).next == .seconds(90))
     }
 
-    @Test func `a worker hears of sales and of clocks that are moved`() async throws {
+    @Test func `sales and moved clocks wake a worker`() async throws {
         let courier = WaitingCourier()
         let world = try await world(courier)
         let working = Task { await world.store.work() }

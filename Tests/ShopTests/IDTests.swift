@@ -29,7 +29,7 @@ import Testing
         "caf\u{E9}", "cafe\u{301}", "pro\u{212A}", "two words", "", "a/b", "a:b", "猿",
         String(repeating: "a", count: 101),
     ])
-    func `an id of other characters is refused, whoever brings it`(id: String) async throws {
+    func `an id of other characters is refused at every door`(id: String) async throws {
         let world = try await TestWorld.open()
 
         let file = try await refusal { try await put(world, [product(id)]) }

@@ -29,7 +29,7 @@ import Testing
         try await world.realm.deleteImage(id, bundleID: Self.app, TestWorld.context)
     }
 
-    @Test func `an image goes once, and the audit tells what went`() async throws {
+    @Test func `an image is deleted once, and the audit names it`() async throws {
         let world = try await world()
 
         try await delete("A1", world)
@@ -58,7 +58,7 @@ import Testing
         #expect(used.error.message == "The image `A1` is used by product `pro`.")
     }
 
-    @Test func `of many who use it ten are named`() async throws {
+    @Test func `of many users of an image ten are named`() async throws {
         let world = try await world()
         let places = (1...12).map { "place \($0)" }
 
@@ -70,7 +70,7 @@ import Testing
         #expect(used.error.message.contains("place 10 and 2 more."))
     }
 
-    @Test func `who begins to use it meanwhile is seen, and a catalogue in flux is told`()
+    @Test func `a new use is noticed, and a changing catalogue is reported`()
         async throws
     {
         let world = try await world()

@@ -63,7 +63,8 @@ import Testing
         await #expect(throws: KeyStoreFault.self) { try await keys.store([1], as: name) }
     }
 
-    @Test func `a key that others may read is closed to them, and a link is none`() async throws {
+    @Test func `a key that others may read is closed to them, and a link is refused`() async throws
+    {
         let folder = try temporaryFolder()
         let keys = FileKeyStore(directory: folder.file("keys"), randomness: .seeded(1))
         _ = try await keys.store([1, 2, 3], as: "a.pem")
@@ -122,7 +123,7 @@ import Testing
         }
     }
 
-    @Test func `a store without an authority of its own kind says so`() async throws {
+    @Test func `a store without an authority of its own kind reports it`() async throws {
         let keys = MemoryKeyStore()
 
         #expect(try await Authorities(keys: keys).existing(.production) == nil)

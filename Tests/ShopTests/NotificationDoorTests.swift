@@ -9,7 +9,7 @@ import Testing
 
 /// What a merchant's server may ask about its notifications.
 @Suite(.timeLimit(.minutes(5))) struct NotificationDoorTests {
-    @Test func `a test notification is sent and told of`() async throws {
+    @Test func `a test notification is sent and its status returned`() async throws {
         let world = try await TestWorld.openWithURL()
         let bearer = try await world.bearer()
         let token = try await world.realm.requestTestNotification(
@@ -31,7 +31,7 @@ import Testing
         #expect(told.sendAttempts?.map(\.attemptDate) == [TestWall.start])
     }
 
-    @Test func `a token that is none, another's or too old is refused`() async throws {
+    @Test func `a token that is invalid, another app's or too old is refused`() async throws {
         let world = try await TestWorld.openWithURL()
         let other = "com.example.other"
         try await world.realm.putCatalogue(
@@ -148,7 +148,7 @@ import Testing
         #expect(try await types { $0.endDate = before } == [])
     }
 
-    @Test func `another app's merchant hears nothing`() async throws {
+    @Test func `another app's merchant receives nothing`() async throws {
         let world = try await TestWorld.openWithURL()
         let other = "com.example.other"
         let sold = try world.verified(try await world.buy(purchaseID(1)).signedTransaction)

@@ -31,7 +31,7 @@ import Testing
         #expect(inner.price == 990)
     }
 
-    @Test func `what is sold while there is no URL is owed to nobody`() async throws {
+    @Test func `what is sold without a URL owes no notification`() async throws {
         let world = try await TestWorld.open()
         try await world.buy(purchaseID(1))
         let courier = ScriptedCourier()
@@ -177,7 +177,7 @@ import Testing
         }
     }
 
-    @Test func `a URL is an app's own and told to operators`() async throws {
+    @Test func `a URL belongs to one app and is shown to operators`() async throws {
         let world = try await TestWorld.openWithURL()
         // Serving the app's catalogue again leaves the URL alone.
         try await world.realm.putCatalogue(

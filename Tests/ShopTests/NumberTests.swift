@@ -79,7 +79,7 @@ import Testing
         #expect(counts.first.map { $0 + NumberBlocks.blockSize - 1 } == counts.last)
     }
 
-    @Test func `those who wait for a block share it`() async throws {
+    @Test func `callers that wait for a block share it`() async throws {
         let world = try await TestWorld.open()
         let numbers = NumberBlocks(registry: world.store.registry)
         world.places.counter.reset()

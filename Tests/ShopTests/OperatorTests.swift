@@ -160,7 +160,7 @@ import Testing
     }
 
     @Test(arguments: ["x", "1", "1.2", "1.2.x", "..", "-1.0.0", "1.2.3.4"])
-    func `a cursor that is none is refused`(after: String) async throws {
+    func `an invalid cursor is refused`(after: String) async throws {
         let world = try await TestWorld.open()
 
         let refusal = try await refusal {

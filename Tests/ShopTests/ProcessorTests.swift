@@ -57,7 +57,7 @@ import Testing
         #expect(processor.charged == [price])
     }
 
-    @Test func `the worker hears of a charge that has no answer`() async throws {
+    @Test func `the worker takes over a charge without an answer`() async throws {
         let world = try await TestWorld.open(processor: ScriptedProcessor([.loseRequest]))
         let session = try await world.session()
         let bell = world.realm.bells[0]
@@ -237,7 +237,7 @@ import Testing
         #expect(processor.calls == ["authorise"])
     }
 
-    @Test func `what a processor says is written although the caller has gone`() async throws {
+    @Test func `a processor's answer is written although the caller has gone`() async throws {
         let processor = ScriptedProcessor([.approve]) { withUnsafeCurrentTask { $0?.cancel() } }
         let world = try await TestWorld.open(processor: processor)
         let session = try await world.session()

@@ -54,7 +54,7 @@ import Testing
         #expect(product.priceLocale == "ja_DE@currency=EUR")
     }
 
-    @Test func `an unknown id is told with a reason a developer can use`() async throws {
+    @Test func `an unknown id is returned with a reason for the developer`() async throws {
         let world = try await TestWorld.open()
 
         let answer = try await ask(["credits.6", "", "Credits.5"], world)

@@ -43,7 +43,7 @@ import Testing
         #expect(purchase.askedAt == Timestamp(milliseconds: 9))
     }
 
-    @Test func `a row without a purchase is none`() throws {
+    @Test func `a row without a purchase is nil`() throws {
         #expect(try PurchaseRow(row(["product_id": .null]), key: Self.key) == nil)
     }
 

@@ -40,7 +40,7 @@ import Testing
         #expect(response.refusal == nil)
     }
 
-    @Test func `a username that is no UUID is not told to servers`() async throws {
+    @Test func `a username that is not a UUID is not sent to servers`() async throws {
         let world = try await TestWorld.open()
 
         let response = try await world.buy(purchaseID(1), username: "monkey@example.com")

@@ -55,7 +55,7 @@ import Testing
         await store.close()
     }
 
-    @Test func `a server that may only be read is told as such`() async throws {
+    @Test func `a read-only server is reported as such`() async throws {
         let database = PostgresDatabase(
             try await PostgresCluster.shared().conninfo
                 + " options='-c default_transaction_read_only=on'",

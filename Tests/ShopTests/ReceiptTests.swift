@@ -8,7 +8,7 @@ import Testing
 @testable import Shop
 
 @Suite(.timeLimit(.minutes(5))) struct ReceiptTests {
-    @Test func `an empty receipt tells app, version and device`() async throws {
+    @Test func `an empty receipt contains app, version and device`() async throws {
         let world = try await TestWorld.open()
         let session = try await world.session()
 
@@ -97,7 +97,7 @@ import Testing
         #expect(next.hasPrefix("\"\(world.realm.description.id)."))
     }
 
-    @Test func `one customer's receipt tells nothing of another's`() async throws {
+    @Test func `one customer's receipt contains nothing of another's`() async throws {
         let world = try await TestWorld.open()
         _ = try await world.realm.createCustomer(CreateCustomerRequest(name: "other"))
         try await world.buy(purchaseID(1))

@@ -32,7 +32,7 @@ import Testing
         #expect(world.places.counter.statements.contains("sessions.find"))
     }
 
-    @Test func `a session that has ended since buys nothing, nor hears of what it bought`()
+    @Test func `a session that has ended since buys nothing and learns of nothing`()
         async throws
     {
         let world = try await TestWorld.open()
@@ -63,7 +63,7 @@ import Testing
         #expect(try await world.realm.listPurchases().purchases.isEmpty)
     }
 
-    @Test func `a realm that is opened again remembers nobody`() async throws {
+    @Test func `a realm that is opened again remembers no session`() async throws {
         let world = try await TestWorld.open()
         let token = try await world.signIn().token
         _ = try await buy(world, token, purchaseID(1))

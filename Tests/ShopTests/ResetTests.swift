@@ -48,7 +48,7 @@ import Testing
         await world.store.close()
     }
 
-    @Test func `sessions end, and signing in tells the new generation`() async throws {
+    @Test func `sessions end, and signing in returns the new generation`() async throws {
         let world = try await TestWorld.open()
         let first = try await world.signIn()
         let recent = try await world.realm.session(token: first.token)
@@ -69,7 +69,7 @@ import Testing
         await world.store.close()
     }
 
-    @Test func `a device that waits is told`() async throws {
+    @Test func `a waiting device is informed`() async throws {
         let world = try await TestWorld.open()
         let session = try await world.session()
         let waiting = Task {

@@ -12,7 +12,7 @@ import Testing
         try await refusal { try await world.realm.session(token: token) }.error.code
     }
 
-    @Test func `a session is told with its device and dates, and no secret`() async throws {
+    @Test func `a session is listed with its device and dates, without a secret`() async throws {
         let world = try await TestWorld.open()
         let answer = try await world.signIn()
 
@@ -72,7 +72,7 @@ import Testing
         _ = try await world.realm.session(token: world.signIn().token)
     }
 
-    @Test func `all sessions of a customer end at once, and nobody else's`() async throws {
+    @Test func `all sessions of one customer end at once`() async throws {
         let world = try await TestWorld.open()
         _ = try await world.realm.createCustomer(CreateCustomerRequest(name: "ann"))
         let ann = try await world.signIn(customer: "ann")
@@ -109,7 +109,7 @@ import Testing
         _ = try await world.signIn(customer: "ann", password: "battery staple")
     }
 
-    @Test func `sessions are told page by page, expired ones not`() async throws {
+    @Test func `sessions are listed page by page, without expired ones`() async throws {
         let world = try await TestWorld.open()
         _ = try await world.realm.createCustomer(CreateCustomerRequest(name: "ann"))
         for n in 1...3 { _ = try await world.signIn(device: purchaseID(n)) }

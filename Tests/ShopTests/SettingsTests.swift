@@ -24,7 +24,7 @@ import Testing
         SandboxSettings(errors: [SimulatedError(call: .purchase, kind: kind, index: index)])
     }
 
-    @Test func `with Ask to Buy on, everybody waits`() async throws {
+    @Test func `with Ask to Buy on, every purchase waits`() async throws {
         let world = try await world(SandboxSettings(asksToBuy: true))
 
         let asked = try await world.buy("credits.5", purchaseID(1))
@@ -57,7 +57,7 @@ import Testing
         (.purchase, 2, "purchasesNotAllowed"), (.purchase, 6, "simulated"),
         (.generic, 2, "simulated"), (.generic, 4, "unknownProduct"),
     ])
-    func `a payment that is told to fail does, and stays failed`(
+    func `a payment that is configured to fail does, and stays failed`(
         kind: SimulatedError.Kind, index: Int, code: String
     ) async throws {
         let world = try await world(failing(kind, index))
@@ -74,7 +74,7 @@ import Testing
         #expect(other.state == "sold")
     }
 
-    @Test func `loading products that is told to fail does`() async throws {
+    @Test func `loading products that is configured to fail does`() async throws {
         let world = try await world(
             SandboxSettings(errors: [
                 SimulatedError(call: .loadProducts, kind: .generic, index: 2)
@@ -102,7 +102,7 @@ import Testing
         #expect(shelf.apps[TestWorld.bundleID]?.settings == SandboxSettings())
     }
 
-    @Test func `devices are told that dialogs are disabled, as of now`() async throws {
+    @Test func `devices receive whether dialogs are disabled now`() async throws {
         let world = try await world(SandboxSettings(disablesDialogs: true))
         func told() async throws -> [Bool?] {
             let session = try await world.session()
@@ -118,7 +118,7 @@ import Testing
         #expect(try await told() == [nil, nil])
     }
 
-    @Test func `what is kept is told, and what does not act yet`() async throws {
+    @Test func `settings are returned, with those that have no effect yet`() async throws {
         let world = try await world(
             SandboxSettings(
                 timeRate: .everyMinute, failsRenewals: true, hasGracePeriod: true,
@@ -142,7 +142,7 @@ import Testing
         #expect(try await next.settings(bundleID: TestWorld.bundleID.value) == settings)
     }
 
-    @Test func `production has no switches to tell of`() async throws {
+    @Test func `production has no settings`() async throws {
         let world = try await world(
             SandboxSettings(disablesDialogs: true), environment: Realm.production,
             processor: ScriptedProcessor([]))

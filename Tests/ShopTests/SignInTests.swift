@@ -51,7 +51,7 @@ import Testing
         #expect(answer.storefront.currency == "JPY")
     }
 
-    @Test func `an unknown name and a wrong password are told the same`() async throws {
+    @Test func `an unknown name and a wrong password get the same answer`() async throws {
         let world = try await TestWorld.open()
         _ = try await world.realm.createCustomer(
             CreateCustomerRequest(name: "ann", password: "correct horse"))
@@ -169,7 +169,7 @@ import Testing
         "99999999999999999999." + String(repeating: "0", count: 64),
         String(repeating: "1", count: 500), "1000000000000000.\0",
     ])
-    func `a token that is none proves nothing`(token: String) async throws {
+    func `an invalid token proves nothing`(token: String) async throws {
         let world = try await TestWorld.open()
 
         let refusal = try await refusal { try await world.realm.session(token: token) }
@@ -200,7 +200,7 @@ import Testing
         #expect(world.places.counter.commits == 1)
     }
 
-    @Test func `a production realm tells no stranger which apps it has`() async throws {
+    @Test func `a production realm does not reveal which apps it has`() async throws {
         let world = try await TestWorld.open(realm: "live", environment: Realm.production)
 
         let unknown = try await refusal {
@@ -371,7 +371,7 @@ import Testing
         ("scrypt$262144$8$1$00$00", true), ("scrypt$524288$8$1$00$00", false),
         ("scrypt$131072$8$4$00$00", true), ("scrypt$131072$8$5$00$00", false),
     ])
-    func `a hash that costs more than a guess may is none`(stored: String, isOne: Bool) {
+    func `a hash with too high a cost is not accepted`(stored: String, isOne: Bool) {
         #expect(Passwords.isStored(stored) == isOne)
     }
 

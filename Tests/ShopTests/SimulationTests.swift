@@ -12,7 +12,8 @@ import Testing
 /// what must be true afterwards.
 @Suite(.unforgiven, .timeLimit(.minutes(5))) struct SimulationTests {
     @Test(arguments: Seeds.all + [5, 6])
-    func `nobody pays twice, loses a purchase or owns a thing twice`(seed: UInt64) async throws {
+    func `no customer pays twice, loses a purchase or owns a thing twice`(seed: UInt64) async throws
+    {
         var simulation = try await Simulation(seed: seed)
         for step in 0..<80 { try await simulation.step(step) }
         try await simulation.audit()

@@ -134,7 +134,7 @@ import Testing
         #expect([numbers.next(.customer), numbers.next(.customer)] == [0, 1])
     }
 
-    @Test func `a log says level, sentence and facts, and no more`() {
+    @Test func `a log contains level, sentence and facts, and no more`() {
         let logged = Logged()
 
         logged.log(.warning, "it rains", TestWorld.context, ["where": "here"])

@@ -48,7 +48,7 @@ import Testing
             paymentMode: "payAsYouGo", periodCount: 2, price: 490, isEligible: true),
     ]
 
-    @Test func `offers of each kind are added, told and removed`() async throws {
+    @Test func `offers of each kind are added, listed and removed`() async throws {
         let world = try await world()
 
         for offer in Self.offers { try await add(world, offer) }
@@ -145,7 +145,7 @@ import Testing
         #expect(try await world.realm.offers("gold", bundleID: Self.app) == before)
     }
 
-    @Test func `only subscriptions whose terms are told have offers and levels`() async throws {
+    @Test func `only subscriptions with terms have offers and levels`() async throws {
         let world = try await world()
         func code(_ product: String) async throws -> String {
             try await refusal { try await add(world, Self.offers[0], to: product) }.error.code
@@ -205,7 +205,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1001, -1])
-    func `a level that is none is refused`(level: Int) async throws {
+    func `an invalid level is refused`(level: Int) async throws {
         let world = try await world()
         var change = ProductChange()
         change.level = level

@@ -45,7 +45,7 @@ import Testing
         #expect(payload.productId == "credits.5")
     }
 
-    @Test func `a finished transaction is still told`() async throws {
+    @Test func `a finished transaction is still returned`() async throws {
         let world = try await TestWorld.open()
         let key = try await world.realm.createServerKey(bundleID: "com.example.monkeys")
         let id = try await sold(world)
@@ -57,7 +57,7 @@ import Testing
         #expect(try world.verified(answer.signedTransactionInfo).transactionId == id)
     }
 
-    @Test func `the private half is told once and the keys share one issuer`() async throws {
+    @Test func `the private half is returned once and the keys share one issuer`() async throws {
         let world = try await TestWorld.open()
 
         let first = try await world.realm.createServerKey(bundleID: "com.example.monkeys")

@@ -51,7 +51,7 @@ import Testing
         #expect(answer.transactions.map(\.revision) == [finished.revision])
     }
 
-    @Test func `finishing again says the same and writes nothing`() async throws {
+    @Test func `finishing again returns the same and writes nothing`() async throws {
         let world = try await TestWorld.open()
         let session = try await world.session()
         let sold = try await world.buy(purchaseID(1), session: session)
@@ -148,7 +148,7 @@ import Testing
         #expect(refusal.error.code == "revisionInvalid")
     }
 
-    @Test func `a change wakes who waits for it`() async throws {
+    @Test func `a change wakes its waiter`() async throws {
         let world = try await TestWorld.open()
         let session = try await world.session()
         let never = NoTimeout()
@@ -172,7 +172,7 @@ import Testing
         }
     }
 
-    @Test func `a commit that tells a device nothing wakes nobody`() async throws {
+    @Test func `a commit without news for a device wakes no waiter`() async throws {
         let world = try await TestWorld.open()
         let session = try await world.session()
         try await world.realm.putCatalogue(
@@ -201,7 +201,7 @@ import Testing
         #expect(try await since(session.revision, world, session).transactions.isEmpty)
     }
 
-    @Test func `another customer's change wakes nobody else`() async throws {
+    @Test func `a customer's change wakes no other customer`() async throws {
         let hub = ChangesHub()
         let ticket = hub.ticket(CustomerID(1))
         hub.wake(CustomerID(2))
@@ -219,7 +219,7 @@ import Testing
         hub.giveBack(ticket)
     }
 
-    @Test func `a closing realm lets go of those who wait`() async throws {
+    @Test func `a closing realm releases its waiters`() async throws {
         let world = try await TestWorld.open()
         let session = try await world.session()
         let never = NoTimeout()

@@ -32,7 +32,7 @@ import Testing
         #expect(never.wasCancelled)
     }
 
-    @Test func `words that were lost wake everybody`() async throws {
+    @Test func `lost words wake all waiters`() async throws {
         let (one, two) = try await pair()
         let session = try await one.session()
         let never = NoTimeout()
@@ -73,7 +73,7 @@ import Testing
         listening.cancel()
     }
 
-    @Test func `words that nobody knows are passed over`() async throws {
+    @Test func `unknown words are ignored`() async throws {
         let (one, two) = try await pair()
         for word in ["", "c", "cx", "c-1", "c99999999999999999999", "newer"] {
             one.realm.storage.wake(word)

@@ -10,7 +10,7 @@ import Testing
 @Suite struct BearerTokenTests {
     private let made = ServerKey.make(randomness: .seeded(1))
 
-    @Test func `a fresh token says who asks`() throws {
+    @Test func `a fresh token names its sender`() throws {
         let token = try BearerToken.parse(signer().token(now: Sample.now))
 
         #expect(token.keyID == made.key.keyID)
@@ -114,7 +114,7 @@ import Testing
         #expect(refusal { try BearerToken.parse(text) }?.code == .malformed)
     }
 
-    @Test func `a private key that is none is refused`() {
+    @Test func `an invalid private key is refused`() {
         let code = refusal {
             try BearerTokenSigner(
                 privateKeyPEM: "no", keyID: "K", issuerID: "i", bundleID: "b")

@@ -65,7 +65,7 @@ import X509
         }
     }
 
-    @Test func `the root is told in three ways`() throws {
+    @Test func `the root is returned in three forms`() throws {
         let authority = try Sample.authority()
         let certificate = try Certificate(pemEncoded: authority.rootPEM)
 
@@ -78,7 +78,7 @@ import X509
     }
 
     @Test(arguments: AuthorityKind.allCases)
-    func `names say who made it, and that it was not Apple`(kind: AuthorityKind) throws {
+    func `names show that the issuer is not Apple`(kind: AuthorityKind) throws {
         let authority =
             try kind == .sandbox ? Sample.authority() : Sample.productionAuthority()
 

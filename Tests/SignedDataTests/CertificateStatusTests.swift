@@ -30,7 +30,7 @@ import Testing
         #expect(outcome.errors.contains("Response verify OK"), "\(outcome)")
     }
 
-    @Test func `a revoked leaf is told with its date`() async throws {
+    @Test func `a revoked leaf is reported with its date`() async throws {
         let serial = try #require(try Sample.authority().leafSerials.first)
         let date = Timestamp(milliseconds: 1_790_000_000_000)
 
@@ -64,7 +64,7 @@ import Testing
         #expect((outcome.output + outcome.errors).contains("unauthorized"), "\(outcome)")
     }
 
-    @Test func `what is no request is told so, and crashes nothing`() throws {
+    @Test func `an invalid request is answered as such, and crashes nothing`() throws {
         let responder = try Sample.authority().status
         let malformed: [UInt8] = [0x30, 0x03, 0x0A, 0x01, 0x01]
         #expect(try responder.answer([], wall: wall) == malformed)

@@ -34,7 +34,7 @@ import Testing
         #expect(facts.fingerprint == (try Sample.authority().rootFingerprint))
     }
 
-    @Test func `every broken rule is told, not the first alone`() throws {
+    @Test func `every broken rule is reported, not only the first`() throws {
         let spoilt = Tamper.change(
             try SpoiltJWS.signed { $0.signedDate = Timestamp(milliseconds: 4_102_444_800_000) },
             segment: 2
@@ -72,7 +72,7 @@ import Testing
         #expect(explanation.official?.words.hasPrefix("INVALID_APP_IDENTIFIER in env") == true)
     }
 
-    @Test func `a receipt in BER shows its fields, whoever signed it`() throws {
+    @Test func `a receipt in BER shows its fields, whatever its signature`() throws {
         let der = try Sample.receipt()
         let ber = try BERReceipt.indefinite(der)
         let root = try Sample.authority().root

@@ -7,7 +7,7 @@ import Testing
 @testable import SignedData
 
 @Suite(.timeLimit(.minutes(5))) struct JWSTests {
-    @Test func `a signed transaction verifies and says what was signed`() throws {
+    @Test func `a signed transaction verifies and contains what was signed`() throws {
         let payload = Sample.transaction()
 
         let compact = try Sample.authority().transactions.sign(payload)

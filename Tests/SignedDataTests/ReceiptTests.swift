@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct ReceiptTests {
     @Test(arguments: ReceiptDigest.allCases)
-    func `a receipt says what was signed`(digest: ReceiptDigest) throws {
+    func `a receipt contains what was signed`(digest: ReceiptDigest) throws {
         let bytes = try Sample.receipt(digest: digest)
 
         let receipt = try Sample.receiptVerifier().verify(

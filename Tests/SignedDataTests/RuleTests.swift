@@ -174,7 +174,7 @@ import _CryptoExtras
         #expect(halves.count == 2)
     }
 
-    @Test func `attributes that nobody knows are kept, in the receipt and in purchases`() throws {
+    @Test func `unknown attributes are kept, in the receipt and in purchases`() throws {
         let record = try SpoiltReceipt.record(9999, [1, 2, 3])
 
         let receipt = try Sample.receiptVerifier().verify(

@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `a revoked leaf and a revoked intermediate are told`(isLeaf: Bool) async throws {
+    func `a revoked leaf and a revoked intermediate are reported`(isLeaf: Bool) async throws {
         let responder = try responder()
         let intermediate = try #require(responder.authority.issued.first?.serial)
         let serial = isLeaf ? responder.authority.leafSerials[0] : intermediate
@@ -71,7 +71,7 @@ import Testing
         #expect(await responder.check().verdict(ofSignedJSON: try responder.signed()) == .revoked)
     }
 
-    @Test func `who is away, and who signs for another, says nothing`() async throws {
+    @Test func `an absent responder, or one of another authority, proves nothing`() async throws {
         let responder = try responder()
         let time = Mutex(Self.wall)
         let check = responder.check(WallClock { time.withLock { $0 } })
@@ -94,7 +94,7 @@ import Testing
         #expect(await junk.verdict(ofSignedJSON: signed) == .unanswered)
     }
 
-    @Test func `an old answer is none`() async throws {
+    @Test func `an old answer does not count`() async throws {
         let responder = try responder()
         let check = CertificateStatusCheck(wall: WallClock { Self.wall }) { request, _ in
             try responder.authority.status.answer(
@@ -135,7 +135,7 @@ import Testing
         #expect(responder.asked.withLock { $0.count } == 2 * once)
     }
 
-    @Test func `without an address nobody is asked`() async throws {
+    @Test func `without an address no responder is asked`() async throws {
         let check = CertificateStatusCheck(wall: WallClock { Self.wall }) { _, _ in
             Issue.record("somebody was asked")
             return []

@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func `those who waited share one commit and one sync`() async throws {
+    @Test func `writes that waited share one commit and one sync`() async throws {
         let storage = try await open()
         let before = sync_counter_value(folder.path)
 
@@ -167,7 +167,7 @@ import Testing
 
     /// A request that comes again answers by throwing what it finds; so does
     /// one that is refused for what another has just done.
-    @Test func `who answers from what another wrote is told that the commit failed`() async throws {
+    @Test func `a write that saw another's rows fails with the commit`() async throws {
         let storage = try await open()
         let folder = folder
         let told = Mutex<[String]>([])
@@ -233,7 +233,7 @@ import Testing
         try await storage.close()
     }
 
-    @Test func `closing fails those who wait and keeps what was running`() async throws {
+    @Test func `closing fails waiting writes and keeps the running one`() async throws {
         let storage = try await open()
         let gate = DispatchSemaphore(value: 0)
         let (entered, entering) = AsyncStream.makeStream(of: Void.self)

@@ -89,7 +89,7 @@ import Testing
         await rig.close()
     }
 
-    @Test func `a server that says nothing more has its connection cut`() async throws {
+    @Test func `the connection to a silent server is cut`() async throws {
         let rig = try await PostgresRig(
             PostgresOptions(connections: 1, callMilliseconds: 300, graceMilliseconds: 300))
         rig.proxy.obey { $0.isToServer && ($0.says("jars") || $0.type == nil) ? .silence : .pass }
@@ -117,7 +117,7 @@ import Testing
 
     /// Callers come and go on few connections; those who stay never hear of
     /// it, and what is done is what was answered.
-    @Test func `cancelling hits nobody else`() async throws {
+    @Test func `cancelling stops no other statement`() async throws {
         let rig = try await PostgresRig(PostgresOptions(connections: 3))
         try await rig.shelf.putJar(1, "a")
         let nap = Statement("nap", "SELECT CAST(pg_sleep(0.002) AS TEXT) AS slept")

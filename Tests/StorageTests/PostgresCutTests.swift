@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(arguments: [CuttingProxy.Fate.cutBefore, .cutDuring, .cutAfter])
-    func `a write cut anywhere is done once or said to be unknown`(
+    func `a write cut anywhere is done once or reported as unknown`(
         fate: CuttingProxy.Fate
     ) async throws {
         let rig = try await PostgresRig()

@@ -136,7 +136,8 @@ import Testing
         await rig.close()
     }
 
-    @Test func `with every connection in use, who waits too long hears busy`() async throws {
+    @Test func `with every connection in use, a caller that waits too long gets busy`() async throws
+    {
         let rig = try await PostgresRig(PostgresOptions(connections: 1, waitMilliseconds: 100))
         let sleep = rig.sleeping("holds")
         let holder = Task { try await rig.shelf.read { try $0.query(sleep, []).count } }

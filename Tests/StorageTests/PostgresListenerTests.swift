@@ -18,7 +18,7 @@ import Testing
         return false
     }
 
-    @Test func `words said while the server is away are said when it is back`() async throws {
+    @Test func `words from while the server is away are sent when it is back`() async throws {
         let rig = try await PostgresRig(Self.quick)
         var truth = rig.truth.wakes().makeAsyncIterator()
         #expect(await heard(.missed, &truth))
@@ -39,7 +39,7 @@ import Testing
         await rig.close()
     }
 
-    @Test func `a network gone silent is noticed, and who listens reads again`() async throws {
+    @Test func `a silent network is noticed, and listeners read again`() async throws {
         let rig = try await PostgresRig(Self.quick)
         var wakes = rig.shelf.wakes().makeAsyncIterator()
         #expect(await heard(.missed, &wakes))

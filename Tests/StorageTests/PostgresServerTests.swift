@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(arguments: Place.allCases)
-    func `a server told to forget is refused for money, wherever it was told`(
+    func `production refuses a server with durability off, wherever it is set`(
         place: Place
     ) async throws {
         let cluster = try await PostgresCluster.shared()
@@ -103,7 +103,7 @@ import Testing
         return met != nil
     }
 
-    @Test func `a whole server that may forget is refused, and says all of why`() async throws {
+    @Test func `a server without durability is refused with all reasons`() async throws {
         let cluster = try await PostgresCluster(settings: [
             "fsync=off", "full_page_writes=off", "synchronous_commit=local",
             "synchronous_standby_names=nobody",
@@ -121,7 +121,7 @@ import Testing
         withExtendedLifetime(cluster) {}
     }
 
-    @Test func `once proven, a server that is told to forget later is not used`() async throws {
+    @Test func `a server whose durability is switched off later is not used`() async throws {
         let cluster = try await PostgresCluster.shared()
         let admin = PostgresDatabase(cluster.conninfo, options: PostgresOptions(connections: 1))
         try await admin.outsideTransactions("CREATE ROLE forgets_later LOGIN SUPERUSER")

@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func `the disk finds out who does not sync`() throws {
+    @Test func `the disk detects a missing sync`() throws {
         var lost = 0
         for seed in UInt64(0)..<8 {
             let file = folder.file("normal\(seed).sqlite")

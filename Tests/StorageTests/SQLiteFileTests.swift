@@ -56,7 +56,7 @@ import Testing
 
     /// Each commit adds a page to the log at least, so that one with fewer
     /// pages than there were commits has begun anew: all of it was moved.
-    @Test func `a log is moved beside the writes, and begins anew`() async throws {
+    @Test func `a log is moved beside the writes, and restarts`() async throws {
         var options = SQLiteOptions()
         (options.logPagesMin, options.logPagesMax) = (100, .max)
         let storage = try await open(options)

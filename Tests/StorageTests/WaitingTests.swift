@@ -11,7 +11,7 @@ import Testing
         "\(issue)".contains("Awaited: \(what).")
     }
 
-    @Test func `a wait at a gate that nobody opens ends with a sentence`() {
+    @Test func `a wait at a gate that stays closed ends with a sentence`() {
         withKnownIssue {
             #expect(!DispatchSemaphore(value: 0).wait(for: "nobody", within: 0))
         } matching: {

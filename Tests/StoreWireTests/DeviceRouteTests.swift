@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: routes)
-    func `another method is told from an unknown path`(route: DeviceRoute) {
+    func `another method is distinguished from an unknown path`(route: DeviceRoute) {
         let path = String(route.path.split(separator: "?")[0])
 
         #expect(throws: DeviceRouteMistake.wrongMethod(allowed: route.method)) {

@@ -77,7 +77,7 @@ import Testing
         #""\ud83d""#, #""\ud83dA""#, #""\ude00""#, #""\ud83d\u0041""#, #""\x""#, #""\u12""#,
         "\"\n\"", "\"", "\"\\", "'a'", #""a"b"#,
     ])
-    func `strings that are none are refused`(text: String) {
+    func `invalid strings are refused`(text: String) {
         #expect(throws: JSONFailure.self) {
             try StrictJSON.decode(String.self, from: Array(text.utf8))
         }
