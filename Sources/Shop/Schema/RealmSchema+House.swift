@@ -7,10 +7,10 @@ import Storage
 /// The realm itself, and what is administered.
 extension RealmSchema {
     /// Each change of house rows raises `house_revision`.
-    /// `reset_generation` is the generation that the last reset made: what a cluster
-    /// has of an older one goes. `buckets` is what this database has of its realm;
-    /// null: everything. `cluster` is the mark that the home gave another cluster
-    /// when that was founded.
+    /// `reset_generation` is the generation that the last reset made; a cluster
+    /// with an older one deletes what happened to its customers. `buckets` is what
+    /// this database has of its realm; null for everything. `cluster` is the mark
+    /// that the home gave another cluster when it was founded.
     static let realm = Table(
         "realm", key: ["singleton"],
         [
@@ -21,8 +21,8 @@ extension RealmSchema {
             "buckets": .nothing(.text), "cluster": .nothing(.text),
         ], constraints: Table.oneRow, rowsMax: 1)
 
-    /// The realm's clock has the id 0. From the wall's instant `clock_since` on it runs
-    /// at `clock_rate` times the wall's speed.
+    /// The realm's clock has the id 0. From the wall clock's instant `clock_since`
+    /// on, it runs at `clock_rate` times the wall clock's speed.
     static let clocks = Table(
         "clocks", key: ["clock_id"],
         [

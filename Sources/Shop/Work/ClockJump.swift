@@ -5,7 +5,7 @@ import Storage
 
 /// A jump of the realm's clock whose due work a database has still to do. The
 /// commit that moves the clock writes its row, and the worker that finds no due
-/// work left removes it: a process that dies meanwhile leaves both to the next one.
+/// work left removes it: if a process dies in between, the next one completes both.
 /// Nothing decides at the target before the work up to it is done, because each
 /// customer's line does the customer's own work first.
 struct ClockJump: Hashable, Sendable {
