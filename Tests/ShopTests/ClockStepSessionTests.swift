@@ -69,6 +69,35 @@ import Testing
     }
 
     @Test(arguments: [2 * day, -2 * day])
+    func `a merchant's token is refused while the clock is wrong, and good when it is right`(
+        step: Int64
+    ) async throws {
+        let world = try await TestWorld.open()
+        let key = try await world.realm.createServerKey(bundleID: "com.example.monkeys")
+        let id = try #require(
+            try world.verified(try await world.buy(purchaseID(1)).signedTransaction).transactionId)
+        let token = try BearerTokenSigner(
+            privateKeyPEM: key.privateKey, keyID: key.keyId, issuerID: key.issuerId,
+            bundleID: BundleID(key.bundleId)
+        ).token(now: world.wall.clock.now, lifetimeSeconds: 300)
+        func status() async throws -> String {
+            do { _ = try await world.realm.transactionInfo(id, bearer: token) } catch let refusal
+                as AppleRefusal
+            { return "\(refusal)" }
+            return "answered"
+        }
+
+        let before = try await status()
+        world.wall.advance(seconds: step)
+        let meanwhile = try await status()
+        world.wall.advance(seconds: -step)
+        let after = try await status()
+
+        #expect(before == "answered" && after == "answered")
+        #expect(meanwhile != "answered")
+    }
+
+    @Test(arguments: [2 * day, -2 * day])
     func `a device that waits neither ends nor stays by a step of the clock`(
         step: Int64
     ) async throws {

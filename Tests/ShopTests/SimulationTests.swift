@@ -107,7 +107,9 @@ private struct Simulation {
         _ customer: String, _ id: String, _ request: PurchaseRequest
     ) async throws {
         let session = try await world.session(customer: customer)
+        let now = try await world.realm.clock().now
         let answer = try await world.realm.purchase(id, request, session, TestWorld.context)
+        if asked[customer]?[id] == nil { try checkDate(of: answer, soldAt: now) }
         if let before = asked[customer]?[id]?.answer, before.state != "authorising" {
             #expect(answer.state == before.state)
             #expect(answer.refusal == before.refusal)
@@ -115,6 +117,15 @@ private struct Simulation {
             #expect(try facts(answer) == facts(before))
         }
         asked[customer, default: [:]][id] = Asked(request: request, answer: answer)
+    }
+
+    /// A sale is never dated before the clock's time, whichever way the clock went
+    /// before, and ahead of it only by as much as the last event may pull.
+    private func checkDate(of answer: PurchaseResponse, soldAt now: Timestamp) throws {
+        let sold = try facts(answer)
+        // What is owned is delivered again, as it was sold.
+        guard let date = sold?.purchaseDate, sold?.type == "Consumable" else { return }
+        #expect((now...now.adding(milliseconds: ClockRow.pullMillisecondsMax)).contains(date))
     }
 
     /// What was signed, but for the date of signing.
