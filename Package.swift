@@ -36,8 +36,10 @@ let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 let argumentParser = Target.Dependency.product(
     name: "ArgumentParser", package: "swift-argument-parser")
 
-func module(_ name: String, _ imports: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: imports, swiftSettings: strict)
+func module(
+    _ name: String, _ imports: [Target.Dependency] = [], excluding pages: [String] = []
+) -> Target {
+    .target(name: name, dependencies: imports, exclude: pages, swiftSettings: strict)
 }
 
 func tests(_ name: String, _ imports: [Target.Dependency], resources: [Resource] = []) -> Target {
@@ -103,7 +105,8 @@ let package = Package(
             ["Commerce", "StoreWire", "StrictJSON", crypto, cryptoExtras, x509, asn1]),
         module("StoreWire", ["Commerce"]),
         module(
-            "PurchaseKit", ["Commerce", "Live", "Outbound", "SignedData", "StoreWire"]),
+            "PurchaseKit", ["Commerce", "Live", "Outbound", "SignedData", "StoreWire"],
+            excluding: ["StoreKit1/RemainingStoreKit1.md"]),
         module("StoreKit", ["PurchaseKit"]),
         // libcurl, which Foundation's own networking stands on too.
         .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),

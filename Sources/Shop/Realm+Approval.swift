@@ -52,7 +52,9 @@ extension Realm {
                 try entry.write($0.writing)
                 return ending
             }
-            if case .commit(let outcome) = ending { committed(outcome, row.key, context) }
+            if case .commit(let outcome) = ending {
+                committed(outcome, row.key, row.payment, context)
+            }
             giveBackUnused(commit, try await settle(commit, ending.answer, context))
         } catch let refusal as Refusal {
             giveBack(commit.transactionNumber)

@@ -79,17 +79,23 @@ extension Realm {
         let ending = try await lineOrLeave(of: commit.key.customer, asking: commit.question) {
             try commit.ask($0)
         }
-        if case .commit(let outcome) = ending { committed(outcome, commit.key, context) }
+        if case .commit(let outcome) = ending {
+            committed(outcome, commit.key, commit.payment, context)
+        }
         return ending.answer
     }
 
     /// Wakes waiting requests and workers after a successful commit.
-    func committed(_ outcome: PurchaseOutcome, _ key: PurchaseKey, _ context: RequestContext) {
+    func committed(
+        _ outcome: PurchaseOutcome, _ key: PurchaseKey, _ payment: Payment,
+        _ context: RequestContext
+    ) {
         wake(key.customer)
         if outcome.owesWork { ring(key.customer) }
         var facts = [
             "customer": key.customer.description, "purchase": key.purchaseID.description,
-            "state": outcome.state.word,
+            "state": outcome.state.word, "product": payment.productID.value,
+            "quantity": "\(payment.quantity)",
         ]
         if let sold = outcome.transaction { facts["transaction"] = sold.id.description }
         if case .refused(let refusal) = outcome.state { facts["refusal"] = refusal.rawValue }

@@ -50,7 +50,9 @@ extension Realm {
                 }
                 return ending
             }
-            if case .commit(let settled) = ending { committed(settled, commit.key, context) }
+            if case .commit(let settled) = ending {
+                committed(settled, commit.key, commit.payment, context)
+            }
             return ending.answer
         } catch let fault as StorageFault {
             return try await unwritten(fault, said, commit, errand, context)

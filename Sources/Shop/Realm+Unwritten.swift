@@ -70,7 +70,7 @@ extension Realm {
             return ending
         }
         if case .commit(let refused) = ending {
-            committed(refused, commit.key, context)
+            committed(refused, commit.key, commit.payment, context)
             ports.log(
                 .error, "a sum is given back, since its sale cannot be written", context,
                 ["charge": commit.key.charge(in: description.id)])

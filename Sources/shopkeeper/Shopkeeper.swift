@@ -18,16 +18,39 @@ struct Shopkeeper: AsyncParsableCommand {
             missing or wrong.
             """,
         version: version,
-        subcommands: [
-            ServeCommand.self, ExecCommand.self, EnvCommand.self, WaitCommand.self,
-            StatusCommand.self, StopCommand.self, BuyCommand.self, CatalogueCommand.self,
-            LedgerCommand.self, RealmCommand.self,
-            PurchaseCommand.self, ApproveCommand.self, DeclineCommand.self,
-            TransactionCommand.self, CustomerCommand.self, KeyCommand.self,
-            CertificateCommand.self, VerifyCommand.self, AppCommand.self, NotifyCommand.self,
-            ListenCommand.self, SessionCommand.self, AuditCommand.self, ProductCommand.self,
-            OperatorCommand.self, GroupCommand.self, OfferCommand.self, WhyCommand.self,
-            DatabaseCommand.self, ClockCommand.self, SettingsCommand.self,
+        groupedSubcommands: [
+            CommandGroup(
+                name: "Local store",
+                subcommands: [
+                    ServeCommand.self, ExecCommand.self, EnvCommand.self, WaitCommand.self,
+                    StatusCommand.self, StopCommand.self,
+                ]),
+            CommandGroup(
+                name: "Purchase",
+                subcommands: [
+                    BuyCommand.self, PurchaseCommand.self, ApproveCommand.self,
+                    DeclineCommand.self, TransactionCommand.self, WhyCommand.self,
+                    ClockCommand.self, SettingsCommand.self,
+                ]),
+            CommandGroup(
+                name: "Catalogue",
+                subcommands: [
+                    CatalogueCommand.self, AppCommand.self, ProductCommand.self,
+                    GroupCommand.self, OfferCommand.self,
+                ]),
+            CommandGroup(
+                name: "Merchant",
+                subcommands: [
+                    VerifyCommand.self, ListenCommand.self, NotifyCommand.self, KeyCommand.self,
+                    LedgerCommand.self,
+                ]),
+            CommandGroup(
+                name: "Operator",
+                subcommands: [
+                    RealmCommand.self, CustomerCommand.self, SessionCommand.self,
+                    OperatorCommand.self, AuditCommand.self, CertificateCommand.self,
+                    DatabaseCommand.self,
+                ]),
         ])
 
     /// Runs the verb, and converts errors to a message and an exit code.

@@ -18,10 +18,16 @@ struct ServedStore {
     let app: ServedApp
     let folder: StoreFolder
     let logger: Logger
+    let events: StoreEvents.Sink
 
-    /// Locks the data directory. Nothing is served yet.
-    init(options: ServeOptions, app: ServedApp, data: String) throws {
+    /// Locks the data directory. Nothing is served yet. `events` receives what
+    /// happens in the store.
+    init(
+        options: ServeOptions, app: ServedApp, data: String,
+        events: @escaping StoreEvents.Sink = StoreEvents.unheard
+    ) throws {
         self.options = options
+        self.events = events
         self.app = app
         logger = TerminalLog.logger("shopkeeper", try options.level())
         folder = try StoreFolder(path: URL(fileURLWithPath: data).standardizedFileURL.path)
@@ -51,7 +57,7 @@ struct ServedStore {
         configuration.stopsOnSignals = stopsOnSignals
         try configuration.fitIntoProcess(telling: logger)
         let route = try options.realms.route()
-        var ports = try folder.ports(options: options, logger: logger)
+        var ports = try folder.ports(options: options, logger: logger, events: events)
         ports.sandboxStatusURL = statusURL(configuration)
         let store = try await Store.open(ports)
         let announced = try await announcement(store, configuration.host)

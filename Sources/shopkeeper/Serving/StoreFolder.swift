@@ -28,13 +28,15 @@ final class StoreFolder: Sendable {
     func file(_ name: String) -> String { path + "/" + name }
 
     /// Returns everything that a store needs from this folder and this machine.
-    func ports(options: ServeOptions, logger: Logger) throws -> StorePorts {
+    func ports(
+        options: ServeOptions, logger: Logger, events: @escaping StoreEvents.Sink
+    ) throws -> StorePorts {
         let places = try places(options)
         var ports = StorePorts(
             places: places, keys: try keys(options, places, logger), wall: Live.wallClock,
             randomness: Live.randomness,
             authoriser: try options.authoriser(), courier: LiveCourier(),
-            passwordCost: try options.passwordCost(), log: Self.log(logger),
+            passwordCost: try options.passwordCost(), log: Self.log(logger, events),
             sleep: { try await Live.sleep($0) }, defaultRealmSeed: options.seed,
             statusURL: try options.checkedStatusURL())
         ports.doorKeys = try options.doorKeys.keys(isOpen: options.proxy.isOpen)
@@ -115,8 +117,11 @@ final class StoreFolder: Sendable {
             deleteRealm: { _ in })
     }
 
-    private static func log(_ logger: Logger) -> ShopLog {
+    private static func log(
+        _ logger: Logger, _ events: @escaping StoreEvents.Sink
+    ) -> ShopLog {
         ShopLog { level, message, facts in
+            events(message, facts)
             let known: Logger.Level =
                 switch level {
                 case .debug: .debug

@@ -15,12 +15,30 @@ struct ServeCommand: AsyncParsableCommand {
     @OptionGroup var options: ServeOptions
     @OptionGroup var printing: PrintOptions
 
+    @Flag(
+        help: """
+            Print a line for each purchase, refusal, notification attempt and piece of due \
+            work; default: on a terminal.
+            """)
+    var events: EventLines?
+
+    /// Whether events are printed.
+    enum EventLines: String, EnumerableFlag {
+        case events, quiet
+    }
+
+    private var showsEvents: Bool {
+        if printing.json { return false }
+        return (events ?? (isatty(STDOUT_FILENO) == 1 ? .events : .quiet)) == .events
+    }
+
     func run() async throws {
         let options = try options.withSecrets()
         let app = try options.app(file: file)
         for warning in app.warnings { Output.complain("warning: \(warning)") }
         let served = try ServedStore(
-            options: options, app: app, data: options.data ?? "./.shopkeeper")
+            options: options, app: app, data: options.data ?? "./.shopkeeper",
+            events: showsEvents ? StoreEvents.printed : StoreEvents.unheard)
         let printing = printing
         // Not in `exec`, because the command that it starts would inherit the
         // limit.
@@ -33,15 +51,16 @@ struct ServeCommand: AsyncParsableCommand {
     private func lines(_ run: RunFile, _ app: ServedApp) -> [String] {
         let product = ShellWord.quoted(app.catalogue.products.first?.id.value ?? "PRODUCT")
         let data = ShellWord.quoted(run.data, always: true)
+        let own = OwnCommand.words()
         return [
             "Serving \(app.bundleID) (\(app.catalogue.products.count) products) at "
                 + (run.publicUrl ?? run.url),
             "Root certificate: \(run.root)",
             "",
             "Try, in another terminal:",
-            "    shopkeeper buy \(product) --data \(data)",
-            "    shopkeeper transaction list --data \(data)",
-            "    eval \"$(shopkeeper env --data \(data))\" && monkey-credits",
+            "    \(own) buy \(product) --data \(data)",
+            "    \(own) transaction list --data \(data)",
+            "    eval \"$(\(own) env --data \(data))\" && \(OwnCommand.words(for: "monkey-credits"))",
         ]
     }
 
