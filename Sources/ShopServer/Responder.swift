@@ -17,90 +17,42 @@ struct Responder: RequestHandler {
         destination.realm = route.realm(
             prefix: destination.realm, host: call.approach.host, listener: call.approach.listener)
         let found = destination
-        var waitsByItself = false
-        if case .device(.transactions(_, _, let seconds)) = destination.route {
-            waitsByItself = seconds > 0
-        }
         return MatchedRequest(
             pattern: destination.pattern, facts: ["realm": destination.shownRealm],
-            waitsByItself: waitsByItself, isOpen: destination.route.isOpen
-        ) { try await dispatch(found, call) }
+            waitsByItself: destination.waitsByItself, isOpen: destination.isOpen
+        ) { try await answer(found, call) }
     }
 
     func explain(_ error: any Error) -> ErrorAnswer { ErrorResponse.answer(error) }
 
-    private func dispatch(_ destination: Destination, _ call: Call) async throws -> Response {
-        switch destination.route {
-        case .health: return try PublicDoor(store: store, call: call).health()
-        case .ready: return try await PublicDoor(store: store, call: call).ready()
-        case .metrics:
-            _ = try await admit(call, to: .metrics)
-            return try await MetricsDoor(store: store, call: call).text()
-        case .rootCertificate:
-            return try await PublicDoor(store: store, call: call).rootCertificate()
-        case .askStatus:
-            return try await CertificateDoor(store: store, call: call).askStatus()
-        case .status(let base64):
-            return try await CertificateDoor(store: store, call: call).status(base64)
+    private func answer(_ destination: Destination, _ call: Call) async throws -> Response {
+        switch destination.target {
         case .device(let route):
             return try await DeviceDoor(realm: try await realm(destination), call: call)
                 .answer(route)
-        case .transactionInfo, .requestTestNotification, .testNotification, .notificationHistory:
-            return try await AppleDoor(realm: try await realmOfKey(destination, call), call: call)
-                .answer(destination.route)
-        case .readClock, .moveClock, .readSettings:
-            let known = try await admit(call, to: .control)
-            return try await ControlDoor(realm: try await realm(destination), call: known)
-                .answer(destination.route)
-        case .catalogue(let route):
-            let known = try await admit(call, to: .operator)
-            return try await CatalogueDoor(realm: try await realm(destination), call: known)
-                .answer(route)
-        default:
-            let known = try await admit(call, to: .operator)
-            return try await operate(destination, OperatorDoor(store: store, call: known))
+        case .route(let route, let parts):
+            let (known, realm) = try await admit(call, to: route, destination)
+            return try await route.answer(
+                Visit(store: store, call: known, parts: parts, realm: realm))
         }
     }
 
-    private func operate(
-        _ destination: Destination, _ door: OperatorDoor
-    ) async throws -> Response {
-        switch destination.route {
-        case .listCertificates, .rotateCertificates, .revokeCertificate:
-            return try await CertificateDoor(store: store, call: door.call)
-                .operate(destination.route)
-        case .listRealms: return try await door.realms()
-        case .createRealm: return try await door.createRealm()
-        case .deleteRealm(let name): return try await door.deleteRealm(name)
-        case .resetRealm(let name): return try await door.resetRealm(name)
-        case .listOperators: return try await door.operators()
-        case .createOperator: return try await door.createOperator()
-        case .revokeOperator(let name): return try await door.revokeOperator(name)
-        case .listStoreAudit: return try await door.storeAudit()
-        default: break
-        }
-        let realm = try await realm(destination)
-        switch destination.route {
-        case .listTransactions: return try await door.transactions(realm)
-        case .listCustomers: return try await door.customers(realm)
-        case .createCustomer: return try await door.createCustomer(realm)
-        case .changeCustomer(let id): return try await door.changeCustomer(id, realm)
-        case .clearHistory(let id): return try await door.clearHistory(id, realm)
-        case .listSessions: return try await door.sessions(realm)
-        case .endSession(let id): return try await door.endSession(id, realm)
-        case .endSessions(let customer):
-            return try await door.endSessions(ofCustomer: customer, realm)
-        case .listPurchases: return try await door.purchases(realm)
-        case .answerApproval(let id): return try await door.answerApproval(id, realm)
-        case .listServerKeys: return try await door.serverKeys(realm)
-        case .createServerKey: return try await door.createServerKey(realm)
-        case .listApps: return try await door.apps(realm)
-        case .setNotificationURL(let bundleID):
-            return try await door.setNotificationURL(bundleID, realm)
-        case .sendNotification: return try await door.sendNotification(realm)
-        case .notificationStatus(let token):
-            return try await door.notificationStatus(token, realm)
-        default: throw RequestMistake.unknownPath
+    /// Checks the key that a route needs. Returns the call under the key's name, and the
+    /// realm that the route is about.
+    private func admit(
+        _ call: Call, to route: Route, _ destination: Destination
+    ) async throws -> (Call, Realm?) {
+        switch route.access {
+        case .probe, .everyone: return (call, nil)
+        case .store(let door): return (try await admit(call, to: door), nil)
+        case .realm(let door):
+            let known = try await admit(call, to: door)
+            let realm = try await realm(destination)
+            guard door != .control || realm.description.environment == Realm.sandbox else {
+                throw RequestMistake.sandboxOnly
+            }
+            return (known, realm)
+        case .merchant: return (call, try await realmOfKey(destination, call))
         }
     }
 
@@ -140,12 +92,19 @@ extension Call {
     }
 }
 
-extension Route {
-    /// Whether load balancers use the address, without a proxy in between.
-    fileprivate var isOpen: Bool { [.health, .ready].contains(self) }
-}
-
 extension Destination {
+    /// Whether load balancers use the address, without a proxy in between.
+    fileprivate var isOpen: Bool {
+        if case .route(let route, _) = target { return route.access == .probe }
+        return false
+    }
+
+    /// Whether the answer comes when there is news, or the asked time is over.
+    fileprivate var waitsByItself: Bool {
+        if case .device(.transactions(_, _, let seconds)) = target { return seconds > 0 }
+        return false
+    }
+
     /// The realm's name, if the text in its place can be one. Any other text
     /// may be a secret that got into an address by mistake.
     fileprivate var shownRealm: String {

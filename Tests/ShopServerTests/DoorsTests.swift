@@ -8,68 +8,44 @@ import SignedData
 import StoreWire
 import Testing
 
+@testable import ShopServer
+
 @Suite(.timeLimit(.minutes(5))) struct DoorsTests {
     enum Key: String, CaseIterable { case none, wrong, device, `operator`, control, metrics, apple }
 
     /// Each route with the only key that opens it; nil: anybody.
-    static let routes: [(String, String, Key?)] = [
-        ("GET", "/health", nil), ("GET", "/ready", nil), ("GET", "/certificates/root", nil),
-        ("POST", "/certificates/status", nil), ("GET", "/certificates/status/MAA=", nil),
-        ("GET", "/operator/v1/certificates", .operator),
-        ("POST", "/operator/v1/certificates/rotations", .operator),
-        ("POST", "/operator/v1/certificates/revocations", .operator),
-        ("GET", "/metrics", .metrics),
+    static let routes = Route.all.map { ($0.method, address($0), key($0.access)) } + device
+
+    /// Those of the device protocol: signing in is anybody's.
+    private static let device: [(String, String, Key?)] = [
         ("POST", "/device/v1/sessions", nil), ("POST", "/device/v1/products", .device),
         ("PUT", "/device/v1/purchases/00000000-0000-4000-8000-00000000000a", .device),
         ("GET", "/device/v1/transactions", .device),
         ("POST", "/device/v1/transactions/1/finish", .device),
         ("GET", "/device/v1/receipt", .device),
-        ("GET", "/inApps/v1/transactions/1", .apple),
-        ("GET", "/operator/v1/realms", .operator), ("POST", "/operator/v1/realms", .operator),
-        ("DELETE", "/operator/v1/realms/nowhere", .operator),
-        ("POST", "/operator/v1/realms/nowhere/resets", .operator),
-        ("GET", "/operator/v1/operators", .operator),
-        ("POST", "/operator/v1/operators", .operator),
-        ("DELETE", "/operator/v1/operators/a", .operator),
-        ("GET", "/operator/v1/store-audit", .operator),
-        ("GET", "/operator/v1/transactions", .operator),
-        ("GET", "/operator/v1/customers", .operator),
-        ("POST", "/operator/v1/customers", .operator),
-        ("GET", "/operator/v1/sessions", .operator),
-        ("DELETE", "/operator/v1/sessions/1-0000000000000000", .operator),
-        ("DELETE", "/operator/v1/customers/1/sessions", .operator),
-        ("DELETE", "/operator/v1/customers/1/history", .operator),
-        ("GET", "/operator/v1/server-keys", .operator),
-        ("POST", "/operator/v1/server-keys", .operator),
-        ("GET", "/operator/v1/apps/a/catalogue", .operator),
-        ("PUT", "/operator/v1/apps/a/catalogue", .operator),
-        ("GET", "/operator/v1/apps/a/images/b", .operator),
-        ("PUT", "/operator/v1/apps/a/images/b", .operator),
-        ("DELETE", "/operator/v1/apps/a/images/b", .operator),
-        ("GET", "/operator/v1/audit", .operator), ("POST", "/operator/v1/apps", .operator),
-        ("GET", "/operator/v1/apps/a", .operator), ("PATCH", "/operator/v1/apps/a", .operator),
-        ("GET", "/operator/v1/apps/a/shared-secret", .operator),
-        ("POST", "/operator/v1/apps/a/shared-secret", .operator),
-        ("GET", "/operator/v1/apps/a/groups", .operator),
-        ("POST", "/operator/v1/apps/a/groups", .operator),
-        ("PATCH", "/operator/v1/apps/a/groups/b", .operator),
-        ("DELETE", "/operator/v1/apps/a/groups/b", .operator),
-        ("GET", "/operator/v1/apps/a/products/b/offers", .operator),
-        ("POST", "/operator/v1/apps/a/products/b/offers", .operator),
-        ("DELETE", "/operator/v1/apps/a/products/b/offers/code/c", .operator),
-        ("GET", "/operator/v1/apps/a/versions", .operator),
-        ("POST", "/operator/v1/apps/a/versions", .operator),
-        ("PATCH", "/operator/v1/apps/a/versions/1", .operator),
-        ("GET", "/operator/v1/apps/a/products", .operator),
-        ("POST", "/operator/v1/apps/a/products", .operator),
-        ("GET", "/operator/v1/apps/a/products/b", .operator),
-        ("PATCH", "/operator/v1/apps/a/products/b", .operator),
-        ("DELETE", "/operator/v1/apps/a/products/b", .operator),
-        ("GET", "/operator/v1/apps/a/products/b/why", .operator),
-        ("DELETE", "/operator/v1/server-keys/a", .operator),
-        ("GET", "/control/v1/clock", .control), ("POST", "/control/v1/clock", .control),
-        ("GET", "/control/v1/apps/a/settings", .control),
     ]
+
+    /// An address of a route, about things that there are not.
+    private static func address(_ route: Route) -> String {
+        let part = route.access == .everyone ? "MAA=" : "1"
+        return route.pattern.replacing("{}", with: part)
+    }
+
+    private static func key(_ access: Route.Access) -> Key? {
+        switch access {
+        case .probe, .everyone: nil
+        case .store(let door), .realm(let door): Key(rawValue: door.rawValue)
+        case .merchant: .apple
+        }
+    }
+
+    @Test func `each route of the device protocol is tried`() {
+        let patterns = Set(
+            Self.device.map { "\($0.0) \($0.1)" }.map { route in
+                route.replacing(#/[0-9a-f-]{36}|/1/#) { $0.output.hasPrefix("/") ? "/{}" : "{}" }
+            })
+        #expect(patterns == Set(DeviceRoute.samples.map { "\($0.method) \($0.pattern)" }))
+    }
 
     @Test func `the key of one door opens no other`() async throws {
         try await TestServer.with { server in

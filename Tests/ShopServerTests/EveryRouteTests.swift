@@ -17,7 +17,7 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(5))) struct EveryRouteTests {
     @Test func `every route answers what is right and refuses what is wrong`() async throws {
         let device = DeviceRoute.samples.map { "\($0.method) \($0.pattern)" }
-        let registered = Set(Entry.all.map { "\($0.method) \($0.pattern)" } + device)
+        let registered = Set(Route.all.map { "\($0.method) \($0.pattern)" } + device)
         let stepped = RouteStep.all.map(\.route)
         #expect(Set(stepped).count == stepped.count)
         #expect(Set(stepped).subtracting(registered) == [], "these steps have no route")
@@ -121,7 +121,7 @@ extension EveryRouteTests {
 
 extension DeviceRoute {
     /// One of each case: a new one does not compile here until it is added.
-    fileprivate static let samples: [DeviceRoute] = {
+    static let samples: [DeviceRoute] = {
         let all: [DeviceRoute] = [
             .signIn, .products, .purchase(id: "a"), .transactions(since: 0, waitSeconds: 0),
             .finish(transactionID: "1"), .receipt,

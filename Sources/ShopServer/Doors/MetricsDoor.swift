@@ -9,6 +9,11 @@ struct MetricsDoor: Sendable {
     let store: Store
     let call: Call
 
+    init(_ visit: Visit) {
+        store = visit.store
+        call = visit.call
+    }
+
     func text() async throws -> Response {
         let realms = try await store.figures()
         var figures = Self.errands(realms)

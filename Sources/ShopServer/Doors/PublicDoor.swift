@@ -12,6 +12,11 @@ struct PublicDoor: Sendable {
     let store: Store
     let call: Call
 
+    init(_ visit: Visit) {
+        store = visit.store
+        call = visit.call
+    }
+
     /// Answers that the process runs. Does not use the storage.
     func health() throws -> Response {
         try .json(ServerStatus(status: "ok"))

@@ -6,11 +6,15 @@ import Hummingbird
 import Shop
 import StoreWire
 
-/// The store's certificates. Any client may ask for their status. Operators can
-/// list, rotate and revoke them.
+/// The status of the store's certificates, for any client.
 struct CertificateDoor: Sendable {
     let store: Store
     let call: Call
+
+    init(_ visit: Visit) {
+        store = visit.store
+        call = visit.call
+    }
 
     /// Answers a status request (OCSP) in the body.
     func askStatus() async throws -> Response {
@@ -22,22 +26,6 @@ struct CertificateDoor: Sendable {
     func status(_ text: String) async throws -> Response {
         let plain = text.removingPercentEncoding ?? text
         return try await answer([UInt8](Data(base64Encoded: plain) ?? Data()))
-    }
-
-    func operate(_ route: Route) async throws -> Response {
-        switch route {
-        case .rotateCertificates:
-            let request = try await call.body(RotateCertificatesRequest.self)
-            return try .json(
-                CertificateList(
-                    certificates: try await store.rotateCertificates(request, call.context)),
-                status: 201)
-        case .revokeCertificate:
-            let request = try await call.body(RevokeCertificateRequest.self)
-            return try .json(try await store.revokeCertificate(request.serialNumber, call.context))
-        default:
-            return try .json(CertificateList(certificates: try await store.certificates()))
-        }
     }
 
     private func answer(_ request: [UInt8]) async throws -> Response {

@@ -17,31 +17,22 @@ struct CatalogueDoor: Sendable {
     /// A file may have 16 MiB, and JSON may encode a character as several.
     private static let documentBytesMax = 40 * 1024 * 1024
 
-    func answer(_ route: CatalogueRoute) async throws -> Response {
-        switch route {
-        case .read(let bundleID): return try await read(bundleID)
-        case .put(let bundleID): return try await put(bundleID)
-        case .readImage(let bundleID, let id):
-            return .bytes(try await realm.image(id, bundleID: bundleID), type: "image/png")
-        case .putImage(let bundleID, let id):
-            let bytes = try await call.bodyBytes(max: Realm.imageBytesMax)
-            try await realm.putImage(id, bundleID: bundleID, bytes, call.context)
-            return .empty(status: 204)
-        case .deleteImage(let bundleID, let id):
-            try await realm.deleteImage(id, bundleID: bundleID, call.context) {
-                try $0.places(ofImage: id, bundleID: bundleID)
-            }
-            return .empty(status: 204)
-        case .listAudit:
-            return try .json(
-                try await realm.auditEntries(after: call.query("after"), limit: try call.limit()))
-        default: return try await administer(route)
+    init(_ visit: Visit) {
+        realm = visit.realm
+        call = visit.call
+    }
+
+    /// Deletes an image that no file refers to.
+    func deleteImage(_ id: String, of bundleID: String) async throws -> Response {
+        try await realm.deleteImage(id, bundleID: bundleID, call.context) {
+            try $0.places(ofImage: id, bundleID: bundleID)
         }
+        return .done
     }
 
     /// Returns the current catalogue as a file: the imported one with the
     /// changes since then.
-    private func read(_ bundleID: String) async throws -> Response {
+    func read(_ bundleID: String) async throws -> Response {
         let stored = try await realm.storedCatalogue(bundleID: bundleID)
         let file = try stored.file(bundleID: bundleID)
         return try .json(
@@ -51,7 +42,8 @@ struct CatalogueDoor: Sendable {
                 images: stored.imageIDs))
     }
 
-    private func put(_ bundleID: String) async throws -> Response {
+    /// Imports a catalogue file.
+    func put(_ bundleID: String) async throws -> Response {
         let bytes = try await call.bodyBytes(max: Self.documentBytesMax)
         let given = try StrictJSON.decode(
             CatalogueDocument.self, from: bytes, bytesMax: Self.documentBytesMax)
