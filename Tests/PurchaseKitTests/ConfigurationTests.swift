@@ -70,6 +70,19 @@ struct ConfigurationTests {
         #expect(configuration.root == authority.root)
     }
 
+    @Test func `what only begins like DER is no root, nor are two in PEM`() throws {
+        let pem = try Authorities.first.get().rootPEM
+        let der = try Authorities.first.get().root
+
+        #expect(Certificates.der(der) == der)
+        #expect(Certificates.der(Array(pem.utf8)) == der)
+        let wrong: [[UInt8]] = [
+            [], [0x30], [0x30, 0x82, 1, 1], [0x31] + der.dropFirst(), [0x30, 3, 2, 1, 1],
+            Array((pem + pem).utf8), Array(pem.replacing("CERTIFICATE", with: "KEY").utf8),
+        ]
+        for bytes in wrong { #expect(Certificates.der(bytes) == nil, "\(bytes.prefix(8))") }
+    }
+
     @Test(arguments: [
         ("SHOPKEEPER_URL", "not a url"), ("SHOPKEEPER_URL", "ftp://localhost"),
         ("SHOPKEEPER_SHEET", "maybe"), ("SHOPKEEPER_RESTRICTED", "perhaps"),
@@ -120,7 +133,7 @@ struct ConfigurationTests {
     @Test func `first contact is trusted on loopback alone`() throws {
         for (url, isTrusted) in [
             ("http://127.0.0.1:1", true), ("http://localhost", true), ("http://[::1]:1", true),
-            ("http://store.example", false), ("https://127.0.0.2", false),
+            ("http://store.example", false), ("https://127.0.0.2", false), ("file:///", false),
         ] {
             let url = try #require(URL(string: url))
             #expect(DeviceConfiguration(storeURL: url).trustsFirstContact == isTrusted, "\(url)")
@@ -138,6 +151,15 @@ struct ConfigurationTests {
         #expect(contents.lines[0] == "Ten credits")
         #expect(contents.lines[2].contains("3 × "))
         #expect(contents.lines[2].contains("360"))
+    }
+
+    @Test func `what costs nothing is shown without a sign`() throws {
+        let dollar = try #require(Currency(code: "USD"))
+        let contents = SheetContents(
+            productID: "x", title: "A gift", details: "For monkeys", quantity: 1,
+            unitPrice: Money(Amount(milliunits: 0), dollar), priceLocale: "en_US@currency=USD")
+
+        #expect(contents.formatted(contents.unitPrice) == "$0.00")
     }
 
     @Test func `waits grow to a limit and are spread`() {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import PurchaseKit
 import StoreWire
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import PurchaseKit
 
 /// Answers that arrive after something else has happened.
 @Suite(.timeLimit(.minutes(5)))
@@ -128,12 +129,37 @@ struct CrossingTests {
         #expect(next.observer.diary.lines.contains("purchased credits.10 2000000000000002"))
     }
 
-    @Test func `a page with impossible numbers counts as no answer`() async {
+    @Test func `a receipt never takes the place of a newer one that another process wrote`()
+        async throws
+    {
+        rig.store.sellElsewhere("credits.10")
+        store.hold { $0 == .receipt }
+        let one = rig.launch(transport: store)
+        await store.diary.wait(for: "held GET")
+        let other = rig.launch()
+        other.add("credits.5")
+        await other.observer.diary.wait(for: "purchased credits.5")
+
+        store.release()
+        await one.device.follower?.value
+        await one.device.close()
+        await other.device.close()
+
+        let receipt = try #require(try rig.files.read("sandboxReceipt"))
+        #expect(
+            String(decoding: receipt, as: UTF8.self) == "receipt 2000000000000001 2000000000000002")
+    }
+
+    @Test(arguments: [(-1, 1), (1, -1)] as [(Int64, Int64)])
+    func `a page with impossible numbers counts as no answer`(
+        revision: Int64, ofTransaction: Int64
+    ) async {
         let page = TransactionsResponse(
             transactions: [
                 TransactionDescription(
-                    signedTransaction: "x", purchaseId: nil, isFinished: false, revision: .min)
-            ], revision: .min, hasMore: true, now: rig.store.state.withLock { $0.now })
+                    signedTransaction: "x", purchaseId: nil, isFinished: false,
+                    revision: ofTransaction)
+            ], revision: revision, hasMore: true, now: rig.store.state.withLock { $0.now })
         let body = (try? JSONEncoder().encode(page)).map { [UInt8]($0) } ?? []
         rig.store.next(.answered(DeviceReply(status: 200, body: body)), when: \.isTransactions)
         let app = rig.launch()
@@ -143,5 +169,8 @@ struct CrossingTests {
 
         await rig.store.called(2, \.isTransactions)
         await app.device.close()
+        let asked = rig.store.state.withLock { $0.calls.filter(\.isTransactions) }
+        #expect(asked.allSatisfy { $0 == .transactions(since: 0, waitSeconds: 0) })
+        #expect(rig.log.lines == [])
     }
 }

@@ -61,6 +61,59 @@ struct FolderDeviceFilesTests {
         #expect(fault?.description.contains("file/device") == true)
     }
 
+    @Test func `what cannot be read or written is a fault that names it`() throws {
+        try files.replace([DeviceFile(name: "queue.json", bytes: [1])])
+        for name in ["folder", ".other.new"] {
+            try FileManager.default.createDirectory(
+                atPath: place.file("device/\(name)"), withIntermediateDirectories: false)
+        }
+
+        let read = #expect(throws: DeviceFilesFault.self) { try files.read("folder") }
+        #expect(read?.description.contains("read \(place.file("device/folder"))") == true)
+        // One cannot be renamed to what it replaces, the other cannot be written.
+        for name in ["folder", "other"] {
+            let file = DeviceFile(name: name, bytes: [2])
+            for write in [{ try files.replace([file]) }, { try files.exchange(file) }] {
+                let fault = #expect(throws: DeviceFilesFault.self, performing: write)
+                #expect(fault?.description.contains(name) == true)
+            }
+        }
+        #expect(try files.read("queue.json") == [1])
+    }
+
+    @Test func `a file that the disk takes in part alone is a fault, and the old one stays`()
+        async
+    {
+        await #expect(processExitsWith: .exitCode(3)) {
+            let place = try temporaryFolder()
+            let files = FolderDeviceFiles(folder: URL(fileURLWithPath: place.file("device")))
+            try files.replace([DeviceFile(name: "queue.json", bytes: [1])])
+            var limit = rlimit(rlim_cur: 100_000, rlim_max: 100_000)
+            #if canImport(Darwin)
+                let resource = RLIMIT_FSIZE
+            #else
+                let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+            #endif
+            signal(SIGXFSZ, SIG_IGN)
+            guard setrlimit(resource, &limit) == 0 else { exit(4) }
+
+            let large = DeviceFile(name: "queue.json", bytes: Array(repeating: 2, count: 100_001))
+            let fault = #expect(throws: DeviceFilesFault.self) { try files.replace([large]) }
+
+            exit(try fault?.errorNumber == EFBIG && files.read("queue.json") == [1] ? 3 : 5)
+        }
+    }
+
+    @Test func `a folder that another process makes first is there`() throws {
+        let disk = SystemDisk()
+        #expect(!disk.exists(place.file("a")))
+
+        for _ in 1...2 { try disk.makeFolder(place.file("a")) }
+
+        #expect(disk.exists(place.file("a")))
+        #expect(throws: DeviceFilesFault.self) { try disk.makeFolder(place.file("b/c")) }
+    }
+
     @Test func `one at a time under the lock`() throws {
         let other = FolderDeviceFiles(folder: URL(fileURLWithPath: place.file("device")))
         let inside = Mutex(0)
@@ -86,6 +139,42 @@ struct FolderDeviceFilesTests {
         #expect(other.isClaimed(launch: "a"))
         files.release(launch: "a")
         #expect(!other.isClaimed(launch: "a"))
+    }
+
+    @Test func `a launch is claimed by one`() throws {
+        let other = FolderDeviceFiles(folder: URL(fileURLWithPath: place.file("device")))
+        try files.claim(launch: "a")
+
+        let fault = #expect(throws: DeviceFilesFault.self) { try other.claim(launch: "a") }
+        #expect(fault?.errorNumber == EWOULDBLOCK)
+        #expect(other.isClaimed(launch: "a"))
+        files.release(launch: "a")
+        try other.claim(launch: "a")
+        #expect(files.isClaimed(launch: "a"))
+    }
+
+    /// In a process of its own, in which nothing else opens and closes.
+    @Test func `nothing leaves a descriptor open`() async {
+        await #expect(processExitsWith: .exitCode(3)) {
+            let place = try temporaryFolder()
+            let folder = URL(fileURLWithPath: place.file("device"))
+            let (one, other) = (
+                FolderDeviceFiles(folder: folder), FolderDeviceFiles(folder: folder)
+            )
+            try other.claim(launch: "other")
+            let lowest = open("/dev/null", O_RDONLY)
+            close(lowest)
+
+            try one.replace([DeviceFile(name: "queue.json", bytes: [1])])
+            try one.exchange(DeviceFile(name: "queue.json", bytes: [2]))
+            _ = try one.withLock { try one.read("queue.json") }
+            try one.claim(launch: "one")
+            one.release(launch: "one")
+            guard one.isClaimed(launch: "other"), !one.isClaimed(launch: "gone") else { exit(4) }
+            #expect(throws: DeviceFilesFault.self) { try one.claim(launch: "other") }
+
+            exit(open("/dev/null", O_RDONLY) == lowest ? 3 : 5)
+        }
     }
 
     @Test func `a launch that ended without a word is not claimed`() throws {

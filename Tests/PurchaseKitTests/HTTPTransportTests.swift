@@ -168,6 +168,19 @@ struct HTTPTransportTests {
         #expect(lines.last == "{}")
     }
 
+    @Test func `a call without a body names no type of one`() async throws {
+        let server = try RawServer(.answer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
+        let transport = HTTPTransport(storeURL: try #require(URL(string: server.url)))
+
+        _ = try await transport.send(DeviceCall(route: .receipt, requestID: "r"))
+
+        await server.done.wait(for: "done")
+        let received = server.received.lowercased()
+        for header in ["content-type:", "authorization:", "if-none-match:"] {
+            #expect(!received.contains(header))
+        }
+    }
+
     @Test func `a receipt that has not changed is a status, not an error`() async throws {
         let server = try RawServer(.answer("HTTP/1.1 304 Not Modified\r\nETag: \"1\"\r\n\r\n"))
         let transport = HTTPTransport(storeURL: try #require(URL(string: server.url)))

@@ -138,6 +138,70 @@ struct LaunchTests {
         #expect(second.observer.diary.lines.count == 2)
     }
 
+    @Test func `what does not verify is asked for again at the next launch, and nothing before it`()
+        async
+    {
+        for product in ["credits.10", "credits.10", "credits.5"] {
+            rig.store.sellElsewhere(product)
+        }
+        rig.store.state.withLock {
+            $0.forge = { payload in
+                if payload.productId == "credits.5" { payload.bundleId = "com.example.other" }
+            }
+        }
+        let first = rig.launch()
+        await first.observer.diary.wait(for: "purchased", count: 2)
+        await first.device.close()
+        rig.store.state.withLock {
+            $0.forge = nil
+            $0.calls = []
+        }
+
+        let second = rig.launch()
+        await second.observer.diary.wait(for: "purchased credits.5")
+
+        let asked = rig.store.state.withLock { $0.calls.first(where: \.isTransactions) }
+        #expect(asked == .transactions(since: 2, waitSeconds: 0))
+    }
+
+    @Test func `a receipt is shown to its customer, also while nobody listens`() async throws {
+        let first = rig.launch()
+        first.add("credits.5")
+        await first.observer.diary.wait(for: "purchased")
+        await first.device.close()
+
+        let second = rig.launch(observer: nil)
+        _ = try await second.products("credits.5")
+        #expect(second.device.receiptURL?.lastPathComponent == "sandboxReceipt")
+        await second.device.close()
+        rig.store.state.withLock { $0.customer = "1000000000002000" }
+
+        let third = rig.launch(observer: nil)
+        _ = try await third.products("credits.5")
+        #expect(third.device.receiptURL == nil)
+        await third.device.close()
+    }
+
+    @Test func `what a store is asked about a receipt is of its own customer`() async throws {
+        let first = rig.launch()
+        first.add("credits.5")
+        await first.observer.diary.wait(for: "purchased")
+        await first.device.close()
+        rig.store.state.withLock {
+            $0.customer = "1000000000002000"
+            $0.sales = []
+            $0.etagsAsked = []
+        }
+
+        let second = rig.launch()
+        second.add("credits.10")
+        await second.observer.diary.wait(for: "purchased credits.10")
+        await second.device.close()
+
+        let asked = rig.store.state.withLock { $0.etagsAsked }
+        #expect(asked.first == .some(nil))
+    }
+
     @Test func `unfinished purchases are delivered while the store is away`() async {
         let first = rig.launch()
         first.add("credits.5")
@@ -246,6 +310,31 @@ struct LaunchTests {
         await second.observer.diary.wait(for: "purchased")
 
         #expect(second.observer.diary.lines == ["purchased credits.5 2000000000000001"])
+    }
+
+    @Test func `a realm that is restored while the app runs is read again from its beginning`()
+        async
+    {
+        rig.store.sellElsewhere("credits.5")
+        rig.store.sellElsewhere("credits.5")
+        let app = rig.launch(observer: DiaryObserver(finishes: true), waitSeconds: 1)
+        await app.observer.diary.wait(for: "removed", count: 2)
+        await rig.acknowledged()
+
+        // The copy is older than both sales, and sold something else since.
+        rig.store.state.withLock { state in
+            var sale = state.sales[0]
+            sale.payload.transactionId = "2000000000000009"
+            sale.payload.productId = "credits.10"
+            sale.isFinished = false
+            state.sales = [sale]
+            state.revision = sale.revision
+            state.generation = 2
+            state.validTokens = []
+        }
+
+        await app.observer.diary.wait(for: "purchased credits.10 2000000000000009")
+        await app.device.close()
     }
 
     // MARK: Two processes

@@ -158,6 +158,18 @@ struct NetworkTests {
         #expect(rig.store.state.withLock { $0.sessions } == 2)
     }
 
+    /// On a clock that never ends a nap by itself.
+    @Test func `a session that ends while transactions are read is made again at once`() async {
+        rig.store.sellElsewhere("credits.5")
+        rig.store.next(.answered(DeviceReply(status: 401)), when: \.isTransactions)
+
+        let app = rig.launch(naps: false)
+        await app.observer.diary.wait(for: "purchased credits.5")
+
+        #expect(rig.store.state.withLock { $0.sessions } == 2)
+        #expect(rig.store.count(\.isTransactions) == 2)
+    }
+
     @Test func `a new payment wakes one that waits to be asked again`() async {
         let app = rig.launch(naps: false)
         rig.store.next(.replyLost(lost), when: \.isPurchase)
@@ -245,6 +257,31 @@ struct NetworkTests {
         store.state.withLock { $0.now = wall }
         app.add("credits.10")
         await app.observer.diary.wait(for: "purchased", count: 2)
+    }
+
+    @Test(arguments: ["Sandbox", "Production"])
+    func `only a sandbox is asked for its time, and only about a date in the future`(
+        environment: String
+    ) async {
+        rig.store.state.withLock { state in
+            let later = state.now.adding(seconds: 2 * 86_400)
+            state.environment = environment
+            state.forge = { payload in
+                payload.environment = environment
+                if environment == "Production" {
+                    payload.signedDate = later
+                } else {
+                    payload.bundleId = "com.example.other"
+                }
+            }
+        }
+        rig.store.sellElsewhere("credits.5")
+
+        let app = rig.launch()
+        await rig.log.wait(for: "A transaction is not delivered")
+        await app.device.close()
+
+        #expect(rig.store.count(\.isTransactions) == 1)
     }
 
     @Test func `a clock that jumped does not make a purchase look signed in the future`() async {

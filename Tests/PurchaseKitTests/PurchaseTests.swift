@@ -213,6 +213,28 @@ struct PurchaseTests {
         #expect(rig.store.state.withLock { $0.sales.count } == 0)
     }
 
+    /// On a clock that never ends a nap by itself.
+    @Test func `an answer that is told with transactions is fetched at once`() async throws {
+        rig.store.state.withLock { $0.waits = true }
+        let page = TransactionsResponse(
+            transactions: [], revision: 1, hasMore: false,
+            now: rig.store.state.withLock { $0.now }, answeredPurchases: ["any"])
+        rig.store.next(
+            .answered(DeviceReply(status: 200, body: Array(try JSONEncoder().encode(page)))),
+            when: \.isTransactions)
+        let store = HoldingStore(rig.store)
+        store.hold(when: \.isTransactions)
+        let app = rig.launch(naps: false, transport: store)
+        await store.diary.wait(for: "held GET")
+        app.add("credits.5")
+        await app.observer.diary.wait(for: "deferred")
+
+        rig.store.state.withLock { $0.waits = false }
+        store.release()
+
+        await app.observer.diary.wait(for: "purchased")
+    }
+
     @Test func `what waits for approval is deferred, then purchased`() async {
         rig.store.state.withLock { $0.waits = true }
         let app = rig.launch(naps: false)

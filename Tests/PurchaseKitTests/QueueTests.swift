@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import PurchaseKit
 import Synchronization
+import TestSupport
 import Testing
+
+@testable import PurchaseKit
 
 /// Observers and finishing.
 @Suite(.timeLimit(.minutes(5)))
@@ -125,6 +127,54 @@ struct QueueTests {
 
         #expect(app.observer.diary.lines == [])
         #expect(next.diary.lines.first == "purchasing credits.5")
+    }
+
+    @Test func `what was sold while nobody listened is told to the next observer`() async {
+        let store = HoldingStore(rig.store)
+        store.hold(when: \.isPurchase)
+        let app = rig.launch(transport: store)
+        app.add("credits.5")
+        await store.diary.wait(for: "held")
+        app.queue.remove(app.observer)
+        store.release()
+        await until("the sale on disk") { rig.files.text.contains(#""state" : "purchased""#) }
+        // By the device's next turn all is said that it has to say of this.
+        _ = await app.device.wakeCount
+
+        let next = DiaryObserver()
+        app.queue.add(next)
+        await next.diary.wait(for: "purchased")
+
+        #expect(next.diary.lines == ["purchased credits.5 2000000000000001"])
+        #expect(app.observer.diary.lines == ["purchasing credits.5"])
+    }
+
+    @Test func `observers share one question for news`() async {
+        let store = HoldingStore(rig.store)
+        store.hold(when: \.isTransactions)
+        let app = rig.launch(waitSeconds: 50, transport: store)
+        await store.diary.wait(for: "held GET")
+        let second = DiaryObserver()
+
+        app.queue.add(second)
+        app.add("credits.5")
+        await second.diary.wait(for: "purchased")
+        await app.device.close()
+
+        #expect(rig.store.count(\.isTransactions) == 1)
+    }
+
+    @Test func `the question for news ends when nobody listens, and is asked anew`() async {
+        let store = HoldingStore(rig.store)
+        for _ in 1...2 { store.hold(when: \.isTransactions) }
+        let app = rig.launch(waitSeconds: 50, transport: store)
+        await store.diary.wait(for: "held GET")
+
+        app.queue.remove(app.observer)
+        await store.diary.wait(for: "cancelled GET")
+        app.queue.add(app.observer)
+        await store.diary.wait(for: "held GET", count: 2)
+        await app.device.close()
     }
 
     @Test func `observers are held weakly`() {

@@ -66,4 +66,13 @@ import Testing
     @Test func `a product's words do not steer the terminal`() throws {
         #expect(try !converse("n\n", title: "Ten\u{1B}[2Jcredits").shown.contains("\u{1B}"))
     }
+
+    @Test func `a terminal that cannot be read buys nothing`() throws {
+        var ends: [Int32] = [0, 0]
+        try #require(pipe(&ends) == 0)
+        defer { for end in ends { close(end) } }
+
+        // What is written to can be shown the sheet, and not be read.
+        #expect(TerminalSheet.answer(to: try contents(), on: ends[1]) == .cancel)
+    }
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import PurchaseKit
 import StoreWire
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import PurchaseKit
 
 /// Sent is sent: what may be sold is failed by the store's verdict on its
 /// purchase id and by nothing else.
@@ -105,6 +106,26 @@ struct VerdictTests {
         await rig.acknowledged()
 
         #expect(rig.store.count(\.isFinish) == 1)
+    }
+
+    @Test func `a finish that the store does not know is sent once, also on a full disk`()
+        async
+    {
+        let store = HoldingStore(rig.store)
+        rig.store.next(
+            .answered(FakeStore.refusal(404, "transactionNotFound")), when: \.isFinish)
+        store.hold(when: \.isFinish)
+        let app = rig.launch(observer: DiaryObserver(finishes: true), transport: store)
+        app.add("credits.5")
+        await store.diary.wait(for: "held")
+        rig.files.fail { _ in true }
+
+        store.release()
+        await until("the end of the finish") { await app.device.finishers.isEmpty }
+
+        #expect(rig.store.count(\.isFinish) == 1)
+        rig.files.fail(when: nil)
+        await app.device.close()
     }
 
     // MARK: Failures that cannot be written

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import TestSupport
 import Testing
 
@@ -21,5 +22,37 @@ struct WaitingTests {
         await device.wake()
         await nap
         #expect(await device.naps.isEmpty)
+    }
+
+    @Test func `a nap ends with the task that takes it`() async throws {
+        let device = try Rig().launch(naps: false).device
+        let task = Task { await device.nap(0, since: device.wakeCount) }
+        await until("a nap that has begun") { await !device.naps.isEmpty }
+
+        task.cancel()
+        await task.value
+
+        #expect(await device.naps.isEmpty)
+    }
+
+    @Test func `news that were read wake nobody, unless the store was away before`() async throws {
+        let rig = try Rig()
+        let store = HoldingStore(rig.store)
+        store.hold(when: \.isTransactions)
+        let app = rig.launch(naps: false, transport: store)
+        await store.diary.wait(for: "held GET")
+        store.release()
+        await app.device.follower?.value
+        #expect(await app.device.wakeCount == 0)
+        await app.device.close()
+
+        rig.store.next(.lost(.notSent(URLError(.cannotConnectToHost))), when: \.isTransactions)
+        store.hold(when: \.isTransactions)
+        let next = rig.launch(transport: store)
+        await store.diary.wait(for: "held GET", count: 2)
+        store.release()
+        await next.device.follower?.value
+        #expect(await next.device.wakeCount == 1)
+        await next.device.close()
     }
 }

@@ -14,7 +14,7 @@ final class HoldingStore: StoreTransport {
 
     private let store: FakeStore
     private let state = Mutex(State())
-    /// One line for each answer that is held.
+    /// One line for each answer that is held, and for each whose call was cancelled.
     let diary = Diary()
 
     init(_ store: FakeStore) {
@@ -45,6 +45,7 @@ final class HoldingStore: StoreTransport {
         state.withLock { $0.held.append(release) }
         diary.write("held \(call.route.method)")
         for await _ in released {}
+        if Task.isCancelled { diary.write("cancelled \(call.route.method)") }
         return reply
     }
 }
