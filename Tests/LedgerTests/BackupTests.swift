@@ -170,6 +170,33 @@ import Testing
         await there.close()
     }
 
+    @Test func `an archive of no ledger, or of two, is not restored`() async throws {
+        let here = try await Place(.sqlite)
+        try await here.open().close()
+        let cases: [([Place], ArchiveFault.Code)] = [
+            ([], .notAnArchive), ([here, here], .invalid),
+        ]
+        for (places, code) in cases {
+            let (folder, there) = (try temporaryFolder(), try await Place(.sqlite))
+            let writer = try ArchiveWriter(
+                path: folder.file("copy"),
+                header: ArchiveHeader(holds: "ledger", madeAt: Book.now, engine: "SQLite"))
+            for place in places {
+                let source = try SQLiteReader(file: place.folder.file("ledger.sqlite"))
+                try await writer.add(source, as: "ledger", place.dialect, LedgerSchema.tables)
+                try await source.close()
+            }
+            _ = try writer.finish()
+
+            let fault = await #expect(throws: ArchiveFault.self) {
+                try await there.restore(folder.file("copy"))
+            }
+
+            #expect(fault?.code == code)
+            #expect(!FileManager.default.fileExists(atPath: there.folder.file("ledger.sqlite")))
+        }
+    }
+
     @Test func `a place that holds a ledger is left as it is`() async throws {
         let (here, there) = (try await Place(.sqlite), try await Place(.sqlite))
         let first = try await Book.open(storage: try await here.open())

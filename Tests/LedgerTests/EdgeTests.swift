@@ -131,6 +131,7 @@ import Testing
             FieldChange("kind") { $0.type = "Non-Consumable" },
             FieldChange("revoked") { $0.revocationDate = Book.now },
             FieldChange("another's") { $0.appAccountToken = Book.blob },
+            FieldChange("spent") { $0.quantity = 1 },
         ])
     func `no unit of what cannot be spent is spent by the statement`(
         change: FieldChange
@@ -138,6 +139,7 @@ import Testing
         let book = try await Book.open()
         let isAnothers = change.field == "another's"
         let taken = try await book.take(account: isAnothers ? nil : "blob") { change.make(&$0) }
+        if change.field == "spent" { try await book.redeem() }
         let key = PurchaseKey(
             root: taken.rootFingerprint, environment: .sandbox, bundleID: taken.bundleId,
             transactionID: taken.transactionId)
@@ -177,6 +179,61 @@ import Testing
         #expect(try await !fate(nil, over: Book.now))
         #expect(try await !fate("blob", over: Book.now.adding(milliseconds: 1)))
         #expect(try await fate("blob", over: Book.now))
+    }
+
+    /// And so does the table, whatever statement writes to it.
+    @Test(arguments: ["quantity = 0, spent = 0", "spent = -1", "spent = 3"])
+    func `the book holds no more units than there are, and none below nothing`(
+        change: String
+    ) async throws {
+        let book = try await Book.open()
+        try await book.take { $0.quantity = 2 }
+        func fault(_ change: String) async -> StorageFault.Code? {
+            let statement = Statement("test.change", "UPDATE purchases SET \(change)")
+            do { try await book.storage.write { try $0.execute(statement, []) } } catch {
+                return (error as? StorageFault)?.code
+            }
+            return nil
+        }
+
+        #expect(await fault(change) == .constraint)
+        #expect(await fault("quantity = 1, spent = 1") == nil)
+    }
+
+    @Test func `a request names only what the ledger books`() async throws {
+        let book = try await Book.open()
+        try await book.take()
+        func redeem(_ bundleID: String?) async throws -> [String?]? {
+            try await refusal {
+                try await book.ledger.redeem(
+                    RedeemRequest(
+                        idempotencyKey: "order", transactionId: "2000000000000001",
+                        purpose: "feed", bundleId: bundleID), account: "blob")
+            }
+        }
+
+        for word in ["Production", "Moon", "sandbox", ""] {
+            #expect(
+                try await refusal { try await book.unspent(environment: word) }
+                    == ["environmentRefused", "environment"])
+            #expect(
+                try await refusal { try await book.redeem(environment: word) }
+                    == ["environmentRefused", "environment"])
+        }
+        for word in ["com.example.other", ""] {
+            #expect(try await redeem(word) == ["bundleIdRefused", "bundleId"])
+        }
+        #expect(try await book.unspent(environment: "Sandbox").count == 1)
+        #expect(try await redeem(Book.bundleID.value) == nil)
+    }
+
+    @Test func `of two apps a redemption names one`() async throws {
+        let book = try await Book.open(apps: [Book.bundleID, "com.example.other"])
+        try await book.take()
+
+        #expect(
+            try await refusal { try await book.redeem() } == ["bundleIdMissing", "bundleId"])
+        #expect(try await book.unspent().count == 1)
     }
 
     @Test func `a purchase that was booked between the look and the write keeps its owner's line`()

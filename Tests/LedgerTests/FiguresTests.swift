@@ -108,6 +108,7 @@ import Testing
 
         // Each write runs twice in tests, and the first of the two is undone.
         let first = try await count()
+        let again = try await count()
         desk.pass(milliseconds: 999)
         let soon = try await count()
         desk.pass(milliseconds: 1)
@@ -115,7 +116,7 @@ import Testing
         desk.pass(milliseconds: -1)
         let back = try await count()
 
-        #expect([first, soon, later, back] == [1, 1, 2, 3])
+        #expect([first, again, soon, later, back] == [1, 1, 1, 2, 3])
         let room = Statement("test.room", "SELECT r.asked FROM readiness r WHERE r.room IS NULL")
         #expect(try await book.storage.read { try $0.query(room, []) }.count == 1)
     }
