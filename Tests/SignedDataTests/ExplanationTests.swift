@@ -72,6 +72,46 @@ import Testing
         #expect(explanation.official?.words.hasPrefix("INVALID_APP_IDENTIFIER in env") == true)
     }
 
+    @Test(arguments: [1, 3], ["Xcode", "ProductionSandbox"])
+    func `a receipt is Xcode's by its single certificate and its environment`(
+        count: Int, environment: String
+    ) throws {
+        let good = try ReceiptEnvelope(
+            Sample.authority().receipts.sign(
+                Sample.header(environment: environment), records: []))
+        let receipt = try ReceiptAttribute.der(
+            ReceiptEnvelope(
+                digest: good.digest, content: good.content,
+                certificates: Array(good.certificates.prefix(count)), signer: good.signer,
+                signature: good.signature))
+
+        let explanation = Explanation(receipt: receipt, roots: { $0 }, now: nil)
+
+        let isXcode = count == 1 && environment == "Xcode"
+        #expect(explanation.isXcode == isXcode)
+        #expect(explanation.isValid == (isXcode || count == 3))
+        #expect(explanation.verdicts.contains { $0.rule == .environment } == isXcode)
+    }
+
+    @Test(arguments: [1, 3], ["Xcode", "Sandbox"])
+    func `JSON is Xcode's by its single certificate and its environment`(
+        count: Int, environment: String
+    ) throws {
+        let certificates = try Tamper.certificates(SpoiltJWS.good()).prefix(count)
+        let compact = try Sample.sign(
+            header: Tamper.header(certificates: Array(certificates)),
+            payload: Array(
+                #"{"environment":"\#(environment)","signedDate":1760000000000}"#.utf8))
+
+        let explanation = Explanation(
+            signedJSON: compact, roots: { $0 }, now: nil, wall: Sample.now)
+
+        let isXcode = count == 1 && environment == "Xcode"
+        #expect(explanation.isXcode == isXcode)
+        #expect(explanation.isValid == (isXcode || count == 3))
+        #expect(explanation.verdicts.contains { $0.rule == .environment } == isXcode)
+    }
+
     @Test func `a receipt in BER shows its fields, whatever its signature`() throws {
         let der = try Sample.receipt()
         let ber = try BERReceipt.indefinite(der)
