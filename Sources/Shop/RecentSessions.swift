@@ -19,11 +19,16 @@ final class RecentSessions: Sendable {
     }
 
     private let entries = Mutex<[[UInt8]: Entry]>([:])
+    private let countMax: Int
+
+    init(countMax: Int = RecentSessions.countMax) {
+        self.countMax = countMax
+    }
 
     func remember(_ session: DeviceSession, at wall: Timestamp) {
         entries.withLock { entries in
             // Rare. Each forgotten session costs one read.
-            if entries.count >= Self.countMax { entries = [:] }
+            if entries.count >= countMax { entries = [:] }
             entries[session.tokenHash] = Entry(session: session, provenAt: wall)
         }
     }

@@ -3,6 +3,7 @@
 import Commerce
 import Storage
 import StoreWire
+import Synchronization
 import Testing
 
 @testable import Shop
@@ -64,6 +65,36 @@ import Testing
         let next = try await world.realm.transactions(
             since: page.revision, session, TestWorld.context)
         #expect(next.clearedRevision == nil && !next.hasNews)
+    }
+
+    @Test(arguments: ["sale", "answer", "clearing"])
+    func `news are what is beyond the revision that was read`(kind: String) async throws {
+        let world = try await TestWorld.open()
+        _ = try await world.realm.createCustomer(
+            CreateCustomerRequest(name: "kid", asksToBuy: kind == "answer"))
+        let kid = try await world.session(customer: "kid")
+        try await world.buy("credits.5", purchaseID(1), session: kid)
+        if kind == "answer" {
+            _ = try await world.realm.answerApproval(
+                purchaseID(1), AnswerApprovalRequest(answer: "declined"), TestWorld.context)
+        }
+        if kind == "clearing" { _ = try await clear(world, kid) }
+        let read = try await world.realm.transactions(since: 0, kid, TestWorld.context).revision
+        func isNews(since revision: Int64) async throws -> Bool {
+            let isAwaited = Mutex(false)
+            try await world.realm.changes(since: revision, kid) {
+                isAwaited.withLock { $0 = true }
+            }
+            return isAwaited.withLock { !$0 }
+        }
+
+        #expect(try await isNews(since: read - 1))
+        #expect(try await !isNews(since: read))
+        let page = try await world.realm.transactions(
+            since: read - 1, kid, TestWorld.context)
+        #expect(page.transactions.count == (kind == "sale" ? 1 : 0))
+        #expect(page.answeredPurchases == (kind == "answer" ? [purchaseID(1)] : nil))
+        #expect(page.clearedRevision == (kind == "clearing" ? read : nil))
     }
 
     @Test func `what waits for an answer is declined, and asking again buys nothing`() async throws

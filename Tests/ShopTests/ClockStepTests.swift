@@ -234,4 +234,30 @@ import Testing
         world.wall.advance(seconds: 1)
         #expect(try await world.realm.workDue().count == 1)
     }
+
+    /// Several machines' clocks may differ by as much.
+    @Test(arguments: ["approval", "charge"])
+    func `what is put off by half a minute too long stays, and a second more is too long`(
+        kind: String
+    ) async throws {
+        let world = try await TestWorld.open(
+            processor: kind == "charge" ? ScriptedProcessor([.loseRequest]) : nil)
+        _ = try await world.realm.createCustomer(
+            CreateCustomerRequest(name: "ann", asksToBuy: kind == "approval"))
+        let session = try await world.session(customer: "ann")
+        try await world.buy("credits.5", purchaseID(1), session: session)
+        func moved() async throws -> Int {
+            var count = 0
+            for index in world.realm.clusters.all.indices {
+                count += try await world.realm.bringForward(in: index)
+            }
+            return count
+        }
+
+        world.wall.advance(seconds: -30)
+        #expect(try await moved() == 0)
+        world.wall.advance(seconds: -1)
+        #expect(try await moved() == 1)
+        #expect(try await moved() == 0)
+    }
 }

@@ -356,6 +356,44 @@ import Testing
         #expect(try await note(-5, 3) == jump(-5, 3))
     }
 
+    /// Counts the tries.
+    private struct Counted: DueWorkHandler {
+        let inner: Recurring
+        let tries = Tries()
+        var kind: String { inner.kind }
+        var longestMilliseconds: Int64 { .max }
+
+        /// A class, because copies share it.
+        final class Tries: Sendable {
+            let count = Mutex(0)
+        }
+
+        func prepare(_ work: DueWork, in realm: Realm) async throws -> any DueWorkCommit {
+            tries.count.withLock { $0 += 1 }
+            return inner
+        }
+    }
+
+    @Test(arguments: [(1, 1), (2, 4)])
+    func `work that fails alone is tried once, and among others once more by itself`(
+        count: Int, tries: Int
+    ) async throws {
+        let places = TestPlaces(far: [])
+        let first = try await TestWorld.open(places: places)
+        let made = try await customers(count, first)
+        await first.store.close()
+        let counted = Counted(
+            inner: Recurring(kind: "renewal", months: 0, diary: Diary(), broken: made[0]))
+        let world = try await TestWorld.open(places: places, randomness: 3, dueWork: [counted])
+        for customer in made { try await owe("renewal", inMonth: 1, customer, world) }
+        world.wall.advance(seconds: Self.month / 1000)
+
+        #expect(try await world.realm.workDue().count == count - 1)
+
+        #expect(counted.tries.count.withLock { $0 } == tries)
+        #expect(world.logged.count("due work failed") == 1)
+    }
+
     @Test func `work that fails delays only its own customer`() async throws {
         let diary = Diary()
         let places = TestPlaces()

@@ -109,6 +109,24 @@ import Testing
         #expect(drawn[1000].count == drawn[0].count + 1)
     }
 
+    @Test func `customers go on in turn when a block is added`() async throws {
+        let world = try await TestWorld.open()
+        let numbers = NumberBlocks(registry: world.store.registry)
+        func bucket() async throws -> Int64 {
+            try #require(NumberLayout(number: try await numbers.next(.customer))).bucket
+        }
+        let first = try await bucket()
+        #expect(try await bucket() == first + 1)
+
+        try await numbers.prepare(.customer)
+
+        #expect(try await bucket() == first + 2)
+        // Another process begins at another bucket.
+        let other = NumberBlocks(registry: world.store.registry)
+        let theirs = NumberLayout(number: try await other.next(.customer))?.bucket
+        #expect(theirs != first && theirs != nil)
+    }
+
     @Test func `a number that is given back is the next`() async throws {
         let world = try await TestWorld.open()
         let numbers = NumberBlocks(registry: world.store.registry)

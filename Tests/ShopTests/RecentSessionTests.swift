@@ -124,4 +124,20 @@ import Testing
         recent.forget(session)
         #expect(recent.session(read, at: now) == nil)
     }
+
+    @Test func `no more sessions are remembered than the most`() async throws {
+        let world = try await TestWorld.open()
+        let recent = RecentSessions(countMax: 2)
+        var tokens: [SessionToken] = []
+        func remembered() -> [Bool] {
+            tokens.map { recent.session($0, at: TestWall.start) != nil }
+        }
+
+        for (count, expected) in [(1, [true]), (2, [true, true]), (3, [false, false, true])] {
+            let token = try await world.signIn(device: purchaseID(count)).token
+            recent.remember(try await world.realm.session(token: token), at: TestWall.start)
+            tokens.append(try #require(SessionToken(token)))
+            #expect(remembered() == expected)
+        }
+    }
 }
