@@ -205,8 +205,8 @@ UNWRITTEN = [
      "ShopTests.Unwritten"),
     ("Shop/PurchaseCommit.swift",
      "try move(to: .refused(.notRecorded), line, reference: reference, owesVoid: true)",
-     "try move(\n                to: .refused(.notRecorded), line, reference: reference,"
-     " owesVoid: !isMutant(#))", "ShopTests.Unwritten"),
+     "try move(to: .refused(.notRecorded), line, reference: reference, owesVoid: !isMutant(#))",
+     "ShopTests.Unwritten"),
     ("Shop/Work/Realm+Work.swift",
      "await postpone(errand)", "if !isMutant(#) { await postpone(errand) }",
      "ShopTests.Unwritten|ShopTests.Errand"),
