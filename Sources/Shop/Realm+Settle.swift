@@ -111,7 +111,7 @@ extension Realm {
     }
 
     /// The number of errands on one page at start.
-    private static let settlePage: Int64 = 100
+    static let settlePage: Int64 = 100
 
     /// Returns when to try again after an attempt without an answer.
     static func retry(_ errand: Errand, at now: Timestamp) -> ErrandReport {

@@ -118,6 +118,23 @@ import Testing
         #expect(try await next.outbox().count == 2)
     }
 
+    @Test func `a start settles more than a page`() async throws {
+        let processor = ScriptedProcessor([])
+        let world = try await TestWorld.open(processor: processor)
+        let session = try await world.session()
+        processor.whenAuthorising { throw ScriptedProcessor.Lost() }
+        processor.make(asksFail: true)
+        let count = Int(Realm.settlePage) + 1
+        for number in 1...count { try await world.buy(purchaseID(number), session: session) }
+        processor.whenAuthorising {}
+        processor.make(asksFail: false)
+
+        let next = try await world.restarted(processor: processor)
+
+        #expect(try await next.unsettled() == 0)
+        #expect(processor.charged.count == count)
+    }
+
     @Test func `a store opens although its database loses an answer about what was left`()
         async throws
     {
@@ -145,6 +162,61 @@ import Testing
         processor.make(asksFail: false)
         #expect(try await next.buy(purchaseID(1)).state == "sold")
         #expect(processor.charged == [price])
+    }
+
+    @Test func `a start settles what it reaches, and passes over a cluster that is away alone`()
+        async throws
+    {
+        let processor = ScriptedProcessor([.chargeAndLoseAnswer, .chargeAndLoseAnswer])
+        let world = try await ClusterTests.world(processor: processor)
+        let near = try await world.session(customer: "neighbour")
+        try await world.buy(purchaseID(1))
+        try await world.buy(purchaseID(1), session: near)
+        processor.make(asksFail: true)
+        let faults = Faults()
+        let next = try await world.reopened(faults.places(world.places.places), processor)
+        processor.make(asksFail: false)
+        func settle(_ home: StorageFault.Code?, _ far: StorageFault.Code?) async -> String? {
+            faults.codes.withLock { $0 = [home, far] }
+            defer { faults.codes.withLock { $0 = [nil, nil] } }
+            return await ClusterTests.fault { try await next.realm.settleAll(TestWorld.context) }?
+                .code.rawValue
+        }
+
+        let homeIsAway = await settle(.unavailable, nil)
+        let isDamaged = await settle(nil, .malformedRow)
+        let isAway = await settle(nil, .unavailable)
+
+        #expect([homeIsAway, isDamaged, isAway] == ["unavailable", "malformedRow", nil])
+        #expect(next.logged.count("what a cluster's customers owe is not settled yet") == 1)
+        #expect(try await next.unsettled() == 1, "the neighbour's is settled")
+        #expect(await settle(nil, nil) == nil)
+        #expect(try await next.unsettled() == 0)
+        #expect(processor.charged == [price, price])
+    }
+
+    /// As a database that answers what it does not hold: nothing is sold by its word.
+    @Test(arguments: ["purchases.settle", "purchases.answer"])
+    func `a purchase whose row does not move is not sold`(statement: String) async throws {
+        let processor = ScriptedProcessor([.approve])
+        let world = try await TestWorld.open(processor: processor)
+        _ = try await world.realm.createCustomer(
+            CreateCustomerRequest(name: "kid", asksToBuy: statement == "purchases.answer"))
+        let next = try await world.reopened(
+            LosingStorage.silent(statement, in: world.places.places), processor)
+        let kid = try await next.session(customer: "kid")
+
+        let fault = await ClusterTests.fault {
+            let asked = try await next.buy(purchaseID(1), session: kid)
+            guard asked.state == "waiting" else { return }
+            _ = try await next.realm.answerApproval(
+                purchaseID(1), AnswerApprovalRequest(answer: "approved"), TestWorld.context)
+        }
+
+        #expect(try await next.realm.listTransactions().transactions.isEmpty)
+        let wasAnswered = statement == "purchases.answer"
+        #expect(fault?.code == .malformedRow)
+        #expect(processor.calls == (wasAnswered ? [] : ["authorise"]))
     }
 
     @Test func `a sum is given back when the second decision refuses`() async throws {
@@ -340,6 +412,27 @@ extension TestWorld {
     }
 }
 
+/// Faults of a realm's home and of its other cluster. A class, because both share it.
+private final class Faults: Sendable {
+    let codes = Mutex<[StorageFault.Code?]>([nil, nil])
+
+    func places(_ places: StoragePlaces) -> StoragePlaces {
+        var faulty = places
+        let (home, far) = (places.realm, places.clusters[0].realm)
+        faulty.realm = { id, migrations in
+            TestPlaces.Fallible(storage: try await home(id, migrations)) { try self.check(0) }
+        }
+        faulty.clusters[0].realm = { id, migrations in
+            TestPlaces.Fallible(storage: try await far(id, migrations)) { try self.check(1) }
+        }
+        return faulty
+    }
+
+    private func check(_ index: Int) throws {
+        if let code = codes.withLock({ $0[index] }) { throw StorageFault(code, "as asked") }
+    }
+}
+
 /// Commits what runs a statement, and says that it does not know; or gives it
 /// up, once.
 private struct LosingStorage: Storage {
@@ -347,6 +440,8 @@ private struct LosingStorage: Storage {
     let losing: String
     /// Whether a write is still to be given up; nil where all are committed.
     let willFail: Shared<Bool>?
+    /// What is not run.
+    var silent: String?
 
     /// A class, because the clusters of a realm share it.
     final class Shared<Value: Sendable>: Sendable {
@@ -356,6 +451,13 @@ private struct LosingStorage: Storage {
 
     static func losing(_ name: String, in places: StoragePlaces) -> StoragePlaces {
         wrapped(places) { LosingStorage(storage: $0, losing: name, willFail: nil) }
+    }
+
+    /// This statement writes nothing and answers nothing.
+    static func silent(_ name: String, in places: StoragePlaces) -> StoragePlaces {
+        wrapped(places) {
+            LosingStorage(storage: $0, losing: "", willFail: nil, silent: name)
+        }
     }
 
     /// The first write with this statement fails, and nothing of it is kept.
@@ -383,9 +485,9 @@ private struct LosingStorage: Storage {
     func write<Answer: Sendable>(
         _ body: @escaping @Sendable (any Writing) throws -> Answer
     ) async throws -> Answer {
-        let (losing, fails) = (losing, willFail?.value.withLock { $0 })
+        let (losing, silent, fails) = (losing, silent, willFail?.value.withLock { $0 })
         let (answer, isLost) = try await storage.write { writing in
-            let watched = Watched(writing: writing)
+            let watched = Watched(writing: writing, silent: silent)
             let answer = try body(watched)
             let isMet = watched.names.contains(losing)
             guard let fails else { return (answer, isMet) }
@@ -407,11 +509,16 @@ private struct LosingStorage: Storage {
     /// Names what is run. Used on one thread, in one transaction.
     private final class Watched: Writing {
         let writing: any Writing
+        let silent: String?
         var names: Set<String> = []
 
-        init(writing: any Writing) { self.writing = writing }
+        init(writing: any Writing, silent: String?) {
+            self.writing = writing
+            self.silent = silent
+        }
 
         func query(_ statement: Statement, _ values: [SQLValue]) throws -> [Row] {
+            if statement.name == silent { return [] }
             names.insert(statement.name)
             return try writing.query(statement, values)
         }
