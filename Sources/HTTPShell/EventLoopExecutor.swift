@@ -43,6 +43,7 @@ struct LoopHTTP1: ServerChildChannel {
             let decoder = try pipeline.handler(
                 type: ByteToMessageHandler<HTTPRequestDecoder>.self)
             try pipeline.addHandler(BodyPatience(bodyTimeout), position: .after(decoder))
+            try pipeline.addHandler(LastAnswer(), position: .after(decoder))
             return value
         }
     }

@@ -90,4 +90,53 @@ import Testing
             #expect(answer.contains("{\"status\":\"ready\"}"))
         }
     }
+
+    /// A client that does not keep its connection waits for the end of it.
+    @Test(arguments: [
+        "GET /health HTTP/1.0\r\n\r\n", "GET /health HTTP/1.0\r\nHost: localhost\r\n\r\n",
+        "GET /health HTTP/1.0\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+        "GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: Close\r\n\r\n",
+        "GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: x, close\r\n\r\n",
+        "POST /device/v1/sessions HTTP/1.0\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}",
+    ])
+    func `the connection ends after the answer where it is not to be kept`(
+        request: String
+    ) async throws {
+        try await TestServer.with { server in
+            let connection = try RawConnection(port: server.port)
+            try connection.send(request)
+
+            let answer = await connection.receive()
+
+            #expect(answer.hasPrefix("HTTP/1.1 "), "\(answer)")
+            #expect(answer.lowercased().contains("connection: close"), "\(answer)")
+        }
+    }
+
+    @Test func `HTTP 1,0 keeps its connection where that is asked for`() async throws {
+        try await TestServer.with { server in
+            let connection = try RawConnection(port: server.port)
+            let head = "HTTP/1.0\r\nHost: localhost\r\nConnection: Keep-Alive\r\n\r\n"
+            try connection.send("GET /health \(head)")
+            let first = await connection.receive { $0.contains("\"ok\"") }
+            try connection.send("GET /ready \(head)")
+            let second = await connection.receive { $0.contains("\"ready\"") }
+
+            #expect(first.lowercased().contains("connection: keep-alive"), "\(first)")
+            #expect(second.contains("{\"status\":\"ready\"}"))
+        }
+    }
+
+    @Test func `nothing behind a last request is answered`() async throws {
+        try await TestServer.with { server in
+            let connection = try RawConnection(port: server.port)
+            try connection.send(
+                "GET /health HTTP/1.0\r\nHost: localhost\r\n\r\n"
+                    + "GET /ready HTTP/1.1\r\nHost: localhost\r\n\r\n")
+
+            let answer = await connection.receive()
+
+            #expect(answer.contains("\"ok\"") && !answer.contains("\"ready\""), "\(answer)")
+        }
+    }
 }
