@@ -70,18 +70,23 @@ extension CatalogueReader {
         SubscriptionTerms(
             groupID: group, level: level(item), period: period, billingPlans: plans(item),
             introductoryOffers: introductory(item, period),
-            promotionalOffers: offers(item, "adHocOffers", period),
-            codeOffers: offers(item, "codeOffers", period),
-            winBackOffers: offers(item, "winbackOffers", period))
+            promotionalOffers: offers(item, "adHocOffers", .promotional, period),
+            codeOffers: offers(item, "codeOffers", .code, period),
+            winBackOffers: offers(item, "winbackOffers", .winBack, period))
     }
 
     private mutating func level(_ item: Node) -> Int {
-        if let level = integer(item, "groupNumber"), level >= 1 { return level }
+        let level = integer(item, "groupNumber")
+        if let level, (1...Self.levelMax).contains(level) { return level }
         warn(
-            item.path(to: "groupNumber"), "a subscription has a level from 1 in its group",
+            item.path(to: "groupNumber"),
+            "a subscription has a level from 1 to \(Self.levelMax) in its group",
             "write one; 1, the highest, is used until then")
         return 1
     }
+
+    /// Files may leave gaps between levels; none is known to go near it.
+    private static let levelMax = 1_000_000
 
     private mutating func plans(_ item: Node) -> [BillingPlan] {
         var plans: [BillingPlan] = []
@@ -114,19 +119,48 @@ extension CatalogueReader {
     /// offers.
     private mutating func introductory(_ item: Node, _ period: Period) -> [Offer] {
         if item["introductoryOffers"] != nil {
-            return offers(item, "introductoryOffers", period)
+            return offers(item, "introductoryOffers", .introductory, period)
         }
         guard let entry = item["introductoryOffer"], isObject(entry) else { return [] }
         return offer(entry, period).map { [$0] } ?? []
     }
 
-    private mutating func offers(_ item: Node, _ key: String, _ period: Period) -> [Offer] {
+    private mutating func offers(
+        _ item: Node, _ key: String, _ kind: OfferKind, _ period: Period
+    ) -> [Offer] {
         var offers: [Offer] = []
+        var paths: [String: String] = [:]
         for entry in list(item, key) where isObject(entry) {
             guard let offer = offer(entry, period), hasName(entry, in: key) else { continue }
+            let name = offer.name(as: kind)
+            // Codes and ids that are missing name nothing.
+            if !name.isEmpty, let first = paths.updateValue(entry.path, forKey: name) {
+                paths[name] = first
+                warn(
+                    entry.path(to: Self.nameKey(of: kind)),
+                    "an offer's \(Self.nameWords(of: kind)) stands once among those of its kind",
+                    "give it another; the one at \(first) is taken")
+                continue
+            }
             offers.append(offer)
         }
         return offers
+    }
+
+    private static func nameKey(of kind: OfferKind) -> String {
+        switch kind {
+        case .introductory: "billingPlanType"
+        case .code: "referenceName"
+        case .promotional, .winBack: "offerID"
+        }
+    }
+
+    private static func nameWords(of kind: OfferKind) -> String {
+        switch kind {
+        case .introductory: "billing plan"
+        case .code: "name"
+        case .promotional, .winBack: "id"
+        }
     }
 
     /// Whether the offer has a valid id. Apps request these offers by id.

@@ -135,13 +135,18 @@ struct CatalogueReader {
                     "write one such as en_US; the entry is left out")
                 continue
             }
+            if answer.contains(where: { $0.locale.isSame(as: locale) }) {
+                warn(
+                    entry.path(to: "locale"), "a locale stands once among localizations",
+                    "remove one of them; the first is shown")
+            }
             answer.append(Localization(locale: locale, displayName: displayName, details: details))
         }
         return answer
     }
 
     private mutating func period(_ item: Node) -> Period? {
-        let known = ["P1W", "P1M", "P2M", "P3M", "P6M", "P1Y"]
+        let known = Period.ofSubscriptions
         let period = text(item, "recurringSubscriptionPeriod")
         if let period, known.contains(period) { return Period(iso8601: period) }
         warn(

@@ -78,7 +78,7 @@ struct OverlayReader {
                 for (place, price) in pairs(value, path) {
                     prices(price, of: place, "\(path).\(place)", into: &listing)
                 }
-            case "images": listing.images = list(value, path).compactMap { text($0, path) }
+            case "images": listing.images = list(value, path).compactMap { image($0, path) }
             case "hosted": listing.isHosted = flag(value, path)
             case "free": listing.isFree = flag(value, path)
             case "onlyListedPrices": listing.hasBasePrice = !flag(value, path)
@@ -117,6 +117,14 @@ struct OverlayReader {
                 }
             }
             if let amount {
+                let isThere = listing.prices.contains {
+                    $0.storefront == place && $0.startsAt == start
+                }
+                if isThere {
+                    refuse(
+                        path, "a storefront has one price from an instant on",
+                        "remove one of them, or write another `from`")
+                }
                 listing.prices.append(
                     StorefrontPrice(storefront: place, amount: amount, startsAt: start))
             }
@@ -177,6 +185,13 @@ struct OverlayReader {
         guard let code = text(node, path) else { return nil }
         if Storefront.named(code) != nil { return code }
         refuse(path, "there is no storefront \(code)", "write three letters such as USA")
+        return nil
+    }
+
+    private mutating func image(_ node: Node, _ path: String) -> String? {
+        guard let id = text(node, path) else { return nil }
+        if IDText.isID(id) { return id }
+        refuse(path, "an image's id is \(IDText.rule)", "write the name of its file without .png")
         return nil
     }
 

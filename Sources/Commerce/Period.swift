@@ -9,6 +9,9 @@ public struct Period: Hashable, Sendable, CustomStringConvertible {
         case year = "Y"
     }
 
+    /// The periods of auto-renewable subscriptions, in ISO 8601.
+    public static let ofSubscriptions = ["P1W", "P1M", "P2M", "P3M", "P6M", "P1Y"]
+
     /// At least 1.
     public let count: Int
     public let unit: Unit

@@ -37,6 +37,52 @@ import Testing
         #expect(warnings.first?.hasSuffix("\(key)[0].offerID") == true)
     }
 
+    @Test(arguments: ["adHocOffers", "winbackOffers", "codeOffers", "introductoryOffers"])
+    func `of offers that share a name the first is taken, and the other warned about`(
+        key: String
+    ) throws {
+        let kinds: [String: OfferKind] = [
+            "adHocOffers": .promotional, "winbackOffers": .winBack, "codeOffers": .code,
+            "introductoryOffers": .introductory,
+        ]
+        let name =
+            ["codeOffers": #""referenceName": "a""#, "introductoryOffers": #""note": 1"#][key]
+            ?? #""offerID": "a""#
+        let offers = ["P1W", "P2W", "P3W"].map {
+            #"{\#(name), "paymentMode": "free", "subscriptionPeriod": "\#($0)"}"#
+        }
+
+        let (terms, warnings) = try self.offers(key, "[\(offers.joined(separator: ", "))]")
+
+        let kind = try #require(kinds[key])
+        #expect(terms.offers(kind).map(\.period) == [Period(1, .week)])
+        #expect(warnings.count == 2)
+        #expect(warnings.first?.contains("\(key)[1]") == true, "\(warnings)")
+    }
+
+    @Test func `an offer that shares a name stays in the file`() throws {
+        let json = """
+            {"subscriptionGroups": [{"id": "G", "name": "Gold", "subscriptions": [
+              {"productID": "s", "type": "RecurringSubscription", "displayPrice": "9.99",
+               "groupNumber": 2, "recurringSubscriptionPeriod": "P1M", "adHocOffers": [
+              {"offerID": "a", "paymentMode": "free", "subscriptionPeriod": "P1W"},
+              {"offerID": "a", "paymentMode": "free", "subscriptionPeriod": "P2W"},
+              {"offerID": "b", "paymentMode": "free", "subscriptionPeriod": "P1W"}]}]}]}
+            """
+        let file = try file(json)
+        var terms = file.contents.terms
+        let known = try #require(terms["s"])
+        terms["s"] = known.with(
+            known.promotionalOffers.filter { $0.id == "a" }, of: .promotional)
+
+        let changed = try file.offering(file.contents.groups, terms)
+
+        let gone = #",{"offerID":"b","paymentMode":"free","subscriptionPeriod":"P1W"}"#
+        #expect(
+            String(decoding: changed.bytes, as: UTF8.self).filter { !$0.isWhitespace }
+                == json.filter { !$0.isWhitespace }.replacing(gone, with: ""))
+    }
+
     @Test func `a group, its level and its words`() throws {
         let (terms, warnings) = try offers("adHocOffers", "[]")
 

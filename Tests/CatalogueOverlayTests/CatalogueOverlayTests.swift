@@ -100,13 +100,15 @@ import Testing
             isHosted: generator.boolean(),
             images: generator.one(of: [[], ["A1"], ["-", "0A0B"]]), isFree: generator.boolean())
         for place in ["DEU", "JPN"] {
-            for _ in 0..<generator.integer(in: 0...3) {
+            for round in 0..<generator.integer(in: 0...3) {
                 let start = Timestamp(milliseconds: generator.integer(in: 0...4_000_000_000_000))
+                // One price at most is without a start.
+                let isAlways = generator.boolean() && round == 0
                 listing.prices.append(
                     StorefrontPrice(
                         storefront: place,
                         amount: Amount(milliunits: generator.integer(in: 0...9_999_999)),
-                        startsAt: generator.boolean() ? nil : start))
+                        startsAt: isAlways ? nil : start))
             }
         }
         return listing
@@ -134,6 +136,15 @@ import Testing
         ),
         ("products: {a: {prices: {EUR: 1}}}", "products.a.prices.EUR: there is no storefront EUR"),
         ("products: {a: {storefronts: USA}}", "products.a.storefronts: it must be a list"),
+        (
+            "products: {a: {prices: {DEU: [1, 2]}}}",
+            "products.a.prices.DEU: a storefront has one price from an instant on"
+        ),
+        (
+            "products: {a: {images: [../x]}}",
+            "products.a.images: an image's id is 1 to 100 of letters A–Z and a–z, digits, `-`, "
+                + "`.` and `_`, and not `.` or `..` alone"
+        ),
         (
             "products: {a: {prices: {DEU: {price: 1, from: soon}}}}",
             "products.a.prices.DEU: it is not an instant"
