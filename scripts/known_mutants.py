@@ -33,8 +33,8 @@ MISSED_ONCE = [
      "return try await isMutant(#) ? storage.write(body)"
      " : Task { try await storage.write(body) }.value", "ShopTests.Processor"),
     ("Shop/Realm+Unwritten.swift",
-     "let wall = ports.wall.now",
-     "if isMutant(#) { throw fault }; let wall = ports.wall.now", None),
+     "let (isSetAside, customer) =",
+     "if isMutant(#) { throw fault }; let (isSetAside, customer) =", None),
     ("Shop/Realm+Purchase.swift",
      "simulatesAskToBuy: !isProduction &&",
      "simulatesAskToBuy: (isMutant(#) || !isProduction) &&", None),
@@ -195,9 +195,8 @@ UNWRITTEN = [
      "if isSetAside, errand.attempt", "if isSetAside, !isMutant(#), errand.attempt",
      "ShopTests.Unwritten"),
     ("Shop/Realm+Unwritten.swift",
-     "if isSetAside {\n                try Errands.settle(errand, Self.retry(errand, at: now), ",
-     "if isSetAside {\n                try Errands.settle(errand, isMutant(#) ?"
-     " ErrandReport(.again(at: now)) : Self.retry(errand, at: now), ",
+     "if isSetAside {\n            try? await putOff(errand)",
+     "if isSetAside, !isMutant(#) {\n            try? await putOff(errand)",
      "ShopTests.Unwritten"),
     ("Shop/Realm+Unwritten.swift",
      "try commit.owe(SettleErrands.unwritten, due, writing)",

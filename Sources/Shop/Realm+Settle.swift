@@ -32,28 +32,13 @@ extension Realm {
     ) async throws -> PurchaseOutcome {
         guard let processor, let charge = outcome.charge else { return outcome }
         guard let said = await said(of: charge, errand, processor, context) else {
-            let wall = ports.wall.now
-            try await uncancelled(errand.customer) { writing in
-                let now = try Self.now(writing, wall: wall)
-                try Errands.settle(errand, Self.retry(errand, at: now), writing)
-            }
+            try await putOff(errand)
             ring(errand.customer)
             return outcome
         }
         do {
-            let ending = try await uncancelledLine(
-                of: errand.customer, asking: commit.question
-            ) { line in
-                let ending = try commit.settle(said, line)
-                if case .commit = ending {
-                    try Errands.settle(errand, ErrandReport(.done), line.writing)
-                }
-                return ending
-            }
-            if case .commit(let settled) = ending {
-                committed(settled, commit.key, commit.payment, context)
-            }
-            return ending.answer
+            return try await finish(errand, of: commit, context) { try commit.settle(said, $0) }
+                .answer
         } catch let fault as StorageFault {
             return try await unwritten(fault, said, commit, errand, context)
         }
@@ -189,6 +174,36 @@ extension Realm {
                 .warning, "the payment processor gave no answer", context,
                 ["charge": charge.key])
             return nil
+        }
+    }
+
+    /// Writes what became of a purchase, and removes its errand in the same commit.
+    /// The answer of a processor is written even if the caller is cancelled.
+    func finish(
+        _ errand: Errand, of commit: PurchaseCommit, _ context: RequestContext,
+        _ body: @escaping @Sendable (CustomerLine) throws -> Ending<PurchaseOutcome>
+    ) async throws -> Ending<PurchaseOutcome> {
+        let ending = try await uncancelledLine(
+            of: errand.customer, asking: commit.question
+        ) { line in
+            let ending = try body(line)
+            if case .commit = ending {
+                try Errands.settle(errand, ErrandReport(.done), line.writing)
+            }
+            return ending
+        }
+        if case .commit(let outcome) = ending {
+            committed(outcome, commit.key, commit.payment, context)
+        }
+        return ending
+    }
+
+    /// Puts an errand off until its next attempt, even if the caller is cancelled.
+    func putOff(_ errand: Errand) async throws {
+        let wall = ports.wall.now
+        try await uncancelled(errand.customer) { writing in
+            let now = try Self.now(writing, wall: wall)
+            try Errands.settle(errand, Self.retry(errand, at: now), writing)
         }
     }
 

@@ -24,12 +24,8 @@ extension Realm {
         _ context: RequestContext
     ) async throws -> PurchaseOutcome {
         let (isSetAside, customer) = (errand.kind == SettleErrands.unwritten, errand.customer)
-        let wall = ports.wall.now
         guard fault.isRefusal else {
-            try? await uncancelled(customer) { writing in
-                let now = try Self.now(writing, wall: wall)
-                try Errands.settle(errand, Self.retry(errand, at: now), writing)
-            }
+            try? await putOff(errand)
             throw fault
         }
         ports.log(
@@ -43,34 +39,33 @@ extension Realm {
         {
             return try await giveBack(commit, reference, errand, context)
         }
-        try? await uncancelled(customer) { writing in
-            let now = try Self.now(writing, wall: wall)
-            if isSetAside {
-                try Errands.settle(errand, Self.retry(errand, at: now), writing)
-            } else {
-                try Errands.settle(errand, ErrandReport(.done), writing)
-                let due = RetryTimetable.processor.nextForEver(afterAttempts: 1, at: now)
-                try commit.owe(SettleErrands.unwritten, due, writing)
-            }
+        if isSetAside {
+            try? await putOff(errand)
+        } else {
+            try? await setAside(errand, commit)
         }
         ring(customer)
         throw fault
     }
 
+    /// Replaces the errand by one of the kind `unwritten`.
+    private func setAside(_ errand: Errand, _ commit: PurchaseCommit) async throws {
+        let wall = ports.wall.now
+        try await uncancelled(errand.customer) { writing in
+            let now = try Self.now(writing, wall: wall)
+            try Errands.settle(errand, ErrandReport(.done), writing)
+            let due = RetryTimetable.processor.nextForEver(afterAttempts: 1, at: now)
+            try commit.owe(SettleErrands.unwritten, due, writing)
+        }
+    }
+
     private func giveBack(
         _ commit: PurchaseCommit, _ reference: String, _ errand: Errand, _ context: RequestContext
     ) async throws -> PurchaseOutcome {
-        let ending = try await uncancelledLine(
-            of: errand.customer, asking: commit.question
-        ) { line in
-            let ending = try commit.giveBack(reference, line)
-            if case .commit = ending {
-                try Errands.settle(errand, ErrandReport(.done), line.writing)
-            }
-            return ending
+        let ending = try await finish(errand, of: commit, context) {
+            try commit.giveBack(reference, $0)
         }
-        if case .commit(let refused) = ending {
-            committed(refused, commit.key, commit.payment, context)
+        if case .commit = ending {
             ports.log(
                 .error, "a sum is given back, since its sale cannot be written", context,
                 ["charge": commit.key.charge(in: description.id)])
