@@ -57,6 +57,40 @@ import Testing
         #expect(deeds.contains("image.put") && deeds.contains("catalogue.import"))
     }
 
+    @Test func `a word that changes keeps its place and its description`() async throws {
+        let store = try await rig.serve()
+        defer { store.kill(SIGTERM) }
+        let file = """
+            {"products": [{"productID": "zoo.a", "type": "Consumable", "displayPrice": "2",
+              "localizations": [
+                {"locale": "de", "displayName": "Affe", "description": "Ein Affe"},
+                {"locale": "en_US", "displayName": "Ape", "description": "An ape"}]}]}
+            """
+        try Data(file.utf8).write(to: URL(fileURLWithPath: rig.path("Words.storekit")))
+        let (option, app) = ("--bundle-id", "com.example.zoo")
+        _ = try await rig.object("catalogue", "import", "Words.storekit", option, app)
+        func exported(_ words: String) async throws -> String {
+            _ = try await rig.object("product", "set", "zoo.a", "--words", words, option, app)
+            _ = try await rig.object("catalogue", "export", "-o", "Back.storekit", option, app)
+            return try String(contentsOfFile: rig.path("Back.storekit"), encoding: .utf8)
+        }
+
+        let named = try await exported("de=Gorilla")
+        let emptied = try await exported("de=Gorilla|")
+
+        #expect(named == file.replacingOccurrences(of: "Affe\",", with: "Gorilla\","))
+        #expect(
+            emptied
+                == named.replacingOccurrences(
+                    of: "\"description\": \"Ein Affe\"", with: "\"description\": \"\""))
+        _ = try await rig.object(
+            "product", "set", "zoo.a", "--price-in", "DEU=1", "--price-in", "USA=2", option, app)
+        let priced = try await rig.object(
+            "product", "set", "zoo.a", "--price-in", "DEU=3", option, app)
+        let prices = (priced["prices"] as? [[String: Any]])?.map { $0["storefront"] as? String }
+        #expect(prices == ["DEU", "USA"])
+    }
+
     @Test func `an image is deleted once, and not while a product is shown by it`() async throws {
         let store = try await rig.serve()
         defer { store.kill(SIGTERM) }

@@ -17,7 +17,10 @@ struct ProductOptions: ParsableArguments {
     var noPricesIn = false
     @Option(name: .long, help: "The only storefronts that sell it: USA,DEU; `all` for everywhere.")
     var storefronts: String?
-    @Option(name: .long, help: "The texts in a language: en_US=Name, or en_US=Name|Description.")
+    @Option(
+        name: .long,
+        help: "The texts in a language: en_US=Name (keeps the description), en_US=Name|Description."
+    )
     var words: [String] = []
     @Option(name: .long, help: "The merchant's own label.") var referenceName: String?
     @Flag(inversion: .prefixedNo, help: "Whether a family can share it.") var familyShareable: Bool?
@@ -39,10 +42,9 @@ struct ProductOptions: ParsableArguments {
             var prices = noPricesIn ? [] : known?.prices ?? []
             for text in priceIn {
                 let price = try Self.price(text)
-                prices.removeAll {
+                prices.put(price) {
                     $0.storefront == price.storefront && $0.startDate == price.startDate
                 }
-                prices.append(price)
             }
             change.prices = prices
         }
@@ -52,9 +54,10 @@ struct ProductOptions: ParsableArguments {
         if !words.isEmpty {
             var all = known?.localizations ?? []
             for text in words {
-                let words = try Self.words(text)
-                all.removeAll { $0.locale == words.locale }
-                all.append(words)
+                var words = try Self.words(text)
+                let known = all.first { $0.locale == words.locale }
+                if !text.contains("|"), let known { words.description = known.description }
+                all.put(words) { $0.locale == words.locale }
             }
             change.localizations = all
         }
@@ -108,9 +111,21 @@ struct ProductOptions: ParsableArguments {
                 rule: "LOCALE=NAME or LOCALE=NAME|DESCRIPTION",
                 remedy: "write it like en_US=Five bananas")
         }
-        let parts = sides[1].split(separator: "|", maxSplits: 1).map(String.init)
+        let parts = sides[1].split(separator: "|", maxSplits: 1, omittingEmptySubsequences: false)
+            .map(String.init)
         return ProductWords(
             locale: sides[0], displayName: parts.first ?? "",
             description: parts.count == 2 ? parts[1] : "")
+    }
+}
+
+extension Array {
+    /// Puts an element where the first of those that it replaces stood, else last.
+    fileprivate mutating func put(
+        _ element: Element, replacing isReplaced: (Element) -> Bool
+    ) {
+        let place = firstIndex(where: isReplaced) ?? count
+        removeAll(where: isReplaced)
+        insert(element, at: place)
     }
 }
