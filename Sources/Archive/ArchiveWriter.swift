@@ -6,7 +6,7 @@ import Foundation
 public import Storage
 import Synchronization
 
-/// Writes one archive: first to a file beside its place, of mode 0600, which is
+/// Writes one archive: first to a file beside its place (``ArchivePart``), which is
 /// synced and gets its final name only when it is complete. Call ``finish()``,
 /// or ``discard()`` after a failure. A class, because it owns an open file.
 public final class ArchiveWriter: Sendable {
@@ -30,19 +30,20 @@ public final class ArchiveWriter: Sendable {
     }
 
     private let path: String
+    private let part: String
     private let state: Mutex<State>
 
     /// Throws ``ArchiveFault`` `unwritable`, also if the file exists already.
     public init(path: String, header: ArchiveHeader) throws {
         self.path = path
+        part = ArchivePart.name(of: path)
         guard access(path, F_OK) != 0 else {
             throw ArchiveFault(
                 .unwritable, "\(path) exists already.", rule: "an archive never replaces a file",
                 remedy: "name another file, or a folder")
         }
-        let part = path + ".part"
-        unlink(part)
-        let descriptor = open(part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        ArchivePart.removeLeft(in: URL(fileURLWithPath: path).deletingLastPathComponent().path)
+        let descriptor = ArchivePart.create(part)
         guard descriptor >= 0 else { throw Self.fault(part) }
         state = Mutex(State(descriptor: descriptor))
         try write(header)
@@ -101,14 +102,18 @@ public final class ArchiveWriter: Sendable {
         try write(ArchiveLine.End(lines: lines, sha256: sha256))
         return try state.withLock { state in
             guard fsync(state.descriptor) == 0 else { throw Self.fault(path) }
-            close(state.descriptor)
-            state.descriptor = -1
-            // Linking fails if the file was created in the meantime.
-            guard link(path + ".part", path) == 0 else {
-                unlink(path + ".part")
-                throw Self.fault(path)
+            // Closed last: the lock keeps other processes from removing the file.
+            defer {
+                close(state.descriptor)
+                state.descriptor = -1
             }
-            unlink(path + ".part")
+            // Linking fails where a file has come to be meanwhile.
+            guard link(part, path) == 0 else {
+                let fault = Self.fault(path)
+                unlink(part)
+                throw fault
+            }
+            unlink(part)
             try Self.syncFolder(of: path)
             return Summary(file: path, rows: state.rows, bytes: state.bytes, sha256: sha256)
         }
@@ -118,9 +123,9 @@ public final class ArchiveWriter: Sendable {
     public func discard() {
         state.withLock { state in
             guard state.descriptor >= 0 else { return }
+            unlink(part)
             close(state.descriptor)
             state.descriptor = -1
-            unlink(path + ".part")
         }
     }
 

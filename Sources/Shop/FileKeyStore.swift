@@ -82,6 +82,23 @@ public struct FileKeyStore: KeyStore {
         }.sorted()
     }
 
+    /// Removes what writers left that were killed: such a file may hold a private
+    /// key. Call it while no other process writes keys here.
+    public func removeLeft() {
+        let files = FileManager.default.enumerator(atPath: directory)?.compactMap { $0 as? String }
+        for name in files ?? [] {
+            let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+            guard parts.count > 2, parts.last == "part",
+                parts[parts.count - 2].utf8.count == Self.partDigits,
+                parts[parts.count - 2].allSatisfy(\.isHexDigit)
+            else { continue }
+            unlink(directory + "/" + name)
+        }
+    }
+
+    /// Digits in the name of a file that is being written.
+    private static let partDigits = 16
+
     private func path(of name: String) throws -> String {
         let parts = name.split(separator: "/", omittingEmptySubsequences: false)
         let isPlain = parts.allSatisfy { part in

@@ -54,6 +54,21 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["k"])
     }
 
+    @Test func `what a killed writer left is removed, and nothing else`() async throws {
+        let folder = try temporaryFolder()
+        let keys = FileKeyStore(directory: folder.path, randomness: .seeded(1))
+        _ = try await keys.store([1], as: "sandbox/authority.json")
+        let left = "authority.json.0123456789abcdef.part"
+        for name in [left, "mine.part", "my.notes.part"] {
+            try Data([1]).write(to: URL(fileURLWithPath: folder.file("sandbox/\(name)")))
+        }
+
+        keys.removeLeft()
+
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.file("sandbox"))
+        #expect(names.sorted() == ["authority.json", "mine.part", "my.notes.part"])
+    }
+
     @Test(arguments: ["", "/a", "a/", "a//b", "..", "../a", "a/../b", ".hidden", "a b", "a\0"])
     func `a name cannot leave its folder`(name: String) async throws {
         let folder = try temporaryFolder()

@@ -75,7 +75,10 @@ final class StoreFolder: Sendable {
         _ options: ServeOptions, _ places: StoragePlaces, _ logger: Logger
     ) throws -> any KeyStore {
         guard options.database != nil else {
-            return FileKeyStore(directory: file("keys"), randomness: Live.randomness)
+            let keys = FileKeyStore(directory: file("keys"), randomness: Live.randomness)
+            // This process holds the folder's lock.
+            keys.removeLeft()
+            return keys
         }
         let seal = try SealKey(file: options.sealKey, folder: path, logger: logger)
         return try SealedKeyStore(places: places, seal: seal.bytes)
