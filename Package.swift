@@ -168,7 +168,7 @@ let package = Package(
             exclude: ["MonkeyCredits.storekit", "README.md"], swiftSettings: asAnAppWouldBe),
 
         .target(
-            name: "TestSupport", dependencies: ["Commerce"], path: "Tests/TestSupport",
+            name: "TestSupport", dependencies: ["Commerce", crypto], path: "Tests/TestSupport",
             exclude: ["postgres-cluster"],
             swiftSettings: strict),
         .target(

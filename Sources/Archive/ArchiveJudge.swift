@@ -5,8 +5,21 @@ public import Storage
 
 /// Rules that several schemas share.
 extension ValueRule {
-    /// Counts and revisions: what JSON carries whole.
-    public static let count = integer(0...1 << 53)
+    /// Counts and revisions: half of what JSON carries exactly, so that a restored
+    /// counter can continue.
+    public static let count = integer(0...1 << 52)
+    /// A key of a door, which is sent in a header.
+    public static let secret = text("16 to 255 visible ASCII characters without spaces") {
+        (16...255).contains($0.utf8.count) && $0.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    }
+    /// A name in lists for people: without characters that control a terminal or
+    /// cannot be seen.
+    public static func label(bytes range: ClosedRange<Int>) -> ValueRule {
+        text("\(range.lowerBound) to \(range.upperBound) bytes of UTF-8 that can all be seen") {
+            range.contains($0.utf8.count)
+                && $0.unicodeScalars.allSatisfy(VisibleText.isAllowedInName)
+        }
+    }
     /// Milliseconds since 1970, up to the year 9999.
     public static let time = integer(0...253_402_300_799_999)
     /// A price, or a sum, in thousandths.
@@ -26,8 +39,9 @@ extension ValueRule {
 public struct ArchiveJudge {
     /// A database's tables; nil where there is no such database.
     private let rules: (String) -> [Table]?
-    /// Asked with each row that keeps its rules; answers what is wrong.
-    private let also: (_ database: String, _ table: String, Row) -> String?
+    /// Called with each row that keeps its table's rules. Returns another rule that
+    /// the row breaks.
+    private let also: (_ database: String, _ table: String, Row) -> BrokenRule?
 
     private var database = ""
     private var tables: [String: Table] = [:]
@@ -40,7 +54,9 @@ public struct ArchiveJudge {
 
     public init(
         rules: @escaping (String) -> [Table]?,
-        also: @escaping (_ database: String, _ table: String, Row) -> String? = { _, _, _ in nil }
+        also: @escaping (_ database: String, _ table: String, Row) -> BrokenRule? = { _, _, _ in
+            nil
+        }
     ) {
         self.rules = rules
         self.also = also
@@ -81,8 +97,8 @@ public struct ArchiveJudge {
             return report("`\(column.name)` of `\(table.name)`", rule.words)
         }
         let row = Row(columns: places, values: values)
-        if let wrong = table.check?(row) ?? also(database, table.name, row) {
-            report("a row of `\(table.name)`", wrong)
+        if let broken = table.check?(row) ?? also(database, table.name, row) {
+            report("`\(broken.column)` of `\(table.name)`", broken.words)
         }
     }
 

@@ -53,7 +53,7 @@ enum LedgerSchema {
     ) { row in
         let spent = (try? row.integer("spent")) ?? 0
         let quantity = (try? row.integer("quantity")) ?? 0
-        return spent <= quantity ? nil : "no more units spent than there are"
+        return spent <= quantity ? nil : BrokenRule("spent", "no more units than there are")
     }
 
     static let redemptions = Table(
@@ -73,7 +73,7 @@ enum LedgerSchema {
 
     static let keys = Table(
         "ledger_keys", key: ["door"],
-        ["door": .word(["merchant", "metrics"]), "secret": .text(bytes: 16...255)])
+        ["door": .word(["merchant", "metrics"]), "secret": .secret])
 
     /// At most one row. It has no end while a restore is running.
     static let restores = Table(
@@ -91,10 +91,15 @@ enum LedgerSchema {
             "room": .blob(bytes: 0...1_048_576).optional,
         ], constraints: ["CHECK (singleton = 1)"], isInBackup: false)
 
-    /// Checks the rows of a ledger's backup.
-    static var judge: ArchiveJudge {
-        ArchiveJudge(rules: {
-            $0 == LedgerBackup.database ? tables.filter(\.isInBackup) : nil
-        })
+    /// Checks each row of a ledger's backup by itself.
+    static var judge: ArchiveJudge { judge { _, _, _ in nil } }
+
+    /// `also` checks each row in addition to its table's rules.
+    static func judge(
+        also: @escaping (_ database: String, _ table: String, Row) -> BrokenRule?
+    ) -> ArchiveJudge {
+        ArchiveJudge(
+            rules: { $0 == LedgerBackup.database ? tables.filter(\.isInBackup) : nil },
+            also: also)
     }
 }

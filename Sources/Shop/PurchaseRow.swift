@@ -86,7 +86,7 @@ struct PurchaseRow: Sendable {
         case "asked": return .asked
         case "authorising": return .authorising
         case "sold": return .sold(TransactionID(try row.integer("transaction_id")))
-        case "refused":
+        case PurchaseState.refusedWord:
             if let refusal = PurchaseRefusal(rawValue: try row.text("refusal")) {
                 return .refused(refusal)
             }
@@ -101,13 +101,15 @@ struct PurchaseRow: Sendable {
 }
 
 extension PurchaseState {
+    static let refusedWord = "refused"
+
     /// The name in rows and on the wire.
     var word: String {
         switch self {
         case .asked: "asked"
         case .authorising: "authorising"
         case .sold: "sold"
-        case .refused: "refused"
+        case .refused: Self.refusedWord
         case .waiting: "waiting"
         }
     }

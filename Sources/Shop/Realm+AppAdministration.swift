@@ -98,7 +98,8 @@ extension Realm {
             let hadOne = try before?.optionalText("shared_secret") != nil
             try writing.execute(Statement.Catalogues.setSharedSecret, [key, .text(secret)])
             try house.audit(
-                "app.sharedSecret", bundleID, before: hadOne ? "one" : "none", after: "another")
+                "app.sharedSecret", bundleID, before: hadOne ? "one" : "none",
+                after: hadOne ? "another" : "one")
             return .commit(())
         }
         return SharedSecret(bundleId: bundleID, sharedSecret: secret)
@@ -109,7 +110,10 @@ extension Realm {
             try Edge.name(name, "name")
             try Edge.label(name, "name")
         }
-        if let locale = change.locale { try Edge.name(locale, "locale", bytesMax: 64) }
+        if let locale = change.locale {
+            try Edge.name(locale, "locale", bytesMax: 64)
+            try Edge.label(locale, "locale", bytesMax: 64)
+        }
         if let storefront = change.storefront, Storefront.named(storefront) == nil {
             throw unknownStorefront(field: "storefront")
         }

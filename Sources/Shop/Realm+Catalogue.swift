@@ -46,6 +46,9 @@ public struct CatalogueImport: Hashable, Sendable {
 
 /// A catalogue file as it was imported.
 public struct CatalogueOriginal: Hashable, Sendable {
+    /// A file's name with its folders.
+    static let nameBytesMax = 1024
+
     public let name: String
     public let file: [UInt8]
     public let overlay: [UInt8]?
@@ -75,19 +78,22 @@ extension Realm {
     /// stay removed, and those in the file are returned. In production a new
     /// app waits for a version, like one made by ``createApp(_:_:)``. Refusals,
     /// in order: `bundleIdInvalid`, `tooManyProducts`, `storefrontUnknown`,
-    /// `productIdInvalid`, `textInvalid`, `priceInvalid`, `productIdTwice`,
-    /// `groupIdInvalid`, in production `productTypeFixed`.
+    /// `textInvalid`, `productIdInvalid`, `periodInvalid`, `priceInvalid`,
+    /// `productIdTwice`, `groupIdInvalid`, in production `productTypeFixed`.
     @discardableResult
     public func importCatalogue(
         _ catalogue: CatalogueImport, app: AppDescription, _ context: RequestContext
     ) async throws -> [ProductID] {
         try Self.check(catalogue.catalogue, app)
+        if let original = catalogue.original {
+            try Edge.text(original.name, "name", bytesMax: CatalogueOriginal.nameBytesMax)
+        }
         for group in catalogue.groups {
             try Self.check(groupID: group.id, "subscriptionGroups.id")
             try Edge.text(group.referenceName, "subscriptionGroups.name")
         }
         let commit = try CatalogueCommit(catalogue, app, isProduction: isProduction)
-        let removed = try await house(.catalogue, context) { .commit(try commit.write($0)) }
+        let removed = try await house(.catalogue, context) { try commit.write($0) }
         try await loadShelf()
         // The file may have changed how soon work falls due.
         wakeWorkers()
@@ -126,7 +132,9 @@ extension Realm {
             throw unknownStorefront(field: "storefront")
         }
         try Edge.name(app.name ?? "app", "name")
+        try Edge.label(app.name ?? "app", "name")
         try Edge.name(catalogue.locale, "locale", bytesMax: 64)
+        try Edge.label(catalogue.locale, "locale", bytesMax: 64)
         var seen: Set<ProductID> = []
         for product in catalogue.products {
             try check(product)
@@ -142,6 +150,7 @@ extension Realm {
     static func check(_ product: Product) throws {
         try check(productID: product.id.value, "products.productID")
         if let group = product.groupID { try check(groupID: group, "products.groupId") }
+        if let period = product.period { try check(period: period, "products.period") }
         try Edge.text(product.referenceName, "products.referenceName")
         _ = try Edge.price(product.price.milliunits, "products.displayPrice")
         for words in product.localizations {
@@ -165,6 +174,33 @@ extension Realm {
             throw Refusal(
                 .badRequest, code: "groupIdInvalid", "This is not a valid id for a group.",
                 field: field, rule: IDText.rule, remedy: "give one such as `pro`")
+        }
+    }
+
+    /// Refusal: `entryTwice`, with the name of the first entry that stands twice.
+    static func checkOnce<Entry>(
+        _ entries: [Entry], _ field: String, _ name: (Entry) -> String,
+        by key: (Entry) -> [String]
+    ) throws {
+        var seen: Set<[String]> = []
+        for entry in entries where !seen.insert(key(entry)).inserted {
+            throw Refusal(
+                .badRequest, code: "entryTwice", "The list has `\(name(entry))` twice.",
+                field: field, rule: "each entry of a list stands in it once",
+                remedy: "leave one of them out")
+        }
+    }
+
+    static func checkOnce(_ names: [String], _ field: String) throws {
+        try checkOnce(names, field, { $0 }, by: { [$0] })
+    }
+
+    static func check(period: String, _ field: String) throws {
+        guard Period.ofSubscriptions.contains(period) else {
+            throw Refusal(
+                .badRequest, code: "periodInvalid", "A subscription has no such period.",
+                field: field, rule: Period.ofSubscriptions.joined(separator: ", "),
+                remedy: "send one of them")
         }
     }
 

@@ -141,7 +141,7 @@ extension Realm {
     }
 
     /// When a token was issued. Nil if the text is not a token.
-    private static func askedDate(ofToken token: String) -> Timestamp? {
+    static func askedDate(ofToken token: String) -> Timestamp? {
         let parts = token.split(separator: "_", omittingEmptySubsequences: false)
         guard parts.count == 2, UUIDText(String(parts[0]))?.text == String(parts[0]),
             let milliseconds = Edge.number(String(parts[1])),

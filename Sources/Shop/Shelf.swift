@@ -143,22 +143,27 @@ extension Product {
             groupID: try row.optionalText("group_id"), period: try row.optionalText("period"))
     }
 
-    /// Returns a product's row, without terms and without a version of its app.
-    func row(
-        of bundleID: BundleID, place: Int, _ listing: Listing, isFromFile: Bool
-    ) throws -> [SQLValue] {
+    /// Returns the value of the column `localizations`, which ``init(row:)`` reads.
+    func storedWords() throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let words = localizations.map {
             StoredLocalization(
                 locale: $0.locale, displayName: $0.displayName, details: $0.details)
         }
-        let stored = String(decoding: try encoder.encode(words), as: UTF8.self)
-        return RealmSchema.products.row([
+        return String(decoding: try encoder.encode(words), as: UTF8.self)
+    }
+
+    /// Returns a product's row, without terms and without a version of its app.
+    func row(
+        of bundleID: BundleID, place: Int, _ listing: Listing, isFromFile: Bool
+    ) throws -> [SQLValue] {
+        RealmSchema.products.row([
             "bundle_id": .text(bundleID.value), "product_id": .text(id.value),
             "place": .integer(Int64(place)), "product_type": .text(type.rawValue),
             "reference_name": .text(referenceName), "price": .integer(price.milliunits),
-            "is_family_shareable": .boolean(isFamilyShareable), "localizations": .text(stored),
+            "is_family_shareable": .boolean(isFamilyShareable),
+            "localizations": .text(try storedWords()),
             "group_id": .optional(groupID), "period": .optional(period),
             "state": .text(listing.state.rawValue), "listing": .text(try listing.stored()),
             "from_file": .boolean(isFromFile),

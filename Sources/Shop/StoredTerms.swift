@@ -39,13 +39,18 @@ extension SubscriptionTerms {
         guard let text = try row.optionalText("terms"), let group = product.groupID,
             let period = product.period.flatMap({ Period(iso8601: $0) })
         else { return nil }
+        try self.init(stored: text, groupID: group, period: period)
+    }
+
+    /// What ``stored()`` wrote, of a subscription with this group and period.
+    init(stored text: String, groupID: String, period: Period) throws {
         guard let stored = try? JSONDecoder().decode(StoredTerms.self, from: Data(text.utf8))
         else { throw StorageFault(.malformedRow, "a subscription's terms cannot be read") }
         func offers(_ kind: OfferKind) -> [Offer] {
             (stored.offers?[kind.rawValue] ?? []).compactMap { Offer($0) }
         }
         self.init(
-            groupID: group, level: stored.level, period: period,
+            groupID: groupID, level: stored.level, period: period,
             billingPlans: (stored.plans ?? []).compactMap { plan in
                 BillingPlan.Kind(rawValue: plan.kind).map {
                     BillingPlan(

@@ -10,7 +10,7 @@ extension StoredCatalogue {
     /// still correct, otherwise a new one. Nil if the file alone expresses
     /// everything.
     func overlay(bundleID: String, beside file: CatalogueFile) throws -> String? {
-        let told = try importedOverlay()
+        let told = importedOverlay()
         let isSame =
             (told?.appName ?? bundleID) == appName
             && (told?.appID ?? file.catalogue.appID) == catalogue.appID
@@ -26,9 +26,11 @@ extension StoredCatalogue {
             listings: catalogue.products.map { ($0.id, listed($0.id, file)) })
     }
 
-    /// The overlay as it was imported.
-    func importedOverlay() throws -> CatalogueOverlay? {
-        try original?.overlay.map { try CatalogueOverlay(yaml: $0, name: CatalogueOverlay.suffix) }
+    /// The overlay as it was imported; nil also for one that cannot be read.
+    func importedOverlay() -> CatalogueOverlay? {
+        original?.overlay.flatMap {
+            try? CatalogueOverlay(yaml: $0, name: CatalogueOverlay.suffix)
+        }
     }
 
     private func listed(_ id: ProductID, _ file: CatalogueFile) -> Listing {

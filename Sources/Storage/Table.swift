@@ -84,9 +84,9 @@ public struct Table: Sendable {
     public let isInBackup: Bool
     /// The most rows in a backup.
     public let rowsMax: Int
-    /// A rule that concerns several values of a row in a backup. Returns what
-    /// is wrong, or nil.
-    public let check: (@Sendable (Row) -> String?)?
+    /// A rule that concerns several values of a row in a backup. Returns the
+    /// broken rule, or nil.
+    public let check: (@Sendable (Row) -> BrokenRule?)?
     /// `CREATE TABLE` and `CREATE INDEX`, for a ``Migration``.
     public let ddl: [String]
     private let places: [String: Int]
@@ -97,7 +97,7 @@ public struct Table: Sendable {
         _ name: String, key: [String], as form: Form = .rows,
         _ columns: Columns, constraints: [String] = [],
         indexes: [Index] = [], isInBackup: Bool = true, rowsMax: Int = .max,
-        check: (@Sendable (Row) -> String?)? = nil
+        check: (@Sendable (Row) -> BrokenRule?)? = nil
     ) {
         self.name = name
         self.key = key

@@ -1,5 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
+/// A rule that a value of a row breaks.
+public struct BrokenRule: Sendable {
+    public let column: String
+    /// The rule, for people.
+    public let words: String
+
+    public init(_ column: String, _ words: String) {
+        (self.column, self.words) = (column, words)
+    }
+}
+
 /// The rule of a column: its SQL type, whether it may be null, and a condition
 /// on its values.
 ///

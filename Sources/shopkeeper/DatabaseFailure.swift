@@ -17,11 +17,10 @@ enum DatabaseFailure {
     }
 
     static func failure(_ fault: ArchiveFault) -> Failure {
-        let isOfFile: Set<ArchiveFault.Code> = [
-            .unreadable, .notAnArchive, .cutShort, .damaged, .tooNew,
-        ]
+        // Of the place; all others are of the file that was named.
+        let isOfPlace: Set<ArchiveFault.Code> = [.unwritable, .targetNotEmpty, .source]
         return Failure(
-            isOfFile.contains(fault.code) ? .input : .taken, fault.code.rawValue, fault.message,
+            isOfPlace.contains(fault.code) ? .taken : .input, fault.code.rawValue, fault.message,
             field: fault.code == .targetNotEmpty ? "--data" : "FILE", rule: fault.rule,
             remedy: fault.remedy)
     }

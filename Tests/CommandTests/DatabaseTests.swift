@@ -113,6 +113,63 @@ import Testing
                 == ["\(dead).copy", "notes.\(dead).copy", "now", "other.\(own).copy"].sorted())
     }
 
+    /// The file of a backup that is being written has private keys in it.
+    @Test func `a backup that was killed leaves no keys behind the next one`() async throws {
+        let server = try await rig.serve("--data", rig.path("a"))
+        let folder = rig.path("backups")
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true)
+        let head =
+            #"{"engine":"SQLite","format":"shopkeeper archive","holds":"store","#
+            + #""madeAt":1,"version":1}"# + "\n"
+        let files = [
+            "old.archive.77.part": head + "{\"key\":", "empty.archive.78.part": "",
+            "notes.79.part": "mine", "old.archive.part": "mine too",
+        ]
+        for (name, text) in files {
+            try Data(text.utf8).write(to: URL(fileURLWithPath: "\(folder)/\(name)"))
+        }
+        // One that is being written: its writer holds it.
+        let held = "\(folder)/now.archive.80.part"
+        try Data(head.utf8).write(to: URL(fileURLWithPath: held))
+        let descriptor = open(held, O_RDWR | O_CLOEXEC)
+        try #require(descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+        defer { close(descriptor) }
+
+        let made = try await rig.run(
+            "shopkeeper", "database", "backup", "\(folder)/one", "--data", rig.path("a"))
+        server.kill(SIGTERM)
+        _ = await server.outcome()
+
+        #expect(made.status == 0, "\(made.errors)")
+        let left = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+        #expect(
+            left == [
+                "empty.archive.78.part", "notes.79.part", "now.archive.80.part", "old.archive.part",
+                "one",
+            ])
+    }
+
+    @Test func `a backup with a value that none has is an input that is wrong`() async throws {
+        let server = try await rig.serve("--data", rig.path("a"))
+        let copied = try await rig.run(
+            "shopkeeper", "database", "backup", rig.path("copy"), "--data", rig.path("a"))
+        server.kill(SIGTERM)
+        _ = await server.outcome()
+        try #require(copied.status == 0, "\(copied.errors)")
+        var text = try ArchiveText(file: rig.path("copy"))
+        try text.put("\"../../x\"", "period", of: "products")
+        try text.write(to: rig.path("strange"))
+
+        let refused = try await rig.run(
+            "shopkeeper", "database", "restore", rig.path("strange"), "--data", rig.path("b"))
+
+        #expect(refused.status == 65, "\(refused.errors)")
+        #expect(refused.errors.contains("`period` of `products`"), "\(refused.errors)")
+        #expect(refused.errors.contains("rule:") && refused.errors.contains("P1M"))
+        #expect(!FileManager.default.fileExists(atPath: rig.path("b/store.sqlite")))
+    }
+
     @Test func `a shared database is not advanced while a server uses it`() async throws {
         let database = try await PostgresCluster.database(rig)
         let server = try await rig.serve("--database", database, "--data", rig.path("a"))

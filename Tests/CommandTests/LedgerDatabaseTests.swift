@@ -82,10 +82,13 @@ import Testing
         let text = try String(contentsOfFile: rig.path("copy"), encoding: .utf8)
         let tampered = text.replacingOccurrences(of: "merchant", with: "merchanT")
         try Data(tampered.utf8).write(to: URL(fileURLWithPath: rig.path("tampered")))
+        var strange = try ArchiveText(file: rig.path("copy"))
+        try strange.put("\"other\"", "door", of: "ledger_keys")
+        try strange.write(to: rig.path("strange"))
 
         for (file, code) in [
             ("tampered", "archiveDamaged"), ("store", "notAnArchive"),
-            ("gone", "archiveUnreadable"),
+            ("gone", "archiveUnreadable"), ("strange", "archiveInvalid"),
         ] {
             let outcome = try await rig.run(
                 "shopkeeper", "ledger", "restore", rig.path(file), "--data", rig.path("b"), "--json"

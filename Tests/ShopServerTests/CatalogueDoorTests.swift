@@ -49,6 +49,26 @@ import Testing
         ).decoded(CatalogueDocument.self)
     }
 
+    /// A restored backup may hold any bytes for a file.
+    @Test(arguments: ["x'00'", "x'7b7d'"])
+    func `a stored file that cannot be read is given anew, and a new one replaces it`(
+        contents: String
+    ) async throws {
+        try await TestServer.with { server in
+            _ = try await put(Self.zoo, server)
+            await server.storages.change(
+                "UPDATE catalogue_files SET contents = \(contents), overlay = x'00'")
+
+            let given = try await get(server)
+            let again = try await put(Self.zoo, server)
+            let back = try await get(server)
+
+            #expect(given.file.contains("zoo.banana") && given.overlay == nil)
+            #expect(again.status == 200, "\(again.text)")
+            #expect(back.file == Self.zoo)
+        }
+    }
+
     @Test func `a file goes in, makes its app, and comes back`() async throws {
         try await TestServer.with { server in
             let first = try await put(Self.zoo, server).decoded(CatalogueImported.self)

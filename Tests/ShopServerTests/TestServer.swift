@@ -174,6 +174,13 @@ final class Storages: Sendable {
         return storage
     }
 
+    /// Changes the rows of each that has the table.
+    func change(_ sql: String) async {
+        for storage in opened.withLock({ $0 }) {
+            _ = try? await storage.write { try $0.execute(Statement("test.change", sql), []) }
+        }
+    }
+
     /// Runs a pragma, which answers rows and writes nothing, in each.
     func pragma(_ text: String) async throws {
         for storage in opened.withLock({ $0 }) {

@@ -53,8 +53,7 @@ public enum LedgerRestore {
         _ path: String, _ dialect: Dialect, wall: Timestamp,
         open: ([Migration]) async throws -> any Storage
     ) async throws -> Summary {
-        let contents = try ArchiveContents(
-            path: path, holds: LedgerBackup.holds, judge: LedgerSchema.judge)
+        let contents = try LedgerArchive(path: path).contents
         let storage = try await open(try migrations(contents))
         do {
             try await begin(storage, dialect, contents, wall)
@@ -133,7 +132,6 @@ extension LedgerRestore {
     /// Checks a backup like a restore does before it writes anything. Throws
     /// ``ArchiveFault``.
     public static func check(_ bytes: [UInt8], name: String) throws {
-        _ = try ArchiveContents(
-            bytes: bytes, name: name, holds: LedgerBackup.holds, judge: LedgerSchema.judge)
+        _ = try LedgerArchive(bytes: bytes, name: name)
     }
 }

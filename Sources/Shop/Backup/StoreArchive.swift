@@ -56,7 +56,7 @@ struct StoreArchive {
     private static func judge(_ facts: Facts) -> ArchiveJudge {
         ArchiveJudge(rules: StoreArchiveRules.tables(of:)) { database, table, row in
             do { try facts.add(database, table, row) } catch {
-                return "a realm's id, name and environment"
+                return BrokenRule("id", "a realm's id, name and environment")
             }
             return nil
         }

@@ -4,6 +4,7 @@ import Archive
 import Commerce
 import Foundation
 import Storage
+import StoreWire
 
 /// The rules that concern several values of a realm's rows. Where they are not
 /// enough, a row is also read as the store would read it.
@@ -17,80 +18,142 @@ extension StoreArchiveRules {
             }
     }
 
-    /// Returns `words` if `body` throws.
-    private static func orWords(_ words: String, _ body: () throws -> Void) -> String? {
-        do { try body() } catch { return words }
-        return nil
-    }
+    // MARK: Columns that are more than text
 
-    @Sendable static func app(_ row: Row) -> String? {
-        orWords("settings that can be read") {
-            if let text = try row.optionalText("settings") {
-                _ = try SandboxSettings(stored: text)
-            }
-        }
-    }
-
-    @Sendable static func group(_ row: Row) -> String? {
-        orWords("words that can be read") { _ = try StoredGroup(row: row) }
-    }
-
-    @Sendable static func dueWork(_ row: Row) -> String? {
-        orWords("the subject names a purchase") {
-            let subject = try row.text("subject")
-            guard PurchaseKey(customer: CustomerID(1), subject: subject) != nil else {
-                throw StorageFault(.malformedRow, "no purchase")
-            }
+    /// Why an outbox row is owed.
+    static func isCause(_ text: String) -> Bool {
+        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2 else { return false }
+        switch String(parts[0]) {
+        case NotificationKind.oneTimeCharge:
+            return Edge.number(String(parts[1])).flatMap(NumberLayout.init(number:))?.kind
+                == .transaction
+        case NotificationKind.test: return Realm.askedDate(ofToken: String(parts[1])) != nil
+        default: return false
         }
     }
 
-    @Sendable static func product(_ row: Row) -> String? {
-        guard let draft = try? ProductDraft(row: row) else {
-            return "words, listing and terms that can be read"
+    static func isPurchase(_ subject: String) -> Bool {
+        guard let key = PurchaseKey(customer: CustomerID(1), subject: subject) else {
+            return false
         }
-        let sums =
-            draft.listing.prices.map(\.amount)
-            + (draft.terms?.billingPlans.flatMap { [$0.price, $0.commitmentPrice] } ?? [])
-            + OfferKind.allCases.flatMap { draft.terms?.offers($0).map(\.price) ?? [] }
-        guard sums.allSatisfy({ (0...Amount.milliunitsMax).contains($0.milliunits) }) else {
-            return "prices of 0 to \(Amount.milliunitsMax) thousandths"
-        }
-        let ids = [OfferKind.promotional, .winBack].flatMap { kind in
-            draft.terms?.offers(kind).map { $0.id ?? "" } ?? []
-        }
-        guard ids.allSatisfy({ $0.isEmpty || IDText.isID($0) }) else {
-            return "offers' ids of \(IDText.rule)"
-        }
-        let dates = draft.listing.prices.compactMap(\.startsAt)
-        guard dates.allSatisfy({ ValueRule.time.admits(.integer($0.milliseconds)) }) else {
-            return "prices begin at a \(ValueRule.time.words)"
-        }
-        let counts = OfferKind.allCases.flatMap { draft.terms?.offers($0).map(\.periodCount) ?? [] }
-        let levels = draft.terms.map { [$0.level] } ?? []
-        return (counts + levels).allSatisfy { (0...1_000_000).contains($0) }
-            ? nil : "levels, and numbers of periods, from 0 to 1000000"
+        let id = key.purchaseID.value
+        return Realm.isBundleID(key.bundleID.value) && UUIDText(id)?.text == id
     }
 
-    @Sendable static func purchase(_ row: Row) -> String? {
+    // MARK: Rows as a whole
+
+    /// Returns the rule if `body` returns false or throws.
+    private static func broken(
+        _ column: String, _ words: String, unless body: () throws -> Bool
+    ) -> BrokenRule? {
+        (try? body()) == true ? nil : BrokenRule(column, words)
+    }
+
+    @Sendable static func app(_ row: Row) -> BrokenRule? {
+        broken("settings", "settings as a store writes them") {
+            guard let text = try row.optionalText("settings") else { return true }
+            return try SandboxSettings(stored: text).stored() == text
+        }
+    }
+
+    @Sendable static func group(_ row: Row) -> BrokenRule? {
+        broken("localizations", "words as a store writes them") {
+            try StoredGroup(row: row).words() == row.value("localizations")
+        }
+    }
+
+    static let errands = [
+        NotificationErrands.kind, SettleErrands.asked, SettleErrands.unwritten,
+        CaptureErrands.kind, VoidErrands.kind,
+    ]
+
+    @Sendable static func errand(_ row: Row) -> BrokenRule? {
+        let isNotification = (try? row.text("kind")) == NotificationErrands.kind
+        let rule: ValueRule = isNotification ? .cause : .purchase
+        return broken("subject", rule.words) { try rule.admits(row.value("subject")) }
+    }
+
+    @Sendable static func product(_ row: Row) -> BrokenRule? {
+        guard let product = try? Product(row: row) else {
+            return BrokenRule("localizations", "words that can be read")
+        }
+        return words(row, product) ?? subscribed(product) ?? listing(row) ?? terms(row, product)
+    }
+
+    private static func words(_ row: Row, _ product: Product) -> BrokenRule? {
+        broken("localizations", "words as a store writes and admits them") {
+            try Realm.check(product)
+            return try product.storedWords() == row.text("localizations")
+        }
+    }
+
+    /// The export of a product of another type has no place for them.
+    private static func subscribed(_ product: Product) -> BrokenRule? {
+        guard product.type != .autoRenewable else { return nil }
+        let words = "null, except for an auto-renewable"
+        if product.groupID != nil { return BrokenRule("group_id", words) }
+        return product.period == nil ? nil : BrokenRule("period", words)
+    }
+
+    private static func listing(_ row: Row) -> BrokenRule? {
+        broken("listing", "a listing as a store writes and admits it") {
+            let listing = try Listing(row: row)
+            let places = listing.prices.map(\.storefront) + (listing.storefronts ?? [])
+            return try listing.stored() == row.text("listing")
+                && places.allSatisfy { Storefront.named($0) != nil }
+                && listing.images.allSatisfy(IDText.isID)
+                && areSums(listing.prices.map(\.amount))
+                && listing.prices.compactMap(\.startsAt).allSatisfy {
+                    ValueRule.time.admits(.integer($0.milliseconds))
+                }
+        }
+    }
+
+    /// A product that was a subscription before keeps its terms.
+    private static func terms(_ row: Row, _ product: Product) -> BrokenRule? {
+        broken("terms", "terms as a store writes and admits them") {
+            guard let text = try row.optionalText("terms") else { return true }
+            let period = product.period.flatMap { Period(iso8601: $0) } ?? Period(1, .month)
+            let terms = try SubscriptionTerms(
+                stored: text, groupID: product.groupID ?? "none", period: period)
+            let offers = OfferKind.allCases.flatMap { terms.offers($0) }
+            let ids = (terms.promotionalOffers + terms.winBackOffers).compactMap(\.id)
+            let sums = terms.billingPlans.flatMap { [$0.price, $0.commitmentPrice] }
+            return try terms.stored() == text && areSums(sums + offers.map(\.price))
+                && ids.allSatisfy(IDText.isID)
+                && (offers.map(\.periodCount) + [terms.level]).allSatisfy {
+                    (0...1_000_000).contains($0)
+                }
+        }
+    }
+
+    private static func areSums(_ amounts: [Amount]) -> Bool {
+        amounts.allSatisfy { (0...Amount.milliunitsMax).contains($0.milliunits) }
+    }
+
+    /// A refused purchase is recorded as it was requested.
+    @Sendable static func purchase(_ row: Row) -> BrokenRule? {
+        let isRefused = (try? row.text("state")) == PurchaseState.refusedWord
+        if !isRefused, (try? row.text("product_id")).map(IDText.isID) != true {
+            return BrokenRule("product_id", ValueRule.id.words + ", unless it is refused")
+        }
+        let range = 1...Int64(Payment.quantityMax)
+        if !isRefused, (try? row.integer("quantity")).map(range.contains) != true {
+            return BrokenRule("quantity", "1 to \(Payment.quantityMax), unless it is refused")
+        }
         let key = PurchaseKey(
             customer: CustomerID(1), bundleID: BundleID("a"), purchaseID: PurchaseID("a"))
-        guard let purchase = try? PurchaseRow(row, key: key) else {
-            return "a state, with the refusal, transaction or reason that it needs"
+        return broken("state", "a state, with the refusal, transaction or reason that it needs") {
+            try PurchaseRow(row, key: key) != nil
         }
-        // A purchase with a quantity out of range may be recorded as refused.
-        if purchase.state.refusal == nil,
-            !(1...Payment.quantityMax).contains(purchase.payment.quantity)
-        {
-            return "a quantity of 1 to \(Payment.quantityMax), but where it is refused"
-        }
-        return nil
     }
 
     /// Checks that the facts match the part of the receipt that is made from
     /// them.
-    @Sendable static func transaction(_ row: Row) -> String? {
-        guard let facts = try? TransactionFacts(row: row), let record = try? row.blob("record")
-        else { return "facts that can be read" }
-        return facts.record == record ? nil : "the record that is made from the row's facts"
+    @Sendable static func transaction(_ row: Row) -> BrokenRule? {
+        broken("record", "the record that is made from the row's facts") {
+            try TransactionFacts(row: row).record == row.blob("record")
+        }
     }
 }

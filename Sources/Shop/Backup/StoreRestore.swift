@@ -126,15 +126,16 @@ public enum StoreRestore {
         _ contents: ArchiveContents, _ plan: RestorePlan, _ registry: any Storage,
         _ places: StoragePlaces, _ dialect: Dialect, _ start: FreshStart
     ) async throws {
-        var open: [any Storage] = []
+        var open: [(id: String, realm: any Storage)] = []
         do {
             try await contents.load(dialect) { database in
                 guard let id = StoreArchiveRules.realmID(database.name) else { return registry }
                 let realm = try await places.realm(id, plan.realms[id] ?? [])
-                open.append(realm)
+                open.append((id, realm))
                 return realm
             }
-            for realm in open {
+            for (id, realm) in open {
+                try await checkReferences(realm, id, contents.path)
                 try await realm.write { writing in
                     let last =
                         try writing.first(Statement.Restores.generation)?
@@ -147,8 +148,23 @@ public enum StoreRestore {
                 try await realm.close()
             }
         } catch {
-            for realm in open { try? await realm.close() }
+            for (_, realm) in open { try? await realm.close() }
             throw error
+        }
+    }
+
+    /// Checks references between rows, which is possible only after all are
+    /// loaded. After a failure the place stays marked as half-restored.
+    private static func checkReferences(
+        _ realm: any Storage, _ id: String, _ path: String
+    ) async throws {
+        for reference in Statement.Restores.references {
+            guard try await realm.read({ try $0.first(reference.missing) }) != nil else { continue }
+            throw ArchiveContents.invalid(
+                path,
+                "`\(reference.column)` of `\(reference.table)`, database "
+                    + "`\(StoreBackup.realmPrefix)\(id)`",
+                "one that a row of `\(reference.target)` has")
         }
     }
 

@@ -4,6 +4,7 @@ import Archive
 import Commerce
 import SignedData
 import Storage
+import StoreWire
 
 /// Rules for columns that occur in several tables.
 extension ValueRule {
@@ -12,10 +13,28 @@ extension ValueRule {
     static let customerOrNone = integer("a customer's number, or 0") {
         $0 == 0 || customer.admits(.integer($0))
     }
-    /// A bundle id, or a combination of several ids.
-    static let longName = text(bytes: 1...1024)
+    static let bundleID = text("1 to 155 letters, digits, `-` and `.`", Realm.isBundleID)
     static let id = text("1 to 100 of letters, digits, `-`, `.` and `_`", IDText.isID)
-    static let version = text(bytes: 1...255)
+    /// Of an app, as its operator creates it.
+    static let version = text(
+        "1 to 4 numbers of at most 6 digits, joined by `.`", isAppVersion)
+    /// Of an app, as a device reports it.
+    static let reportedVersion = label(bytes: 1...64)
+    static let notificationType = word(NotificationKind.types)
+    /// Apple's words for subtypes and for results of attempts.
+    static let constant = text("1 to 64 of A–Z, digits and `_`") {
+        (1...64).contains($0.utf8.count)
+            && $0.utf8.allSatisfy {
+                (65...90).contains($0) || (48...57).contains($0) || $0 == 95
+            }
+    }
+    /// Why a notification is owed.
+    static let cause = text(
+        "`ONE_TIME_CHARGE/` and a transaction's number, or `TEST/` and a token",
+        StoreArchiveRules.isCause)
+    /// The subject of errands and due work that concern a purchase.
+    static let purchase = text(
+        "a bundle id, `/` and a purchase id", StoreArchiveRules.isPurchase)
     /// A position in a list.
     static let place = integer(0...1_000_000)
     static let json = text(bytes: 2...4_194_304)
@@ -57,8 +76,8 @@ extension Table {
         Table(
             name, key: ["entry"],
             [
-                "entry": .integer(1...1 << 53), "written_at": .time, "who": .text(bytes: 0...1024),
-                "deed": .name, "subject": .longText, "old_value": .auditText.optional,
+                "entry": .integer(1...1 << 52), "written_at": .time, "who": .id,
+                "deed": .id, "subject": .label(bytes: 0...65_536), "old_value": .auditText.optional,
                 "new_value": .auditText.optional,
             ])
     }

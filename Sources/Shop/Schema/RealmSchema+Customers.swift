@@ -9,7 +9,7 @@ extension RealmSchema {
     /// The columns that a customer's row has from the beginning. A customer
     /// without a storefront has that of the app.
     private static let account: Table.Columns = [
-        "customer_id": .customer, "name": .text(bytes: 1...100),
+        "customer_id": .customer, "name": .label(bytes: 1...100),
         "storefront": .storefront.optional, "may_buy": .flag,
         "password_hash": .passwordHash.optional, "created_at": .time, "asks_to_buy": .flag,
         "interrupts_purchases": .flag,
@@ -28,14 +28,14 @@ extension RealmSchema {
 
     static let signInNames = Table(
         "sign_in_names", key: ["name"],
-        ["name": .text(bytes: 1...1024), "customer_id": .customer])
+        ["name": .label(bytes: 1...1024), "customer_id": .customer])
 
     static let devices = Table(
         "devices", key: ["customer_id", "bundle_id", "device_uuid"], as: .tree,
         [
-            "customer_id": .customer, "bundle_id": .longName, "device_uuid": .uuid,
-            "device_id": .number(.device), "name": .text(bytes: 0...255).optional,
-            "app_version": .version, "seen_at": .time,
+            "customer_id": .customer, "bundle_id": .bundleID, "device_uuid": .uuid,
+            "device_id": .number(.device), "name": .label(bytes: 0...255).optional,
+            "app_version": .reportedVersion, "seen_at": .time,
         ])
 
     /// All dates are wall time, so a jump of the realm's clock ends no session.
@@ -44,15 +44,16 @@ extension RealmSchema {
         "sessions", key: ["customer_id", "token_hash"], as: .tree,
         [
             "customer_id": .customer, "token_hash": .blob(bytes: 32...32),
-            "bundle_id": .longName, "device_uuid": .uuid, "app_version": .version,
+            "bundle_id": .bundleID, "device_uuid": .uuid,
+            "app_version": .reportedVersion,
             "expires_at": .time, "made_at": .time, "used_at": .time, "ended_at": .time.optional,
         ], indexes: [.init("sessions_by_end", on: ["expires_at"])], isInBackup: false)
 
     static let appAccounts = Table(
         "app_accounts", key: ["customer_id", "bundle_id"], as: .tree,
         [
-            "customer_id": .customer, "bundle_id": .longName,
+            "customer_id": .customer, "bundle_id": .bundleID,
             "app_transaction_id": .number(.appTransaction), "original_purchased_at": .time,
-            "original_version": .version,
+            "original_version": .reportedVersion,
         ])
 }

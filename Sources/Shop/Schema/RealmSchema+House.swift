@@ -2,6 +2,7 @@
 
 import Archive
 import Commerce
+import Crypto
 import Storage
 
 /// The realm itself, and what is administered.
@@ -45,10 +46,10 @@ extension RealmSchema {
     static let apps = Table(
         "apps", key: ["bundle_id"],
         [
-            "bundle_id": .longName, "app_id": .count.optional, "name": .text(bytes: 0...4096),
-            "storefront": .storefront, "locale": .text(bytes: 0...255),
+            "bundle_id": .bundleID, "app_id": .count.optional, "name": .label(bytes: 1...255),
+            "storefront": .storefront, "locale": .label(bytes: 1...64),
             "purchases_enabled": .flag, "settings": .json.optional,
-            "shared_secret": .text(bytes: 1...255).optional,
+            "shared_secret": .hex(32...32).optional,
             "notification_url": .text("an address that notifications may go to") {
                 (try? NotificationURL.check($0, isProduction: false)) != nil
             }.optional, "has_sold": .flag,
@@ -58,11 +59,12 @@ extension RealmSchema {
     static let products = Table(
         "products", key: ["bundle_id", "product_id"], as: .tree,
         [
-            "bundle_id": .longName, "product_id": .id, "place": .place,
+            "bundle_id": .bundleID, "product_id": .id, "place": .place,
             "product_type": .word(ProductType.allCases.map(\.rawValue)),
-            "reference_name": .longText, "price": .price, "is_family_shareable": .flag,
+            "reference_name": .text(bytes: 0...Edge.textBytesMax), "price": .price,
+            "is_family_shareable": .flag,
             "localizations": .json, "group_id": .id.optional,
-            "period": .text(bytes: 0...64).optional,
+            "period": .word(Period.ofSubscriptions).optional,
             "state": .word(ReviewState.allCases.map(\.rawValue)),
             "withdrawn_at": .time.optional, "listing": .json, "from_file": .flag,
             "came_with": .version.optional, "terms": .json.optional,
@@ -73,7 +75,7 @@ extension RealmSchema {
     static let appVersions = Table(
         "app_versions", key: ["bundle_id", "version"],
         [
-            "bundle_id": .longName, "version": .version,
+            "bundle_id": .bundleID, "version": .version,
             "state": .word(AppVersionState.allCases.map(\.rawValue)), "made_at": .time,
             "live_at": .time.optional,
         ])
@@ -82,8 +84,8 @@ extension RealmSchema {
     static let subscriptionGroups = Table(
         "subscription_groups", key: ["bundle_id", "group_id"],
         [
-            "bundle_id": .longName, "group_id": .id, "place": .place, "name": .longText,
-            "localizations": .json, "from_file": .flag,
+            "bundle_id": .bundleID, "group_id": .id, "place": .place,
+            "name": .text(bytes: 0...Edge.textBytesMax), "localizations": .json, "from_file": .flag,
         ], check: StoreArchiveRules.group)
 
     /// The bytes of the file that an app's catalogue was imported from, for
@@ -91,7 +93,7 @@ extension RealmSchema {
     static let catalogueFiles = Table(
         "catalogue_files", key: ["bundle_id"],
         [
-            "bundle_id": .longName, "name": .text(bytes: 0...1024),
+            "bundle_id": .bundleID, "name": .text(bytes: 0...CatalogueOriginal.nameBytesMax),
             "contents": .blob(bytes: 0...67_108_864),
             "overlay": .blob(bytes: 0...67_108_864).optional, "stored_at": .time,
         ])
@@ -99,15 +101,17 @@ extension RealmSchema {
     static let catalogueImages = Table(
         "catalogue_images", key: ["bundle_id", "image_id"],
         [
-            "bundle_id": .longName, "image_id": .id,
+            "bundle_id": .bundleID, "image_id": .id,
             "contents": .blob(bytes: 1...Realm.imageBytesMax),
         ])
 
     static let serverKeys = Table(
         "server_keys", key: ["key_id"],
         [
-            "key_id": .name, "issuer_id": .name, "bundle_id": .longName,
-            "public_key": .blob(bytes: 1...1024), "created_at": .time,
+            "key_id": .id, "issuer_id": .uuid, "bundle_id": .bundleID,
+            "public_key": .blob(bytes: 65...65, " of a P-256 key") {
+                (try? P256.Signing.PublicKey(x963Representation: $0)) != nil
+            }, "created_at": .time,
             "revoked_at": .time.optional,
         ])
 

@@ -6,15 +6,14 @@ import Storage
 
 /// What is owed: notifications, calls to other servers, and due work.
 extension RealmSchema {
-    private static let cause = ValueRule.text(bytes: 1...4096)
     private static let attempts = ValueRule.integer(0...1_000_000_000)
 
     /// One row for each owed notification. A cause owes only one.
     static let outbox = Table(
         "outbox", key: ["customer_id", "cause"], as: .tree,
         [
-            "customer_id": .customerOrNone, "cause": cause, "notification_uuid": .uuid,
-            "notification_type": .name, "bundle_id": .longName,
+            "customer_id": .customerOrNone, "cause": .cause, "notification_uuid": .uuid,
+            "notification_type": .notificationType, "bundle_id": .bundleID,
             "transaction_id": .number(.transaction).optional, "revision": .count,
             "created_at": .time,
         ])
@@ -24,8 +23,9 @@ extension RealmSchema {
     static let notifications = Table(
         "notifications", key: ["customer_id", "cause"],
         [
-            "customer_id": .customerOrNone, "cause": cause, "notification_uuid": .uuid,
-            "notification_type": .name, "subtype": .name.optional, "bundle_id": .longName,
+            "customer_id": .customerOrNone, "cause": .cause, "notification_uuid": .uuid,
+            "notification_type": .notificationType, "subtype": .constant.optional,
+            "bundle_id": .bundleID,
             "signed_payload": .text("a compact JWS of at most 1 MiB", StoreArchiveRules.isJWS),
             "signed_at": .time, "delivered_at": .time.optional,
         ],
@@ -37,8 +37,8 @@ extension RealmSchema {
     static let notificationAttempts = Table(
         "notification_attempts", key: ["customer_id", "cause", "attempt"], as: .tree,
         [
-            "customer_id": .customerOrNone, "cause": cause, "attempt": attempts,
-            "attempted_at": .time, "result": .name, "status": .integer(0...999).optional,
+            "customer_id": .customerOrNone, "cause": .cause, "attempt": attempts,
+            "attempted_at": .time, "result": .constant, "status": .integer(0...999).optional,
         ])
 
     /// Outer work. `due_at` is commercial time. `lease_until` is the database's
@@ -46,21 +46,21 @@ extension RealmSchema {
     static let errands = Table(
         "errands", key: ["customer_id", "kind", "subject"], as: .tree,
         [
-            "customer_id": .customerOrNone, "kind": .name, "subject": cause, "lane": .longName,
+            "customer_id": .customerOrNone, "kind": .word(StoreArchiveRules.errands),
+            "subject": .text(bytes: 1...4096), "lane": .bundleID,
             "due_at": .time, "attempt": attempts, "fence": .integer(0...1_000_000_000_000),
             "lease_until": .time.optional,
         ],
         indexes: [
             .init("errands_by_lane", on: ["kind", "lane", "due_at", "customer_id", "subject"])
-        ])
+        ], check: StoreArchiveRules.errand)
 
     /// Changes that happen to a customer at `due_at`, in commercial time.
     static let dueWork = Table(
         "due_work", key: ["customer_id", "kind", "subject"], as: .tree,
         [
-            "customer_id": .customer, "kind": .word([ApprovalTimeout.kind]), "subject": cause,
-            "due_at": .time,
+            "customer_id": .customer, "kind": .word([ApprovalTimeout.kind]),
+            "subject": .purchase, "due_at": .time,
         ],
-        indexes: [.init("due_work_by_date", on: ["due_at", "customer_id", "kind", "subject"])],
-        check: StoreArchiveRules.dueWork)
+        indexes: [.init("due_work_by_date", on: ["due_at", "customer_id", "kind", "subject"])])
 }

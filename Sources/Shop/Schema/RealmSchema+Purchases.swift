@@ -15,12 +15,13 @@ extension RealmSchema {
     static let purchases = Table(
         "purchases", key: ["customer_id", "bundle_id", "purchase_id"], as: .tree,
         [
-            "customer_id": .customer, "bundle_id": .longName, "purchase_id": .uuid,
+            "customer_id": .customer, "bundle_id": .bundleID, "purchase_id": .uuid,
             "product_id": .text(bytes: 0...255), "quantity": .integer(Int64.min...Int64.max),
             "unit_price": .price, "currency": .currency,
             "application_username": .text(bytes: 0...Edge.usernameBytesMax).optional,
-            "replaces": .uuid.optional, "simulates_ask_to_buy": .flag, "state": .name,
-            "refusal": .name.optional,
+            "replaces": .uuid.optional, "simulates_ask_to_buy": .flag,
+            "state": .word(["asked", "authorising", "sold", "refused", "waiting"]),
+            "refusal": .word(PurchaseRefusal.allCases.map(\.rawValue)).optional,
             "waiting_for": .word(WaitingReason.allCases.map(\.rawValue)).optional,
             "approval": .word(ApprovalAnswer.allCases.map(\.rawValue)).optional,
             "transaction_id": .number(.transaction).optional, "total_price": total.optional,
@@ -48,7 +49,7 @@ extension RealmSchema {
         "transactions", key: ["customer_id", "transaction_id"], as: .tree,
         [
             "customer_id": .customer, "transaction_id": .number(.transaction),
-            "original_transaction_id": .number(.transaction), "bundle_id": .longName,
+            "original_transaction_id": .number(.transaction), "bundle_id": .bundleID,
             "product_id": .id, "product_type": .word(ProductType.allCases.map(\.rawValue)),
             "quantity": .integer(1...Int64(Payment.quantityMax)), "unit_price": .price,
             "total_price": total, "currency": .currency, "storefront": .storefront,

@@ -30,7 +30,7 @@ enum RegistrySchema {
     static let doorKeys = Table(
         "door_keys", key: ["door"],
         [
-            "door": .word(Door.allCases.map(\.rawValue)), "secret": .text(bytes: 16...255),
+            "door": .word(Door.allCases.map(\.rawValue)), "secret": .secret,
         ])
 
     /// Sealed keys. A backup contains them in plain form, outside of its
@@ -66,7 +66,7 @@ enum RegistrySchema {
         "rotation_notes", key: ["kind", "new_value"],
         [
             "kind": .word(AuthorityKind.allCases.map(\.rawValue)), "new_value": .auditText,
-            "generation": .integer(1...1_000_000), "who": .text(bytes: 0...1024),
+            "generation": .integer(1...1_000_000), "who": .id,
             "written_at": .time, "old_value": .auditText,
         ])
 

@@ -136,12 +136,15 @@ struct CatalogueDoor: Sendable {
 }
 
 extension StoredCatalogue {
-    /// Returns the imported file with the changes since then.
+    /// Returns the imported file with the changes since then, or a new file if
+    /// there is none that can be read. A restored backup may hold any bytes.
     public func file(bundleID: String) throws -> CatalogueFile {
-        guard let original else {
-            return try CatalogueFile.new(selling: catalogue, name: "\(bundleID).storekit")
-                .offering(groups, terms)
-        }
+        if let original, let file = try? changed(original) { return file }
+        return try CatalogueFile.new(selling: catalogue, name: "\(bundleID).storekit")
+            .offering(groups, terms)
+    }
+
+    private func changed(_ original: CatalogueOriginal) throws -> CatalogueFile {
         let file = try CatalogueFile(
             json: original.file, name: original.name, images: imageIDs)
         var now = catalogue
@@ -159,7 +162,7 @@ extension StoredCatalogue {
     func places(ofImage id: String, bundleID: String) throws -> [String] {
         let shown = try file(bundleID: bundleID).imageUsers[id] ?? []
         var places = shown.map { "the catalogue file for `\($0)`" }
-        guard let overlay = try importedOverlay() else { return places }
+        guard let overlay = importedOverlay() else { return places }
         places += overlay.listings.filter { $0.value.images.contains(id) }
             .map { "the overlay for `\($0.key)`" }.sorted()
         return places
