@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Commerce
 import Foundation
+import Live
 import Logging
 import Shop
 import ShopServer
 import StoreWire
+import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct LongPollTests {
@@ -20,6 +23,31 @@ import Testing
             let news = try await waiting
             #expect(news.transactions.map(\.purchaseId) == [purchaseID(1)])
             #expect(news.revision > start)
+        }
+    }
+
+    /// The wait is measured by a clock that nobody sets.
+    @Test(arguments: [-3, 3])
+    func `a poll ends in its time, and hears of news, though the clock is set meanwhile`(
+        days: Int64
+    ) async throws {
+        let ahead = Mutex<Int64>(0)
+        let wall = WallClock { Live.wallClock.now.adding(seconds: ahead.withLock { $0 }) }
+        let time = TestTime(held: .seconds(7))
+        try await TestServer.with(time: time, wall: wall) { server in
+            let token = try await server.token()
+            let start = try await server.transactions(bearer: token).revision
+            async let waiting = server.transactions(since: start, wait: 7, bearer: token)
+            async let longer = server.transactions(since: start, wait: 50, bearer: token)
+            try await server.time.waits.first { $0 == .seconds(7) }
+            try await server.time.waits.first { $0 == .seconds(50) }
+
+            ahead.withLock { $0 = days * 86_400 }
+            time.end()
+
+            #expect(try await waiting.transactions.isEmpty)
+            _ = try await server.buy(purchaseID(1), bearer: token)
+            #expect(try await longer.transactions.map(\.purchaseId) == [purchaseID(1)])
         }
     }
 

@@ -29,18 +29,27 @@ final class Recorder<Element: Sendable>: Sendable {
 }
 
 /// Time that passes only where a test says so: a wait of one of the durations
-/// in `over` ends at once, every other one when its task is cancelled.
+/// in `over` ends at once, one of `held` with ``end()``, every other one when
+/// its task is cancelled.
 struct TestTime: Sendable {
     let over: Set<Duration>
+    let held: Duration?
     let waits = Recorder<Duration>()
+    private let ends: AsyncStream<Void>
+    private let ending: AsyncStream<Void>.Continuation
 
-    init(over: Set<Duration> = []) {
+    init(over: Set<Duration> = [], held: Duration? = nil) {
         self.over = over
+        self.held = held
+        (ends, ending) = AsyncStream.makeStream()
     }
+
+    func end() { ending.yield() }
 
     func sleep(_ duration: Duration) async throws {
         waits.append(duration)
         if over.contains(duration) { return }
+        if duration == held { for await _ in ends { return } }
         await untilCancelled()
         throw CancellationError()
     }
