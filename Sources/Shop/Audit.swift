@@ -18,8 +18,16 @@ struct AuditEntry: Sendable {
     let subject: String
     let before: String?
     let after: String?
+    /// Whether something changed that `before` and `after` may not show.
+    var isChangeForSure = false
 
+    private var isChange: Bool {
+        isChangeForSure || before == nil || !before.isSame(as: after)
+    }
+
+    /// Writes the entry, unless nothing changed.
     func write(_ writing: any Writing) throws {
+        guard isChange else { return }
         guard let row = try writing.first(Statement.Audits.next) else {
             throw StorageFault(.malformedRow, "the realm has no row")
         }
@@ -30,6 +38,7 @@ struct AuditEntry: Sendable {
     /// Like ``write(_:)``, but in the registry, for changes that do not belong
     /// to a realm.
     func writeInRegistry(_ writing: any Writing) throws {
+        guard isChange else { return }
         guard let row = try writing.first(Statement.Operators.nextEntry) else {
             throw StorageFault(.malformedRow, "the store's changes are not counted")
         }

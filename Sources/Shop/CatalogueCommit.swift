@@ -58,9 +58,11 @@ struct CatalogueCommit: Sendable {
         return "\(name)\(products.count) products"
     }
 
-    /// Writes the catalogue. Returns the products in it that remain removed.
-    func write(_ house: HouseLine) throws -> [ProductID] {
+    /// Writes the catalogue, and leaves everything as it is if the import changes
+    /// nothing. Returns the products in it that remain removed.
+    func write(_ house: HouseLine) throws -> Ending<[ProductID]> {
         let (writing, bundle) = (house.writing, SQLValue.text(bundleID.value))
+        let picture = try picture(writing)
         let known = try writing.query(Statement.Catalogues.states, [bundle])
         let removed = try check(known)
         try setSpeed(house)
@@ -81,9 +83,22 @@ struct CatalogueCommit: Sendable {
                 ])
         }
         try writing.execute(Statement.AppVersions.noteSale, [bundle])
-        let before = known.isEmpty ? nil : "\(known.count) products"
-        try house.audit("catalogue.import", bundleID.value, before: before, after: words)
-        return removed
+        guard try self.picture(writing) != picture else { return .leave(removed) }
+        let sold = try known.map { try Listing(row: $0) }
+            .count { !$0.isWithdrawn && $0.state != .removed }
+        try house.audit(
+            "catalogue.import", bundleID.value,
+            before: known.isEmpty ? nil : "\(sold) products", after: words,
+            isChangeForSure: true)
+        return .commit(removed)
+    }
+
+    /// All that an import may change, but the clock's speed, which is another only
+    /// where the app's settings are.
+    private func picture(_ reading: any Reading) throws -> [[Row]] {
+        try Statement.Catalogues.imported.map {
+            try reading.query($0, [.text(bundleID.value)])
+        }
     }
 
     /// Returns the row of every product with its new listing.

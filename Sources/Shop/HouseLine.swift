@@ -24,11 +24,16 @@ struct HouseLine {
     let wall: Timestamp
     let who: String
 
-    /// Writes the audit entry in the commit that makes the change.
-    func audit(_ deed: String, _ subject: String, before: String?, after: String?) throws {
-        try AuditEntry(
-            who: who, wall: wall, deed: deed, subject: subject, before: before, after: after
-        ).write(writing)
+    /// Writes the audit entry in the commit that makes the change. If `before` and
+    /// `after` are the same, nothing changed, unless `isChangeForSure`.
+    func audit(
+        _ deed: String, _ subject: String, before: String?, after: String?,
+        isChangeForSure: Bool = false
+    ) throws {
+        var entry = AuditEntry(
+            who: who, wall: wall, deed: deed, subject: subject, before: before, after: after)
+        entry.isChangeForSure = isChangeForSure
+        try entry.write(writing)
     }
 }
 

@@ -42,16 +42,16 @@ struct ProductDraft: Sendable {
                 remedy: "send one of them")
         }
         let isRenewed = type == .autoRenewable
-        let periods = ["P1W", "P1M", "P2M", "P3M", "P6M", "P1Y"]
+        guard isRenewed || (request.groupId == nil && request.period == nil) else {
+            throw Refusal(
+                .badRequest, code: "notASubscription", "The product is no subscription.",
+                field: request.groupId == nil ? "period" : "groupId",
+                rule: "auto-renewables have a group and a period", remedy: "leave it out")
+        }
         if isRenewed {
             try Edge.name(request.groupId ?? "", "groupId")
             try Realm.check(groupID: request.groupId ?? "", "groupId")
-            guard periods.contains(request.period ?? "") else {
-                throw Refusal(
-                    .badRequest, code: "periodInvalid", "A subscription has no such period.",
-                    field: "period", rule: periods.joined(separator: ", "),
-                    remedy: "send one of them")
-            }
+            try Realm.check(period: request.period ?? "", "period")
         }
         product = Product(
             id: ProductID(request.productId), type: type, referenceName: request.productId,
@@ -73,11 +73,13 @@ struct ProductDraft: Sendable {
         if let prices = change.prices { draft.listing.prices = try Self.prices(prices) }
         if let storefronts = change.storefronts {
             for storefront in storefronts { try Self.check(storefront: storefront) }
+            try Realm.checkOnce(storefronts, "storefronts")
             draft.listing.storefronts =
                 storefronts.isEmpty ? nil : Set(storefronts).sorted()
         }
         if let images = change.images {
             for image in images { try Realm.checkImageID(image) }
+            try Realm.checkOnce(images, "images")
             draft.listing.images = images
         }
         if let isHosted = change.isHosted { draft.listing.isHosted = isHosted }
@@ -85,8 +87,11 @@ struct ProductDraft: Sendable {
             guard (1...Self.levelMax).contains(level) else { throw Self.noLevel }
             draft.terms = try toldTerms().at(level: level)
         }
-        if let words = change.localizations, words.count > Self.localizationsMax {
-            throw Self.tooMany("localizations", Self.localizationsMax)
+        if let words = change.localizations {
+            guard words.count <= Self.localizationsMax else {
+                throw Self.tooMany("localizations", Self.localizationsMax)
+            }
+            try Realm.checkOnce(words.map(\.locale), "localizations")
         }
         draft.product = Product(
             id: product.id, type: product.type,
@@ -153,6 +158,9 @@ struct ProductDraft: Sendable {
 
     private static func prices(_ prices: [ProductPrice]) throws -> [StorefrontPrice] {
         guard prices.count <= pricesMax else { throw tooMany("prices", pricesMax) }
+        try Realm.checkOnce(prices, "prices", \.storefront) { price in
+            [price.storefront, price.startDate.map { "\($0.milliseconds)" } ?? "always"]
+        }
         return try prices.map { price in
             try check(storefront: price.storefront)
             return StorefrontPrice(

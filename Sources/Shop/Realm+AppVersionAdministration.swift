@@ -19,7 +19,7 @@ extension Realm {
     }
 
     /// Creates a version, which waits. Refusals, in order: `bundleIdUnknown`,
-    /// `versionInvalid`, `tooManyEntries`, `versionExists`, those of products
+    /// `versionInvalid`, `tooManyEntries`, `entryTwice`, `versionExists`, those of products
     /// as in ``changeAppVersion(_:bundleID:_:_:)``.
     public func createAppVersion(
         _ request: CreateAppVersionRequest, bundleID: String, _ context: RequestContext
@@ -50,7 +50,8 @@ extension Realm {
 
     /// Changes the products of a version, or makes it available to customers
     /// permanently. Refusals, in order: `bundleIdUnknown`, `stateUnknown`,
-    /// `tooManyEntries`, `versionUnknown`, `versionLive`, `productIdUnknown`.
+    /// `tooManyEntries`, `entryTwice`, `versionUnknown`, `versionLive`,
+    /// `productInVersion`, `productIdUnknown`.
     public func changeAppVersion(
         _ version: String, bundleID: String, _ change: AppVersionChange,
         _ context: RequestContext
@@ -132,6 +133,10 @@ extension Realm {
         for product in products {
             let values: [SQLValue] = [.text(bundleID), .text(product), .text(version)]
             guard try writing.first(Statement.AppVersions.join, values) != nil else {
+                let key: [SQLValue] = [.text(bundleID), .text(product)]
+                if let holder = try writing.first(Statement.AppVersions.holder, key) {
+                    throw productInVersion(product, try holder.text("version"))
+                }
                 throw Refusal(
                     .notFound, code: "productIdUnknown",
                     "`\(product)` cannot come with the version.", field: "products",
@@ -139,6 +144,15 @@ extension Realm {
                     remedy: "list the products and the versions")
             }
         }
+    }
+
+    /// As in Apple's review, a product that is new is submitted with one version.
+    private static func productInVersion(_ product: String, _ version: String) -> Refusal {
+        Refusal(
+            .conflict, code: "productInVersion",
+            "`\(product)` comes with version \(version).", field: "products",
+            rule: "a product comes with one version at a time",
+            remedy: "take it out of version \(version) first, or put that version live")
     }
 
     private static func check(products: [String]?) throws {
@@ -150,6 +164,7 @@ extension Realm {
                 remedy: "approve the others when the app sells")
         }
         for product in products { try Edge.text(product, "products") }
+        try checkOnce(products, "products")
     }
 
     private static var noAppVersion: Refusal {

@@ -98,7 +98,9 @@ extension Realm {
             if request != ChangeCustomerRequest() {
                 try AuditEntry(
                     who: who, wall: wall, deed: "customer.change", subject: customerID,
-                    before: try request.words(before: before), after: request.words
+                    before: try request.words(before: before),
+                    after: request.words(
+                        hadPassword: try before.optionalText("password_hash") != nil)
                 ).write(writing)
             }
             if let password {
@@ -206,19 +208,19 @@ extension CreateCustomerRequest {
         let change = ChangeCustomerRequest(
             email: email, canMakePayments: canMakePayments ?? true, asksToBuy: asksToBuy,
             interruptsPurchases: interruptsPurchases, storefront: storefront)
-        return [name, change.words, password == nil ? "no password" : "a password"]
-            .joined(separator: "; ")
+        let password = password == nil ? "no password" : "a password"
+        return [name, change.words(hadPassword: false), password].joined(separator: "; ")
     }
 }
 
 extension ChangeCustomerRequest {
     /// The text for the audit. Never a password.
-    fileprivate var words: String {
+    fileprivate func words(hadPassword: Bool) -> String {
         Self.words([
             email.map { $0.isEmpty ? "no address" : "address \($0)" },
             canMakePayments.map(Self.buying), asksToBuy.map(Self.asking),
             interruptsPurchases.map(Self.interrupting), storefront.map { "storefront \($0)" },
-            password.map { _ in "another password" },
+            password.map { _ in hadPassword ? "another password" : "a password" },
         ])
     }
 

@@ -138,6 +138,7 @@ extension Realm {
                 field: "localizations", rule: "at most \(ProductDraft.localizationsMax) entries",
                 remedy: "leave some out")
         }
+        try checkOnce(words.map(\.locale), "localizations")
         for one in words {
             try Edge.text(one.locale, "localizations.locale", bytesMax: 64)
             try Edge.text(one.displayName, "localizations.displayName")
@@ -178,8 +179,12 @@ extension Localization {
 }
 
 extension StoredGroup {
-    fileprivate var auditWords: String {
-        let words = localizations.map { "\($0.locale): \($0.displayName)" }
+    /// What the audit says.
+    var auditWords: String {
+        let words = localizations.map { words in
+            "\(words.locale): \(words.displayName)"
+                + (words.details.isEmpty ? "" : ", \(words.details)")
+        }
         return ([name] + words).joined(separator: " | ")
     }
 }

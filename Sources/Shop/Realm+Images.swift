@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Commerce
+import Crypto
 import Storage
 
 /// Images of an app's products. Each change is audited.
@@ -28,7 +29,7 @@ extension Realm {
             try house.writing.execute(Statement.Catalogues.putImage, key + [.blob(bytes)])
             try house.audit(
                 "image.put", "\(bundleID)/\(imageID)",
-                before: before.map { "\($0.count) bytes" }, after: "\(bytes.count) bytes")
+                before: before.map(Self.auditWords), after: Self.auditWords(bytes))
             return .commit(())
         }
     }
@@ -74,11 +75,16 @@ extension Realm {
         return try row.blob("contents")
     }
 
+    /// The start of the SHA-256 distinguishes two images of the same size.
+    fileprivate static func auditWords(_ image: [UInt8]) -> String {
+        "\(image.count) bytes, SHA-256 \(hexadecimal(SHA256.hash(data: image)).prefix(16))"
+    }
+
     private static let pngStart: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 
-    fileprivate static func imageUnknown(_ id: String) -> Refusal {
+    static func imageUnknown(_ id: String, _ field: String = "imageId") -> Refusal {
         Refusal(
-            .notFound, code: "imageUnknown", "The app has no image `\(id)`.", field: "imageId",
+            .notFound, code: "imageUnknown", "The app has no image `\(id)`.", field: field,
             rule: "one that was put before", remedy: "list the images, or put it first")
     }
 
@@ -118,7 +124,7 @@ private struct ImageDeletion: Sendable {
         try writing.execute(Statement.Catalogues.deleteImage, key)
         try house.audit(
             "image.delete", "\(bundleID)/\(imageID)",
-            before: "\(try image.blob("contents").count) bytes", after: nil)
+            before: Realm.auditWords(try image.blob("contents")), after: nil)
         return .commit(true)
     }
 

@@ -18,8 +18,8 @@ extension Realm {
     }
 
     /// Adds an offer. Refusals, in order: `bundleIdUnknown`, those of the offer
-    /// itself (`offerKindUnknown`, `offerIdInvalid`, `textEmpty`,
-    /// `textTooLong`, `paymentModeUnknown`, `periodInvalid`, `priceInvalid`,
+    /// itself (`offerKindUnknown`, `offerIdInvalid`, `textEmpty`, `textTooLong`,
+    /// `offerFieldUnused`, `paymentModeUnknown`, `periodInvalid`, `priceInvalid`,
     /// `billingPlanUnknown`, `eligibilityInvalid`), `productIdUnknown`,
     /// `productRemoved`, `notASubscription`, `termsUnknown`,
     /// `offerPeriodOfAnother`, `offerExists`, `tooManyEntries`.
@@ -85,6 +85,7 @@ private struct OfferDraft: Sendable {
         case .code: try Edge.name(request.referenceName ?? "", "referenceName")
         case .introductory: break
         }
+        try Self.checkFields(request, of: kind)
         guard let mode = Offer.PaymentMode(rawValue: request.paymentMode) else {
             throw Self.unknown(
                 "paymentMode", "paymentModeUnknown", Offer.PaymentMode.allCases.map(\.rawValue))
@@ -109,6 +110,23 @@ private struct OfferDraft: Sendable {
                 "eligibility", "eligibilityInvalid",
                 Offer.Eligibility.allCases.map(\.rawValue), of: "codes only, each once")
         }
+    }
+
+    /// A field that offers of the kind do not have would be lost. Refusal: `offerFieldUnused`.
+    private static func checkFields(_ request: OfferRecord, of kind: OfferKind) throws {
+        let hasID = kind == .promotional || kind == .winBack
+        let fields: [(name: String, isGiven: Bool, isUsed: Bool)] = [
+            ("offerId", request.offerId != nil, hasID),
+            ("referenceName", request.referenceName != nil, hasID || kind == .code),
+            ("isStackable", request.isStackable == true, kind == .code),
+            ("isEligible", request.isEligible == true, kind == .winBack),
+        ]
+        guard let unused = fields.first(where: { $0.isGiven && !$0.isUsed }) else { return }
+        throw Refusal(
+            .badRequest, code: "offerFieldUnused",
+            "An offer of the kind `\(kind.rawValue)` has no \(unused.name).", field: unused.name,
+            rule: "promotional and win-back offers have an id and a name, codes a name and "
+                + "`isStackable`, win-back offers `isEligible`", remedy: "leave it out")
     }
 
     var name: String { offer(Period(1, .month)).name(as: kind) }

@@ -30,8 +30,8 @@ extension Realm {
     }
 
     /// Creates a product. Refusals, in order: `bundleIdUnknown`,
-    /// `productIdInvalid`, `productTypeUnknown`, `periodInvalid`, those of
-    /// ``changeProduct(_:bundleID:_:_:)``, `productIdSpent`.
+    /// `productIdInvalid`, `productTypeUnknown`, `notASubscription`,
+    /// `periodInvalid`, those of ``changeProduct(_:bundleID:_:_:)``, `productIdSpent`.
     public func createProduct(
         _ request: CreateProductRequest, bundleID: String, _ context: RequestContext
     ) async throws -> ProductRecord {
@@ -42,6 +42,7 @@ extension Realm {
             of: app.bundleID, place: Self.lastPlace, made.listing, isFromFile: false)
         let isMade = try await house(.catalogue, context) { house in
             let writing = house.writing
+            try Self.checkImages(made, since: nil, of: bundleID, writing)
             guard try writing.first(Statement.Catalogues.addProduct, values) != nil else {
                 return .leave(false)
             }
@@ -50,10 +51,16 @@ extension Realm {
                 try writing.execute(
                     Statement.Groups.setTerms, key + [.text(try terms.stored())])
                 let group = StoredGroup(id: terms.groupID, name: terms.groupID)
-                _ = try writing.first(
-                    Statement.Groups.insert,
-                    try group.values(
-                        bundleID: bundleID, place: Self.lastPlace, isFromFile: false))
+                let isNew =
+                    try writing.first(
+                        Statement.Groups.insert,
+                        try group.values(
+                            bundleID: bundleID, place: Self.lastPlace, isFromFile: false)) != nil
+                if isNew {
+                    try house.audit(
+                        "group.create", "\(bundleID)/\(group.id)", before: nil,
+                        after: group.auditWords)
+                }
             }
             try house.audit(
                 "product.create", "\(bundleID)/\(request.productId)", before: nil,
@@ -71,8 +78,9 @@ extension Realm {
 
     /// Changes a product. Refusals, in order: `bundleIdUnknown`,
     /// `productIdUnknown`, `productRemoved`, `stateUnknown`, `textTooLong`,
-    /// `priceInvalid`, `storefrontUnknown`, `imageIdInvalid`, `levelInvalid`,
-    /// `notASubscription`, `termsUnknown`, `productIncomplete`.
+    /// `priceInvalid`, `storefrontUnknown`, `imageIdInvalid`, `entryTwice`,
+    /// `levelInvalid`, `notASubscription`, `termsUnknown`, `productIncomplete`,
+    /// `imageUnknown`.
     public func changeProduct(
         _ id: String, bundleID: String, _ change: ProductChange, _ context: RequestContext
     ) async throws -> ProductRecord {
@@ -112,6 +120,7 @@ extension Realm {
             let before = try ProductDraft(row: row).admitted(isProduction: isProduction)
             guard before.listing.state != .removed else { throw Self.removedProduct }
             let after = try change(before)
+            try Self.checkImages(after, since: before, of: bundleID, writing)
             let place = Int(try row.integer("place"))
             try writing.execute(
                 Statement.Catalogues.setProduct,
@@ -129,6 +138,19 @@ extension Realm {
             return .commit(())
         }
         return try await productRecord(id, bundleID: bundleID)
+    }
+
+    /// Checks that the app has the images that `before` did not name. A file may
+    /// have named images that the app does not have. Refusal: `imageUnknown`.
+    private static func checkImages(
+        _ draft: ProductDraft, since before: ProductDraft?, of bundleID: String,
+        _ reading: any Reading
+    ) throws {
+        let new = Set(draft.listing.images).subtracting(before?.listing.images ?? [])
+        guard !new.isEmpty else { return }
+        let known = try reading.query(Statement.Catalogues.images, [.text(bundleID)])
+            .map { try $0.text("image_id") }
+        if let unknown = new.subtracting(known).min() { throw imageUnknown(unknown, "images") }
     }
 
     /// After every product of a file.

@@ -48,7 +48,7 @@ extension Statement {
             "appVersions.leave", [.text, .text],
             "UPDATE products SET came_with = NULL WHERE bundle_id = $1 AND came_with = $2")
 
-        /// Returns the product, unless it was removed or submitted with a live
+        /// Returns the product, unless it was removed or is submitted with another
         /// version.
         static let join = Statement(
             "appVersions.join", [.text, .text, .text],
@@ -57,8 +57,18 @@ extension Statement {
             WHERE bundle_id = $1 AND product_id = $2 AND state <> 'removed'
                 AND NOT EXISTS (SELECT 1 FROM app_versions v
                     WHERE v.bundle_id = products.bundle_id
-                        AND v.version = products.came_with AND v.state = 'live')
+                        AND v.version = products.came_with AND v.version <> $3)
             RETURNING product_id
+            """)
+
+        /// The waiting version that a product is submitted with.
+        static let holder = Statement(
+            "appVersions.holder", [.text, .text],
+            """
+            SELECT v.version FROM products p
+            JOIN app_versions v ON v.bundle_id = p.bundle_id AND v.version = p.came_with
+            WHERE p.bundle_id = $1 AND p.product_id = $2 AND p.state <> 'removed'
+                AND v.state = 'waiting'
             """)
 
         /// Records that an app has begun to sell, which remains true whatever
@@ -76,7 +86,7 @@ extension Statement {
             """)
 
         static let all = [
-            insert, goLive, one, list, products, live, leave, join, noteSale,
+            insert, goLive, one, list, products, live, leave, join, holder, noteSale,
         ]
     }
 }

@@ -130,6 +130,20 @@ extension Statement {
 
         static let file = Statement.one("catalogue.file", of: RealmSchema.catalogueFiles)
 
+        /// The rows of an app that an import may change.
+        static let imported =
+            [
+                ("App", RealmSchema.apps), ("Products", RealmSchema.products),
+                ("Groups", RealmSchema.subscriptionGroups),
+            ].map { name, table in
+                Statement(
+                    "catalogue.imported\(name)", [.text],
+                    """
+                    SELECT \(table.list()) FROM \(table.name) WHERE bundle_id = $1
+                    ORDER BY \(table.key.joined(separator: ", "))
+                    """)
+            } + [file]
+
         static let putImage = Statement.put("catalogue.putImage", into: RealmSchema.catalogueImages)
 
         static let deleteImage = Statement.remove(
@@ -141,12 +155,13 @@ extension Statement {
             "catalogue.images", [.text],
             "SELECT image_id FROM catalogue_images WHERE bundle_id = $1 ORDER BY image_id")
 
-        static let all = [
-            addProduct, setProduct, product, addApp, setApp, app, sharedSecret,
-            holdSharedSecret, setSharedSecret,
-            bumpRevision, holdRevision, revision, settings, putApp, withdraw, putProduct, apps,
-            products, states, putFile, file, putImage, deleteImage, image, images,
-        ]
+        static let all =
+            [
+                addProduct, setProduct, product, addApp, setApp, app, sharedSecret,
+                holdSharedSecret, setSharedSecret,
+                bumpRevision, holdRevision, revision, settings, putApp, withdraw, putProduct, apps,
+                products, states, putFile, file, putImage, deleteImage, image, images,
+            ] + imported.dropLast()
     }
 
     /// Statements about the audit.

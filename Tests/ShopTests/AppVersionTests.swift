@@ -144,6 +144,27 @@ import Testing
         #expect(try await why(world, "pro") == "awaitsVersion")
     }
 
+    @Test func `a product comes with one version, and goes to another when it is let go`()
+        async throws
+    {
+        let world = try await world()
+        _ = try await add(world, "1.0", ["lion", "tiger"])
+
+        let second = try await refusal { try await add(world, "1.1", ["lion"]) }
+        _ = try await add(world, "1.1", [])
+        let later = try await refusal {
+            try await change(world, "1.1", AppVersionChange(products: ["tiger"]))
+        }
+        let before = try await world.realm.appVersions(Self.app).versions.map(\.products)
+        let same = try await change(world, "1.0", AppVersionChange(products: ["tiger"]))
+        let freed = try await change(world, "1.1", AppVersionChange(products: ["lion"]))
+
+        #expect([second, later].map(\.error.code) == ["productInVersion", "productInVersion"])
+        #expect(second.kind == .conflict && second.error.message.contains("1.0"))
+        #expect(before == [["lion", "tiger"], []])
+        #expect(same.products == ["tiger"] && freed.products == ["lion"])
+    }
+
     @Test func `what breaks a rule is refused, and nothing is changed`() async throws {
         let world = try await world()
         _ = try await add(world, "1.0", ["lion"])

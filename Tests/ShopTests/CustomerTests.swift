@@ -73,7 +73,7 @@ import Testing
         #expect(
             entry.after
                 == "address kid@example.com; may not buy; asks to buy; purchases interrupted; "
-                + "storefront DEU; another password")
+                + "storefront DEU; a password")
     }
 
     @Test func `an address goes, and several customers may have one`() async throws {

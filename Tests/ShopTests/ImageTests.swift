@@ -42,8 +42,9 @@ import Testing
         let entries = try await world.realm.auditEntries().entries.suffix(2)
         #expect(entries.map(\.deed) == ["image.put", "image.delete"])
         #expect(entries.map(\.subject) == Array(repeating: "\(Self.app)/A1", count: 2))
-        #expect(entries.map { $0.before ?? "-" } == ["-", "8 bytes"])
-        #expect(entries.map { $0.after ?? "-" } == ["8 bytes", "-"])
+        let words = "8 bytes, SHA-256 4c4b6a3be1314ab8"
+        #expect(entries.map { $0.before ?? "-" } == ["-", words])
+        #expect(entries.map { $0.after ?? "-" } == [words, "-"])
     }
 
     @Test func `what shows a product stays, until the product is removed`() async throws {

@@ -199,7 +199,8 @@ import Testing
         let audit = try await realm.auditEntries().entries.filter { $0.deed.hasPrefix("group.") }
         #expect(
             audit.map { "\($0.deed) \($0.before ?? "-") > \($0.after ?? "-")" } == [
-                "group.create - > silver", "group.change pro > Pro | ja: プロ",
+                "group.create - > pro", "group.create - > silver",
+                "group.change pro > Pro | ja: プロ",
                 "group.remove silver > -",
             ])
     }

@@ -116,7 +116,9 @@ import Testing
         // Those that are made from a table's columns are named by it.
         written.removeAll { $0.contains("\\(") }
         let copied = HouseCopy.all.flatMap { [$0.list, $0.upsert, $0.remove] }
-        let made = Set((copied + Statement.Resets.clear).map(\.name))
+        let checks = Statement.Restores.references.map(\.missing)
+        let imported = Statement.Catalogues.imported.dropLast()
+        let made = Set((copied + Statement.Resets.clear + checks + imported).map(\.name))
 
         let listed = kinds.flatMap(\.statements).map(\.name).filter { !made.contains($0) }
 

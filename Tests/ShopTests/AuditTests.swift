@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import StoreWire
+import Testing
+
+@testable import Shop
+
+/// What the audit says of administrative changes, and of those that are none.
+@Suite(.timeLimit(.minutes(5))) struct AuditTests {
+    private static let app = TestWorld.bundleID.value
+    private static let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+
+    private func entries(_ world: TestWorld, _ deed: String) async throws -> [String] {
+        try await world.realm.auditEntries().entries.filter { $0.deed == deed }
+            .map { "\($0.before ?? "-") > \($0.after ?? "-")" }
+    }
+
+    private func importing(_ contents: [UInt8] = [0x7B, 0x7D]) -> CatalogueImport {
+        CatalogueImport(
+            TestWorld.catalogue(),
+            original: CatalogueOriginal(name: "Zoo.storekit", file: contents))
+    }
+
+    private func bring(_ given: CatalogueImport, _ world: TestWorld) async throws {
+        try await world.realm.importCatalogue(
+            given, app: AppDescription(bundleID: TestWorld.bundleID), TestWorld.context)
+    }
+
+    /// Every change that may be asked for again as it is.
+    private func change(_ world: TestWorld, _ customer: String) async throws {
+        let (realm, context) = (world.realm, TestWorld.context)
+        try await bring(importing(), world)
+        _ = try await realm.changeApp(
+            Self.app, AppChange(name: "Zoo", purchasesEnabled: false), context)
+        try await realm.setNotificationURL(
+            "https://example.com/", bundleID: Self.app, context)
+        try await realm.putImage("A1", bundleID: Self.app, Self.png, context)
+        var details = ProductChange()
+        details.price = 500
+        _ = try await realm.changeProduct("pro", bundleID: Self.app, details, context)
+        details = ProductChange()
+        details.price = 4990
+        _ = try await realm.changeProduct("pro", bundleID: Self.app, details, context)
+        _ = try await realm.changeGroup(
+            "apes", bundleID: Self.app,
+            GroupChange(
+                name: "Apes",
+                localizations: [
+                    ProductWords(locale: "en_US", displayName: "Apes", description: "All")
+                ]), context)
+        _ = try await realm.changeAppVersion(
+            "1.0", bundleID: Self.app, AppVersionChange(state: "live"), context)
+        _ = try await realm.changeCustomer(
+            customer, ChangeCustomerRequest(email: "ann@example.com", asksToBuy: true), context)
+        _ = try await realm.moveClock(MoveClockRequest(rate: 60), context)
+    }
+
+    @Test func `what changes nothing leaves no entry`() async throws {
+        let world = try await TestWorld.open()
+        let (realm, context) = (world.realm, TestWorld.context)
+        let customer = try await realm.createCustomer(CreateCustomerRequest(name: "ann"))
+            .customerId
+        _ = try await realm.createGroup(
+            CreateGroupRequest(groupId: "apes"), bundleID: Self.app, context)
+        _ = try await realm.createAppVersion(
+            CreateAppVersionRequest(version: "1.0", products: ["pro"]), bundleID: Self.app,
+            context)
+        try await change(world, customer)
+        let before = try await realm.auditEntries().entries
+
+        try await change(world, customer)
+        _ = try await realm.endSessions(ofCustomer: customer, context)
+
+        // A price that goes up and down is two changes.
+        let after = try await realm.auditEntries().entries.dropFirst(before.count)
+        #expect(after.map(\.deed) == ["product.change", "product.change"])
+        #expect(
+            Set(before.map(\.deed)).isSuperset(of: [
+                "catalogue.import", "app.change", "app.notificationUrl", "image.put",
+                "group.change", "version.change", "customer.change", "clock.move",
+            ]))
+    }
+
+    @Test func `an image of as many bytes is another image`() async throws {
+        let world = try await TestWorld.open()
+        for last: UInt8 in [1, 2] {
+            try await world.realm.putImage(
+                "A1", bundleID: Self.app, Self.png + [last], TestWorld.context)
+        }
+
+        let words = try await entries(world, "image.put")
+
+        #expect(words.count == 2 && words.allSatisfy { $0.contains("9 bytes") })
+        #expect(words.last.map { !$0.hasPrefix("-") } == true)
+    }
+
+    @Test func `words of a group that differ in a description alone are a change`() async throws {
+        let world = try await TestWorld.open()
+        _ = try await world.realm.createGroup(
+            CreateGroupRequest(groupId: "apes"), bundleID: Self.app, TestWorld.context)
+        for details in ["One", "Two"] {
+            _ = try await world.realm.changeGroup(
+                "apes", bundleID: Self.app,
+                GroupChange(localizations: [
+                    ProductWords(locale: "en_US", displayName: "A", description: details)
+                ]), TestWorld.context)
+        }
+
+        let words = try await entries(world, "group.change")
+
+        #expect(words.count == 2 && words.last?.hasSuffix("en_US: A, Two") == true, "\(words)")
+    }
+
+    @Test func `a group that a product brings has its entry`() async throws {
+        let world = try await TestWorld.open()
+        for id in ["gold", "silver"] {
+            _ = try await world.realm.createProduct(
+                CreateProductRequest(
+                    productId: id, type: "auto-renewable", groupId: "metals", period: "P1M"),
+                bundleID: Self.app, TestWorld.context)
+        }
+
+        let made = try await world.realm.auditEntries().entries.filter {
+            $0.deed == "group.create"
+        }
+
+        #expect(made.map(\.subject) == ["\(Self.app)/metals"])
+        #expect(made.map { "\($0.before ?? "-") > \($0.after ?? "-")" } == ["- > metals"])
+    }
+
+    @Test func `a file that comes again is audited where it takes something back`() async throws {
+        let world = try await TestWorld.open()
+        try await bring(importing(), world)
+        let first = try await entries(world, "catalogue.import").count
+
+        try await bring(importing(), world)
+        #expect(try await entries(world, "catalogue.import").count == first)
+        var details = ProductChange()
+        details.price = 500
+        _ = try await world.realm.changeProduct(
+            "pro", bundleID: Self.app, details, TestWorld.context)
+        try await bring(importing(), world)
+        #expect(try await entries(world, "catalogue.import").count == first + 1)
+        try await bring(importing([0x7B, 0x20, 0x7D]), world)
+        #expect(try await entries(world, "catalogue.import").count == first + 2)
+    }
+
+    @Test func `first things are not called others, and what is gone is not counted`()
+        async throws
+    {
+        let world = try await TestWorld.open()
+        let (realm, context) = (world.realm, TestWorld.context)
+        let customer = try await realm.createCustomer(CreateCustomerRequest(name: "ann"))
+            .customerId
+        for password in ["one", "two"] {
+            _ = try await realm.changeCustomer(
+                customer, ChangeCustomerRequest(password: password), context)
+            _ = try await realm.makeSharedSecret(Self.app, context)
+        }
+        try await realm.removeProduct("pro", bundleID: Self.app, context)
+        let left = try await realm.listProducts(bundleID: Self.app).products.count - 1
+        try await bring(importing(), world)
+
+        #expect(
+            try await entries(world, "customer.change")
+                == ["no password > a password", "a password > another password"])
+        #expect(
+            try await entries(world, "app.sharedSecret") == ["none > one", "one > another"])
+        #expect(
+            try await entries(world, "catalogue.import").last?.hasPrefix("\(left) products >")
+                == true)
+    }
+}
