@@ -33,7 +33,8 @@ enum Output {
     private static func write(_ lines: [String], to handle: FileHandle) {
         guard !lines.isEmpty else { return }
         let text = lines.map(VisibleText.line).joined(separator: "\n")
-        handle.write(Data("\(text)\n".utf8))
+        // A reader that has gone, or a full disk, must not end the program.
+        try? handle.write(contentsOf: Data("\(text)\n".utf8))
     }
 
     /// Prints a question on standard error, without a line end.
