@@ -44,7 +44,7 @@ package struct Call: Sendable {
         HTTPFields.Element.Name(name).flatMap { request.headers[$0] }
     }
 
-    /// Returns the last value of a query parameter, percent-decoded.
+    /// Returns the first value of a query parameter, percent-decoded.
     package func query(_ name: String) -> String? {
         request.uri.queryParameters[Substring(name)].map(String.init)
     }

@@ -10,14 +10,11 @@ enum LedgerSchema {
         Migration(1, "the ledger", tables.flatMap(\.ddl))
     ]
 
-    static let tables = [accounts, purchases, redemptions, keys, restores, readiness]
+    static let tables = [accounts, purchases, redemptions, keys, .restores, .readiness]
 
     /// The columns of a purchase's key, also for tables that refer to it.
     private static let purchaseKey: Table.Columns = [
-        "root": .text("64 hexadecimal digits in lower case") {
-            $0.utf8.count == 64
-                && $0.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
-        },
+        "root": .hex(64...64),
         "environment": .text("an environment that a ledger books") {
             LedgerEnvironment(named: $0) != nil
         },
@@ -74,22 +71,6 @@ enum LedgerSchema {
     static let keys = Table(
         "ledger_keys", key: ["door"],
         ["door": .word(["merchant", "metrics"]), "secret": .secret])
-
-    /// At most one row. It has no end while a restore is running.
-    static let restores = Table(
-        "restores", key: ["singleton"],
-        [
-            "singleton": .integer(1...1), "made_at": .time, "begun_at": .time,
-            "finished_at": .time.optional,
-        ], constraints: ["CHECK (singleton = 1)"], isInBackup: false)
-
-    /// Written to check that writing works.
-    static let readiness = Table(
-        "readiness", key: ["singleton"],
-        [
-            "singleton": .integer(1...1), "asked": .count,
-            "room": .blob(bytes: 0...1_048_576).optional,
-        ], constraints: ["CHECK (singleton = 1)"], isInBackup: false)
 
     /// Checks each row of a ledger's backup by itself.
     static var judge: ArchiveJudge { judge { _, _, _ in nil } }

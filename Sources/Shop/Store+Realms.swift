@@ -74,9 +74,10 @@ extension Store {
                 field: "name", rule: "a store always has the realm `\(Self.defaultRealm)`",
                 remedy: "start with an empty data directory instead")
         }
+        guard let row = try await realmRow(named: name) else { throw Self.realmNotFound(name) }
         // Reports earlier resets first, because the realm's database is
         // deleted.
-        if let row = try await realmRow(named: name), let realm = try? await opened(row) {
+        if let realm = try? await opened(row) {
             await auditResetsQuietly(of: realm, context)
         }
         let now = ports.wall.now

@@ -21,6 +21,8 @@ enum ExitStatus: Int32 {
     case bug = 70
     /// The data directory or the port is in use, or cannot be written.
     case taken = 73
+    /// What was printed could not be written, for example on a full disk.
+    case output = 74
     /// A key is missing or wrong.
     case key = 77
 }

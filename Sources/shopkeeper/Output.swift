@@ -3,6 +3,7 @@
 import ArgumentParser
 import Commerce
 import Foundation
+import Synchronization
 
 /// Prints answers on standard output, and everything else on standard error.
 /// All output to a terminal goes through it. It may contain foreign text, so
@@ -18,7 +19,12 @@ enum Output {
     /// Prints one line. A line end in it is made visible.
     static func answer(_ line: String) { answer([line]) }
 
-    static func answer(_ lines: [String]) { write(lines, to: .standardOutput) }
+    static func answer(_ lines: [String]) {
+        if !write(lines, to: .standardOutput) { lost.store(true, ordering: .relaxed) }
+    }
+
+    /// Prints a line for a reader who may have gone.
+    static func report(_ line: String) { _ = write([line], to: .standardOutput) }
 
     static func answer(json value: some Encodable) throws {
         // Its line ends come from the encoder. Those in strings are escaped.
@@ -28,25 +34,36 @@ enum Output {
     /// Prints one line on standard error.
     static func complain(_ line: String) { complain([line]) }
 
-    static func complain(_ lines: [String]) { write(lines, to: .standardError) }
+    static func complain(_ lines: [String]) { _ = write(lines, to: .standardError) }
 
-    private static func write(_ lines: [String], to handle: FileHandle) {
-        guard !lines.isEmpty else { return }
+    private static func write(_ lines: [String], to handle: FileHandle) -> Bool {
+        guard !lines.isEmpty else { return true }
         let text = lines.map(VisibleText.line).joined(separator: "\n")
-        // A reader that has gone, or a full disk, must not end the program.
-        try? handle.write(contentsOf: Data("\(text)\n".utf8))
+        return write("\(text)\n", to: handle)
     }
+
+    /// Returns whether all of it was written. A reader that has gone, or a full disk,
+    /// must not end a server.
+    private static func write(_ text: String, to handle: FileHandle) -> Bool {
+        do { try handle.write(contentsOf: Data(text.utf8)) } catch { return false }
+        return true
+    }
+
+    /// Whether an answer, or a part of it, could not be written.
+    static var isLost: Bool { lost.load(ordering: .relaxed) }
+    private static let lost = Atomic(false)
 
     /// Prints a question on standard error, without a line end.
     static func ask(_ question: String) {
-        FileHandle.standardError.write(Data("\(VisibleText.line(question)) ".utf8))
+        _ = write("\(VisibleText.line(question)) ", to: .standardError)
     }
 
     /// Prints contents for another program: unchanged bytes, unless the output
     /// is a terminal.
     static func contents(_ text: String) {
         let isSeen = isatty(STDOUT_FILENO) == 1
-        FileHandle.standardOutput.write(Data((isSeen ? VisibleText.lines(text) : text).utf8))
+        let shown = isSeen ? VisibleText.lines(text) : text
+        if !write(shown, to: .standardOutput) { lost.store(true, ordering: .relaxed) }
     }
 
     /// Formats rows as columns that are as wide as their widest cell. A cell is

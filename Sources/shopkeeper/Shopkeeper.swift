@@ -14,8 +14,8 @@ struct Shopkeeper: AsyncParsableCommand {
         discussion: """
             Exit codes: 0 success, 1 the answer is no, 64 wrong command line, 65 wrong input \
             file, 69 no store is running, its database cannot be used or a package is missing, \
-            70 a bug in shopkeeper, 73 the data directory or the port is taken, 77 a key is \
-            missing or wrong.
+            70 a bug in shopkeeper, 73 the data directory or the port is taken, 74 the answer \
+            could not be written, 77 a key is missing or wrong.
             """,
         version: version,
         groupedSubcommands: [
@@ -63,14 +63,15 @@ struct Shopkeeper: AsyncParsableCommand {
             } else {
                 try command.run()
             }
+            end(0)
         } catch let failure as Failure {
             failure.complain(asJSON: wantsJSON)
-            Foundation.exit(failure.code.rawValue)
+            end(failure.code.rawValue)
         } catch let code as ExitCode {
-            Foundation.exit(code.rawValue)
+            end(code.rawValue)
         } catch  where exitCode(for: error).rawValue == 0 {
             Output.contents(fullMessage(for: error) + "\n")
-            Foundation.exit(0)
+            end(0)
         } catch  where error is ValidationError || "\(type(of: error))" == "CommandError" {
             // ArgumentParser's message about a command line: the usage, with
             // exit code 64.
@@ -79,17 +80,24 @@ struct Shopkeeper: AsyncParsableCommand {
                     fullMessage(for: error).split(
                         separator: "\n", omittingEmptySubsequences: false
                     ).map(String.init))
-                Foundation.exit(exitCode(for: error).rawValue)
+                end(exitCode(for: error).rawValue)
             }
             let failure = Failure(
                 .usage, "usage", message(for: error), rule: usageString(),
                 remedy: "`shopkeeper help` lists the verbs, and `--help` after a verb describes it")
             failure.complain(asJSON: true)
-            Foundation.exit(failure.code.rawValue)
+            end(failure.code.rawValue)
         } catch {
             let failure = Failure(unexpected: error)
             failure.complain(asJSON: wantsJSON)
-            Foundation.exit(failure.code.rawValue)
+            end(failure.code.rawValue)
         }
+    }
+
+    private static func end(_ code: Int32) -> Never {
+        let code = code == 0 && Output.isLost ? ExitStatus.output.rawValue : code
+        // `exit` would wait for the lock of the stream that is being written.
+        guard PrintQueue.drain() else { _exit(code) }
+        Foundation.exit(code)
     }
 }

@@ -15,7 +15,10 @@ struct TerminalLog: LogHandler {
         return logger
     }
 
-    func log(event: LogEvent) { lines.log(event: Self.visible(event)) }
+    func log(event: LogEvent) {
+        let visible = Self.visible(event)
+        PrintQueue.log.add { [lines] in lines.log(event: visible) }
+    }
 
     static func visible(_ event: LogEvent) -> LogEvent {
         var visible = event

@@ -32,6 +32,13 @@ import Testing
         #expect(outcome.status == 0 || !outcome.errors.isEmpty)
     }
 
+    @Test(arguments: ["--version", "help"])
+    func `an answer that cannot be written is no success`(_ words: String) async throws {
+        let outcome = try await rig.run("sh", "-c", "shopkeeper \(words) > /dev/full")
+
+        #expect(outcome.status == 74, "\(outcome.errors)")
+    }
+
     @Test func `with --json an error is an object on standard error`() async throws {
         let outcome = try await rig.run("shopkeeper", "status", "--json")
 

@@ -67,6 +67,55 @@ import Testing
         #expect(!second.output.contains("purchase"))
     }
 
+    /// Starts a store whose lines go where the shell's words say, and waits for it.
+    private func serve(_ rig: Rig, _ words: String) async throws -> ChildProcess {
+        let store = try ChildProcess(
+            ["sh", "-c", "shopkeeper serve --port 0 \(words)"],
+            environment: rig.environment, folder: URL(fileURLWithPath: rig.folder.path))
+        #expect(try await rig.run("shopkeeper", "wait").status == 0)
+        return store
+    }
+
+    /// Buys within a time that a request which hangs does not keep.
+    private func buy(_ rig: Rig) async throws -> Int32 {
+        try await rig.run(
+            "timeout", "30", "shopkeeper", "buy", "com.example.monkeycredits.credits5"
+        ).status
+    }
+
+    @Test func `a store whose reader has gone sells and stops`() async throws {
+        let rig = try Rig()
+        let store = try await serve(rig, "--events | head -1")
+        #expect(await store.line(with: "catalogue") != nil)
+
+        let bought = [try await buy(rig), try await buy(rig)]
+        let stopped = try await rig.run("shopkeeper", "stop").status
+
+        #expect(bought == [0, 0])
+        #expect(stopped == 0)
+        #expect(await store.outcome().status == 0)
+    }
+
+    @Test(arguments: ["--events > lines", "--log-level debug 2> lines"])
+    func `a store whose reader has stopped reading sells and stops`(words: String) async throws {
+        let rig = try Rig()
+        let pipe = rig.path("lines")
+        #expect(mkfifo(pipe, 0o600) == 0)
+        let end = open(pipe, O_RDWR | O_NONBLOCK | O_CLOEXEC)
+        try #require(end >= 0)
+        defer { close(end) }
+        let store = try await serve(rig, words)
+        // Nothing is read from here on, and the pipe is full.
+        while write(end, "-", 1) == 1 {}
+
+        let bought = [try await buy(rig), try await buy(rig)]
+        let stopped = try await rig.run("shopkeeper", "stop").status
+
+        #expect(bought == [0, 0])
+        #expect(stopped == 0)
+        #expect(await store.outcome().status == 0)
+    }
+
     @Test func `the command is suggested as a shell can find it`() throws {
         let folder = try temporaryFolder("own")
         let file = folder.file("bin/shopkeeper")

@@ -63,6 +63,19 @@ import Testing
         }
     }
 
+    @Test(arguments: ["%00", "a%00b", "A", "%2e%2e"])
+    func `what is no realm's name is not found`(name: String) async throws {
+        try await TestServer.with { server in
+            let key = try await server.keys()[.operator]
+            for (method, path) in [("DELETE", "/\(name)"), ("POST", "/\(name)/resets")] {
+                let reply = try await server.send(
+                    method, "/operator/v1/realms" + path, bearer: key)
+                #expect(reply.status == 404, "\(method) \(path)")
+                #expect(reply.error?.code == "realmNotFound", "\(method) \(path)")
+            }
+        }
+    }
+
     @Test func `a closed door names the key that it requires`() async throws {
         try await TestServer.with { server in
             let keys = try await server.keys()

@@ -153,14 +153,6 @@ extension Statement {
             "clusters.setFounded", [.text, .integer],
             "UPDATE clusters SET founded_at = COALESCE(founded_at, $2) WHERE cluster = $1")
 
-        /// Reads a page of a cluster's audit after an entry.
-        static let audit = Statement(
-            "clusters.audit", [.integer, .integer],
-            """
-            SELECT \(RealmSchema.audit.list()) FROM audit
-            WHERE entry > $1 ORDER BY entry LIMIT $2
-            """)
-
         /// Returns a row if this call is the first one that carries the
         /// entries.
         static let setCarried = Statement(
@@ -199,7 +191,7 @@ extension Statement {
             "arrivals.owner", [.text], "SELECT customer_id FROM sign_in_names WHERE name = $1")
 
         static let all = [
-            own, others, one, insert, found, setFounded, audit, setCarried, arrive, arrivals,
+            own, others, one, insert, found, setFounded, setCarried, arrive, arrivals,
             arrival, settle, arrived, owner,
         ]
     }

@@ -26,7 +26,7 @@ extension Realm {
                 throw StorageFault(.malformedRow, "a cluster that the home does not know")
             }
             let page: [SQLValue] = [.integer(carried), .integer(Self.auditPage)]
-            let rows = try await far.read { try $0.query(Statement.Clustering.audit, page) }
+            let rows = try await far.read { try $0.query(Statement.Audits.page, page) }
             guard let last = try rows.last?.integer("entry") else { return }
             let entries = try rows.map(AuditEntry.init(_:))
             let values: [SQLValue] = [.text(mark), .integer(carried), .integer(last)]

@@ -55,15 +55,6 @@ extension ValueRule {
     static let passwordHash = text(
         "`scrypt$N$r$p$salt$hash` with a cost of at most \(PasswordCost.bytesMax) bytes"
     ) { Passwords.isStored($0) }
-    /// The key of a table with only one row.
-    static let singleton = integer(1...1)
-
-    static func hex(_ digits: ClosedRange<Int>) -> ValueRule {
-        text("\(digits.lowerBound) to \(digits.upperBound) hexadecimal digits in lower case") {
-            digits.contains($0.utf8.count)
-                && $0.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
-        }
-    }
 
     static func number(_ kind: IDKind) -> ValueRule {
         integer("a number of the kind \(kind)") { NumberLayout(number: $0)?.kind == kind }
@@ -81,7 +72,4 @@ extension Table {
                 "new_value": .auditText.optional,
             ])
     }
-
-    /// The constraint of a table with only one row.
-    static let oneRow = ["CHECK (singleton = 1)"]
 }

@@ -13,7 +13,7 @@ enum RegistrySchema {
 
     static let tables = [
         realms, numberBlocks, doorKeys, sealedKeys, revokedCertificates, serverKeyRealms,
-        operators, audit, auditCounts, rotationNotes, resetNotes, restores, advances, readiness,
+        operators, audit, auditCounts, rotationNotes, resetNotes, .restores, advances, .readiness,
     ]
 
     static let realms = Table(
@@ -74,25 +74,9 @@ enum RegistrySchema {
         "reset_notes", key: ["realm", "generation"],
         ["realm": .realmID, "generation": .generation])
 
-    /// At most one row. It has no end while a restore is running.
-    static let restores = Table(
-        "restores", key: ["singleton"],
-        [
-            "singleton": .singleton, "made_at": .time, "begun_at": .time,
-            "finished_at": .time.optional,
-        ], constraints: Table.oneRow, isInBackup: false)
-
     /// At most one row. It has no end while an advance is running.
     static let advances = Table(
         "advances", key: ["singleton"],
         ["singleton": .singleton, "begun_at": .time, "finished_at": .time.optional],
         constraints: Table.oneRow, isInBackup: false)
-
-    /// Written to check that writing works.
-    static let readiness = Table(
-        "readiness", key: ["singleton"],
-        [
-            "singleton": .singleton, "asked": .count,
-            "room": .blob(bytes: 0...1_048_576).optional,
-        ], constraints: Table.oneRow, isInBackup: false)
 }

@@ -107,7 +107,7 @@ struct Visit: Sendable {
         try await call.body(type)
     }
 
-    /// Returns the last value of a query parameter.
+    /// Returns the first value of a query parameter, percent-decoded.
     func query(_ name: String) -> String? { call.query(name) }
 
     /// The most entries in an answer.

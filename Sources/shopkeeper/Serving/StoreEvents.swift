@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Commerce
-import Dispatch
 import Live
-import Synchronization
 
 /// What happens in a served store, as lines for a person at a terminal: one for
 /// each purchase, refusal, notification attempt and piece of due work, and for the
@@ -12,26 +10,11 @@ enum StoreEvents {
     /// Receives what the store's log reports: a message and its facts.
     typealias Sink = @Sendable (_ message: String, _ facts: [String: String]) -> Void
 
-    /// Prints the lines on standard output, on a thread of its own: a reader that
-    /// stops reading, such as a paused terminal, delays no request. Lines that it is
-    /// too far behind for are dropped.
+    /// Prints the lines on standard output.
     static let printed: Sink = { message, facts in
         guard let line = line(message, facts, wall: Live.wallClock.now) else { return }
-        let hasRoom = waiting.withLock { count in
-            guard count < linesMax else { return false }
-            count += 1
-            return true
-        }
-        guard hasRoom else { return }
-        printer.async {
-            Output.answer(line)
-            waiting.withLock { $0 -= 1 }
-        }
+        PrintQueue.events.add { Output.report(line) }
     }
-
-    private static let linesMax = 1000
-    private static let waiting = Mutex(0)
-    private static let printer = DispatchQueue(label: "events")
 
     static let unheard: Sink = { _, _ in }
 
