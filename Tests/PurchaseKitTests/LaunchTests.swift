@@ -369,7 +369,9 @@ struct LaunchTests {
 
     // MARK: The file
 
-    @Test(arguments: ["", "{", "\0\0", #"{"version":2,"treasure":"kept"}"#])
+    @Test(arguments: [
+        "", "{", "\0\0", #"{"version":3,"treasure":"kept"}"#, #"{"version":1,"treasure":"old"}"#,
+    ])
     func `a queue file that cannot be used is set aside, and the store fills a new one`(
         text: String
     ) async throws {

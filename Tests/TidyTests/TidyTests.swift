@@ -59,6 +59,29 @@ import Testing
         #expect(places(files, locks) == [], "write in `realm.line` or `realm.house`")
     }
 
+    @Test func `the device's engine names nothing of StoreKit 1`() throws {
+        let kit = "Sources/PurchaseKit/"
+        let face = try tree.files(in: [kit + "StoreKit1"], extensions: ["swift"])
+        let declaration = #/^(?:[a-z@]+ )*(?:class|struct|enum|protocol|actor) ([A-Z]\w+)/#
+        let declared = face.flatMap { file in
+            file.lines.compactMap { $0.text.firstMatch(of: declaration).map { String($0.1) } }
+        }
+        let engine = try tree.files(
+            in: ["Engine", "QueueFile", "Sheet", "Transport"].map { kit + $0 },
+            extensions: ["swift"])
+        let own = Set(declared)
+        let named = engine.flatMap { file in
+            file.lines.filter { line in
+                line.text.contains(#/\bSK[A-Z]|StoreKit ?1/#)
+                    || line.text.matches(of: #/\w+/#).contains { own.contains(String($0.0)) }
+            }.map { "\(file.path):\($0.number)" }
+        }
+
+        #expect(own.isSuperset(of: ["SKPaymentQueue", "QueueBacking", "TransactionFacts"]))
+        #expect(engine.count > 20)
+        #expect(named == [], "the engine reports to a `DeviceListener`")
+    }
+
     @Test func `tests neither sleep nor assert nothing`() throws {
         let files = try tree.files(in: ["Tests"], extensions: ["swift"])
             .filter { !["Tests/TidyTests/TidyTests.swift", Self.waiting].contains($0.path) }

@@ -16,8 +16,8 @@ extension Device {
     }
 }
 
-/// The process's own device and queue. StoreKit 1 needs them, because its API
-/// does not pass a queue.
+/// The process's own device. Apple's interfaces need it, because they pass
+/// none.
 enum DefaultDevice {
     private struct Choice {
         var configuration: DeviceConfiguration?
@@ -34,8 +34,6 @@ enum DefaultDevice {
         let configuration = chosen ?? fromSurroundings()
         return Device(configuration: configuration, ports: .live(configuration))
     }()
-
-    static let queue = SKPaymentQueue()
 
     static func configure(_ configuration: DeviceConfiguration) {
         choice.withLock { choice in

@@ -24,13 +24,13 @@ extension Device {
     /// The store's code for an unknown transaction.
     private static let transactionNotFound = "transactionNotFound"
 
-    /// Records the finish, then notifies the observers and the store. If it
+    /// Records the finish, then notifies the app and the store. If it
     /// cannot be recorded, the transaction stays and is delivered again.
     func finishEntry(_ key: String) {
         guard !key.isEmpty else { return }
         if let index = unwritten.firstIndex(where: { $0.key == key }) {
             let entry = unwritten.remove(at: index)
-            backing.hear(.removed([key]))
+            report(.removed([key]))
             forget(entry)
             return
         }

@@ -92,7 +92,7 @@ extension Device {
         guard !configuration.isRestricted else { return await refuseRestricted(entry) }
         guard entry.payment.requestData == nil else {
             return fail(
-                entry, PaymentFailure(.unauthorizedRequestData, "requestData is reserved."))
+                entry, PaymentFailure(.requestDataReserved, "requestData is reserved."))
         }
         do throws(DeviceFault) {
             let session = try await signInToBuy()
@@ -170,11 +170,11 @@ extension Device {
     private func refuseRestricted(_ entry: QueueEntry) async -> CarryStep {
         let sentence = "Payments are not allowed on this device."
         await ports.sheet.notify(sentence)
-        return fail(entry, PaymentFailure(.paymentNotAllowed, sentence))
+        return fail(entry, PaymentFailure(.notAllowed, sentence))
     }
 
     private func cancel(_ entry: QueueEntry) -> CarryStep {
-        fail(entry, PaymentFailure(.paymentCancelled, "The payment was cancelled."))
+        fail(entry, PaymentFailure(.cancelled, "The payment was cancelled."))
     }
 
     // MARK: Asking the store
@@ -273,8 +273,8 @@ extension Device {
             if refusal.code == PurchaseRefusal.purchasesNotAllowed.rawValue { noteRestriction() }
             return fail(entry, PaymentFailure(refusal: refusal))
         case "waiting" where response.waitingFor == WaitingReason.attention.rawValue:
-            // Like Apple: the payment fails. If the customer completes it
-            // later, the sale arrives as a separate transaction.
+            // The payment fails. If the customer completes it later, the sale
+            // arrives as a separate transaction.
             return fail(
                 entry,
                 PaymentFailure(
@@ -290,8 +290,7 @@ extension Device {
         }
     }
 
-    /// Verifies the transaction, stores its receipt, and then notifies the
-    /// observers.
+    /// Verifies the transaction, stores its receipt, and then reports it.
     private func sell(
         _ entry: QueueEntry, _ compact: String, revision: Int64
     ) async throws(DeviceFault) {

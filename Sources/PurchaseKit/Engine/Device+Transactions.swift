@@ -14,11 +14,11 @@ struct VerifiedTransaction {
 }
 
 extension Device {
-    /// Waits for transactions from the store while there are observers.
+    /// Waits for transactions from the store while the app listens.
     func follow() async {
         await followWhileHeard()
-        // If observers were released without being removed, there may be none
-        // left.
+        // What listened may be released without being removed, so that nothing
+        // listens any more.
         if !Task.isCancelled, !isHeard { follower = nil }
     }
 

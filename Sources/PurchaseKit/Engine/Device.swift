@@ -8,19 +8,20 @@ import Synchronization
 /// One installation of one app: the durable queue, the session with the store,
 /// and the calls to it.
 ///
-/// Apps use ``SKPaymentQueue`` and ``SKProductsRequest``, which use the
-/// process's own device. Tests create any number of devices with ports of their
-/// own. An actor with its own queue, because it owns a file.
+/// Apps use an interface in Apple's shape, which uses the process's own device
+/// and hears of its queue as a ``DeviceListener``. Tests create any number of
+/// devices with ports of their own. An actor with its own queue, because it
+/// owns a file.
 ///
 /// `QueueRecord.apply`, a pure function, decides what must be durable. This is
-/// written to disk before it has effects: before observers are notified and
+/// written to disk before it has effects: before listeners hear of it and
 /// before anything leaves the device.
 public actor Device {
     /// Settings of a device's behaviour.
     public struct Options: Sendable {
         /// How many seconds a request for new transactions waits at the store.
-        /// With 0, the device asks once when the first observer is added, and
-        /// not again.
+        /// With 0, the device asks once when the app begins to listen, and not
+        /// again.
         public var transactionsWaitSeconds = DeviceRoute.waitSecondsMax
 
         public init() {}
@@ -29,7 +30,8 @@ public actor Device {
     public nonisolated let configuration: DeviceConfiguration
     public nonisolated let ports: DevicePorts
     nonisolated let options: Options
-    nonisolated let backing: QueueBacking
+    /// What the interfaces of this device hear with, one for each type.
+    nonisolated let listeners = Mutex<[any DeviceListener]>([])
     nonisolated let launch: String
     nonisolated let file: QueueFile
     nonisolated let sheetGate = Gate()
@@ -57,8 +59,10 @@ public actor Device {
     var napCount = 0
     /// How often waiting tasks were woken.
     var wakeCount = 0
-    /// Changes that happened while there were no observers.
+    /// Changes that happened while nothing listened.
     var untold: Set<String> = []
+    /// The entries that were reported in this process.
+    var reported: Set<String> = []
     /// Transactions that were finished in this process. An answer that was sent
     /// before must not show them again.
     var finishedSales: Set<Sale> = []
@@ -80,7 +84,6 @@ public actor Device {
         self.configuration = configuration
         self.ports = ports
         self.options = options
-        backing = QueueBacking(callbacks: ports.callbacks)
         launch = ports.randomness.uuid()
         file = QueueFile(
             files: ports.files, storeURL: configuration.storeAddress,
@@ -121,8 +124,9 @@ public actor Device {
         post { $0.finishEntry(key) }
     }
 
-    nonisolated func observersChanged() {
-        post { $0.observersDidChange() }
+    /// A listener began or stopped to listen.
+    nonisolated func listenersChanged() {
+        post { $0.listenersDidChange() }
     }
 
     private nonisolated func post(_ body: @escaping @Sendable (isolated Device) -> Void) {
@@ -195,7 +199,7 @@ public actor Device {
     private func perform(_ action: QueueAction) {
         switch action {
         case .deliver(let key): deliver([key])
-        case .remove(let key): backing.hear(.removed([key]))
+        case .remove(let key): report(.removed([key]))
         case .carry(let key): carry(key, isResumed: false)
         case .tellFinish(let key): tellFinish(key)
         }

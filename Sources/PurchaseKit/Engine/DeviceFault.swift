@@ -48,26 +48,17 @@ enum DeviceFault: Error {
     var paymentFailure: PaymentFailure {
         switch self {
         case .notSent(let error), .unknown(let error?):
-            var failure = PaymentFailure(.unknown, "Cannot connect to the store.")
+            var failure = PaymentFailure(.network, "Cannot connect to the store.")
             failure.urlErrorCode = error.code.rawValue
             return failure
         case .unknown(nil), .overtaken, .unverified:
             return PaymentFailure(.unknown, sentence)
         case .refused(_, let error): return PaymentFailure(refusal: error)
-        case .setUp(let sentence): return PaymentFailure(.clientInvalid, sentence)
+        case .setUp(let sentence): return PaymentFailure(.notSetUp, sentence)
         case .disk(let error):
-            var failure = PaymentFailure(.unknown, "The payment could not be written down.")
+            var failure = PaymentFailure(.disk, "The payment could not be written down.")
             failure.systemErrorCode = (error as? DeviceFilesFault).map { Int($0.errorNumber) }
             return failure
-        }
-    }
-
-    /// The error of a products request: the `URLError` itself for a network
-    /// failure.
-    var requestError: any Error {
-        switch self {
-        case .notSent(let error), .unknown(let error?): error
-        default: paymentFailure.error
         }
     }
 }

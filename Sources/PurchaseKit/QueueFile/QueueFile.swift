@@ -119,6 +119,9 @@ struct QueueFile: Sendable {
             let version = try? decoder.decode(Versioned.self, from: data).version
         else { throw QueueFileFault.unreadable("it is not a queue file") }
         guard version <= QueueRecord.versionMax else { throw QueueFileFault.newer(version) }
+        guard version >= QueueRecord.versionMin else {
+            throw QueueFileFault.unreadable("this build no longer reads version \(version)")
+        }
         let record: QueueRecord
         do {
             record = try decoder.decode(QueueRecord.self, from: data)

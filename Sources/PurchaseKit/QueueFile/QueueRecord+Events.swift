@@ -58,9 +58,9 @@ struct Arrivals: Sendable {
 
 /// What to do once the change is on disk.
 enum QueueAction: Hashable, Sendable {
-    /// Notify the observers of the entry's state.
+    /// Report the entry's state to the app.
     case deliver(key: String)
-    /// Notify the observers that the entry has left the queue.
+    /// Report to the app that the entry has left the queue.
     case remove(key: String)
     /// Continue with the payment.
     case carry(key: String)
@@ -99,7 +99,7 @@ extension QueueRecord {
             guard entries[index].state == .asked else { continue }
             entries[index].state = .failed
             entries[index].failure = PaymentFailure(
-                .paymentCancelled, "The app ended before the payment was confirmed.")
+                .cancelled, "The app ended before the payment was confirmed.")
         }
         return []
     }

@@ -2,17 +2,11 @@
 
 import Foundation
 
-/// What the engine reports to the StoreKit 1 interface.
-enum QueueNews: Sendable {
-    case updated([TransactionFacts])
-    case removed([String])
-}
-
 /// A device's observers and transaction objects. A class with a lock: observers
 /// are added and removed on the app's threads, and news arrives on the callback
 /// queue. Transactions change only there, so that a state is never ahead of the
 /// callback that reports it.
-final class QueueBacking: @unchecked Sendable {
+final class QueueBacking: DeviceListener, @unchecked Sendable {
     private struct Attachment {
         weak var observer: (any SKPaymentTransactionObserver)?
         weak var queue: SKPaymentQueue?
@@ -22,7 +16,6 @@ final class QueueBacking: @unchecked Sendable {
     private let lock = NSLock()
     private var attachments: [Attachment] = []
     private var live: [SKPaymentTransaction] = []
-    private var told: Set<String> = []
 
     init(callbacks: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void) {
         self.callbacks = callbacks
@@ -32,9 +25,9 @@ final class QueueBacking: @unchecked Sendable {
         lock.withLock { attachments.compactMap(\.observer) }
     }
 
-    var transactions: [SKPaymentTransaction] { lock.withLock { live } }
+    var isListening: Bool { !observers.isEmpty }
 
-    var knownKeys: Set<String> { lock.withLock { told } }
+    var transactions: [SKPaymentTransaction] { lock.withLock { live } }
 
     func attach(_ observer: any SKPaymentTransactionObserver, to queue: SKPaymentQueue) {
         lock.withLock {
@@ -52,16 +45,13 @@ final class QueueBacking: @unchecked Sendable {
 
     /// Notifies the observers on the callback queue, in the order of the calls.
     func hear(_ news: QueueNews) {
-        if case .updated(let facts) = news {
-            lock.withLock { told.formUnion(facts.map(\.key)) }
-        }
         callbacks { self.tell(news) }
     }
 
     private func tell(_ news: QueueNews) {
         switch news {
-        case .updated(let facts):
-            let transactions = lock.withLock { facts.map(update) }
+        case .updated(let entries):
+            let transactions = lock.withLock { entries.map { update(TransactionFacts($0)) } }
             for (observer, queue) in listeners() {
                 observer.paymentQueue(queue, updatedTransactions: transactions)
             }
@@ -101,5 +91,12 @@ final class QueueBacking: @unchecked Sendable {
         let removed = live.filter { keys.contains($0.backing.facts.key) }
         live.removeAll { keys.contains($0.backing.facts.key) }
         return removed
+    }
+}
+
+extension Device {
+    /// This device's observers and transaction objects.
+    nonisolated var backing: QueueBacking {
+        listener { QueueBacking(callbacks: ports.callbacks) }
     }
 }

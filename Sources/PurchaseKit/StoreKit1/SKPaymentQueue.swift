@@ -10,6 +10,8 @@ public import Foundation
 /// one observer is attached. Observers are called on the main queue and held
 /// weakly.
 open class SKPaymentQueue: NSObject, @unchecked Sendable {
+    private static let ofProcess = SKPaymentQueue()
+
     private let ownDevice: Device?
 
     /// Makes the process's own queue, like ``default()``.
@@ -28,7 +30,7 @@ open class SKPaymentQueue: NSObject, @unchecked Sendable {
     /// (``Device/configureDefault(_:)``) or, in debug builds, by the
     /// environment.
     open class func `default`() -> Self {
-        guard let queue = DefaultDevice.queue as? Self else {
+        guard let queue = Self.ofProcess as? Self else {
             preconditionFailure("default() is asked of SKPaymentQueue itself, not of a subclass")
         }
         return queue
@@ -64,12 +66,12 @@ open class SKPaymentQueue: NSObject, @unchecked Sendable {
     /// then on.
     open func add(_ observer: any SKPaymentTransactionObserver) {
         device.backing.attach(observer, to: self)
-        device.observersChanged()
+        device.listenersChanged()
     }
 
     open func remove(_ observer: any SKPaymentTransactionObserver) {
         device.backing.detach(observer)
-        device.observersChanged()
+        device.listenersChanged()
     }
 
     /// The observers that still exist.

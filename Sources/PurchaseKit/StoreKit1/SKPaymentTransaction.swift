@@ -21,7 +21,7 @@ open class SKPaymentTransaction: NSObject, @unchecked Sendable {
     }
 
     /// An ``SKError``. Set in `.failed`.
-    open var error: (any Error)? { backing.facts.failure?.error }
+    open var error: (any Error)? { backing.facts.failure.map { SKError($0) } }
     /// Set only in `.restored`.
     open var original: SKPaymentTransaction? { nil }
     /// A copy of the payment that was added.

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Device {
-    var isHeard: Bool { !backing.observers.isEmpty }
-
-    /// Starts or stops the queue's work, which needs at least one observer.
-    func observersDidChange() {
+    /// Starts or stops the queue's work, which needs a listener that listens.
+    func listenersDidChange() {
         guard isHeard, !isClosed else {
             follower?.cancel()
             follower = nil
@@ -22,17 +20,16 @@ extension Device {
         }
     }
 
-    /// Notifies the observers of the entries' states. Without observers, keeps
-    /// the keys for later.
+    /// Reports the entries' states. While nothing listens, keeps the keys for
+    /// later.
     func deliver(_ keys: [String]) {
         guard isHeard else {
             untold.formUnion(keys)
             return
         }
-        let facts = keys.compactMap { entry($0) }.filter { $0.state != .finished }
-            .map(TransactionFacts.init)
-        guard !facts.isEmpty else { return }
-        backing.hear(.updated(facts))
+        let entries = keys.compactMap { entry($0) }.filter { $0.state != .finished }
+        guard !entries.isEmpty else { return }
+        report(.updated(entries))
     }
 
     /// Delivers the entries that belong to this launch, once for each customer,
@@ -42,8 +39,7 @@ extension Device {
         openFor = owner
         noteReceipt()
         let entries = record.entries(of: launch, for: owner)
-        let known = backing.knownKeys
-        deliver(entries.map(\.key).filter { !known.contains($0) && !untold.contains($0) })
+        deliver(entries.map(\.key).filter { !reported.contains($0) && !untold.contains($0) })
         for entry in entries where carriers[entry.key] == nil {
             switch entry.state {
             case .confirmed, .waiting: carry(entry.key, isResumed: true)
@@ -68,7 +64,7 @@ extension Device {
         deliver(order.map(\.key).filter { keys.contains($0) })
     }
 
-    /// Resumes payments that were added while there were no observers.
+    /// Resumes payments that were added while nothing listened.
     private func resumeOwn() {
         let unwritten = Set(unwritten.map(\.key))
         for entry in record?.entries ?? []
