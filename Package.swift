@@ -119,6 +119,7 @@ let package = Package(
             swiftSettings: strict + [.treatWarning("ImplementationOnlyDeprecated", as: .warning)]),
         module("Storage"),
         module("Archive", ["Commerce", "Storage", crypto]),
+        module("Work", ["Commerce", "Storage"]),
         module("StorageSQLite", ["Storage", grdb, sqlite]),
         // libpq: PostgreSQL's own client, with its TLS, SCRAM, service and password files.
         .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
@@ -126,8 +127,8 @@ let package = Package(
         module(
             "Shop",
             [
-                "Archive", "Commerce", "SignedData", "Storage", "StoreWire", "StrictJSON", crypto,
-                cryptoExtras,
+                "Archive", "Commerce", "SignedData", "Storage", "StoreWire", "StrictJSON", "Work",
+                crypto, cryptoExtras,
             ]),
         module(
             "PurchaseKitTesting",
@@ -221,7 +222,7 @@ let package = Package(
                 "Archive", "CatalogueFile", "Commerce", "Shop", "SignedData", "Storage",
                 "StoragePostgres",
                 "StorageSQLite",
-                "StoreWire", "TestSupport", crypto,
+                "StoreWire", "TestSupport", "Work", crypto,
             ]),
         tests(
             "ShopServerTests",
@@ -266,7 +267,10 @@ let package = Package(
             ]),
         tests(
             "StatementTests",
-            ["Ledger", "Shop", "Storage", "StoragePostgres", "StorageSQLite", "TestSupport"]),
+            [
+                "Ledger", "Shop", "Storage", "StoragePostgres", "StorageSQLite", "TestSupport",
+                "Work",
+            ]),
         tests("OutboundTests", ["Outbound", "TestSupport"]),
         tests("TidyTests", ["TestSupport"]),
     ]

@@ -8,6 +8,7 @@ import TestSupport
 import Testing
 
 @testable import Shop
+@testable import Work
 
 /// The machine's clock jumps ahead for a while and is set back: what was dated,
 /// put off and held in between.
@@ -198,9 +199,9 @@ import Testing
         try await move(MoveClockRequest(runOffsetMilliseconds: 0))
 
         world.wall.advance(seconds: 86_400 - 1)
-        #expect(try await world.realm.workDue().count == 0)
+        #expect(try await world.realm.worker.workDue().count == 0)
         world.wall.advance(seconds: 1)
-        #expect(try await world.realm.workDue().count == 1)
+        #expect(try await world.realm.worker.workDue().count == 1)
     }
 
     @Test func `a worker notices that its clock was set back`() {
@@ -227,12 +228,12 @@ import Testing
         world.wall.advance(seconds: -twoDays)
 
         for index in world.realm.clusters.all.indices {
-            try await world.realm.bringForward(in: index)
+            try await world.realm.worker.bringForward(in: index)
         }
         world.wall.advance(seconds: 86_400 - 1)
-        #expect(try await world.realm.workDue().count == 0)
+        #expect(try await world.realm.worker.workDue().count == 0)
         world.wall.advance(seconds: 1)
-        #expect(try await world.realm.workDue().count == 1)
+        #expect(try await world.realm.worker.workDue().count == 1)
     }
 
     /// Several machines' clocks may differ by as much.
@@ -249,7 +250,7 @@ import Testing
         func moved() async throws -> Int {
             var count = 0
             for index in world.realm.clusters.all.indices {
-                count += try await world.realm.bringForward(in: index)
+                count += try await world.realm.worker.bringForward(in: index)
             }
             return count
         }

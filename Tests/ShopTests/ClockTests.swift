@@ -6,6 +6,7 @@ import StoreWire
 import Testing
 
 @testable import Shop
+@testable import Work
 
 @Suite(.timeLimit(.minutes(5))) struct ClockTests {
     private let day: Int64 = 86_400_000
@@ -223,10 +224,10 @@ import Testing
             app: AppDescription(bundleID: TestWorld.bundleID), TestWorld.context)
         let asked = try await world.buy("credits.5", purchaseID(1))
         _ = try await move(world, MoveClockRequest(rate: 86_400))
-        #expect(try await world.realm.workDue().next == .milliseconds(1000))
+        #expect(try await world.realm.worker.workDue().next == .milliseconds(1000))
         world.wall.advance(seconds: 1)
 
-        let done = try await world.realm.workDue().count
+        let done = try await world.realm.worker.workDue().count
         let again = try await world.buy("credits.5", purchaseID(1))
 
         #expect(asked.state == "waiting")

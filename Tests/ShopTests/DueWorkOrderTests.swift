@@ -7,6 +7,7 @@ import Synchronization
 import Testing
 
 @testable import Shop
+@testable import Work
 
 /// Inner work in its customers' order: what happens to one customer happens
 /// earliest first, whatever else is due and whoever asks meanwhile.
@@ -47,7 +48,9 @@ import Testing
         var broken: CustomerID?
         var longestMilliseconds: Int64 { .max }
 
-        func prepare(_ work: DueWork, in realm: Realm) async throws -> any DueWorkCommit { self }
+        func prepare(_ work: DueWork, in realm: Realm) async throws -> any DueWorkCommit<
+            CustomerLine
+        > { self }
 
         func write(_ work: DueWork, _ line: CustomerLine) throws {
             if work.customer == broken { throw StorageFault(.malformedRow, "made up") }
@@ -100,7 +103,7 @@ import Testing
 
         #expect(diary.months(of: made[0]) == Array(1...12))
         #expect(diary.months(of: made[1]) == [12])
-        #expect(try await world.realm.workDue().count == 0)
+        #expect(try await world.realm.worker.workDue().count == 0)
     }
 
     @Test func `two kinds of one customer happen in the order of their dates`() async throws {
@@ -155,7 +158,7 @@ import Testing
         world.wall.advance(seconds: Self.month / 1000)
         let before = world.places.counter.commits
 
-        #expect(try await world.realm.workDue().count == 30)
+        #expect(try await world.realm.worker.workDue().count == 30)
 
         #expect(world.places.counter.commits - before <= (TestClusters.areShared ? 2 : 1))
         for customer in made { #expect(diary.entries(of: customer).map(\.revision) == [2]) }
@@ -173,7 +176,9 @@ import Testing
             let count = Mutex(2)
         }
 
-        func prepare(_ work: DueWork, in realm: Realm) async throws -> any DueWorkCommit {
+        func prepare(_ work: DueWork, in realm: Realm) async throws -> any DueWorkCommit<
+            CustomerLine
+        > {
             let isOvertaken = left.count.withLock { count in
                 defer { count -= 1 }
                 return count > 0
@@ -210,7 +215,9 @@ import Testing
         var kind: String { "renewal" }
         var longestMilliseconds: Int64 { .max }
 
-        func prepare(_ work: DueWork, in realm: Realm) async throws -> any DueWorkCommit {
+        func prepare(_ work: DueWork, in realm: Realm) async throws -> any DueWorkCommit<
+            CustomerLine
+        > {
             _ = places.down.withLock { $0.insert(TestClusters.far) }
             return Recurring(kind: kind, months: 0, diary: Diary())
         }
@@ -226,7 +233,7 @@ import Testing
         world.wall.advance(seconds: Self.month / 1000)
 
         let fault = await #expect(throws: StorageFault.self) {
-            _ = try await world.realm.workDue(in: 1)
+            _ = try await world.realm.worker.workDue(in: 1)
         }
 
         #expect(fault?.code == .unavailable)
@@ -240,7 +247,9 @@ import Testing
         var kind: String { inner.kind }
         var longestMilliseconds: Int64 { .max }
 
-        func prepare(_ work: DueWork, in realm: Realm) async throws -> any DueWorkCommit { self }
+        func prepare(_ work: DueWork, in realm: Realm) async throws -> any DueWorkCommit<
+            CustomerLine
+        > { self }
 
         func write(_ work: DueWork, _ line: CustomerLine) throws {
             let last = TestWall.start.adding(milliseconds: month * DueWorkOrderTests.month)
@@ -283,7 +292,9 @@ import Testing
         var kind: String { inner.kind }
         var longestMilliseconds: Int64 { .max }
 
-        func prepare(_ work: DueWork, in realm: Realm) async throws -> any DueWorkCommit {
+        func prepare(_ work: DueWork, in realm: Realm) async throws -> any DueWorkCommit<
+            CustomerLine
+        > {
             try await shop()
             return inner
         }
@@ -368,7 +379,9 @@ import Testing
             let count = Mutex(0)
         }
 
-        func prepare(_ work: DueWork, in realm: Realm) async throws -> any DueWorkCommit {
+        func prepare(_ work: DueWork, in realm: Realm) async throws -> any DueWorkCommit<
+            CustomerLine
+        > {
             tries.count.withLock { $0 += 1 }
             return inner
         }
@@ -388,7 +401,7 @@ import Testing
         for customer in made { try await owe("renewal", inMonth: 1, customer, world) }
         world.wall.advance(seconds: Self.month / 1000)
 
-        #expect(try await world.realm.workDue().count == count - 1)
+        #expect(try await world.realm.worker.workDue().count == count - 1)
 
         #expect(counted.tries.count.withLock { $0 } == tries)
         #expect(world.logged.count("due work failed") == 1)

@@ -6,6 +6,7 @@ import StoreWire
 import Testing
 
 @testable import Shop
+@testable import Work
 
 /// Inner work: once each, whoever works and whoever dies.
 @Suite(.timeLimit(.minutes(5))) struct DueWorkTests {
@@ -35,8 +36,8 @@ import Testing
         let two = try await TestWorld.open(places: places, wall: one.wall, randomness: 2)
         pass(one)
 
-        async let first = one.realm.workDue()
-        async let second = two.realm.workDue()
+        async let first = one.realm.worker.workDue()
+        async let second = two.realm.worker.workDue()
         let counts = try await (first.count, second.count)
 
         #expect(counts.0 + counts.1 == 30)
@@ -103,7 +104,7 @@ import Testing
     @Test func `the next date is returned while the clock runs`() async throws {
         let world = try await asked(1)
 
-        let next = try await world.realm.workDue().next
+        let next = try await world.realm.worker.workDue().next
 
         #expect(next == .milliseconds(ApprovalAnswer.limitMilliseconds))
     }

@@ -7,6 +7,7 @@ import StoreWire
 import Testing
 
 @testable import Shop
+@testable import Work
 
 @Suite(.timeLimit(.minutes(5))) struct EdgeTests {
     @Test(arguments: [

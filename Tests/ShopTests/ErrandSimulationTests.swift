@@ -8,6 +8,7 @@ import TestSupport
 import Testing
 
 @testable import Shop
+@testable import Work
 
 /// Three workers on one database that sleep past their leases, die with what
 /// they hold, and meet servers that fail; one thread, virtual time.
@@ -34,12 +35,12 @@ struct ErrandSimulationTests {
             case 3...4: held[worker] += try await world.realm.claim(RunningLanes()).errands
             case 5...7:
                 guard !held[worker].isEmpty else { continue }
-                await world.realm.run(held[worker].removeFirst())
+                await world.realm.worker.run(held[worker].removeFirst())
             case 8: held[worker] = []
             default: world.wall.advance(seconds: Int64.random(in: 1...40, using: &random))
             }
         }
-        for worker in held { for errand in worker { await world.realm.run(errand) } }
+        for worker in held { for errand in worker { await world.realm.worker.run(errand) } }
         world.wall.advance(seconds: Errands.leaseMilliseconds / 1000)
         try await world.realm.workOnce()
 

@@ -8,6 +8,7 @@ import TestSupport
 import Testing
 
 @testable import Shop
+@testable import Work
 
 /// Outer work: leases, fences, lanes.
 @Suite(.timeLimit(.minutes(5)))
@@ -132,11 +133,11 @@ struct ErrandTests {
         try await world.buy(purchaseID(1))
         let left = try #require(try await world.realm.claim(lanes).errands.first)
 
-        try await Realm.releaseLeft(in: world.realm.storage)
+        try await Errands.releaseLeft(in: world.realm.storage)
 
         #expect(try await world.realm.workOnce() == 1)
         #expect(courier.parcels.count == 1)
-        await world.realm.run(left)
+        await world.realm.worker.run(left)
         #expect(try await world.attemptCount() == 1)
     }
 
@@ -149,12 +150,12 @@ struct ErrandTests {
         let before = try await rows(world)
 
         // Fails to deliver, and would give the notification up.
-        await world.realm.run(late)
+        await world.realm.worker.run(late)
 
         #expect(try await rows(world) == before)
         #expect(world.logged.count("an errand took longer than its lease") == 1)
         #expect(try await world.attemptCount() == 0)
-        await world.realm.run(holder)
+        await world.realm.worker.run(holder)
         #expect(try await rows(world).isEmpty)
         #expect(try await world.attemptCount() == 1)
     }
@@ -166,7 +167,7 @@ struct ErrandTests {
         let gone = Statement("test.clear", [], "DELETE FROM transactions")
         try await world.realm.storage.write { try $0.execute(gone, []) }
 
-        await world.realm.run(errand)
+        await world.realm.worker.run(errand)
 
         #expect(world.logged.count("an errand failed") == 1)
         let row = try #require(try await rows(world).first)

@@ -8,6 +8,7 @@ import StoreWire
 import Testing
 
 @testable import Shop
+@testable import Work
 
 @Suite(.timeLimit(.minutes(5))) struct NotificationTests {
     @Test func `a sale's notification carries the signed transaction`() async throws {
@@ -101,7 +102,7 @@ import Testing
         let start = world.wall.clock.now
 
         var hours: [Int64] = []
-        var last: [ErrandReport.Outcome] = []
+        var last: [ErrandOutcome] = []
         for _ in 0..<6 {
             last = try await world.attempt(courier)
             guard case .again(let date)? = last.first else { break }

@@ -9,6 +9,7 @@ import TestSupport
 import Testing
 
 @testable import Shop
+@testable import Work
 
 @Suite(.timeLimit(.minutes(5))) struct ProcessorTests {
     private let price = Money(

@@ -9,6 +9,7 @@ import Synchronization
 import Testing
 
 @testable import Shop
+@testable import Work
 
 /// Keeps what it is given, and ends every attempt as it is told.
 final class ScriptedCourier: Courier {
@@ -42,8 +43,8 @@ extension TestWorld {
 
     /// Tries everything in the outbox once, and records how it ended.
     @discardableResult
-    func attempt(_ courier: ScriptedCourier) async throws -> [ErrandReport.Outcome] {
-        var outcomes: [ErrandReport.Outcome] = []
+    func attempt(_ courier: ScriptedCourier) async throws -> [ErrandOutcome] {
+        var outcomes: [ErrandOutcome] = []
         for (customer, cause) in try await causes() {
             let attempt = try await realm.attemptNotification(cause, of: customer, by: courier)
             try await realm.storage(of: customer).write { try attempt.record($0) }

@@ -6,6 +6,7 @@ import StoreWire
 import Testing
 
 @testable import Shop
+@testable import Work
 
 /// Rules that a statement keeps by itself: what was judged before it runs may be old.
 @Suite(.timeLimit(.minutes(5))) struct StatementRuleTests {

@@ -6,6 +6,7 @@ import Storage
 import TestSupport
 
 @testable import Shop
+@testable import Work
 
 /// `SHOPKEEPER_TEST_CLUSTERS=2` shares out the customers of every test's
 /// realms: two databases each, on PostgreSQL in two clusters.
@@ -39,7 +40,7 @@ extension Realm {
 
     /// On the cluster of the first customer.
     func claim(_ running: RunningLanes) async throws -> (errands: [Errand], next: Duration?) {
-        try await claim(running, in: clusters.map.cluster(of: Self.firstCustomer))
+        try await worker.claim(running, in: clusters.map.cluster(of: Self.firstCustomer))
     }
 
     var bell: WorkBell { bells[clusters.map.cluster(of: Self.firstCustomer)] }

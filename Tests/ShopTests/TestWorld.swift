@@ -12,6 +12,7 @@ import TestSupport
 import Testing
 
 @testable import Shop
+@testable import Work
 
 /// A wall clock that a test moves. A class, because store and test share it.
 final class TestWall: Sendable {
@@ -291,7 +292,7 @@ struct TestWorld: Sendable {
         randomness: UInt64 = 1, processor: ScriptedProcessor? = nil, realm: String? = nil,
         environment: String = Realm.sandbox, courier: (any Courier)? = nil,
         keys: (any KeyStore)? = nil, opensSandboxes: Bool = true, doorKeys: [Door: String] = [:],
-        dueWork: [any DueWorkHandler] = [ApprovalTimeout()]
+        dueWork: [any DueWorkHandler<Realm>] = [ApprovalTimeout()]
     ) async throws -> TestWorld {
         let shared = try await Self.keys.value
         let logged = Logged()

@@ -8,6 +8,7 @@ import TestSupport
 import Testing
 
 @testable import Shop
+@testable import Work
 
 /// Two stores on one database: what the one commits, the other's devices hear.
 @Suite(.timeLimit(.minutes(5))) struct WakeTests {

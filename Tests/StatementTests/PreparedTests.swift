@@ -9,6 +9,7 @@ import Testing
 
 @testable import Ledger
 @testable import Shop
+@testable import Work
 
 /// Every named statement, on both engines, with its declared types: prepared,
 /// run, and its columns of types that the dialect has.
@@ -95,17 +96,20 @@ import Testing
     }
 
     @Test(arguments: [
-        ("Shop", [Kind.registry, .realm]), ("Ledger", [.ledger]),
+        (["Shop", "Work"], [Kind.registry, .realm]), (["Ledger"], [.ledger]),
     ])
     func `no statement is forgotten, and none is named twice`(
-        module: String, kinds: [Kind]
+        modules: [String], kinds: [Kind]
     ) throws {
-        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../../Sources/\(module)").standardized
+        let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../Sources").standardized
         var written: [String] = []
-        let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
-        while let file = files?.nextObject() as? URL {
-            guard file.pathExtension == "swift" else { continue }
+        let files = modules.flatMap { module in
+            FileManager.default.enumerator(
+                at: sources.appendingPathComponent(module), includingPropertiesForKeys: nil)?
+                .compactMap { $0 as? URL } ?? []
+        }
+        for file in files where file.pathExtension == "swift" {
             let text = try String(contentsOf: file, encoding: .utf8)
             written += text.matches(
                 of:

@@ -2,6 +2,7 @@
 
 import Commerce
 import Storage
+import Work
 
 /// The house rows that customers' commits read: the clock, the generation and
 /// the catalogue. The home has the originals. Every other cluster has a copy,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Commerce
-import Storage
+package import Storage
+import Work
 
 extension Realm {
     /// The database of everything that does not belong to a customer.
@@ -45,7 +46,7 @@ extension Realm {
                 }
             }
             clusters = Clusters(home: home, others: others, map: map)
-            if ports.places.isOneProcess { try await releaseLeft(in: home) }
+            if ports.places.isOneProcess { try await Errands.releaseLeft(in: home) }
             for cluster in others { try await open(cluster, of: row, ports) }
             return clusters
         } catch {
@@ -89,7 +90,7 @@ extension Realm {
             let wall = ports.wall.now
             try await Founding.prove(mark, place.buckets, of: row, in: far, home: home, at: wall)
             try await bringHouse(from: home, to: far, at: wall)
-            if ports.places.isOneProcess { try await releaseLeft(in: far) }
+            if ports.places.isOneProcess { try await Errands.releaseLeft(in: far) }
             return far
         } catch {
             try? await far.close()
@@ -110,7 +111,7 @@ extension Realm {
     }
 
     /// Whether a later attempt may succeed.
-    static func isAway(_ fault: StorageFault) -> Bool {
+    package static func isAway(_ fault: StorageFault) -> Bool {
         [.unavailable, .busy, .outcomeUnknown].contains(fault.code)
     }
 

@@ -3,6 +3,7 @@
 import Commerce
 import Storage
 public import StoreWire
+import Work
 
 extension Realm {
     /// Deletes a sandbox customer's history in one commit: purchases and

@@ -4,6 +4,7 @@ public import Commerce
 import SignedData
 public import Storage
 public import StoreWire
+import Work
 
 /// The places of databases. The executable or a test supplies them.
 public struct StoragePlaces: Sendable {
@@ -116,7 +117,7 @@ public struct StorePorts: Sendable {
     /// Returns the number of commits, if they are counted.
     public var commits: (@Sendable () -> Int)?
     /// The handlers of inner work.
-    var dueWork: [any DueWorkHandler] = [ApprovalTimeout()]
+    var dueWork: [any DueWorkHandler<Realm>] = [ApprovalTimeout()]
     /// Keys of doors, in place of those that the store generated.
     public var doorKeys: [Door: String] = [:]
 

@@ -5,6 +5,7 @@ import Commerce
 import Foundation
 import Storage
 import StoreWire
+import Work
 
 /// The rules that concern several values of a realm's rows. Where they are not
 /// enough, a row is also read as the store would read it.

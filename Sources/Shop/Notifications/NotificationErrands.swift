@@ -2,6 +2,7 @@
 
 import Commerce
 import Storage
+import Work
 
 /// Sends the notifications of the outbox: handles the errands of kind
 /// `notification`. Each app's endpoint has its own lane.
@@ -14,7 +15,7 @@ struct NotificationErrands: ErrandHandler {
 
     func retries(in realm: Realm) -> RetryTimetable { realm.notificationRetries }
 
-    func perform(_ errand: Errand, in realm: Realm) async throws -> ErrandReport {
+    func perform(_ errand: Errand, in realm: Realm) async throws -> RealmReport {
         let attempt = try await realm.attemptNotification(
             errand.subject, of: errand.customer, by: courier)
         return ErrandReport(attempt.outcome) { try attempt.record($0) }

@@ -2,6 +2,7 @@
 
 import Commerce
 import Storage
+import Work
 
 /// A notification that a commit owes: an outbox row and the errand to send it.
 /// For an app without a URL at that time the row is written too, but no

@@ -5,6 +5,7 @@ import SignedData
 import Storage
 import StoreWire
 import StrictJSON
+import Work
 
 /// A notification that is ready to be sent: signed, stored and addressed.
 struct ReadyNotification: Sendable {
@@ -42,7 +43,7 @@ struct ReadyNotification: Sendable {
 
 /// The result of one attempt.
 struct NotificationAttempt: Sendable {
-    let outcome: ErrandReport.Outcome
+    let outcome: ErrandOutcome
     /// Nil if nothing was sent.
     var ready: ReadyNotification?
     var delivery: Delivery?

@@ -3,6 +3,7 @@
 import Commerce
 import Storage
 import StoreWire
+import Work
 
 /// Calls that are owed to a payment processor: to ask for an outcome, capture a
 /// sum, or void it. Each contains the purchase's charge key, so a repeated call
@@ -11,7 +12,7 @@ enum ProcessorErrands {
     /// A processor that hangs delays only these errands.
     static let lane = "processor"
 
-    static func handlers(_ processor: any Authoriser) -> [any ErrandHandler] {
+    static func handlers(_ processor: any Authoriser) -> [any ErrandHandler<Realm>] {
         [
             SettleErrands(kind: SettleErrands.asked), SettleErrands(kind: SettleErrands.unwritten),
             CaptureErrands(processor: processor), VoidErrands(processor: processor),
@@ -29,7 +30,7 @@ enum ProcessorErrands {
     static func perform(
         _ errand: Errand, in realm: Realm, writing statement: Statement,
         _ body: (_ charge: String) async throws -> Void
-    ) async throws -> ErrandReport {
+    ) async throws -> RealmReport {
         let key = try key(of: errand)
         do { try await body(key.charge(in: realm.description.id)) } catch is CancellationError {
             throw CancellationError()
@@ -37,7 +38,7 @@ enum ProcessorErrands {
             realm.ports.log(
                 .warning, "the payment processor gave no answer", nil,
                 ["kind": errand.kind, "charge": key.charge(in: realm.description.id)])
-            return Realm.retry(errand, at: try await realm.now(for: errand.customer))
+            return .retry(errand, at: try await realm.now(for: errand.customer))
         }
         return ErrandReport(
             .done,
@@ -56,7 +57,7 @@ struct SettleErrands: ErrandHandler {
 
     let kind: String
 
-    func perform(_ errand: Errand, in realm: Realm) async throws -> ErrandReport {
+    func perform(_ errand: Errand, in realm: Realm) async throws -> RealmReport {
         let key = try ProcessorErrands.key(of: errand)
         guard let row = try await realm.purchaseRow(key), row.state == .authorising else {
             return ErrandReport(.done)
@@ -77,7 +78,7 @@ struct CaptureErrands: ErrandHandler {
 
     var kind: String { Self.kind }
 
-    func perform(_ errand: Errand, in realm: Realm) async throws -> ErrandReport {
+    func perform(_ errand: Errand, in realm: Realm) async throws -> RealmReport {
         try await ProcessorErrands.perform(
             errand, in: realm, writing: Statement.Purchases.setCaptured
         ) { try await processor.capture($0) }
@@ -92,7 +93,7 @@ struct VoidErrands: ErrandHandler {
 
     var kind: String { Self.kind }
 
-    func perform(_ errand: Errand, in realm: Realm) async throws -> ErrandReport {
+    func perform(_ errand: Errand, in realm: Realm) async throws -> RealmReport {
         try await ProcessorErrands.perform(
             errand, in: realm, writing: Statement.Purchases.setVoided
         ) { try await processor.void($0) }

@@ -2,6 +2,7 @@
 
 import Commerce
 import Storage
+import Work
 
 extension PurchaseCommit {
     /// Writes the answer to a payment that waits for approval. An approved
@@ -96,7 +97,9 @@ struct ApprovalTimeout: DueWorkHandler, DueWorkCommit {
             dueAt: ApprovalAnswer.deadline(askedAt: askedAt))
     }
 
-    func prepare(_ work: DueWork, in realm: Realm) async throws -> any DueWorkCommit { self }
+    func prepare(_ work: DueWork, in realm: Realm) async throws -> any DueWorkCommit<CustomerLine> {
+        self
+    }
 
     /// Changes nothing if there was an answer before.
     func write(_ work: DueWork, _ line: CustomerLine) throws {

@@ -3,6 +3,7 @@
 import Commerce
 import Storage
 import StoreWire
+import Work
 
 /// The rows that a purchase's commits write.
 extension PurchaseCommit {

@@ -3,6 +3,7 @@
 import Commerce
 import Storage
 import StoreWire
+import Work
 
 /// The commits of a purchase, as values. Everything that they need is drawn
 /// before, so that a repeated run does the same.

@@ -2,6 +2,7 @@
 
 import Commerce
 import Storage
+import Work
 
 /// A purchase's key: customer, app, and the device's id.
 struct PurchaseKey: Hashable, Sendable {

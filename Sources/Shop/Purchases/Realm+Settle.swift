@@ -3,6 +3,7 @@
 import Commerce
 import Storage
 import StoreWire
+import Work
 
 extension Realm {
     /// Continues a purchase that is `authorising`: calls the processor and
@@ -87,7 +88,9 @@ extension Realm {
         _ kind: String, _ subject: String, of customer: CustomerID, _ context: RequestContext
     ) async {
         do {
-            if let errand = try await take(kind, subject, of: customer) { _ = await run(errand) }
+            if let errand = try await take(kind, subject, of: customer) {
+                _ = await worker.run(errand)
+            }
         } catch {
             ports.log(
                 .error, "what was left is not settled yet", context,
@@ -97,14 +100,6 @@ extension Realm {
 
     /// The number of errands on one page at start.
     static let settlePage: Int64 = 100
-
-    /// Returns when to try again after an attempt without an answer.
-    static func retry(_ errand: Errand, at now: Timestamp) -> ErrandReport {
-        ErrandReport(
-            .again(
-                at: RetryTimetable.processor.nextForEver(
-                    afterAttempts: errand.attempt, at: now)))
-    }
 
     /// Returns the commits of a purchase that an earlier call began.
     func commit(of row: PurchaseRow) async throws -> PurchaseCommit {
@@ -188,7 +183,7 @@ extension Realm {
         ) { line in
             let ending = try body(line)
             if case .commit = ending {
-                try Errands.settle(errand, ErrandReport(.done), line.writing)
+                try Errands.settle(errand, RealmReport(.done), line.writing)
             }
             return ending
         }
@@ -203,7 +198,7 @@ extension Realm {
         let wall = ports.wall.now
         try await uncancelled(errand.customer) { writing in
             let now = try Self.now(writing, wall: wall)
-            try Errands.settle(errand, Self.retry(errand, at: now), writing)
+            try Errands.settle(errand, RealmReport.retry(errand, at: now), writing)
         }
     }
 

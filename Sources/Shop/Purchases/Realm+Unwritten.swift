@@ -3,6 +3,7 @@
 import Commerce
 import Storage
 import StoreWire
+import Work
 
 /// Settlements that cannot be written: the processor has answered, but the
 /// database rejects the row.
@@ -53,7 +54,7 @@ extension Realm {
         let wall = ports.wall.now
         try await uncancelled(errand.customer) { writing in
             let now = try Self.now(writing, wall: wall)
-            try Errands.settle(errand, ErrandReport(.done), writing)
+            try Errands.settle(errand, RealmReport(.done), writing)
             let due = RetryTimetable.processor.nextForEver(afterAttempts: 1, at: now)
             try commit.owe(SettleErrands.unwritten, due, writing)
         }

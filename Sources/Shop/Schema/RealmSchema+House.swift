@@ -4,6 +4,7 @@ import Archive
 import Commerce
 import Crypto
 import Storage
+import Work
 
 /// The realm itself, and what is administered.
 extension RealmSchema {
@@ -34,11 +35,7 @@ extension RealmSchema {
             "clock_since": .time,
         ], rowsMax: 1)
 
-    /// A jump of a clock whose due work this database has still to do: all that was
-    /// due before `reached` is done, and `target` is where the jump ends.
-    static let jumps = Table(
-        "jumps", key: ["clock_id"],
-        ["clock_id": .integer(0...0), "target": clockTime, "reached": clockTime], rowsMax: 1)
+    static let jumps = WorkSchema.jumps(time: clockTime)
 
     private static let clockTime = ValueRule.integer(
         Realm.clockEarliest.milliseconds...Realm.clockLatest.milliseconds)

@@ -3,6 +3,7 @@
 import Archive
 import Commerce
 import Storage
+import Work
 
 /// What is owed: notifications, calls to other servers, and due work.
 extension RealmSchema {
@@ -41,26 +42,10 @@ extension RealmSchema {
             "attempted_at": .time, "result": .constant, "status": .integer(0...999).optional,
         ])
 
-    /// Outer work. `due_at` is commercial time. `lease_until` is the database's
-    /// own time, and null without a lease.
-    static let errands = Table(
-        "errands", key: ["customer_id", "kind", "subject"], as: .tree,
-        [
-            "customer_id": .customerOrNone, "kind": .word(StoreArchiveRules.errands),
-            "subject": .text(bytes: 1...4096), "lane": .bundleID,
-            "due_at": .time, "attempt": attempts, "fence": .integer(0...1_000_000_000_000),
-            "lease_until": .time.optional,
-        ],
-        indexes: [
-            .init("errands_by_lane", on: ["kind", "lane", "due_at", "customer_id", "subject"])
-        ], check: StoreArchiveRules.errand)
+    static let errands = WorkSchema.errands(
+        owner: .customerOrNone, kind: .word(StoreArchiveRules.errands), lane: .bundleID,
+        time: .time, check: StoreArchiveRules.errand)
 
-    /// Changes that happen to a customer at `due_at`, in commercial time.
-    static let dueWork = Table(
-        "due_work", key: ["customer_id", "kind", "subject"], as: .tree,
-        [
-            "customer_id": .customer, "kind": .word([ApprovalTimeout.kind]),
-            "subject": .purchase, "due_at": .time,
-        ],
-        indexes: [.init("due_work_by_date", on: ["due_at", "customer_id", "kind", "subject"])])
+    static let dueWork = WorkSchema.dueWork(
+        customer: .customer, kind: .word([ApprovalTimeout.kind]), subject: .purchase, time: .time)
 }

@@ -3,6 +3,7 @@
 import Commerce
 import Storage
 import StoreWire
+import Work
 
 /// The figures of a realm that this process has open, for monitoring.
 public struct RealmFigures: Sendable {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Commerce
-import Storage
+package import Storage
+import Work
 
 /// The context of a write for a customer: the row is locked and its revision
 /// raised, and what every commit needs was read once behind the lock.
 ///
 /// Only ``Realm/line(of:asking:else:_:)`` and related functions make one, after
 /// they have done the customer's own due work.
-struct CustomerLine {
+package struct CustomerLine {
     let customer: CustomerID
     /// The revision of this commit.
     let revision: Int64
@@ -22,7 +23,7 @@ struct CustomerLine {
     let firstDue: Timestamp?
     /// The whole row that answers the ``LineQuestion``.
     let facts: Row
-    let writing: any Writing
+    package let writing: any Writing
 
     /// Nil if there is no such customer.
     init?(
@@ -122,7 +123,7 @@ extension Realm {
                 // Checked again, because a clock may have been moved in the
                 // meantime. Kinds that only a newer program knows are left to
                 // it.
-                do { mustCatchUp = try await isCaughtUp(customer) } catch {
+                do { mustCatchUp = try await worker.isCaughtUp(customer) } catch {
                     ports.log(
                         .error, "due work failed", nil,
                         ["customer": customer.description, "fault": "\(error)"])

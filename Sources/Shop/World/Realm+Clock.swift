@@ -3,6 +3,7 @@
 import Commerce
 import Storage
 public import StoreWire
+import Work
 
 extension Realm {
     /// The start of a clock's range, in which the certificates are valid.
@@ -35,9 +36,11 @@ extension Realm {
             try Self.setClock(from: clock, to: moved, house)
             return .commit((moved, moved.now(wall: house.wall) < clock.now(wall: house.wall)))
         }
-        if isBack { for index in clusters.all.indices { await bringForwardQuietly(in: index) } }
+        if isBack {
+            for index in clusters.all.indices { await worker.bringForwardQuietly(in: index) }
+        }
         wakeWorkers()
-        do { _ = try await workDue() } catch {
+        do { _ = try await worker.workDue() } catch {
             // The clock has been moved. A worker will do the rest of the due
             // work.
             ports.log(.error, "due work was not done", context, ["fault": "\(error)"])

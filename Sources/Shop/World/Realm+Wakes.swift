@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Commerce
+package import Commerce
 import Storage
+import Work
 
 /// The words that the processes of one database send to each other after a
 /// commit. They are hints: if one is lost, a device's next poll and the regular
@@ -16,13 +17,13 @@ extension Realm {
 
     /// Wakes the requests that wait for a customer, after a successful commit:
     /// at once in this process, and by a word in the others.
-    func wake(_ customer: CustomerID) {
+    package func wake(_ customer: CustomerID) {
         hub.wake(customer)
         storage(of: customer).wake("\(Self.customerPrefix)\(customer)")
     }
 
     /// Makes the realm's workers check the clock.
-    func wakeWorkers() {
+    package func wakeWorkers() {
         ringAll()
         for storage in clusters.all { storage.wake(Self.workWord) }
     }

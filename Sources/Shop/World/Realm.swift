@@ -7,6 +7,7 @@ import SignedData
 import Storage
 public import StoreWire
 import Synchronization
+package import Work
 
 /// One isolated world inside a store: its apps, customers, catalogue,
 /// transactions and clock, in its own database. Its use cases accept and return
@@ -36,12 +37,13 @@ public final class Realm: Sendable {
     let hub = ChangesHub()
     /// The bells to ring after every commit that owes outer work, one for each
     /// cluster.
-    let bells: [WorkBell]
+    package let bells: [WorkBell]
     /// The handler for each kind of outer work.
-    let handlers: [String: any ErrandHandler]
+    package let errandHandlers: [String: any ErrandHandler<Realm>]
     /// The handler for each kind of inner work. Every process handles all
     /// kinds.
-    let dueWorkHandlers: [String: any DueWorkHandler]
+    package let dueWorkHandlers: [String: any DueWorkHandler<Realm>]
+    package let chores = Realm.standardChores
     let passwords: Passwords
     let recentSessions = RecentSessions()
     let attempts: AttemptLimits
@@ -64,10 +66,10 @@ public final class Realm: Sendable {
             queue: store.passwordQueue)
         attempts = store.attempts
         processor = store.ports.authoriser(opening.description)
-        let handlers: [any ErrandHandler] =
+        let handlers: [any ErrandHandler<Realm>] =
             (store.ports.courier.map { [NotificationErrands(courier: $0)] } ?? [])
             + (processor.map(ProcessorErrands.handlers) ?? [])
-        self.handlers = Dictionary(uniqueKeysWithValues: handlers.map { ($0.kind, $0) })
+        errandHandlers = Dictionary(uniqueKeysWithValues: handlers.map { ($0.kind, $0) })
         dueWorkHandlers = Dictionary(
             uniqueKeysWithValues: ports.dueWork.map { ($0.kind, $0) })
         authorities = store.authorities

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Storage
+import Work
 
 extension Statement {
     /// Every statement of a realm's database and of the registry, for the test
@@ -12,7 +13,8 @@ extension Statement {
         static let realm =
             Realms.all + Catalogues.all + Customers.all + Sessions.all + Purchases.all
             + Transactions.all + ServerKeys.all + Notifications.all + Errands.all
-            + DueWorks.all + Pruning.all + Audits.all + Restores.realm + Advances.realm + Resets.all
+            + DueWorks.all + Jumps.all + Pruning.all + Audits.all + Restores.realm + Advances.realm
+            + Resets.all
             + ResetNotes.realm + Clearing.all + AppVersions.all + Groups.all + Clustering.all
             + Houses.all
     }
@@ -59,28 +61,8 @@ extension Statement {
 
         static let setClock = Statement.put("realm.setClock", into: RealmSchema.clocks)
 
-        static let jump = Statement.one("realm.jump", of: RealmSchema.jumps)
-
-        static let putJump = Statement.put("realm.putJump", into: RealmSchema.jumps)
-
-        /// While the jump has the same target.
-        static let setReached = Statement(
-            "realm.setReached", [.integer, .integer, .integer],
-            """
-            UPDATE jumps SET reached = $3
-            WHERE clock_id = $1 AND target = $2 AND reached < $3
-            """)
-
-        static let removeJump = Statement.remove("realm.removeJump", from: RealmSchema.jumps)
-
-        /// Of a jump that is done, unless another has begun.
-        static let endJump = Statement(
-            "realm.endJump", [.integer, .integer],
-            "DELETE FROM jumps WHERE clock_id = $1 AND target = $2")
-
         static let all = [
-            open, insert, clock, insertClock, holdClock, setClock, jump, putJump, setReached,
-            removeJump, endJump,
+            open, insert, clock, insertClock, holdClock, setClock,
         ]
     }
 

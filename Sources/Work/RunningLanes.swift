@@ -8,7 +8,7 @@ import Synchronization
 /// dead endpoints need little room, however long their time-outs are.
 ///
 /// A class, because errands end in separate tasks.
-final class RunningLanes: Sendable {
+package final class RunningLanes: Sendable {
     private struct Lane {
         var running = 0
         var share: Int
@@ -17,13 +17,13 @@ final class RunningLanes: Sendable {
     private let start: Int
     private let lanes = Mutex<[String: Lane]>([:])
 
-    init(start: Int = 1) {
+    package init(start: Int = 1) {
         self.start = start
     }
 
     /// Takes all the room that a lane has, and returns how much. None if
     /// nothing is due.
-    func enter(_ kind: String, _ lane: String, isDue: Bool) -> Int {
+    package func enter(_ kind: String, _ lane: String, isDue: Bool) -> Int {
         guard isDue else { return 0 }
         return lanes.withLock { lanes in
             let all = lanes.values.reduce(0) { $0 + $1.running }
@@ -37,11 +37,11 @@ final class RunningLanes: Sendable {
     }
 
     /// Returns room that was taken and not needed.
-    func give(back room: Int, _ kind: String, _ lane: String) {
+    package func give(back room: Int, _ kind: String, _ lane: String) {
         leave(Self.key(kind, lane), room: room) { $0 }
     }
 
-    func leave(_ errand: Errand, wentWell: Bool) {
+    package func leave(_ errand: Errand, wentWell: Bool) {
         leave(Self.key(errand.kind, errand.lane), room: 1) { share in
             wentWell ? min(share * 2, Errands.laneMax) : 1
         }

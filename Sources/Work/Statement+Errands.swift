@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Storage
+package import Storage
 
 /// The latest possible end of a lease from now on, with a reserve for clocks
 /// that differ.
-private let leaseMillisecondsMax = 2 * Errands.leaseMilliseconds
+private let leaseMillisecondsMax = 2 * Work.Errands.leaseMilliseconds
 
 extension Statement {
-    enum Errands {
+    package enum Errands {
         /// The condition that a row is not leased at an instant. A lease that
         /// ends later than any lease can was made by a clock that has been set
         /// back since.
@@ -18,7 +18,7 @@ extension Statement {
 
         /// Corrects dates that are later than possible, after a clock was set
         /// back.
-        static let bringForward = Statement(
+        package static let bringForward = Statement(
             "errands.bringForward", [.text, .integer, .integer, .integer, .integer],
             """
             UPDATE errands SET due_at = $5
@@ -26,14 +26,14 @@ extension Statement {
             RETURNING customer_id
             """)
 
-        static let insert = Statement.insert(
-            "errands.insert", into: RealmSchema.errands,
+        package static let insert = Statement.insert(
+            "errands.insert", into: WorkSchema.errands,
             "ON CONFLICT (customer_id, kind, subject) DO NOTHING")
 
-        static let insertHeld = Statement.insert(
-            "errands.insertHeld", into: RealmSchema.errands)
+        package static let insertHeld = Statement.insert(
+            "errands.insertHeld", into: WorkSchema.errands)
 
-        static let take = Statement(
+        package static let take = Statement(
             "errands.take", [.integer, .text, .text, .integer, .integer],
             """
             UPDATE errands SET fence = fence + 1, attempt = attempt + 1, lease_until = $5
@@ -43,7 +43,7 @@ extension Statement {
             """)
 
         /// A page of errands of a kind, due or not.
-        static let page = Statement(
+        package static let page = Statement(
             "errands.page", [.text, .integer, .text, .integer],
             """
             SELECT customer_id, subject FROM errands
@@ -52,7 +52,7 @@ extension Statement {
             """)
 
         /// Uses the index to go from lane to lane, however many rows each has.
-        static let lanes = Statement(
+        package static let lanes = Statement(
             "errands.lanes", [.text, .integer],
             """
             WITH RECURSIVE lanes (lane) AS (
@@ -68,7 +68,7 @@ extension Statement {
             FROM lanes l WHERE l.lane IS NOT NULL
             """)
 
-        static let due = Statement(
+        package static let due = Statement(
             "errands.due", [.text, .text, .integer, .integer, .integer],
             """
             SELECT customer_id, subject, fence FROM errands
@@ -77,7 +77,7 @@ extension Statement {
             ORDER BY due_at, customer_id, subject LIMIT $5
             """)
 
-        static let hold = Statement(
+        package static let hold = Statement(
             "errands.hold", [.integer, .text, .text, .integer, .integer],
             """
             UPDATE errands SET fence = fence + 1, attempt = attempt + 1, lease_until = $5
@@ -85,7 +85,7 @@ extension Statement {
             RETURNING fence, attempt
             """)
 
-        static let remove = Statement(
+        package static let remove = Statement(
             "errands.remove", [.integer, .text, .text, .integer],
             """
             DELETE FROM errands
@@ -93,7 +93,7 @@ extension Statement {
             RETURNING fence
             """)
 
-        static let postpone = Statement(
+        package static let postpone = Statement(
             "errands.postpone", [.integer, .text, .text, .integer, .integer],
             """
             UPDATE errands SET due_at = $5, lease_until = NULL
@@ -102,26 +102,26 @@ extension Statement {
             """)
 
         /// Releases an errand that was not tried.
-        static let release = Statement(
+        package static let release = Statement(
             "errands.release", [.integer, .text, .text, .integer],
             """
             UPDATE errands SET lease_until = NULL, attempt = attempt - 1
             WHERE customer_id = $1 AND kind = $2 AND subject = $3 AND fence = $4
             """)
 
-        static let any = Statement(
+        package static let any = Statement(
             "errands.any", [], "SELECT e.kind FROM errands e LIMIT 1")
 
-        static let anyHeld = Statement(
+        package static let anyHeld = Statement(
             "errands.anyHeld", [],
             "SELECT e.kind FROM errands e WHERE e.lease_until IS NOT NULL LIMIT 1")
 
-        static let releaseAll = Statement(
+        package static let releaseAll = Statement(
             "errands.releaseAll", [],
             "UPDATE errands SET lease_until = NULL WHERE lease_until IS NOT NULL")
 
         /// The number of owed errands of each kind, and the date of the oldest.
-        static let figures = Statement(
+        package static let figures = Statement(
             "errands.figures", [.integer],
             """
             SELECT kind, count(*) AS owed, min(due_at) AS oldest,
@@ -130,7 +130,7 @@ extension Statement {
             FROM errands GROUP BY kind ORDER BY kind
             """)
 
-        static let all = [
+        package static let all = [
             figures, bringForward, insert, insertHeld, take, page, lanes, due, hold, remove,
             postpone, release,
             any,

@@ -4,9 +4,9 @@ import Commerce
 import Storage
 
 /// Detects whether the machine's clock was set back between two checks.
-struct WallWatch: Sendable {
+package struct WallWatch: Sendable {
     /// A well-kept clock may be corrected by less than this.
-    static let slackMilliseconds: Int64 = 30_000
+    package static let slackMilliseconds: Int64 = 30_000
 
     private var last: Timestamp
 
@@ -20,20 +20,20 @@ struct WallWatch: Sendable {
 
 /// Corrects dates that were set by a clock that ran ahead and was then set
 /// back.
-extension Realm {
+extension Worker {
     /// Makes work due at once that is postponed further than possible: an
     /// errand is never postponed by more than the pause after its last attempt,
     /// and inner work by more than its kind allows. Returns how many rows it
     /// moved.
     @discardableResult
-    func bringForward(in index: Int) async throws -> Int {
-        let (wall, storage) = (ports.wall.now, clusters[index])
-        let limits = handlers.values.flatMap { handler in
-            Self.limits(handler.kind, handler.retries(in: self))
+    package func bringForward(in index: Int) async throws -> Int {
+        let (wall, storage) = (context.wall, context.databases[index])
+        let limits = context.errandHandlers.values.flatMap { handler in
+            pauseLimits(handler.kind, handler.retries(in: context))
         }
-        let works = dueWorkHandlers.values.map { ($0.kind, $0.longestMilliseconds) }
+        let works = context.dueWorkHandlers.values.map { ($0.kind, $0.longestMilliseconds) }
         let count = try await storage.write { writing in
-            let now = try Self.now(writing, wall: wall)
+            let now = try Context.clock(writing).now(wall: wall)
             let slack = now.adding(milliseconds: WallWatch.slackMilliseconds)
             var count = 0
             for limit in limits {
@@ -59,40 +59,40 @@ extension Realm {
             return count
         }
         if count > 0 {
-            ports.log(
-                .warning, "a clock was set back: what it had put off is due again", nil,
-                ["rows": "\(count)", "cluster": clusters.name(index)])
+            context.report(
+                .warning, "a clock was set back: what it had put off is due again",
+                ["rows": "\(count)", "cluster": context.name(ofDatabase: index)])
         }
         return count
     }
 
     /// For a worker: like ``bringForward(in:)``, but logs errors instead of
     /// throwing.
-    func bringForwardQuietly(in index: Int) async {
+    package func bringForwardQuietly(in index: Int) async {
         do { try await bringForward(in: index) } catch {
-            guard !isClosed else { return }
-            ports.log(
-                .warning, "what a clock has put off was not looked at", nil,
-                ["cluster": clusters.name(index), "fault": "\(error)"])
+            guard !context.bells[index].isClosed else { return }
+            context.report(
+                .warning, "what a clock has put off was not looked at",
+                ["cluster": context.name(ofDatabase: index), "fault": "\(error)"])
         }
     }
+}
 
-    /// The longest pause before the next attempt, by the number of attempts.
-    private struct PauseLimit: Sendable {
-        let kind: String
-        let attempts: ClosedRange<Int64>
-        let pause: Int64
-    }
+/// The longest pause before the next attempt, by the number of attempts.
+private struct PauseLimit: Sendable {
+    let kind: String
+    let attempts: ClosedRange<Int64>
+    let pause: Int64
+}
 
-    private static func limits(_ kind: String, _ retries: RetryTimetable) -> [PauseLimit] {
-        var limits = [PauseLimit(kind: kind, attempts: 0...0, pause: 0)]
-        for (index, pause) in retries.pauses.enumerated() {
-            let attempt = Int64(index + 1)
-            let isLast = attempt == Int64(retries.pauses.count)
-            limits.append(
-                PauseLimit(
-                    kind: kind, attempts: attempt...(isLast ? Int64.max : attempt), pause: pause))
-        }
-        return limits
+private func pauseLimits(_ kind: String, _ retries: RetryTimetable) -> [PauseLimit] {
+    var limits = [PauseLimit(kind: kind, attempts: 0...0, pause: 0)]
+    for (index, pause) in retries.pauses.enumerated() {
+        let attempt = Int64(index + 1)
+        let isLast = attempt == Int64(retries.pauses.count)
+        limits.append(
+            PauseLimit(
+                kind: kind, attempts: attempt...(isLast ? Int64.max : attempt), pause: pause))
     }
+    return limits
 }

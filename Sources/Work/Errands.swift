@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Commerce
-import Storage
+package import Commerce
+package import Storage
 
 /// The rows of outer work.
-enum Errands {
+package enum Errands {
     /// How long a lease lasts. The time-outs of handlers are far below this.
-    static let leaseMilliseconds: Int64 = 30_000
+    package static let leaseMilliseconds: Int64 = 30_000
     /// The most errands of one lane that a process runs at once.
-    static let laneMax = 8
+    package static let laneMax = 8
     /// The most errands of a realm that a process runs at once.
-    static let runningMax = 128
+    package static let runningMax = 128
 
     /// Adds an errand, in the commit that causes it. An existing one is not
     /// changed.
-    static func add(
+    package static func add(
         kind: String, subject: String, lane: String, dueAt: Timestamp, customer: CustomerID,
         _ writing: any Writing
     ) throws {
         try writing.execute(
             Statement.Errands.insert,
-            RealmSchema.errands.row([
+            WorkSchema.errands.row([
                 "customer_id": .integer(customer.value), "kind": .text(kind),
                 "subject": .text(subject), "lane": .text(lane),
                 "due_at": .integer(dueAt.milliseconds), "attempt": .integer(0),
@@ -31,7 +31,7 @@ enum Errands {
     /// Adds an errand that the caller runs itself after the commit. The caller
     /// holds a lease from the start. If the caller dies, another worker takes
     /// it over.
-    static func addHeld(
+    package static func addHeld(
         kind: String, subject: String, lane: String, now: Timestamp, lease: Timestamp,
         customer: CustomerID, _ writing: any Writing
     ) throws -> Errand {
@@ -39,7 +39,7 @@ enum Errands {
             customer: customer, kind: kind, subject: subject, lane: lane, attempt: 1, fence: 1)
         try writing.execute(
             Statement.Errands.insertHeld,
-            RealmSchema.errands.row([
+            WorkSchema.errands.row([
                 "customer_id": .integer(customer.value), "kind": .text(kind),
                 "subject": .text(subject), "lane": .text(lane),
                 "due_at": .integer(now.milliseconds), "attempt": .integer(1),
@@ -51,7 +51,7 @@ enum Errands {
     }
 
     /// Leases one errand, due or not, unless it is leased already.
-    static func take(
+    package static func take(
         kind: String, subject: String, of customer: CustomerID, lease: Timestamp,
         _ writing: any Writing
     ) throws -> Errand? {
@@ -111,8 +111,8 @@ enum Errands {
 
     /// Settles an errand and writes its result. Throws ``LeaseLost``, with
     /// nothing written, if its fence is not current any more.
-    static func settle(
-        _ errand: Errand, _ report: ErrandReport, _ writing: any Writing
+    package static func settle(
+        _ errand: Errand, _ report: ErrandReport<some Any>, _ writing: any Writing
     ) throws {
         let key = errand.key + [.integer(errand.fence)]
         let settled: Row?
@@ -127,6 +127,14 @@ enum Errands {
         try report.write(writing)
     }
 
+    /// Releases the leases of an earlier process, if only this process uses
+    /// the database. The fences do not change.
+    package static func releaseLeft(in storage: any Storage) async throws {
+        let isHeld = try await storage.read { try $0.first(Statement.Errands.anyHeld) != nil }
+        guard isHeld else { return }
+        try await storage.write { try $0.execute(Statement.Errands.releaseAll, []) }
+    }
+
     /// Another worker has taken the errand over.
-    struct LeaseLost: Error {}
+    package struct LeaseLost: Error {}
 }

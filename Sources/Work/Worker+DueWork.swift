@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Commerce
+package import Commerce
 import Storage
 
 /// Does inner work in the order of each customer: the earliest first, until no
 /// work of the customer is due. Each piece is done in its customer's line, and
 /// one commit serves many customers.
-extension Realm {
+extension Worker {
     /// Does the inner work that is due, and the work that this makes due, on
     /// every cluster. Returns how much this call did, and the time until the
     /// next. A failure is logged, delays only its own customer, and is retried
     /// by the next call. A cluster that does not answer does not stop the
     /// others.
-    func workDue() async throws -> (count: Int, next: Duration?) {
+    package func workDue() async throws -> (count: Int, next: Duration?) {
         var (count, next) = (0, Duration?.none)
         var failure: (any Error)?
-        for index in clusters.all.indices {
+        for index in context.databases.indices {
             do {
                 let done = try await workDue(in: index)
                 count += done.count
@@ -27,7 +27,7 @@ extension Realm {
     }
 
     /// The same for one cluster.
-    func workDue(in index: Int) async throws -> (count: Int, next: Duration?) {
+    package func workDue(in index: Int) async throws -> (count: Int, next: Duration?) {
         var (count, cursor) = (0, DueWork.firstCursor)
         var failed: Set<CustomerID> = []
         while true {
@@ -50,19 +50,19 @@ extension Realm {
         guard let jump = page.jump else { return }
         if let left = page.works.first?.dueAt {
             guard left > jump.reached else { return }
-            try await clusters[index].write { try jump.advance(to: left, $0) }
+            try await context.databases[index].write { try jump.advance(to: left, $0) }
         } else if page.now >= jump.target {
-            try await clusters[index].write { try jump.end($0) }
+            try await context.databases[index].write { try jump.end($0) }
         }
     }
 
     /// Does the due work of one customer, the earliest first. Returns whether
     /// none of it is left. It returns false only if there is work of a kind
     /// that this program does not know. Throws if a piece fails.
-    func isCaughtUp(_ customer: CustomerID) async throws -> Bool {
+    package func isCaughtUp(_ customer: CustomerID) async throws -> Bool {
         while let work = try await firstDue(of: customer) {
             guard isKnown(work) else { return false }
-            let round = try await round(of: [work], in: storage(of: customer))
+            let round = try await round(of: [work], in: context.database(of: customer))
             if !round.hasMoved { return false }
         }
         return true
@@ -70,15 +70,16 @@ extension Realm {
 
     /// Work of an unknown kind belongs to a newer program and is left to it,
     /// with everything that comes after it in its customer's order.
-    private func isKnown(_ work: DueWork) -> Bool { dueWorkHandlers[work.kind] != nil }
+    private func isKnown(_ work: DueWork) -> Bool { context.dueWorkHandlers[work.kind] != nil }
 
     private func firstDue(of customer: CustomerID) async throws -> DueWork? {
-        let wall = ports.wall.now
-        let key = SQLValue.integer(customer.value)
-        return try await storage(of: customer).read { reading in
-            guard let time = try reading.first(Statement.Customers.now, [key]) else { return nil }
-            let now = SQLValue.integer(try ClockRow(time).now(wall: wall).milliseconds)
-            return try reading.first(Statement.DueWorks.first, [key, now]).map(DueWork.init)
+        let wall = context.wall
+        return try await context.database(of: customer).read { reading in
+            guard let now = try Context.now(of: customer, wall: wall, reading) else { return nil }
+            return try reading.first(
+                Statement.DueWorks.first,
+                [.integer(customer.value), .integer(now.milliseconds)]
+            ).map(DueWork.init)
         }
     }
 
@@ -87,9 +88,9 @@ extension Realm {
     private func heads(
         beyond cursor: [SQLValue], in index: Int
     ) async throws -> DuePage {
-        let wall = ports.wall.now
-        return try await clusters[index].read { reading in
-            let clock = try Self.clock(reading)
+        let wall = context.wall
+        return try await context.databases[index].read { reading in
+            let clock = try Context.clock(reading)
             let now = clock.now(wall: wall)
             let instant = SQLValue.integer(now.milliseconds)
             let rows = try reading.query(
@@ -109,17 +110,17 @@ extension Realm {
     /// others. Throws if the database does not answer.
     private func work(off works: [DueWork], in index: Int) async throws -> DueWorkRound {
         if works.count > 1 {
-            do { return try await round(of: works, in: clusters[index]) } catch {
-                if let fault = error as? StorageFault, Self.isAway(fault) { throw fault }
+            do { return try await round(of: works, in: context.databases[index]) } catch {
+                if let fault = error as? StorageFault, Context.isAway(fault) { throw fault }
             }
         }
         var whole = DueWorkRound()
         for work in works {
-            do { whole += try await round(of: [work], in: clusters[index]) } catch {
-                if let fault = error as? StorageFault, Self.isAway(fault) { throw fault }
+            do { whole += try await round(of: [work], in: context.databases[index]) } catch {
+                if let fault = error as? StorageFault, Context.isAway(fault) { throw fault }
                 whole.failed.append(work.customer)
-                ports.log(
-                    .error, "due work failed", nil, ["kind": work.kind, "fault": "\(error)"])
+                context.report(
+                    .error, "due work failed", ["kind": work.kind, "fault": "\(error)"])
             }
         }
         return whole
@@ -129,20 +130,20 @@ extension Realm {
     /// meantime.
     private func round(of works: [DueWork], in storage: any Storage) async throws -> DueWorkRound {
         var round = DueWorkRound()
-        var pieces: [(work: DueWork, commit: any DueWorkCommit)] = []
+        var pieces: [(work: DueWork, commit: any DueWorkCommit<Context.Line>)] = []
         // Lines are locked in a fixed order, so that two workers cannot
         // deadlock.
         for work in works.sorted(by: { $0.customer.value < $1.customer.value }) {
-            guard let handler = dueWorkHandlers[work.kind] else { continue }
-            pieces.append((work, try await handler.prepare(work, in: self)))
+            guard let handler = context.dueWorkHandlers[work.kind] else { continue }
+            pieces.append((work, try await handler.prepare(work, in: context)))
         }
-        let wall = ports.wall.now
+        let wall = context.wall
         while !pieces.isEmpty {
             let turn = pieces
             let ending = try await storage.writeOrLeave { writing -> Ending<Absence?> in
                 for (index, piece) in turn.enumerated() {
                     let customer = piece.work.customer
-                    let line = try CustomerLine(customer, asking: .time, wall: wall, writing)
+                    let line = try Context.line(of: customer, wall: wall, writing)
                     guard let line else { return .leave(.customer(index)) }
                     // Leaves the commit, because a line without a change would
                     // make a gap in the revisions.
@@ -164,9 +165,9 @@ extension Realm {
             break
         }
         for (work, _) in pieces {
-            wake(work.customer)
-            ports.log(
-                .info, "due work", nil,
+            context.wake(work.customer)
+            context.report(
+                .info, "due work",
                 ["kind": work.kind, "customer": work.customer.description])
         }
         round.done = pieces.count

@@ -5,7 +5,7 @@ import Synchronization
 /// Wakes the task that looks for work. A ring without a listener is kept for
 /// the next one, and two rings count as one. A class, because writers and the
 /// worker share it.
-final class WorkBell: Sendable {
+package final class WorkBell: Sendable {
     private struct State {
         var isRung = false
         var isClosed = false
@@ -14,9 +14,11 @@ final class WorkBell: Sendable {
 
     private let state = Mutex(State())
 
-    var isClosed: Bool { state.withLock { $0.isClosed } }
+    package init() {}
 
-    func ring() {
+    package var isClosed: Bool { state.withLock { $0.isClosed } }
+
+    package func ring() {
         let wake = state.withLock { state in
             let wake = state.wake
             state.isRung = wake == nil
@@ -28,7 +30,7 @@ final class WorkBell: Sendable {
 
     /// Returns when the bell is rung or closed, or at once when its task is
     /// cancelled.
-    func wait() async {
+    package func wait() async {
         let stream = state.withLock { state -> AsyncStream<Void>? in
             if state.isRung || state.isClosed {
                 state.isRung = false
@@ -44,7 +46,7 @@ final class WorkBell: Sendable {
     }
 
     /// Releases the listener permanently, because the realm is closed.
-    func close() {
+    package func close() {
         let wake = state.withLock { state in
             state.isClosed = true
             defer { state.wake = nil }

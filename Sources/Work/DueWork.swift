@@ -1,48 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Commerce
-import Storage
+package import Commerce
+package import Storage
 
 /// A piece of inner work: a change that happens to a customer at a commercial
 /// instant. It is a row, written by the commit that causes it, and deleted by
 /// the commit that does it, in the customer's line. A process that does not
 /// find the row does nothing. So it needs no lease, and a process that dies has
 /// done all of it or nothing.
-struct DueWork: Hashable, Sendable {
+package struct DueWork: Hashable, Sendable {
     /// The number of customers whose work one commit does.
-    static let customersMax = 100
+    package static let customersMax = 100
 
-    let customer: CustomerID
+    package let customer: CustomerID
     /// The kind, which selects the handler.
-    let kind: String
+    package let kind: String
     /// What the work concerns. Unique for a customer and a kind.
-    let subject: String
-    let dueAt: Timestamp
+    package let subject: String
+    package let dueAt: Timestamp
 
     var key: [SQLValue] { [.integer(customer.value), .text(kind), .text(subject)] }
 
     /// Adds the work, in the commit that causes it. Existing work moves to the
     /// new date.
-    func add(_ writing: any Writing) throws {
+    package func add(_ writing: any Writing) throws {
         try writing.execute(Statement.DueWorks.insert, key + [.integer(dueAt.milliseconds)])
     }
 
     /// Removes the work, in the commit that makes it unnecessary.
-    static func remove(
+    package static func remove(
         _ kind: String, _ subject: String, of customer: CustomerID, _ writing: any Writing
     ) throws {
         try writing.execute(
             Statement.DueWorks.remove, [.integer(customer.value), .text(kind), .text(subject)])
     }
 
-    init(customer: CustomerID, kind: String, subject: String, dueAt: Timestamp) {
+    package init(customer: CustomerID, kind: String, subject: String, dueAt: Timestamp) {
         self.customer = customer
         self.kind = kind
         self.subject = subject
         self.dueAt = dueAt
     }
 
-    init(_ row: Row) throws {
+    package init(_ row: Row) throws {
         customer = CustomerID(try row.integer("customer_id"))
         kind = try row.text("kind")
         subject = try row.text("subject")
@@ -61,20 +61,26 @@ struct DueWork: Hashable, Sendable {
 }
 
 /// Handles the inner work of one kind.
-protocol DueWorkHandler: Sendable {
+package protocol DueWorkHandler<Context>: Sendable {
+    associatedtype Context: WorkContext
+
     var kind: String { get }
     /// The longest time from the cause of the work to its date, in commercial
     /// time.
     var longestMilliseconds: Int64 { get }
 
     /// Draws what the commit needs, because the commit may run more than once.
-    func prepare(_ work: DueWork, in realm: Realm) async throws -> any DueWorkCommit
+    func prepare(_ work: DueWork, in context: Context) async throws -> any DueWorkCommit<
+        Context.Line
+    >
 }
 
 /// The effect of a piece of inner work.
-protocol DueWorkCommit: Sendable {
+package protocol DueWorkCommit<Line>: Sendable {
+    associatedtype Line
+
     /// Writes the effect in the customer's line. The row of the work is already
     /// deleted. The date of the effect is the work's own, which may be long
     /// before the line's time.
-    func write(_ work: DueWork, _ line: CustomerLine) throws
+    func write(_ work: DueWork, _ line: Line) throws
 }

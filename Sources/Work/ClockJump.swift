@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Commerce
-import Storage
+package import Commerce
+package import Storage
 
 /// A jump of the realm's clock whose due work a database has still to do. The
 /// commit that moves the clock writes its row, and the worker that finds no due
 /// work left removes it: if a process dies in between, the next one completes both.
 /// Nothing decides at the target before the work up to it is done, because each
 /// customer's line does the customer's own work first.
-struct ClockJump: Hashable, Sendable {
-    let target: Timestamp
+package struct ClockJump: Hashable, Sendable {
+    package let target: Timestamp
     /// All work that was due before this instant is done.
-    let reached: Timestamp
+    package let reached: Timestamp
 
     private static let key = SQLValue.integer(0)
 
     /// The jump that is under way in a database; nil if there is none.
-    static func current(_ reading: any Reading) throws -> ClockJump? {
-        try reading.first(Statement.Realms.jump, [key]).map { row in
+    package static func current(_ reading: any Reading) throws -> ClockJump? {
+        try reading.first(Statement.Jumps.one, [key]).map { row in
             ClockJump(
                 target: Timestamp(milliseconds: try row.integer("target")),
                 reached: Timestamp(milliseconds: try row.integer("reached")))
@@ -26,31 +26,31 @@ struct ClockJump: Hashable, Sendable {
 
     /// Records that the clock was moved. A jump that is under way is continued to
     /// the new target, or ends if the clock went back behind what it has reached.
-    static func note(from: Timestamp, to: Timestamp, _ writing: any Writing) throws {
+    package static func note(from: Timestamp, to: Timestamp, _ writing: any Writing) throws {
         let begun = try current(writing)
         let start = min(begun?.reached ?? from, from)
         if to > start {
             try writing.execute(
-                Statement.Realms.putJump,
-                RealmSchema.jumps.row([
+                Statement.Jumps.put,
+                WorkSchema.jumps.row([
                     "clock_id": key, "target": .integer(to.milliseconds),
                     "reached": .integer(start.milliseconds),
                 ]))
         } else if begun != nil {
-            try writing.execute(Statement.Realms.removeJump, [key])
+            try writing.execute(Statement.Jumps.remove, [key])
         }
     }
 
     /// Records how far the work has come. Does nothing if the clock was moved again.
     func advance(to instant: Timestamp, _ writing: any Writing) throws {
         try writing.execute(
-            Statement.Realms.setReached,
+            Statement.Jumps.setReached,
             [Self.key, .integer(target.milliseconds), .integer(instant.milliseconds)])
     }
 
     /// Ends it. Does nothing if the clock was moved again.
     func end(_ writing: any Writing) throws {
         try writing.execute(
-            Statement.Realms.endJump, [Self.key, .integer(target.milliseconds)])
+            Statement.Jumps.end, [Self.key, .integer(target.milliseconds)])
     }
 }

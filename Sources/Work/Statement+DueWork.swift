@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Storage
+
+extension Statement {
+    package enum DueWorks {
+        package static let insert = Statement.put("dueWork.insert", into: WorkSchema.dueWork)
+
+        /// The first due work of each customer, with the earliest customers
+        /// first.
+        package static let heads = Statement(
+            "dueWork.heads", [.integer, .integer, .integer, .integer],
+            """
+            SELECT \(WorkSchema.dueWork.list("d")) FROM due_work d
+            WHERE d.due_at <= $1 AND (d.due_at, d.customer_id) > ($2, $3)
+                AND NOT EXISTS (
+                    SELECT 1 FROM due_work e WHERE e.customer_id = d.customer_id
+                        AND (e.due_at, e.kind, e.subject) < (d.due_at, d.kind, d.subject))
+            ORDER BY d.due_at, d.customer_id LIMIT $4
+            """)
+
+        /// The first due work of one customer.
+        package static let first = Statement(
+            "dueWork.first", [.integer, .integer],
+            """
+            SELECT \(WorkSchema.dueWork.list()) FROM due_work
+            WHERE customer_id = $1 AND due_at <= $2
+            ORDER BY due_at, kind, subject LIMIT 1
+            """)
+
+        package static let next = Statement(
+            "dueWork.next", [.integer],
+            "SELECT due_at FROM due_work WHERE due_at > $1 ORDER BY due_at LIMIT 1")
+
+        /// Deletes the row and returns it to the caller that may do the work.
+        package static let take = Statement(
+            "dueWork.take", [.integer, .text, .text, .integer],
+            """
+            DELETE FROM due_work
+            WHERE customer_id = $1 AND kind = $2 AND subject = $3 AND due_at = $4
+            RETURNING due_at
+            """)
+
+        package static let remove = Statement.remove("dueWork.remove", from: WorkSchema.dueWork)
+
+        package static let any = Statement("dueWork.any", "SELECT d.kind FROM due_work d LIMIT 1")
+
+        /// Corrects dates that are later than possible, after a clock was set
+        /// back.
+        package static let bringForward = Statement(
+            "dueWork.bringForward", [.text, .integer, .integer],
+            """
+            UPDATE due_work SET due_at = $3 WHERE kind = $1 AND due_at > $2
+            RETURNING customer_id
+            """)
+
+        package static let all = [bringForward, insert, heads, first, next, take, remove, any]
+    }
+
+    package enum Jumps {
+        package static let one = Statement.one("jumps.one", of: WorkSchema.jumps)
+
+        package static let put = Statement.put("jumps.put", into: WorkSchema.jumps)
+
+        /// While the jump has the same target.
+        package static let setReached = Statement(
+            "jumps.setReached", [.integer, .integer, .integer],
+            """
+            UPDATE jumps SET reached = $3
+            WHERE clock_id = $1 AND target = $2 AND reached < $3
+            """)
+
+        package static let remove = Statement.remove("jumps.remove", from: WorkSchema.jumps)
+
+        /// Of a jump that is done, unless another has begun.
+        package static let end = Statement(
+            "jumps.end", [.integer, .integer],
+            "DELETE FROM jumps WHERE clock_id = $1 AND target = $2")
+
+        package static let all = [one, put, setReached, remove, end]
+    }
+}

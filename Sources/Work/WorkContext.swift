@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Commerce
+package import Storage
+
+/// The world that a ``Worker`` works in: its databases, its clocks, and the kinds
+/// of work that it knows.
+package protocol WorkContext: Sendable {
+    /// What the commit of a customer's work is given.
+    associatedtype Line: WorkLine
+
+    /// The handler for each kind of outer work.
+    var errandHandlers: [String: any ErrandHandler<Self>] { get }
+    /// The handler for each kind of inner work.
+    var dueWorkHandlers: [String: any DueWorkHandler<Self>] { get }
+    /// What a worker does from time to time besides.
+    var chores: [Chore<Self>] { get }
+
+    /// The databases that have work. Each is worked on by itself.
+    var databases: [any Storage] { get }
+    /// The bell of each database's worker.
+    var bells: [WorkBell] { get }
+    /// The database with all facts of a customer.
+    func database(of customer: CustomerID) -> any Storage
+    /// The name of a database for people.
+    func name(ofDatabase index: Int) -> String
+    /// Whether a later attempt may succeed, because the database only does not
+    /// answer at present.
+    static func isAway(_ fault: StorageFault) -> Bool
+
+    /// The wall time.
+    var wall: Timestamp { get }
+    /// The time for leases that are taken now.
+    var leases: LeaseClock { get }
+    /// Sleeps until a due date. Ends early when its task is cancelled.
+    func sleep(_ pause: Duration) async throws
+    /// The clock of commercial time.
+    static func clock(_ reading: any Reading) throws -> RealmClock
+    /// The commercial time of a customer, which is not before the customer's last
+    /// event. Nil if there is no such customer.
+    static func now(
+        of customer: CustomerID, wall: Timestamp, _ reading: any Reading
+    ) throws -> Timestamp?
+
+    /// Locks a customer's row in a commit. Nil if there is no such customer.
+    static func line(
+        of customer: CustomerID, wall: Timestamp, _ writing: any Writing
+    ) throws -> Line?
+    /// Writes in the customer's line in a separate task, even if the caller is
+    /// cancelled, and even if other work of the customer cannot be done.
+    func uncancelledLine(
+        of customer: CustomerID, _ body: @escaping @Sendable (Line) throws -> Void
+    ) async throws
+
+    /// Called after a commit that changed what the customer has.
+    func wake(_ customer: CustomerID)
+    /// Makes the workers of all processes look for work.
+    func wakeWorkers()
+    func report(_ severity: WorkSeverity, _ message: String, _ facts: [String: String])
+}
+
+/// A commit for one customer, whose row is locked.
+package protocol WorkLine {
+    var writing: any Writing { get }
+}
+
+/// How much a report of a worker matters.
+package enum WorkSeverity: Sendable {
+    case info, warning, error
+}
+
+/// Something that a worker does from time to time, in wall time.
+package struct Chore<Context: WorkContext>: Sendable {
+    /// The first time, after the worker's start.
+    let startSeconds: Int64
+    let pauseSeconds: Int64
+    /// Whether work goes on in the meantime.
+    let isApart: Bool
+    /// Receives the number of the worker's database. Reports its errors itself.
+    let perform: @Sendable (Context, Int) async -> Void
+
+    package init(
+        startSeconds: Int64, pauseSeconds: Int64, isApart: Bool,
+        _ perform: @escaping @Sendable (Context, Int) async -> Void
+    ) {
+        self.startSeconds = startSeconds
+        self.pauseSeconds = pauseSeconds
+        self.isApart = isApart
+        self.perform = perform
+    }
+}
+
+/// When each chore is to be done next.
+struct ChoreTimes {
+    private var next: [Timestamp]
+
+    init<Context>(_ chores: [Chore<Context>], at wall: Timestamp) {
+        next = chores.map { wall.adding(seconds: $0.startSeconds) }
+    }
+
+    /// All of them are to be done now, because the machine's clock was set back.
+    mutating func reset(to wall: Timestamp) { next = next.map { _ in wall } }
+
+    /// Returns the chores whose time has come, and sets their next time.
+    mutating func due<Context>(
+        of chores: [Chore<Context>], at wall: Timestamp
+    ) -> [Chore<Context>] {
+        zip(chores, chores.indices).compactMap { chore, index in
+            guard wall >= next[index] else { return nil }
+            next[index] = wall.adding(seconds: chore.pauseSeconds)
+            return chore
+        }
+    }
+}

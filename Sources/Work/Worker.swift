@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+package import Storage
+
+/// Does the inner and outer work of a context.
+package struct Worker<Context: WorkContext>: Sendable {
+    let context: Context
+
+    package init(_ context: Context) { self.context = context }
+
+    /// Does due work, inner and outer, until it is cancelled or the bells are
+    /// closed. Called once for each context and process.
+    package func work() async {
+        await withDiscardingTaskGroup { group in
+            for index in context.databases.indices {
+                group.addTask { await work(in: index) }
+            }
+        }
+    }
+
+    /// The same for one database, with lanes of its own, so that databases do not
+    /// wait for each other.
+    private func work(in index: Int) async {
+        let (lanes, bell, chores) = (RunningLanes(), context.bells[index], context.chores)
+        var times = ChoreTimes(chores, at: context.wall)
+        var watch = WallWatch(context.wall)
+        // An earlier process may have postponed work by a clock that ran ahead.
+        await bringForwardQuietly(in: index)
+        await withDiscardingTaskGroup { group in
+            while !Task.isCancelled, !bell.isClosed {
+                if watch.hasGoneBack(context.wall) {
+                    times.reset(to: context.wall)
+                    await bringForwardQuietly(in: index)
+                }
+                for chore in times.due(of: chores, at: context.wall) {
+                    if chore.isApart {
+                        group.addTask { await chore.perform(context, index) }
+                    } else {
+                        await chore.perform(context, index)
+                    }
+                }
+                let pause = await turn(in: index, lanes, bell, &group)
+                if Task.isCancelled { break }
+                if pause > .zero { await rest(pause, bell) }
+            }
+            group.cancelAll()
+        }
+    }
+
+    /// Does the inner work that is due, and begins the outer work for which there
+    /// is room. Returns the time until there may be more.
+    private func turn(
+        in index: Int, _ lanes: RunningLanes, _ bell: WorkBell,
+        _ group: inout DiscardingTaskGroup
+    ) async -> Duration {
+        do {
+            let due = try await workDue(in: index)
+            if Task.isCancelled { return .zero }
+            let (errands, next) = try await claim(lanes, in: index)
+            if Task.isCancelled {
+                for errand in errands { await release(errand) }
+                return .zero
+            }
+            for errand in errands {
+                group.addTask {
+                    lanes.leave(errand, wentWell: await run(errand))
+                    bell.ring()
+                }
+            }
+            return [workSleepMax, next, due.next].compactMap { $0 }.min() ?? workSleepMax
+        } catch {
+            // A stopping worker does not read any more. That is not a fault.
+            if !bell.isClosed, !Task.isCancelled {
+                context.report(
+                    .error, "work could not be claimed",
+                    ["cluster": context.name(ofDatabase: index), "fault": "\(error)"])
+            }
+            return workSleepMax
+        }
+    }
+
+    /// Does all work of a database that is due now, and the work that this makes
+    /// due. Returns how much it was. Does not wait for any date.
+    package func workOnce(in index: Int) async throws -> Int {
+        var count = 0
+        while true {
+            let due = try await workDue(in: index).count
+            let (errands, _) = try await claim(RunningLanes(start: Errands.laneMax), in: index)
+            if errands.isEmpty, due == 0 { return count }
+            count += errands.count + due
+            await withDiscardingTaskGroup { group in
+                for errand in errands { group.addTask { _ = await run(errand) } }
+            }
+        }
+    }
+
+    /// Whether a database has any work, due now or later.
+    package static func owesWork(_ reading: any Reading) throws -> Bool {
+        if try reading.first(Statement.Errands.any) != nil { return true }
+        return try reading.first(Statement.DueWorks.any) != nil
+    }
+
+    /// Sleeps until the bell rings, but no longer than `pause`.
+    private func rest(_ pause: Duration, _ bell: WorkBell) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await bell.wait() }
+            group.addTask { try? await context.sleep(pause) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+}
+
+/// The longest sleep of a worker. Another process may have left work and died
+/// before it could ring here.
+package let workSleepMax = Duration.seconds(10)
