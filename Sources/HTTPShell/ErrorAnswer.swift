@@ -66,7 +66,7 @@ package struct ErrorAnswer: Sendable {
         switch mistake {
         case .unknownPath: self.init(404, error)
         case .wrongMethod(let allowed): self.init(405, error, allowed: allowed)
-        case .queryInvalid, .bodyCutShort, .hostInvalid: self.init(400, error)
+        case .addressInvalid, .queryInvalid, .bodyCutShort, .hostInvalid: self.init(400, error)
         case .notThroughProxy, .originForeign: self.init(403, error)
         case .hostUnknown: self.init(421, error)
         case .contentTypeWrong: self.init(415, error)

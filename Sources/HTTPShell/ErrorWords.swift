@@ -74,6 +74,7 @@ package struct ErrorWords: Sendable {
             WireError(
                 code: "unknownPath", message: "There is nothing at this address.", field: "path",
                 rule: addresses, remedy: "check the \(subject)'s URL")
+        case .addressInvalid: Self.addressInvalid
         case .wrongMethod(let allowed):
             WireError(
                 code: "wrongMethod", message: "This address does not allow this method.",
@@ -114,6 +115,10 @@ package struct ErrorWords: Sendable {
         case .turnedAway(_, let error): error
         }
     }
+
+    private static let addressInvalid = WireError(
+        code: "addressInvalid", message: "The address does not encode text.", field: "address",
+        rule: "%xx encodes UTF-8 without a zero byte", remedy: "encode the address again")
 
     private func ofSite(_ mistake: RequestMistake) -> WireError {
         switch mistake {

@@ -44,6 +44,7 @@ struct LoopHTTP1: ServerChildChannel {
                 type: ByteToMessageHandler<HTTPRequestDecoder>.self)
             try pipeline.addHandler(BodyPatience(bodyTimeout), position: .after(decoder))
             try pipeline.addHandler(LastAnswer(), position: .after(decoder))
+            try pipeline.addHandler(UnknownMethod(), position: .after(decoder))
             return value
         }
     }

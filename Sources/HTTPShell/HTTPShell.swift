@@ -97,7 +97,7 @@ package struct HTTPShell: Sendable {
                 address: .hostname(configuration.host, port: port), serverName: "shopkeeper",
                 availableConnectionsDelegate: SharedConnections(connections: connections)),
             onServerRunning: { channel in
-                await prepare(channel)
+                await Self.prepare(channel, connections, logger)
                 let bound = channel.localAddress?.port ?? port
                 logger.info("listening", metadata: ["port": .stringConvertible(bound)])
                 await onReady(bound)
@@ -107,8 +107,9 @@ package struct HTTPShell: Sendable {
 
     /// Makes a port wait for room that another port releases, and for file
     /// descriptors.
-    private func prepare(_ port: any Channel) async {
-        let logger = logger
+    static func prepare(
+        _ port: any Channel, _ connections: Connections, _ logger: Logger
+    ) async {
         connections.add { port.eventLoop.execute { port.pipeline.read() } }
         try? await port.eventLoop.submit {
             try port.pipeline.syncOperations.addHandler(

@@ -6,6 +6,8 @@ package import StoreWire
 /// Problems with a request that the shell itself finds, before any use case.
 package enum RequestMistake: Error, Hashable {
     case unknownPath
+    /// The percent-encoding of path or query is broken, or does not encode text.
+    case addressInvalid
     case wrongMethod(allowed: [String])
     case queryInvalid(field: String, rule: String, remedy: String)
     case bodyTooLarge(bytesMax: Int)

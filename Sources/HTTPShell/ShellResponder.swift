@@ -66,6 +66,9 @@ struct ShellResponder: HTTPResponder {
         var line = RequestLine(method: request.method.rawValue, requestID: id)
         var response: Response
         do {
+            guard RequestTarget.isText(request.uri.string) else {
+                throw RequestMistake.addressInvalid
+            }
             let matched = try handler.match(call)
             line.pattern = matched.pattern
             line.facts = matched.facts

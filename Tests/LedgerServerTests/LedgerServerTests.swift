@@ -223,7 +223,9 @@ private struct Served: Sendable {
             ("GET", "/ledger/v1/purchases", nil, 405, "wrongMethod"),
             ("POST", "/ledger/v1/accounts/a/unspent", "{}", 405, "wrongMethod"),
             ("GET", "/ledger/v1/accounts//unspent", nil, 404, "unknownPath"),
-            ("GET", "/ledger/v1/accounts/%ff/unspent", nil, 404, "unknownPath"),
+            ("GET", "/ledger/v1/accounts/%ff/unspent", nil, 400, "addressInvalid"),
+            ("GET", "/ledger/v1/accounts/%00/unspent", nil, 400, "addressInvalid"),
+            ("GET", "/ledger/v1/accounts/a/unspent?after=%ff", nil, 400, "addressInvalid"),
             ("GET", "/ledger/v1/accounts/a/unspent?after=x", nil, 400, "cursorInvalid"),
             ("GET", "/ledger/v1/accounts/a/unspent?limit=0", nil, 400, "limitInvalid"),
             (

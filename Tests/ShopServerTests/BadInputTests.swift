@@ -136,8 +136,8 @@ extension BadInput {
             "no such realm", "POST /realms/nowhere/device/v1/products", "{}", 404, "realmNotFound",
             "realm"),
         BadInput(
-            "a realm's name that is none", "POST /realms/%00/device/v1/products", "{}", 404,
-            "realmNotFound", "realm"),
+            "a realm's name that is none", "POST /realms/%00/device/v1/products", "{}", 400,
+            "addressInvalid", "address"),
         BadInput(
             "realms in realms", "GET /realms/a/realms/b/device/v1/receipt", nil, 404, "unknownPath",
             "path"),

@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["%00", "a%00b", "A", "%2e%2e"])
+    @Test(arguments: ["a%20b", "A", "%2e%2e"])
     func `what is no realm's name is not found`(name: String) async throws {
         try await TestServer.with { server in
             let key = try await server.keys()[.operator]

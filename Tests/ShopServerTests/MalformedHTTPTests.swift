@@ -26,7 +26,9 @@ import Testing
 
             let answer = await connection.receive()
 
-            #expect(answer.isEmpty || answer.hasPrefix("HTTP/1.1 4"), "\(answer.prefix(200))")
+            // A first word that is no method is one that the server does not know.
+            let isRefused = ["HTTP/1.1 4", "HTTP/1.1 501"].contains { answer.hasPrefix($0) }
+            #expect(answer.isEmpty || isRefused, "\(answer.prefix(200))")
             try await server.expectItSells()
         }
     }

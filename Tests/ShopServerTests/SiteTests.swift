@@ -51,6 +51,41 @@ import Testing
         }
     }
 
+    @Test func `a method that nobody knows is not implemented`() async throws {
+        try await TestServer.with { server in
+            let unknown = try await answer(server, "FROB /certificates/root", ["Host: localhost"])
+            let known = try await answer(server, "PROPFIND /health", ["Host: localhost"])
+            let connection = try RawConnection(port: server.port)
+            try connection.send(
+                "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+                    + "FROB /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            let both = await connection.receive()
+
+            expect(unknown, 501)
+            expect(known, 405, "wrongMethod")
+            #expect(known.lowercased().contains("allow: get"))
+            expect(both, 200)
+            #expect(both.contains("HTTP/1.1 501"), "\(both)")
+        }
+    }
+
+    @Test(arguments: ["%ff", "%00", "a%00b", "%zz", "%4", "%C3", "%ED%A0%80"])
+    func `what is no text in an address is refused, wherever it stands`(
+        text: String
+    ) async throws {
+        try await TestServer.with { server in
+            for path in [
+                "/operator/v1/customers/\(text)/sessions", "/realms/\(text)/device/v1/receipt",
+                "/device/v1/transactions/\(text)/finish", "/nothing/\(text)",
+                "/operator/v1/customers?after=\(text)",
+            ] {
+                expect(
+                    try await answer(server, "GET \(path)", ["Host: localhost"]), 400,
+                    "addressInvalid")
+            }
+        }
+    }
+
     @Test func `addresses that need no host name answer without one`() async throws {
         try await TestServer.with { server in
             expect(try await answer(server, "GET /health", []), 200)

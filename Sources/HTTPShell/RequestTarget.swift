@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a request line names: an address on this server.
+enum RequestTarget {
+    /// Whether all `%xx` in path and query encode UTF-8 without a zero byte.
+    static func isText(_ target: String) -> Bool {
+        guard target.utf8.contains(UInt8(ascii: "%")) else { return true }
+        var bytes: [UInt8] = []
+        var rest = target.utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let high = rest.popFirst().flatMap(digit),
+                let low = rest.popFirst().flatMap(digit)
+            else { return false }
+            bytes.append(high << 4 | low)
+        }
+        return !bytes.contains(0) && String(validating: bytes, as: UTF8.self) != nil
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        default: nil
+        }
+    }
+}
