@@ -21,6 +21,22 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: outcome.output))
     }
 
+    @Test func `events go to standard error, and only where they are asked for`() async throws {
+        let product = "com.example.monkeycredits.credits5"
+        let script = "shopkeeper buy \(product) --json"
+        let shown = try await rig.run("shopkeeper", "exec", "--events", "--", "sh", "-c", script)
+        let quiet = try await rig.run("shopkeeper", "exec", "--", "sh", "-c", script)
+        let same = try await rig.run("shopkeeper", "exec", "--quiet", "--", "sh", "-c", script)
+
+        for outcome in [shown, quiet, same] {
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            let bought = try JSONSerialization.jsonObject(with: Data(outcome.output.utf8))
+            #expect((bought as? [String: Any])?["transactionId"] != nil)
+        }
+        #expect(shown.errors.contains("purchase      \(product): sold"))
+        #expect(!quiet.errors.contains("purchase  ") && !same.errors.contains("purchase  "))
+    }
+
     @Test func `a command that a signal ends returns its exit code`() async throws {
         let outcome = try await rig.run("shopkeeper", "exec", "--", "sh", "-c", "kill -9 $$")
 

@@ -179,4 +179,23 @@ import Testing
         #expect(mode as? Int == 0o600)
         #expect(outcome.status == 77)
     }
+
+    /// The machine accepts connections for a process that is stopped.
+    @Test(arguments: [
+        ["status"], ["clock"], ["clock", "--advance", "1"], ["wait", "--timeout", "1"],
+        ["customer", "list"],
+    ])
+    func `a store that hangs is reported within seconds`(words: [String]) async throws {
+        let rig = try Rig()
+        let store = try await rig.serve()
+        store.kill(SIGSTOP)
+        defer { store.kill(SIGCONT) }
+
+        let outcome = try await ChildProcess.run(
+            ["timeout", "35", "shopkeeper"] + words, environment: rig.environment,
+            folder: URL(fileURLWithPath: rig.folder.path))
+
+        #expect(outcome.status == 69)
+        #expect(outcome.errors.contains("does not answer"), "\(outcome.errors)")
+    }
 }

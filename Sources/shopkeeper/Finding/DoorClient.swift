@@ -13,6 +13,10 @@ struct DoorClient: Sendable {
     /// The time-out of a whole call. A store answers most calls in
     /// milliseconds, an import in seconds.
     private static let timeoutMilliseconds = 60_000
+    /// The time in which a store on this machine shows that it is alive. A
+    /// process that was stopped or hangs still gets connections from the
+    /// operating system, and a right answer may take longer.
+    private static let signOfLifeMilliseconds = 8_000
     /// A catalogue of 10,000 products is about 10 MiB.
     private static let answerBytesMax = 64 * 1024 * 1024
 
@@ -66,6 +70,7 @@ struct DoorClient: Sendable {
                 .usage, "urlInvalid", "\(base + path) is no URL.", rule: "an http or https URL",
                 remedy: "check its spelling")
         }
+        try await checkLife(of: url)
         var request = OutboundRequest(method, url.absoluteString, body: body.map(Array.init) ?? [])
         if body != nil { request.headers.append(.init("Content-Type", "application/json")) }
         if let key { request.headers.append(.init("Authorization", "Bearer \(key)")) }
@@ -73,14 +78,35 @@ struct DoorClient: Sendable {
         request.bodyBytesMax = Self.answerBytesMax
         let answer: OutboundResponse
         do throws(OutboundFault) { answer = try await Self.client.send(request) } catch {
-            throw Failure(
-                .unavailable, "storeUnreachable",
-                "The store at \(base) does not answer: \(error.reason).",
-                remedy: "start it with `shopkeeper serve`")
+            throw unreachable(error)
         }
         let data = Data(answer.body)
         guard (200..<300).contains(answer.status) else { throw Self.failure(answer.status, data) }
         return data
+    }
+
+    /// Throws if a store on this machine does not answer at all. The answer to a
+    /// request itself may take long, such as that to a jump of the clock.
+    private func checkLife(of url: URL) async throws {
+        let names = ["localhost", "127.0.0.1", "::1", "[::1]"]
+        guard let host = url.host, names.contains(host),
+            var parts = URLComponents(url: url, resolvingAgainstBaseURL: true)
+        else { return }
+        (parts.path, parts.query) = ("/health", nil)
+        guard let health = parts.string else { return }
+        var request = OutboundRequest("GET", health)
+        request.timeoutMilliseconds = Self.signOfLifeMilliseconds
+        do throws(OutboundFault) { _ = try await Self.client.send(request) } catch {
+            throw unreachable(error)
+        }
+    }
+
+    private func unreachable(_ fault: OutboundFault) -> Failure {
+        Failure(
+            .unavailable, "storeUnreachable",
+            "The store at \(base) does not answer: \(fault.reason).",
+            remedy: "start it with `shopkeeper serve`; a process that was stopped must continue "
+                + "or be ended first")
     }
 
     /// Returns the store's error with its exit code.

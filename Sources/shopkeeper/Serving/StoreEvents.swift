@@ -16,6 +16,13 @@ enum StoreEvents {
         PrintQueue.events.add { Output.report(line) }
     }
 
+    /// Prints the lines on standard error, where the command that runs beside
+    /// the store has standard output.
+    static let complained: Sink = { message, facts in
+        guard let line = line(message, facts, wall: Live.wallClock.now) else { return }
+        PrintQueue.log.add { Output.complain(line) }
+    }
+
     static let unheard: Sink = { _, _ in }
 
     /// Returns the line of an event that the store's log reports; nil for events that

@@ -20,6 +20,13 @@ struct ExecCommand: AsyncParsableCommand {
 
     @OptionGroup var options: ServeOptions
 
+    @Flag(
+        help: """
+            Print a line on standard error for each purchase, refusal, notification attempt and \
+            piece of due work; default: quiet.
+            """)
+    var events: ServeCommand.EventLines = .quiet
+
     @Argument(parsing: .postTerminator, help: "The command and its arguments, after `--`.")
     var command: [String] = []
 
@@ -37,7 +44,9 @@ struct ExecCommand: AsyncParsableCommand {
         let data = try options.data ?? Self.temporaryFolder()
         let isTemporary = options.data == nil
         defer { if isTemporary { try? FileManager.default.removeItem(atPath: data) } }
-        let served = try ServedStore(options: options, app: app, data: data)
+        let served = try ServedStore(
+            options: options, app: app, data: data,
+            events: events == .events ? StoreEvents.complained : StoreEvents.unheard)
         let status = try await run(command, beside: served, signals)
         if isTemporary { try? FileManager.default.removeItem(atPath: data) }
         throw ExitCode(status)
