@@ -51,6 +51,13 @@ public struct CatalogueOverlay: Hashable, Sendable {
         guard reader.problems.isEmpty else { throw CatalogueFileFault(problems: reader.problems) }
     }
 
+    /// The images that the overlay names and that are not in `known`, by product.
+    public func unknownImages(known: Set<String>) -> [(product: ProductID, image: String)] {
+        listings.sorted { $0.key.value < $1.key.value }.flatMap { id, listing in
+            listing.images.filter { !known.contains($0) }.map { (id, $0) }
+        }
+    }
+
     /// The products that the overlay names and the catalogue does not contain.
     public func strangers(to catalogue: Catalogue) -> [ProductID] {
         let known = Set(catalogue.products.map(\.id))

@@ -188,6 +188,32 @@ import Testing
         }
     }
 
+    @Test func `an overlay's image that the app does not have is reported`() async throws {
+        try await TestServer.with { server in
+            let key = try await server.store.doorKey(.operator)
+            func warnings() async throws -> [String] {
+                let document = CatalogueDocument(
+                    name: "Zoo.storekit", file: Self.zoo,
+                    overlay: "products: {zoo.banana: {images: [0A0B0C0D, A1]}}")
+                let reply = try await server.send(
+                    "PUT", "/operator/v1/apps/com.example.zoo/catalogue",
+                    [UInt8](try JSONEncoder().encode(document)), bearer: key)
+                return try reply.decoded(CatalogueImported.self).warnings
+                    .filter { $0.contains("overlay") }
+            }
+            func warning(_ id: String) -> String {
+                "zoo.banana: the overlay names the image `\(id)`, which the app does not have; "
+                    + "upload it with `app image put`"
+            }
+
+            #expect(try await warnings() == [warning("0A0B0C0D"), warning("A1")])
+            _ = try await server.send(
+                "PUT", "/operator/v1/apps/com.example.zoo/images/A1",
+                [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], bearer: key)
+            #expect(try await warnings() == [warning("0A0B0C0D")])
+        }
+    }
+
     @Test func `an image that a file names stays until none does`() async throws {
         try await TestServer.with { server in
             let key = try await server.store.doorKey(.operator)
