@@ -400,7 +400,7 @@ import Testing
         #expect((opened == nil) == (deletedAt == "NULL"))
     }
 
-    @Test func `a row that is there twice leaves a place that is not served`() async throws {
+    @Test func `a row that is there twice leaves the place as it was`() async throws {
         let text = try await Self.filled.value
         let (at, _) = try text.table("customers")
         var strange = text
@@ -410,27 +410,61 @@ import Testing
         try strange.write(to: path)
 
         let fault = await #expect(throws: ArchiveFault.self) { try await place.restore(path) }
-        let served = await #expect(throws: StorageFault.self) { try await place.open() }
-        try text.write(to: path)
-        _ = try await place.restore(path)
 
         #expect(fault?.code == .invalid)
-        #expect(served?.code == .halfRestored)
+        try await expectEmpty(place)
+        try text.write(to: path)
+        _ = try await place.restore(path)
         await (try await place.open()).close()
     }
 
-    /// Rows that name others: what is missing would be a fault for ever.
-    @Test(arguments: [
-        ("customers", "app_accounts", "customer_id"),
-        ("transactions", "purchases", "transaction_id"),
-    ])
-    func `a row that names one that is not there is refused`(
-        gone: String, table: String, column: String
+    /// Whether a place has no rows, no realms and no keys, so that another store
+    /// may begin there.
+    private func expectEmpty(
+        _ place: BackupPlace, _ location: SourceLocation = #_sourceLocation
     ) async throws {
+        let registry = try await place.places.registry(RegistrySchema.migrations)
+        #expect(
+            try await ArchiveContents.isEmpty(registry, place.dialect), sourceLocation: location)
+        try await registry.close()
+        #expect(try await place.keys().names() == [], sourceLocation: location)
+        guard place.engine == .sqlite else { return }
+        let realms = try? FileManager.default.contentsOfDirectory(
+            atPath: place.folder.file("realms"))
+        #expect(realms ?? [] == [], sourceLocation: location)
+    }
+
+    @Test func `a key that was there before stays where a restore fails`() async throws {
+        var strange = try await Self.filled.value
+        let (at, _) = try strange.table("customers")
+        strange.lines.insert(strange.lines[at + 1], at: at + 1)
+        let place = try await BackupPlace(.sqlite)
+        let path = place.folder.file("strange")
+        try strange.write(to: path)
+        let names = try await TestWorld.keys.value.names()
+        let name = try #require(names.first)
+        let bytes = try #require(try await TestWorld.keys.value.read(name))
+        _ = try await place.keys().store(bytes, as: name)
+
+        await #expect(throws: ArchiveFault.self) { try await place.restore(path) }
+
+        #expect(try await place.keys().names() == [name])
+    }
+
+    /// Rows that name others: what is missing would be a fault for ever.
+    @Test(
+        arguments: [
+            ("customers", "app_accounts", "customer_id"),
+            ("transactions", "purchases", "transaction_id"),
+        ], BackupEngine.allCases)
+    func `a row that names one that is not there is refused, and leaves nothing`(
+        names: (gone: String, table: String, column: String), engine: BackupEngine
+    ) async throws {
+        let (gone, table, column) = names
         var strange = try await Self.filled.value
         let (at, _) = try strange.table(gone)
         strange.lines.remove(at: at + 1)
-        let place = try await BackupPlace(.sqlite)
+        let place = try await BackupPlace(engine)
         let path = place.folder.file("strange")
         try strange.write(to: path)
 
@@ -438,5 +472,6 @@ import Testing
 
         #expect(fault?.code == .invalid)
         #expect(fault?.message.contains("`\(column)` of `\(table)`") == true, "\(fault as Any)")
+        try await expectEmpty(place)
     }
 }

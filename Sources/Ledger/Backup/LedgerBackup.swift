@@ -57,13 +57,14 @@ public enum LedgerRestore {
         let storage = try await open(try migrations(contents))
         do {
             try await begin(storage, dialect, contents, wall)
-            try await contents.load(dialect) { _ in storage }
+            do { try await contents.load(dialect) { _ in storage } } catch {
+                guard let fault = strange(error, path) else { throw error }
+                try await ArchiveContents.clear(storage, dialect)
+                throw fault
+            }
             try await storage.write {
                 try $0.execute(Statement.Upkeep.finish, [.integer(wall.milliseconds)])
             }
-        } catch let fault as StorageFault where fault.code == .constraint {
-            try? await storage.close()
-            throw ArchiveContents.invalid(path, "a row", "each row once")
         } catch {
             try? await storage.close()
             throw error
@@ -72,6 +73,13 @@ public enum LedgerRestore {
         return Summary(
             madeAt: contents.header.madeAt,
             rows: contents.databases.reduce(0) { $0 + $1.rows })
+    }
+
+    /// The fault if the archive's rows are no ledger's; nil for any other error.
+    private static func strange(_ error: any Error, _ path: String) -> ArchiveFault? {
+        if let fault = error as? ArchiveFault { return fault }
+        guard (error as? StorageFault)?.code == .constraint else { return nil }
+        return ArchiveContents.invalid(path, "a row", "each row once")
     }
 
     /// Throws a fault if there is an unfinished restore.

@@ -28,7 +28,8 @@ public enum StoreRestore {
     }
 
     /// Restores a store. Throws ``ArchiveFault`` before anything is written if
-    /// the archive is incomplete or too new, or the place is not empty.
+    /// the archive is incomplete or too new, or the place is not empty. If its
+    /// rows contradict each other, the place is empty again after the fault.
     public static func read(
         _ path: String, into places: StoragePlaces, _ dialect: Dialect, keys: any KeyStore,
         wall: Timestamp, randomness: Randomness
@@ -46,16 +47,17 @@ public enum StoreRestore {
         let registry = try await places.registry(plan.registry)
         do {
             try await begin(registry, places, dialect, contents, wall)
+            do { try await load(contents, plan, registry, places, dialect, start) } catch {
+                guard let fault = Self.strange(error, path) else { throw error }
+                try await undo(plan, registry, places, dialect)
+                throw fault
+            }
+            // After the rows, which may turn out to be no store's.
             for (name, bytes) in contents.keys { _ = try await keys.store(bytes, as: name) }
-            try await load(contents, plan, registry, places, dialect, start)
             try await registry.write { writing in
                 try raise(writing, contents.numbers, start)
                 try writing.execute(Statement.Restores.finish, [.integer(wall.milliseconds)])
             }
-        } catch let fault as StorageFault where fault.code == .constraint {
-            try? await registry.close()
-            throw ArchiveContents.invalid(
-                path, "a row", "each row once, and what it refers to beside it")
         } catch {
             try? await registry.close()
             throw error
@@ -64,6 +66,24 @@ public enum StoreRestore {
         return Summary(
             madeAt: contents.header.madeAt, realms: plan.realms.keys.sorted(),
             rows: contents.databases.reduce(0) { $0 + $1.rows }, keys: contents.keys.count)
+    }
+
+    /// The fault if the archive's rows are no store's; nil for any other error.
+    private static func strange(_ error: any Error, _ path: String) -> ArchiveFault? {
+        if let fault = error as? ArchiveFault { return fault }
+        guard (error as? StorageFault)?.code == .constraint else { return nil }
+        return ArchiveContents.invalid(
+            path, "a row", "each row once, and what it refers to beside it")
+    }
+
+    /// Leaves the place as it was before, which is empty. The registry with the
+    /// mark comes last, so that a process that dies here leaves an unfinished
+    /// restore.
+    private static func undo(
+        _ plan: RestorePlan, _ registry: any Storage, _ places: StoragePlaces, _ dialect: Dialect
+    ) async throws {
+        for id in plan.realms.keys { try await places.deleteRealm(id) }
+        try await ArchiveContents.clear(registry, dialect)
     }
 
     /// Throws a fault if there is an unfinished restore.
@@ -154,7 +174,7 @@ public enum StoreRestore {
     }
 
     /// Checks references between rows, which is possible only after all are
-    /// loaded. After a failure the place stays marked as half-restored.
+    /// loaded.
     private static func checkReferences(
         _ realm: any Storage, _ id: String, _ path: String
     ) async throws {
