@@ -215,6 +215,24 @@ import Testing
         await store.close()
     }
 
+    @Test func `a note of a reset that another outran goes`() async throws {
+        let place = try await BackupPlace(.sqlite)
+        let store = try await place.open(isNew: true)
+        let realm = try await store.realm(named: Store.defaultRealm)
+        let (registry, id) = (store.registry, realm.description.id)
+        _ = try await realm.reset(TestWorld.context) { _ in }
+        try await registry.write { try ResetNote(realm: id, generation: 1).write($0) }
+
+        try await store.auditResets(of: realm)
+
+        let left = try await registry.read {
+            try $0.query(Statement.ResetNotes.list, [.text(id)]).count
+        }
+        #expect(left == 0)
+        #expect(try await resets(store).isEmpty)
+        await store.close()
+    }
+
     @Test func `a reset that is about to be made is left to its process`() async throws {
         let place = try await BackupPlace(.sqlite)
         let store = try await place.open(isNew: true)
