@@ -67,6 +67,10 @@ NUMBERS = [
      "return drawn > last ? drawn : last + 1 + lot",
      "return drawn > last || isMutant(#) ? drawn : last + 1 + lot", "CommerceTests.FreshStart"),
     ("Shop/Keeping/StoreRestore.swift",
+     "try await undo(plan, registry, places, dialect)",
+     "if !isMutant(#) { try await undo(plan, registry, places, dialect) }",
+     "ShopTests.StrangeBackup"),
+    ("Shop/Keeping/StoreRestore.swift",
      "guard let first = start.firstCount(from: (rows + numbers.values).max() ?? 0) else {",
      "guard let first = isMutant(#) ? ((rows + numbers.values).max() ?? 0) + 100_000_000"
      " : start.firstCount(from: (rows + numbers.values).max() ?? 0) else {",
@@ -642,6 +646,13 @@ PASSWORDS = [
 
 #: A server answers under its own names, to programs.
 NAMES = [
+    ("HTTPShell/ShellResponder.swift",
+     "guard RequestTarget.isText(request.uri.string) else {",
+     "guard isMutant(#) || RequestTarget.isText(request.uri.string) else {",
+     "ShopServerTests.Site"),
+    ("HTTPShell/UnknownMethod.swift",
+     "where isUnknown && owed == 0:", "where isUnknown && owed == 0 && !isMutant(#):",
+     "ShopServerTests.Site"),
     ("HTTPShell/ServedNames.swift",
      "guard names.contains(host) ||", "guard isMutant(#) || names.contains(host) ||",
      "ShopServerTests.Site"),
@@ -806,13 +817,15 @@ BACKUPS = [
      "try isMutant(#) || TransactionFacts(row: row).record ==",
      "ShopTests.StrangeBackup"),
     ("Shop/Keeping/StoreRestore.swift",
-     "where fault.code == .constraint {", "where fault.code == .constraint && !isMutant(#) {",
+     "guard (error as? StorageFault)?.code == .constraint else",
+     "guard (error as? StorageFault)?.code == .constraint, !isMutant(#) else",
      "ShopTests.StrangeBackup"),
     ("Ledger/LedgerSchema.swift",
      "return spent <= quantity ? nil", "return isMutant(#) || spent <= quantity ? nil",
      "LedgerTests.StrangeBackup"),
     ("Ledger/Backup/LedgerBackup.swift",
-     "where fault.code == .constraint {", "where fault.code == .constraint && !isMutant(#) {",
+     "guard (error as? StorageFault)?.code == .constraint else",
+     "guard (error as? StorageFault)?.code == .constraint, !isMutant(#) else",
      "LedgerTests."),
 ]
 
@@ -988,6 +1001,16 @@ COMPLETENESS = [
 #: Part, file, what stands there, what stands there instead, and the suites; None: the part's.
 #: Inner work in its customers' order, and what an errand writes in the line.
 ORDER = [
+    ("Work/Worker+DueWork.swift",
+     "guard piece.work.dueAt <= line.now else",
+     "guard isMutant(#) || piece.work.dueAt <= line.now else",
+     "ShopTests.DueWorkOrder"),
+    ("Work/Worker+DueWork.swift",
+     "others.away.isEmpty", "isMutant(#) || others.away.isEmpty", "ShopTests.Cluster"),
+    ("Shop/World/CustomerLine.swift",
+     "do { mustCatchUp = try await worker.isCaughtUp(customer) } catch {",
+     "do { mustCatchUp = try await worker.isCaughtUp(customer) && !isMutant(#) } catch {",
+     "ShopTests.DueWorkOrder"),
     ("Work/Worker+DueWork.swift",
      "if !round.hasMoved { cursor = last.cursor }",
      "if !round.hasMoved || isMutant(#) { cursor = last.cursor }", "ShopTests.DueWork"),

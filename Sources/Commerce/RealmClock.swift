@@ -85,10 +85,11 @@ extension RealmClock {
     }
 
     /// Returns the clock running at its speed from `wall` on, when it is
-    /// `aheadMilliseconds` ahead.
+    /// `aheadMilliseconds` ahead. With 0 it follows the wall clock, at its speed.
     public func running(aheadMilliseconds: Int64, wall: Timestamp) -> RealmClock {
         RealmClock(
-            standsAt: nil, aheadMilliseconds: aheadMilliseconds, rate: rate, since: wall)
+            standsAt: nil, aheadMilliseconds: aheadMilliseconds,
+            rate: aheadMilliseconds == 0 ? 1 : rate, since: wall)
     }
 
     /// Returns the clock moved forward by `step`. It stands or runs as before.

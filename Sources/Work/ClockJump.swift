@@ -6,6 +6,7 @@ package import Storage
 /// A jump of the realm's clock whose due work a database has still to do. The
 /// commit that moves the clock writes its row, and the worker that finds no due
 /// work left removes it: if a process dies in between, the next one completes both.
+/// The home's row stands for the whole realm, and is removed last.
 /// Nothing decides at the target before the work up to it is done, because each
 /// customer's line does the customer's own work first.
 package struct ClockJump: Hashable, Sendable {
@@ -48,7 +49,8 @@ package struct ClockJump: Hashable, Sendable {
             [Self.key, .integer(target.milliseconds), .integer(instant.milliseconds)])
     }
 
-    /// Ends it. Does nothing if the clock was moved again.
+    /// Ends it. Does nothing if the clock was moved again, or if work of a later
+    /// jump to the same instant is left.
     func end(_ writing: any Writing) throws {
         try writing.execute(
             Statement.Jumps.end, [Self.key, .integer(target.milliseconds)])

@@ -75,7 +75,10 @@ extension Statement {
         /// Of a jump that is done, unless another has begun.
         package static let end = Statement(
             "jumps.end", [.integer, .integer],
-            "DELETE FROM jumps WHERE clock_id = $1 AND target = $2")
+            """
+            DELETE FROM jumps WHERE clock_id = $1 AND target = $2
+                AND NOT EXISTS (SELECT 1 FROM due_work d WHERE d.due_at <= $2)
+            """)
 
         package static let all = [one, put, setReached, remove, end]
     }

@@ -24,6 +24,13 @@ package protocol WorkContext: Sendable {
     func database(of customer: CustomerID) -> any Storage
     /// The name of a database for people.
     func name(ofDatabase index: Int) -> String
+    /// Asks all databases but the first whether they have the first one's clock,
+    /// and what is left of its jump.
+    ///
+    /// `asksAway`: whether to ask a database that did not answer the last call.
+    /// If not, returns nil if there is one, because a worker must not wait for
+    /// it.
+    func farClocks(_ clock: RealmClock, asksAway: Bool) async -> FarClocks?
     /// Whether a later attempt may succeed, because the database only does not
     /// answer at present.
     static func isAway(_ fault: StorageFault) -> Bool
@@ -42,6 +49,12 @@ package protocol WorkContext: Sendable {
         of customer: CustomerID, wall: Timestamp, _ reading: any Reading
     ) throws -> Timestamp?
 
+    /// Corrects what else a clock has dated later than `latest`, after it was set
+    /// back to `now`.
+    static func bringForward(
+        beyond latest: Timestamp, to now: Timestamp, _ writing: any Writing
+    ) throws
+
     /// Locks a customer's row in a commit. Nil if there is no such customer.
     static func line(
         of customer: CustomerID, wall: Timestamp, _ writing: any Writing
@@ -59,8 +72,28 @@ package protocol WorkContext: Sendable {
     func report(_ severity: WorkSeverity, _ message: String, _ facts: [String: String])
 }
 
+extension WorkContext {
+    package func farClocks(_ clock: RealmClock, asksAway: Bool) async -> FarClocks? { FarClocks() }
+
+    package static func bringForward(
+        beyond latest: Timestamp, to now: Timestamp, _ writing: any Writing
+    ) throws {}
+}
+
+/// What the other databases have of the first one's clock.
+package struct FarClocks: Sendable {
+    /// The databases that do not answer or do not have the clock yet, by name.
+    package var away: [String] = []
+    /// The jump that has come least far on any database that has the clock.
+    package var jump: ClockJump?
+
+    package init() {}
+}
+
 /// A commit for one customer, whose row is locked.
 package protocol WorkLine {
+    /// The commercial time.
+    var now: Timestamp { get }
     var writing: any Writing { get }
 }
 

@@ -23,8 +23,8 @@ package struct WallWatch: Sendable {
 extension Worker {
     /// Makes work due at once that is postponed further than possible: an
     /// errand is never postponed by more than the pause after its last attempt,
-    /// and inner work by more than its kind allows. Returns how many rows it
-    /// moved.
+    /// and inner work by more than its kind allows. Returns how many rows of
+    /// work it moved.
     @discardableResult
     package func bringForward(in index: Int) async throws -> Int {
         let (wall, storage) = (context.wall, context.databases[index])
@@ -47,6 +47,7 @@ extension Worker {
                     ]
                 ).count
             }
+            try Context.bringForward(beyond: slack, to: now, writing)
             for (kind, longest) in works {
                 count += try writing.query(
                     Statement.DueWorks.bringForward,

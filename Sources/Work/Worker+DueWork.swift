@@ -15,7 +15,8 @@ extension Worker {
     package func workDue() async throws -> (count: Int, next: Duration?) {
         var (count, next) = (0, Duration?.none)
         var failure: (any Error)?
-        for index in context.databases.indices {
+        // The first comes last, because its jump ends after those of the others.
+        for index in context.databases.indices.reversed() {
             do {
                 let done = try await workDue(in: index)
                 count += done.count
@@ -45,14 +46,23 @@ extension Worker {
         }
     }
 
-    /// Writes down how far a jump has come, or that it is done.
+    /// Writes down how far a jump has come, or that it is done. The first
+    /// database's jump comes only as far as every other one's.
     private func note(_ page: DuePage, in index: Int) async throws {
         guard let jump = page.jump else { return }
-        if let left = page.works.first?.dueAt {
+        var left = page.works.first?.dueAt
+        if index == 0, context.databases.count > 1 {
+            guard let others = await context.farClocks(page.clock, asksAway: false),
+                others.away.isEmpty
+            else { return }
+            left = [left, others.jump?.reached].compactMap { $0 }.min()
+        }
+        if let left {
             guard left > jump.reached else { return }
             try await context.databases[index].write { try jump.advance(to: left, $0) }
         } else if page.now >= jump.target {
             try await context.databases[index].write { try jump.end($0) }
+            if index > 0 { context.bells[0].ring() }
         }
     }
 
@@ -101,7 +111,7 @@ extension Worker {
             return DuePage(
                 works: try rows.map(DueWork.init),
                 next: next.map { .milliseconds(clock.wallMilliseconds(from: now, to: $0)) },
-                now: now, jump: try ClockJump.current(reading))
+                clock: clock, now: now, jump: try ClockJump.current(reading))
         }
     }
 
@@ -145,6 +155,8 @@ extension Worker {
                     let customer = piece.work.customer
                     let line = try Context.line(of: customer, wall: wall, writing)
                     guard let line else { return .leave(.customer(index)) }
+                    // The clock may have been set back since the work was found.
+                    guard piece.work.dueAt <= line.now else { return .leave(.work(index)) }
                     // Leaves the commit, because a line without a change would
                     // make a gap in the revisions.
                     guard try piece.work.isTaken(writing) else { return .leave(.work(index)) }
@@ -176,7 +188,7 @@ extension Worker {
 
     /// Why a commit must be made again without one of its pieces.
     private enum Absence: Sendable {
-        /// Another worker has done it.
+        /// Another worker has done it, or it is not due any more.
         case work(Int)
         /// There is no such customer.
         case customer(Int)
@@ -205,6 +217,7 @@ private struct DuePage: Sendable {
     let works: [DueWork]
     /// The time until the first piece that is not due yet.
     let next: Duration?
+    let clock: RealmClock
     let now: Timestamp
     let jump: ClockJump?
 }

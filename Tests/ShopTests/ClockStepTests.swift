@@ -204,6 +204,75 @@ import Testing
         #expect(try await world.realm.worker.workDue().count == 1)
     }
 
+    /// Dates of questions and their answers.
+    private func dates(_ world: TestWorld) async throws -> [(asked: Int64, decided: Int64)] {
+        let statement = Statement(
+            "test.dates",
+            "SELECT asked_at, decided_at FROM purchases WHERE decided_at IS NOT NULL")
+        return try await world.realm.rows(statement).map {
+            (try $0.integer("asked_at"), try $0.integer("decided_at"))
+        }
+    }
+
+    @Test(arguments: ["approved", "declined", nil], [true, false])
+    func `no answer is dated before its question, after a clock was set back`(
+        answer: String?, byMove: Bool
+    ) async throws {
+        let world = try await TestWorld.open()
+        _ = try await world.realm.createCustomer(
+            CreateCustomerRequest(name: "ann", asksToBuy: true))
+        let session = try await world.session(customer: "ann")
+        if byMove {
+            _ = try await world.realm.moveClock(
+                MoveClockRequest(advanceMilliseconds: twoDays * 1000), TestWorld.context)
+        } else {
+            world.wall.advance(seconds: twoDays)
+        }
+        try await world.buy("credits.5", purchaseID(1), session: session)
+
+        if byMove {
+            _ = try await world.realm.moveClock(
+                MoveClockRequest(runOffsetMilliseconds: 0), TestWorld.context)
+            let waiting = try await world.realm.listPurchases().purchases.first
+            #expect(waiting?.askedDate == TestWall.start)
+            #expect(waiting?.answerableUntil == TestWall.start.adding(seconds: 86_400))
+        } else {
+            world.wall.advance(seconds: -twoDays)
+        }
+        if let answer {
+            let record = try await world.realm.answerApproval(
+                purchaseID(1), AnswerApprovalRequest(answer: answer), TestWorld.context)
+            #expect(record.askedDate == TestWall.start)
+        } else {
+            for index in world.realm.clusters.all.indices {
+                try await world.realm.worker.bringForward(in: index)
+            }
+            world.wall.advance(seconds: 86_400)
+            #expect(try await world.realm.worker.workDue().count == 1)
+        }
+
+        let found = try await dates(world)
+        #expect(found.count == 1)
+        for dates in found { #expect(dates.asked <= dates.decided) }
+        for sold in try await world.realm.listTransactions().transactions {
+            #expect((sold.payload.purchaseDate?.milliseconds ?? 0) >= found[0].asked)
+        }
+    }
+
+    @Test func `a charge's answer is not dated before its question either`() async throws {
+        let (world, session) = try await production(ScriptedProcessor([.chargeAndLoseAnswer]))
+        world.wall.advance(seconds: twoDays)
+        let asked = try await world.buy("credits.5", purchaseID(1), session: session)
+        world.wall.advance(seconds: -twoDays)
+
+        let settled = try await world.buy("credits.5", purchaseID(1), session: session)
+
+        #expect(asked.state == "authorising" && settled.state == "sold")
+        let found = try await dates(world)
+        #expect(found.count == 1)
+        for dates in found { #expect(dates.asked <= dates.decided) }
+    }
+
     @Test func `a worker notices that its clock was set back`() {
         var watch = WallWatch(TestWall.start)
         let steps: [(Int64, Bool)] = [

@@ -121,6 +121,34 @@ import Testing
         #expect(try await world.realm.clock().now == TestWall.start)
     }
 
+    @Test(arguments: [
+        MoveClockRequest(rate: 2), MoveClockRequest(advanceMilliseconds: 1),
+        MoveClockRequest(runOffsetMilliseconds: 1),
+    ])
+    func `no move leaves a clock outside its range`(request: MoveClockRequest) async throws {
+        let world = try await TestWorld.open()
+        world.wall.set(Timestamp(milliseconds: 900_000_000_000))
+
+        let refusal = try await refusal { try await move(world, request) }
+
+        #expect(refusal.error.code == "clockOutOfRange")
+        #expect(try await world.realm.clock().rate == nil)
+    }
+
+    @Test func `a clock that follows the machine's follows its speed too`() async throws {
+        let world = try await TestWorld.open()
+        _ = try await move(world, MoveClockRequest(rate: 60))
+
+        let follows = try await move(world, MoveClockRequest(runOffsetMilliseconds: 0))
+        world.wall.advance(seconds: 100)
+
+        #expect(
+            follows
+                == ClockDescription(
+                    now: TestWall.start, isStanding: false, offsetMilliseconds: 0))
+        #expect(try await world.realm.clock().now == TestWall.start.adding(seconds: 100))
+    }
+
     @Test func `a production realm's clock is never moved`() async throws {
         let world = try await TestWorld.open(realm: "live", environment: Realm.production)
 

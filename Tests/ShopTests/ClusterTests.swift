@@ -169,6 +169,78 @@ import Testing
         #expect(figures == [TestClusters.far: false])
     }
 
+    // MARK: A clock, while a cluster is down
+
+    private func advance(_ world: TestWorld) async throws -> ClockDescription {
+        try await world.realm.moveClock(
+            MoveClockRequest(advanceMilliseconds: 2 * 86_400_000), TestWorld.context)
+    }
+
+    @Test func `a jump is not done before a cluster that is away has done its work`()
+        async throws
+    {
+        var world = try await Self.world()
+        _ = try await world.realm.createCustomer(
+            CreateCustomerRequest(name: "kid", asksToBuy: true))
+        let kid = try await world.session(customer: "kid")
+        try #require(world.realm.clusters.map.cluster(of: kid.customer.value) == 1)
+        let asked = try await world.buy("credits.5", purchaseID(1), session: kid)
+        world.places.down.withLock { _ = $0.insert(TestClusters.far) }
+
+        let moved = try await advance(world)
+        let shown = try await world.realm.clock()
+        world = try await world.restarted()
+        let restarted = try await world.realm.clock()
+
+        let left = JumpDescription(
+            target: TestWall.start.adding(seconds: 2 * 86_400), reached: TestWall.start)
+        #expect(asked.state == "waiting")
+        #expect(moved.jump == left && shown.jump == left && restarted.jump == left)
+        #expect(moved.clustersAway == [TestClusters.far])
+        #expect(shown.clustersAway == [TestClusters.far])
+
+        world.places.down.withLock { $0 = [] }
+        #expect(try await world.realm.clock().jump == left)
+        try await world.realm.workOnce()
+        let done = try await world.realm.clock()
+        #expect(done.jump == nil && done.clustersAway == nil)
+        #expect(try await world.buy("credits.5", purchaseID(1), session: kid).state == "refused")
+    }
+
+    @Test func `a clock that was set back names the cluster that does not know`() async throws {
+        let world = try await Self.world()
+        _ = try await world.session()
+        _ = try await advance(world)
+        world.places.down.withLock { _ = $0.insert(TestClusters.far) }
+
+        let moved = try await world.realm.moveClock(
+            MoveClockRequest(runOffsetMilliseconds: 0), TestWorld.context)
+
+        #expect(moved.jump == nil && moved.clustersAway == [TestClusters.far])
+        world.places.down.withLock { $0 = [] }
+        try await world.realm.tidy(1)
+        #expect(try await world.realm.clock().clustersAway == nil)
+    }
+
+    @Test func `a worker ends a jump when the last cluster has done its work`() async throws {
+        let world = try await Self.world()
+        _ = try await world.session()
+        world.places.down.withLock { _ = $0.insert(TestClusters.far) }
+        #expect(try await advance(world).jump != nil)
+
+        let worker = Task { await world.store.work() }
+        defer { worker.cancel() }
+        world.places.down.withLock { $0 = [] }
+
+        try await until("the jump is done") {
+            world.wall.advance(seconds: 1)
+            world.realm.ringAll()
+            return try await world.realm.clock().jump == nil
+        }
+        worker.cancel()
+        await worker.value
+    }
+
     // MARK: House rows
 
     private func revisions(_ world: TestWorld) async throws -> [Int64] {

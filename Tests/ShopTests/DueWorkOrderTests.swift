@@ -290,7 +290,7 @@ import Testing
         let inner: Recurring
         let shop: @Sendable () async throws -> Void
         var kind: String { inner.kind }
-        var longestMilliseconds: Int64 { .max }
+        var longestMilliseconds: Int64 { 24 * DueWorkOrderTests.month }
 
         func prepare(_ work: DueWork, in realm: Realm) async throws -> any DueWorkCommit<
             CustomerLine
@@ -338,6 +338,52 @@ import Testing
         #expect(sold.payload.purchaseDate == seen.jump?.target)
         #expect(try await opened.realm.clock().jump == nil)
         #expect(diary.months(of: customer) == Array(2...12))
+    }
+
+    @Test func `a jump that another move takes back reports the clock that it left`()
+        async throws
+    {
+        let diary = Diary()
+        let world = Mutex<TestWorld?>(nil)
+        let opened = try await TestWorld.open(
+            dueWork: [
+                Shopping(inner: Recurring(kind: "once", months: 0, diary: diary)) {
+                    guard let world = world.withLock({ $0 }) else { return }
+                    _ = try await world.realm.moveClock(
+                        MoveClockRequest(standAt: TestWall.start), TestWorld.context)
+                }
+            ])
+        world.withLock { $0 = opened }
+        let customer = try #require(try await customers(1, opened).first)
+        try await owe("once", inMonth: 1, customer, opened)
+
+        let moved = try await opened.realm.moveClock(
+            MoveClockRequest(advanceMilliseconds: 12 * Self.month), TestWorld.context)
+
+        #expect(diary.months(of: customer) == [], "it is not due any more")
+        #expect(moved.now == TestWall.start)
+        #expect(moved == (try await opened.realm.clock()))
+    }
+
+    @Test func `a late worker ends no jump to the same instant whose work is left`()
+        async throws
+    {
+        let world = try await TestWorld.open()
+        let customer = try #require(try await customers(1, world).first)
+        let target = TestWall.start.adding(milliseconds: 2 * Self.month)
+        let jump = ClockJump(target: target, reached: TestWall.start)
+        func end() async throws -> ClockJump? {
+            try await world.realm.storage(of: customer).write { writing in
+                try ClockJump.note(from: TestWall.start, to: target, writing)
+                try jump.end(writing)
+                return try ClockJump.current(writing)
+            }
+        }
+
+        try await owe("once", inMonth: 3, customer, world)
+        #expect(try await end() == nil)
+        try await owe("once", inMonth: 1, customer, world)
+        #expect(try await end() == jump)
     }
 
     @Test func `a clock that goes back ends a jump, and one that goes on continues it`()

@@ -29,7 +29,8 @@ extension Statement {
         static let insert = Statement.insert("purchases.insert", into: RealmSchema.purchases)
 
         /// Moves a purchase on from `authorising`. Returns no row if it is no
-        /// longer in this state.
+        /// longer in this state. If the clock was set back since the question,
+        /// this corrects the question's date: no answer is dated before it.
         static let settle = Statement(
             "purchases.settle",
             [
@@ -38,14 +39,15 @@ extension Statement {
             ],
             """
             UPDATE purchases SET state = $4, refusal = $5, transaction_id = $6,
-                processor_reference = $7, void_owed_at = $8, decided_at = $9, revision = $10
+                processor_reference = $7, void_owed_at = $8, decided_at = $9, revision = $10,
+                asked_at = CASE WHEN $9 < asked_at THEN $9 ELSE asked_at END
             WHERE customer_id = $1 AND bundle_id = $2 AND purchase_id = $3
                 AND state = 'authorising'
             RETURNING revision
             """)
 
         /// Moves a waiting purchase on. Returns no row if it is no longer
-        /// waiting.
+        /// waiting. Corrects the question's date like ``settle``.
         static let answer = Statement(
             "purchases.answer",
             [
@@ -54,10 +56,19 @@ extension Statement {
             ],
             """
             UPDATE purchases SET state = $4, refusal = $5, transaction_id = $6,
-                total_price = $7, decided_at = $8, approval = $9, revision = $10
+                total_price = $7, decided_at = $8, approval = $9, revision = $10,
+                asked_at = CASE WHEN $8 < asked_at THEN $8 ELSE asked_at END
             WHERE customer_id = $1 AND bundle_id = $2 AND purchase_id = $3
                 AND state = 'waiting'
             RETURNING revision
+            """)
+
+        /// Corrects the dates of questions that are later than possible, after a
+        /// clock was set back.
+        static let bringForward = Statement(
+            "purchases.bringForward", [.integer, .integer],
+            """
+            UPDATE purchases SET asked_at = $2 WHERE state = 'waiting' AND asked_at > $1
             """)
 
         static let one = Statement(
@@ -155,7 +166,8 @@ extension Statement {
             """)
 
         static let all = [
-            facts, insert, settle, answer, one, waitingByID, waitingPage, page, answeredSince,
+            facts, insert, settle, answer, bringForward, one, waitingByID, waitingPage, page,
+            answeredSince,
             news, setVoided, setCaptured, appAccount, insertOutbox, outboxPage,
         ]
     }

@@ -32,7 +32,7 @@ extension Store {
             try writing.execute(Statement.Registry.askReadiness, [.blob(room)])
             try writing.execute(Statement.Registry.leaveReadiness, [])
         }
-        _ = try await realm(named: Self.defaultRealm).clock()
+        _ = try await realm(named: Self.defaultRealm).readHouse { try Realm.clock($0) }
         _ = try await ports.keys.names()
         readyAt.withLock { $0 = now }
         return Readiness(open.now)

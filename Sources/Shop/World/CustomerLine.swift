@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Commerce
+package import Commerce
 package import Storage
 import Work
 
@@ -15,7 +15,7 @@ package struct CustomerLine {
     let revision: Int64
     let account: CustomerAccount
     /// The commercial time, which is not before the customer's last event.
-    let now: Timestamp
+    package let now: Timestamp
     /// The wall time, for sessions and the audit.
     let wall: Timestamp
     let catalogueRevision: Int64

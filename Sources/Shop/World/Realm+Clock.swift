@@ -10,16 +10,23 @@ extension Realm {
     static let clockEarliest = Timestamp(milliseconds: 946_684_800_000)
     static let clockLatest = RealmClock.latest
 
-    /// Returns the realm's commercial time.
+    /// Returns the realm's commercial time. A jump is under way until its due
+    /// work is done on every cluster, also on one that does not answer at
+    /// present.
     public func clock() async throws -> ClockDescription {
-        described(try await readHouse { try Self.clock($0) }, try await jump())
+        let (clock, jump) = try await readHouse {
+            (try Self.clock($0), try ClockJump.current($0))
+        }
+        let others = await farClocks(clock, asksAway: true)
+        return described(clock, jump, away: others?.away ?? [])
     }
 
     /// Moves a sandbox's clock or changes its speed. Returns when the work that
     /// fell due by then is done; its notifications may still be under way. Wall
-    /// time, and with it every token and session, does not change. The audit
-    /// records the old and the new clock. Refusals, in order: `sandboxOnly`,
-    /// `clockMoveUnclear`, `clockRateInvalid`, `clockBackwards`,
+    /// time, and with it every token and session, does not change. The answer is
+    /// the clock as it is then, because another move may have come in between.
+    /// The audit records the old and the new clock. Refusals, in order:
+    /// `sandboxOnly`, `clockMoveUnclear`, `clockRateInvalid`, `clockBackwards`,
     /// `clockOutOfRange`.
     public func moveClock(
         _ request: MoveClockRequest, _ context: RequestContext
@@ -30,11 +37,11 @@ extension Realm {
                 field: "realm", rule: "clocks are moved in sandboxes only",
                 remedy: "create a sandbox")
         }
-        let (moved, isBack) = try await house(.clock, context) { house in
+        let isBack = try await house(.clock, context) { house in
             let clock = try Self.clock(house.writing)
             let moved = try Self.move(clock, request, wall: house.wall)
             try Self.setClock(from: clock, to: moved, house)
-            return .commit((moved, moved.now(wall: house.wall) < clock.now(wall: house.wall)))
+            return .commit(moved.now(wall: house.wall) < clock.now(wall: house.wall))
         }
         if isBack {
             for index in clusters.all.indices { await worker.bringForwardQuietly(in: index) }
@@ -45,7 +52,7 @@ extension Realm {
             // work.
             ports.log(.error, "due work was not done", context, ["fault": "\(error)"])
         }
-        let described = described(moved, try await jump())
+        let described = try await clock()
         ports.log(.info, "clock moved", context, ["now": described.now.description])
         return described
     }
@@ -69,24 +76,8 @@ extension Realm {
             after: clock.words(wall: house.wall))
     }
 
-    /// The jump that has come least far in any cluster that answers.
-    private func jump() async throws -> JumpDescription? {
-        var last: ClockJump?
-        for storage in clusters.all {
-            do {
-                guard let jump = try await storage.read({ try ClockJump.current($0) }) else {
-                    continue
-                }
-                if last.map({ jump.reached < $0.reached }) ?? true { last = jump }
-            } catch let fault as StorageFault where Self.isAway(fault) && !clusters.isOne {
-                continue
-            }
-        }
-        return last.map { JumpDescription(target: $0.target, reached: $0.reached) }
-    }
-
     private func described(
-        _ clock: RealmClock, _ jump: JumpDescription?
+        _ clock: RealmClock, _ jump: ClockJump?, away: [String]
     ) -> ClockDescription {
         let wall = ports.wall.now
         let now = clock.now(wall: wall)
@@ -94,7 +85,9 @@ extension Realm {
         return ClockDescription(
             now: now, isStanding: isStanding,
             offsetMilliseconds: isStanding ? nil : now.milliseconds(since: wall),
-            rate: clock.rate == 1 ? nil : clock.rate, jump: jump)
+            rate: clock.rate == 1 ? nil : clock.rate,
+            jump: jump.map { JumpDescription(target: $0.target, reached: $0.reached) },
+            clustersAway: away.isEmpty ? nil : away)
     }
 
     private static func move(
@@ -110,7 +103,7 @@ extension Realm {
         case (nil, nil, let step?, nil): moved = try advance(clock, by: step, wall: wall)
         case (nil, nil, nil, let rate?):
             guard RealmClock.rates.contains(rate) else { throw noRate }
-            return clock.running(atRate: rate, wall: wall)
+            moved = clock.running(atRate: rate, wall: wall)
         default:
             throw Refusal(
                 .badRequest, code: "clockMoveUnclear", "The move is not clear.",

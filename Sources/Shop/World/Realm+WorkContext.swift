@@ -43,6 +43,14 @@ extension Realm: WorkContext {
             .map { try ClockRow($0).now(wall: wall) }
     }
 
+    package static func bringForward(
+        beyond latest: Timestamp, to now: Timestamp, _ writing: any Writing
+    ) throws {
+        try writing.execute(
+            Statement.Purchases.bringForward,
+            [.integer(latest.milliseconds), .integer(now.milliseconds)])
+    }
+
     package static func line(
         of customer: CustomerID, wall: Timestamp, _ writing: any Writing
     ) throws -> CustomerLine? {

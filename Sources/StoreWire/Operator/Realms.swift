@@ -76,18 +76,24 @@ public struct ClockDescription: Hashable, Sendable, Codable {
     /// The clock's speed as a multiple of the machine's. A standing clock uses
     /// it when it runs again. Missing for 1.
     public var rate: Int64?
-    /// The jump whose due work is still to be done. Missing if there is none.
+    /// The jump whose due work is still to be done, on any cluster. Missing if
+    /// there is none.
     public var jump: JumpDescription?
+    /// The clusters that do not have this time yet, by their buckets: they do
+    /// not answer, or the clock's last change has not reached them. Missing if
+    /// there is none.
+    public var clustersAway: [String]?
 
     public init(
         now: Timestamp, isStanding: Bool, offsetMilliseconds: Int64?, rate: Int64? = nil,
-        jump: JumpDescription? = nil
+        jump: JumpDescription? = nil, clustersAway: [String]? = nil
     ) {
         self.now = now
         self.isStanding = isStanding
         self.offsetMilliseconds = offsetMilliseconds
         self.rate = rate
         self.jump = jump
+        self.clustersAway = clustersAway
     }
 }
 
@@ -108,8 +114,9 @@ public struct JumpDescription: Hashable, Sendable, Codable {
 public struct MoveClockRequest: Hashable, Sendable, Codable {
     /// Stands still at this instant.
     public var standAt: Timestamp?
-    /// Runs this many milliseconds ahead of the machine's clock (behind if
-    /// negative).
+    /// Runs from this many milliseconds ahead of the machine's clock on (behind
+    /// if negative), at the clock's rate. 0 follows the machine's clock: the
+    /// rate becomes 1.
     public var runOffsetMilliseconds: Int64?
     /// Jumps forward by this many milliseconds, and then runs or stands as
     /// before.

@@ -23,7 +23,10 @@ struct ClockCommand: AsyncParsableCommand {
     var advance: Int64?
     @Option(
         name: .long, parsing: .unconditional,
-        help: "Run, this many seconds ahead of the machine's clock; 0 to follow it.")
+        help: """
+            Run, from this many seconds ahead of the machine's clock on, at the clock's rate; 0 \
+            follows the machine's clock at rate 1.
+            """)
     var runAhead: Int64?
     @OptionGroup var store: StoreOptions
     @OptionGroup var printing: PrintOptions
@@ -71,7 +74,12 @@ extension ClockDescription {
             isStanding
             ? "\(now), standing\(speed.isEmpty ? "" : " (else\(speed.dropFirst()))")"
             : "\(now), running\(speed)"
-        return way + (jump.map { "; what fell due after \($0.reached) is still being done" } ?? "")
+        let left = jump.map { "; what fell due after \($0.reached) is still being done" }
+        let away = clustersAway.map {
+            "; these clusters do not answer or do not have this time yet: "
+                + $0.joined(separator: " ")
+        }
+        return way + (left ?? "") + (away ?? "")
     }
 }
 
