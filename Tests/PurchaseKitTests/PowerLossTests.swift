@@ -185,6 +185,10 @@ private final class Blackout: Sendable {
         let files = FolderDeviceFiles(folder: folder)
         let entry = try queue(files).read().entries.first
         let told = told.withLock { $0 }
+        let owner = Owner(realm: "realm-1", customer: "1000000000001000")
+        let origin = HistoryOrigin(
+            deviceUUID: try queue(files).read().deviceUUID, owner: owner, generation: 1)
+        let history = try HistoryFile(files: files).read(origin)
         let isRemoved = told.contains("removed credits.5")
         let isDelivered = told.contains { $0.hasPrefix("purchased") }
         var complaints: [String] = []
@@ -192,6 +196,10 @@ private final class Blackout: Sendable {
             ![.confirmed, .purchased, .finished].contains(entry?.state)
         {
             complaints.append("a payment that was sent is lost")
+        }
+        if history.notice != nil { complaints.append("a history is damaged") }
+        if let sale, history.record.cursor.revision >= sale.revision, entry?.sold == nil {
+            complaints.append("the history is beyond a sale that the queue lacks")
         }
         if isDelivered, entry?.sold == nil { complaints.append("a sale that the app saw is lost") }
         if isDelivered, isRemoved, entry?.state != .finished {

@@ -40,13 +40,14 @@ struct QueueRecordTests {
         }
     }
 
-    func arrivals(purchaseID: String?, launch: String = "l") -> Arrivals {
+    func arrivals(
+        purchaseID: String?, launch: String = "l", cleared: Int64? = nil
+    ) -> Arrivals {
         let item = Arrivals.Item(
             key: "k2", purchaseID: purchaseID,
             payment: PaymentContents(productID: "x", quantity: 1), sold: sold)
         return Arrivals(
-            owner: owner, launch: launch, items: [item], cursor: ReadCursor(revision: 7),
-            receipt: receipt)
+            owner: owner, launch: launch, items: [item], receipt: receipt, cleared: cleared)
     }
 
     /// Rows: event. Columns: state before. Cells: state after, with a star
@@ -139,14 +140,14 @@ struct QueueRecordTests {
         let far = Owner(realm: "r2", customer: "c")
         let who = QueueRecord.LastSignIn(owner: far, name: nil)
         for generation in 1...2 {
-            _ = record.apply(.arrived(arrivals(purchaseID: nil)))
+            _ = record.apply(.arrived(arrivals(purchaseID: nil, cleared: 7)))
             _ = record.apply(
                 .signedIn(
                     who,
                     QueueRecord.KnownRealm(id: "r2", generation: Int64(generation), root: "A")))
         }
 
-        #expect(record.cursor(of: owner).revision == 7)
+        #expect(record.cleared(of: owner) == 7)
         #expect(record.receipt?.etag == "1")
         #expect(record.realms.map(\.generation) == [2])
     }
@@ -176,13 +177,13 @@ struct QueueRecordTests {
         #expect(actions == [.deliver(key: "k2")])
     }
 
-    @Test func `two realms are known by their own roots and revisions`() {
+    @Test func `two realms are known by their own roots and clearings`() {
         var record = record(.confirmed)
         let first = QueueRecord.KnownRealm(id: "r", generation: 1, root: "A")
         let second = QueueRecord.KnownRealm(id: "r2", generation: 1, root: "B")
         let who = QueueRecord.LastSignIn(owner: owner, name: nil)
         _ = record.apply(.signedIn(who, first))
-        _ = record.apply(.arrived(arrivals(purchaseID: nil)))
+        _ = record.apply(.arrived(arrivals(purchaseID: nil, cleared: 7)))
 
         _ = record.apply(
             .signedIn(
@@ -191,8 +192,8 @@ struct QueueRecordTests {
 
         #expect(record.realm("r") == first)
         #expect(record.realm("r2") == second)
-        #expect(record.cursor(of: owner).revision == 7)
-        #expect(record.cursor(of: Owner(realm: "r2", customer: "c")).revision == 0)
+        #expect(record.cleared(of: owner) == 7)
+        #expect(record.cleared(of: Owner(realm: "r2", customer: "c")) == nil)
     }
 
     @Test func `an answer that comes both ways is one purchase`() {
@@ -201,7 +202,6 @@ struct QueueRecordTests {
         #expect(record.apply(.sold(key: "k", sold, receipt)) == [])
         #expect(record.apply(.arrived(arrivals(purchaseID: "p"))) == [])
         #expect(record.entries.count == 1)
-        #expect(record.cursor(of: owner).revision == 7)
     }
 
     @Test func `the answer to another process's payment is left to it`() {
@@ -247,19 +247,37 @@ struct QueueRecordTests {
         #expect(others.apply(.arrived(told)) == [] && others.entries.count == 1)
     }
 
-    @Test func `a restored realm forgets how far it was read`() {
+    /// The page of a clearing may be read again: by the next launch, or from a
+    /// history that was lost.
+    @Test func `a clearing is carried out once`() {
+        var record = record(.purchased)
+        record.entries[0].sold?.revision = 9
+        var told = arrivals(purchaseID: nil, cleared: 9)
+        told.items = []
+        #expect(record.apply(.arrived(told)) == [.remove(key: "k")])
+
+        record.entries = self.record(.waiting).entries
+        #expect(record.apply(.arrived(told)) == [])
+        #expect(record.entry("k")?.state == .waiting)
+
+        told.cleared = 10
+        #expect(record.apply(.arrived(told)) == [.deliver(key: "k")])
+        #expect(record.customers == [QueueRecord.KnownCustomer(owner: owner, cleared: 10)])
+    }
+
+    @Test func `a restored realm forgets what was cleared`() {
         var record = record(.purchased)
         let who = QueueRecord.LastSignIn(owner: owner, name: nil)
         let realm = QueueRecord.KnownRealm(id: "r", generation: 1, root: "AA==")
         _ = record.apply(.signedIn(who, realm))
-        _ = record.apply(.arrived(arrivals(purchaseID: nil)))
-        #expect(record.cursor(of: owner).revision == 7)
+        _ = record.apply(.arrived(arrivals(purchaseID: nil, cleared: 7)))
+        #expect(record.cleared(of: owner) == 7)
 
         var restored = realm
         restored.generation = 2
         _ = record.apply(.signedIn(who, restored))
 
-        #expect(record.cursor(of: owner).revision == 0)
+        #expect(record.cleared(of: owner) == nil)
         #expect(record.receipt?.etag == nil)
         #expect(record.entries.count == 1)
     }

@@ -67,7 +67,7 @@ import Testing
             file.lines.compactMap { $0.text.firstMatch(of: declaration).map { String($0.1) } }
         }
         let engine = try tree.files(
-            in: ["Engine", "QueueFile", "Sheet", "Transport"].map { kit + $0 },
+            in: ["Engine", "History", "QueueFile", "Sheet", "Transport"].map { kit + $0 },
             extensions: ["swift"])
         let own = Set(declared)
         let named = engine.flatMap { file in

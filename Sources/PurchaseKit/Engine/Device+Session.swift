@@ -136,7 +136,7 @@ extension Device {
         let isKnown = record?.lastSignIn == who && record?.realm(realm.id) == realm
         guard !isKnown else { return }
         let isRestored = record?.realm(realm.id).map { $0.generation != realm.generation }
-        if isRestored == true { cursors = [:] }
+        if isRestored == true { readings = [:] }
         // Prices depend on the realm and on the customer's storefront.
         if isRestored == true || record?.lastSignIn?.owner != who.owner { productCache = [:] }
         try change(.signedIn(who, realm))

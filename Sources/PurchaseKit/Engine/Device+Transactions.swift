@@ -51,7 +51,7 @@ extension Device {
     private func readTransactions(
         _ session: Session, waitSeconds: Int
     ) async throws(DeviceFault) -> Bool {
-        let since = cursor(of: session.owner)
+        let since = try cursor(of: session)
         let started = ports.wall.now
         let reply = try await call(
             .transactions(since: since.revision, after: since.after, waitSeconds: waitSeconds))
@@ -71,10 +71,6 @@ extension Device {
         return page.hasMore
     }
 
-    private func cursor(of owner: Owner) -> ReadCursor {
-        cursors[owner] ?? record?.cursor(of: owner) ?? ReadCursor(revision: 0)
-    }
-
     private func noteStoreTime(_ time: Timestamp) {
         if let known = session?.storeTime, known < time { session?.storeTime = time }
     }
@@ -87,40 +83,45 @@ extension Device {
             throw .unknown(nil)
         }
         var items: [Arrivals.Item] = []
-        // The recorded cursor stays before transactions that could not be
-        // verified, so that they are checked again at the next launch.
         let read = ReadCursor(revision: page.revision, after: page.after.flatMap { Int64($0) })
-        var durable = read
-        for transaction in page.transactions where !transaction.isFinished {
+        var noted = PageRead(since: since, read: read, cleared: page.clearedRevision)
+        for transaction in page.transactions {
             do throws(DeviceFault) {
                 var verified = try await verify(transaction.signedTransaction)
                 verified.sold.revision = transaction.revision
-                guard isNew(verified, transaction.purchaseId, owner) else { continue }
+                noted.transactions.append(
+                    HistoryRecord.Transaction(
+                        transactionID: verified.sold.transactionID,
+                        revision: transaction.revision,
+                        signedTransaction: transaction.signedTransaction))
+                guard !transaction.isFinished, isNew(verified, transaction.purchaseId, owner)
+                else { continue }
                 items.append(arrival(verified, transaction.purchaseId))
             } catch .unverified(let failure) {
                 sayOnce("A transaction is not delivered: \(failure)")
-                durable = min(durable, max(since, ReadCursor(revision: transaction.revision - 1)))
+                let before = max(since, ReadCursor(revision: transaction.revision - 1))
+                noted.held = min(noted.held ?? read, before)
             }
         }
         if !items.isEmpty || page.clearedRevision != nil {
-            try await takeUp(items, session, cursor: durable, cleared: page.clearedRevision)
+            try await takeUp(items, session, cleared: page.clearedRevision)
         }
         // The realm may have been restored while signatures and the receipt
         // were awaited.
         guard record.map({ Self.isCurrent(session, in: $0) }) != false else { throw .overtaken }
-        cursors[owner] = max(read, since)
+        try note(noted, in: session, isLast: !page.hasMore)
         // A waiting payment has its answer. The task that carries the payment
         // asks for it.
         if page.answeredPurchases != nil || page.clearedRevision != nil { wake() }
     }
 
     /// Whether the realm and its generation are those of the session.
-    private static func isCurrent(_ session: Session, in record: QueueRecord) -> Bool {
+    static func isCurrent(_ session: Session, in record: QueueRecord) -> Bool {
         record.realm(session.owner.realm)?.generation == session.generation
     }
 
     private func takeUp(
-        _ items: [Arrivals.Item], _ session: Session, cursor: ReadCursor, cleared: Int64?
+        _ items: [Arrivals.Item], _ session: Session, cleared: Int64?
     ) async throws(DeviceFault) {
         let owner = session.owner
         try await withReceipt(of: owner) { (receipt, files, fits) throws(DeviceFault) in
@@ -130,8 +131,8 @@ extension Device {
                 !self.finishedSales.contains(Sale(owner, item.sold.transactionID))
             }
             let arrivals = Arrivals(
-                owner: owner, launch: self.launch, items: open, cursor: cursor,
-                receipt: receipt, cleared: cleared)
+                owner: owner, launch: self.launch, items: open, receipt: receipt,
+                cleared: cleared)
             try self.change(.arrived(arrivals), with: files) { record in
                 fits(record) && Self.isCurrent(session, in: record)
             }
@@ -194,7 +195,7 @@ extension Device {
     }
 
     private func askStoreTime(_ session: Session) async throws(DeviceFault) {
-        let since = cursor(of: session.owner)
+        let since = try cursor(of: session)
         let reply = try await call(
             .transactions(since: since.revision, after: since.after, waitSeconds: 0))
         guard reply.status == 200 else { throw .unknown(nil) }

@@ -34,6 +34,7 @@ public actor Device {
     nonisolated let listeners = Mutex<[any DeviceListener]>([])
     nonisolated let launch: String
     nonisolated let file: QueueFile
+    nonisolated let history: HistoryFile
     nonisolated let sheetGate = Gate()
     nonisolated let receiptGate = Gate()
     private nonisolated let executor = SerialQueue(label: "shopkeeper.device")
@@ -74,7 +75,7 @@ public actor Device {
     var isRecordInDoubt = false
     var productCache: [String: ProductDescription] = [:]
     var saidOnce: Set<String> = []
-    var cursors: [Owner: ReadCursor] = [:]
+    var readings: [Owner: Reading] = [:]
     var isClosed = false
 
     /// Makes a device with its own ports. Does nothing until it is used.
@@ -88,6 +89,7 @@ public actor Device {
         file = QueueFile(
             files: ports.files, storeURL: configuration.storeAddress,
             bundleID: configuration.bundleID?.value, randomness: ports.randomness)
+        history = HistoryFile(files: ports.files)
     }
 
     public nonisolated var unownedExecutor: UnownedSerialExecutor {

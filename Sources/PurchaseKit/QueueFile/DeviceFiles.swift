@@ -2,11 +2,15 @@
 
 public import Foundation
 
-/// The port to the device folder, with the queue file and the receipt. Names
-/// are plain file names in one folder.
+/// The port to the device folder, with the queue file, the histories and the
+/// receipt. Names are plain file names in one folder.
 public protocol DeviceFiles: Sendable {
     /// Returns a file's bytes. Nil if there is no such file.
     func read(_ name: String) throws -> [UInt8]?
+
+    /// Returns at most the first `count` bytes of a file. Nil if there is no
+    /// such file.
+    func read(_ name: String, atMost count: Int) throws -> [UInt8]?
 
     /// Replaces files, in order, readable only by their owner, and returns when
     /// this is durable. After a crash each file has either all of its old bytes
@@ -39,6 +43,10 @@ public protocol DeviceFiles: Sendable {
 }
 
 extension DeviceFiles {
+    public func read(_ name: String, atMost count: Int) throws -> [UInt8]? {
+        try read(name).map { Array($0.prefix(count)) }
+    }
+
     public func exchange(_ file: DeviceFile) throws { try replace([file]) }
 }
 

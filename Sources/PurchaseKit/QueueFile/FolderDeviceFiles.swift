@@ -40,6 +40,10 @@ public final class FolderDeviceFiles: DeviceFiles {
     }
 
     public func read(_ name: String) throws -> [UInt8]? {
+        try read(name, atMost: .max)
+    }
+
+    public func read(_ name: String, atMost limit: Int) throws -> [UInt8]? {
         let descriptor = open(path(name), O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
@@ -51,6 +55,7 @@ public final class FolderDeviceFiles: DeviceFiles {
         while true {
             let count = systemRead(descriptor, &buffer)
             if count == 0 { return bytes }
+            if count > limit - bytes.count { return bytes + buffer[..<(limit - bytes.count)] }
             guard count > 0 else { throw fault("read \(path(name))") }
             bytes += buffer[..<count]
         }

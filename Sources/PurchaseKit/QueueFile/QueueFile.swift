@@ -40,6 +40,12 @@ struct QueueFile: Sendable {
         return try parse(bytes)
     }
 
+    /// Returns the record, or a known one if the file was removed.
+    func read(orElse known: QueueRecord?) throws -> QueueRecord? {
+        guard let bytes = try files.read(Self.name) else { return known }
+        return try parse(bytes)
+    }
+
     /// Returns the record at the beginning of a launch. First sets aside a file
     /// that cannot be used.
     func open(for launch: String) throws -> Change {

@@ -38,7 +38,7 @@ extension QueueEvent {
     }
 }
 
-/// Unfinished transactions of one customer, up to a revision.
+/// Unfinished transactions of one customer.
 struct Arrivals: Sendable {
     struct Item: Sendable {
         var key: String
@@ -50,7 +50,6 @@ struct Arrivals: Sendable {
     var owner: Owner
     var launch: String
     var items: [Item]
-    var cursor: ReadCursor
     var receipt: QueueRecord.Receipt?
     /// The revision at which the customer's history was cleared, or nil.
     var cleared: Int64?
@@ -181,16 +180,16 @@ extension QueueRecord {
     }
 
     private mutating func arrive(_ arrivals: Arrivals) -> [QueueAction] {
-        var actions = arrivals.cleared.map { clear(arrivals.owner, upTo: $0) } ?? []
+        var actions: [QueueAction] = []
+        if let revision = arrivals.cleared, revision > cleared(of: arrivals.owner) ?? -1 {
+            actions = clear(arrivals.owner, upTo: revision)
+            customers.removeAll { $0.owner == arrivals.owner }
+            customers.append(KnownCustomer(owner: arrivals.owner, cleared: revision))
+        }
         for item in arrivals.items {
             actions += arrive(item, arrivals)
         }
         if let receipt = arrivals.receipt { self.receipt = receipt }
-        customers.removeAll { $0.owner == arrivals.owner }
-        customers.append(
-            KnownCustomer(
-                owner: arrivals.owner, revision: arrivals.cursor.revision,
-                after: arrivals.cursor.after))
         return actions
     }
 

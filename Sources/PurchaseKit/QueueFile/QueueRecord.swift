@@ -18,15 +18,12 @@ struct QueueRecord: Hashable, Sendable, Codable {
         var root: String
     }
 
-    /// A customer who has signed in on this device.
+    /// A customer whose history the store has cleared.
     struct KnownCustomer: Hashable, Sendable, Codable {
         var owner: Owner
-        /// Where the next request for transactions starts.
-        var revision: Int64
-        /// The last transaction that was read of that revision, if more follow.
-        var after: Int64?
-
-        var cursor: ReadCursor { ReadCursor(revision: revision, after: after) }
+        /// The revision of the last clearing that was carried out here. The
+        /// store may report it again.
+        var cleared: Int64
     }
 
     /// The last customer that signed in, and the name that was used. They apply
@@ -65,8 +62,8 @@ struct QueueRecord: Hashable, Sendable, Codable {
 
     func realm(_ id: String) -> KnownRealm? { realms.first { $0.id == id } }
 
-    func cursor(of owner: Owner) -> ReadCursor {
-        customers.first { $0.owner == owner }?.cursor ?? ReadCursor(revision: 0)
+    func cleared(of owner: Owner) -> Int64? {
+        customers.first { $0.owner == owner }?.cleared
     }
 
     /// Returns the entries of a launch for a customer. Entries of other

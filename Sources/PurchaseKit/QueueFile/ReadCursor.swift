@@ -2,7 +2,7 @@
 
 /// How far a customer's transactions were read: all revisions before
 /// `revision`, and possibly only a part of the last one.
-struct ReadCursor: Hashable, Sendable, Comparable {
+struct ReadCursor: Hashable, Sendable, Comparable, Codable {
     var revision: Int64
     /// The last transaction of `revision` that was read, if more follow.
     var after: Int64?

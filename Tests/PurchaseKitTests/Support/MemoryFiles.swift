@@ -15,6 +15,8 @@ final class MemoryFiles: DeviceFiles {
         /// many reads fail after each.
         var lateFailures: [Int: Int] = [:]
         var failingReads = 0
+        /// Writes of files whose names begin so fail.
+        var unwritable: String?
     }
 
     let state = Mutex(State())
@@ -49,7 +51,10 @@ final class MemoryFiles: DeviceFiles {
     func replace(_ files: [DeviceFile]) throws {
         try state.withLock { state in
             state.replacements += 1
-            if state.failures?(state.replacements) == true {
+            let isUnwritable = state.unwritable.map { start in
+                files.contains { $0.name.hasPrefix(start) }
+            }
+            if isUnwritable == true || state.failures?(state.replacements) == true {
                 throw DeviceFilesFault("the disk is full", errorNumber: ENOSPC)
             }
             for file in files { state.files[file.name] = file.bytes }
