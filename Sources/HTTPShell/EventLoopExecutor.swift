@@ -45,6 +45,7 @@ struct LoopHTTP1: ServerChildChannel {
             try pipeline.addHandler(BodyPatience(bodyTimeout), position: .after(decoder))
             try pipeline.addHandler(LastAnswer(), position: .after(decoder))
             try pipeline.addHandler(UnknownMethod(), position: .after(decoder))
+            try pipeline.addHandler(AbsoluteTarget(), position: .after(decoder))
             return value
         }
     }

@@ -51,6 +51,28 @@ import Testing
         }
     }
 
+    /// RFC 9112, 3.2.2: the host in the address counts, not the header.
+    @Test(
+        arguments: [
+            ("http://evil.example", "localhost", 421, "hostUnknown"),
+            ("http://evil.example:80", "localhost", 421, "hostUnknown"),
+            ("HTTP://localhost@evil.example", "localhost", 421, "hostUnknown"),
+            ("http://[::1]:4780", "evil.example", 200, nil),
+            ("http://localhost", "evil.example", 200, nil),
+            ("http://localhost", nil, 400, "hostInvalid"),
+            ("http://", "localhost", 400, "hostInvalid"),
+        ] as [(String, String?, Int, String?)])
+    func `the host of an absolute address is the one that is asked`(
+        start: String, host: String?, status: Int, code: String?
+    ) async throws {
+        try await TestServer.with { server in
+            let told = try await answer(
+                server, "GET \(start)/certificates/root", host.map { ["Host: \($0)"] } ?? [])
+
+            expect(told, status, code)
+        }
+    }
+
     @Test func `a method that nobody knows is not implemented`() async throws {
         try await TestServer.with { server in
             let unknown = try await answer(server, "FROB /certificates/root", ["Host: localhost"])
