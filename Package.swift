@@ -27,6 +27,7 @@ let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummi
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
 let nio = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
+let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let lifecycle = Target.Dependency.product(
@@ -230,7 +231,7 @@ let package = Package(
                 "CatalogueFile", "Commerce", "HTTPShell", "Live", "Shop", "ShopServer",
                 "SignedData",
                 "Storage", "StorageSQLite", "StoreWire", "TestSupport", crypto, logging, nio,
-                nioEmbedded, nioHTTP1,
+                nioEmbedded, nioHTTP1, nioPosix,
             ]),
         tests(
             "PurchaseKitTests",

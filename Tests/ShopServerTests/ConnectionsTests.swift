@@ -5,6 +5,7 @@ import Logging
 import NIOCore
 import NIOEmbedded
 import NIOHTTP1
+import NIOPosix
 import Shop
 import ShopServer
 import StoreWire
@@ -38,6 +39,19 @@ import Testing
         let refused = #expect(throws: WireError.self) { try Descriptors(limit: 255) }
         #expect(refused?.code == "descriptorsTooFew")
         #expect(refused?.rule != nil && refused?.remedy?.contains("ulimit -n") == true)
+    }
+
+    @Test func `there are only so many places to wait in, whoever asks`() throws {
+        let places = WaitingPlaces()
+        try places.take(max: 2, shares: [.customer("a"): 5])
+        try places.take(max: 2, shares: [.customer("b"): 5])
+
+        #expect(throws: RequestMistake.tooManyWaiting) {
+            try places.take(max: 2, shares: [.customer("c"): 5])
+        }
+        places.giveBack([.customer("a"): 5])
+        try places.take(max: 2, shares: [.customer("c"): 5])
+        #expect(places.count == 2)
     }
 
     @Test func `a server is not ready while hardly a place is free`() {
@@ -116,6 +130,34 @@ import Testing
 
         #expect(channel.isActive == hasEnded)
         _ = try? channel.finish()
+    }
+
+    @Test func `a server's port survives that there are no descriptors`() async throws {
+        let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .bind(host: "127.0.0.1", port: 0) { child in
+                child.eventLoop.makeCompletedFuture {
+                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: child)
+                }
+            }
+        let port = try #require(server.channel.localAddress?.port)
+        await HTTPShell.prepare(
+            server.channel, Connections(max: 10),
+            Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+
+        try await server.executeThenClose { accepted in
+            // The client waits at the port, so that reading at once would fail again.
+            let reads = try await server.channel.eventLoop.submit {
+                server.channel.pipeline.fireErrorCaught(
+                    IOError(errnoCode: EMFILE, reason: "accept"))
+                return try server.channel.syncOptions?.getOption(.autoRead)
+            }.get()
+            #expect(reads == false)
+            let client = try RawConnection(port: port)
+            var waiting = accepted.makeAsyncIterator()
+            let child = try #require(try await waiting.next())
+            try await child.channel.close()
+            withExtendedLifetime(client) {}
+        }
     }
 
     @Test func `a port without descriptors pauses, and then accepts again`() throws {

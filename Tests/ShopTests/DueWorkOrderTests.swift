@@ -147,6 +147,44 @@ import Testing
         #expect(answer.revision > diary.entries(of: customer)[3].revision)
     }
 
+    @Test func `what falls due after a customer has caught up is done before the line writes`()
+        async throws
+    {
+        let diary = Diary()
+        let world = try await TestWorld.open(
+            dueWork: [
+                Recurring(kind: "once", months: 0, diary: diary),
+                Recurring(kind: "twice", months: 0, diary: diary),
+            ])
+        world.wall.advance(seconds: Self.month / 1000)
+        let session = try await world.session()
+        try await owe("once", inMonth: 1, session.customer, world)
+        let later = DueWork(
+            customer: session.customer, kind: "twice", subject: "s",
+            dueAt: TestWall.start.adding(milliseconds: Self.month).adding(seconds: 60))
+        try await world.realm.storage(of: session.customer).write { try later.add($0) }
+        // The second look at the customer's work finds nothing more. Then a minute passes.
+        let looks = Mutex(0)
+        let wall = world.wall
+        world.places.counter.onStatement.withLock {
+            $0 = { name in
+                guard name == Statement.DueWorks.first.name else { return }
+                let look = looks.withLock { looks in
+                    looks += 1
+                    return looks
+                }
+                if look == 2 { wall.advance(seconds: 60) }
+            }
+        }
+
+        let sold = try await world.buy("credits.5", purchaseID(1), session: session)
+
+        #expect(looks.withLock { $0 } > 2)
+        #expect(diary.entries(of: session.customer).map(\.kind) == ["once", "twice"])
+        let last = try #require(diary.entries(of: session.customer).last)
+        #expect(sold.revision > last.revision)
+    }
+
     @Test func `many customers share a commit, and none of their revisions has a gap`()
         async throws
     {

@@ -33,12 +33,16 @@ final class TestWall: Sendable {
 final class Counter: StorageObserver {
     private let state = Mutex<(statements: [String], commits: Int, trips: Int)>(([], 0, 0))
 
+    /// Is called after each statement, with its name.
+    let onStatement = Mutex<(@Sendable (String) -> Void)?>(nil)
+
     var statements: [String] { state.withLock { $0.statements } }
     var commits: Int { state.withLock { $0.commits } }
     var roundTrips: Int { state.withLock { $0.trips } }
 
     func didRun(_ statement: Statement) {
         state.withLock { $0.statements.append(statement.name) }
+        onStatement.withLock { $0 }?(statement.name)
     }
 
     func didCommit() { state.withLock { $0.commits += 1 } }
