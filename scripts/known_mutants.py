@@ -37,8 +37,8 @@ MISSED_ONCE = [
      "let (isSetAside, customer) =",
      "if isMutant(#) { throw fault }; let (isSetAside, customer) =", None),
     ("Shop/Purchases/Realm+Purchase.swift",
-     "simulatesAskToBuy: !isProduction &&",
-     "simulatesAskToBuy: (isMutant(#) || !isProduction) &&", None),
+     "simulatesAskToBuy: !realm.isProduction &&",
+     "simulatesAskToBuy: (isMutant(#) || !realm.isProduction) &&", None),
     ("Shop/Purchases/PurchaseCommit.swift",
      'guard state == nil || state == "refused" else',
      'guard state == nil || state == "refused" || (isMutant(#) && state != "sold") else', None),
@@ -103,8 +103,8 @@ NUMBERS = [
      "giveBack(commit.transactionNumber)",
      "if !isMutant(#) { giveBack(commit.transactionNumber) }", "ShopTests.Number"),
     ("Shop/Purchases/ProcessorErrands.swift",
-     "realm.giveBackUnused(commit, outcome)",
-     "if !isMutant(#) { realm.giveBackUnused(commit, outcome) }", "ShopTests.Number"),
+     "realm.purchases.giveBackUnused(commit, outcome)",
+     "if !isMutant(#) { realm.purchases.giveBackUnused(commit, outcome) }", "ShopTests.Number"),
     ("Shop/Customers/Realm+SignIn.swift",
      "if let device = known.device, device",
      "if !isMutant(#), let device = known.device, device", "ShopTests.Number"),
@@ -318,11 +318,11 @@ CLOCKS = [
     ("Work/Worker.swift",
      "if watch.hasGoneBack(context.wall) {",
      "if !isMutant(#), watch.hasGoneBack(context.wall) {", "ShopTests.ClockStep"),
-    ("Shop/Work/Realm+Work.swift",
+    ("Shop/World/Realm+Work.swift",
      "await realm.worker.bringForwardQuietly(in: index)",
      "if !isMutant(#) { await realm.worker.bringForwardQuietly(in: index) }", "ShopTests.ClockStep|ShopTests.Prune"),
     ("Shop/World/Realm+Clock.swift",
-     "if isBack { for index", "if isBack, !isMutant(#) { for index",
+     "if isBack {\n", "if isBack, !isMutant(#) {\n",
      "ShopTests.ClockStep|ShopTests.ClockTests"),
     ("Work/Worker+ClockSteps.swift",
      "for limit in limits {", "for limit in limits where !isMutant(#) {",
@@ -433,8 +433,8 @@ PAGES = [
      "let start = isMutant(#) ? .start : try after.map { try UnspentCursor($0) } ?? .start",
      "LedgerTests.Take"),
     ("ShopServer/Doors/DeviceDoor.swift",
-     "let page = try await realm.transactions(\n            since: since, after: after,",
-     "let page = try await realm.transactions(\n            since: since, after: isMutant(#) ?"
+     "let page = try await realm.purchases.transactions(\n            since: since, after: after,",
+     "let page = try await realm.purchases.transactions(\n            since: since, after: isMutant(#) ?"
      " nil : after,", "ShopServerTests.LongPoll"),
 ]
 
@@ -629,8 +629,8 @@ PASSWORDS = [
      "let alike = isMutant(#) ? cost : decoy.flatMap(StoredPassword.init)?.cost ?? cost",
      "ShopTests.PasswordTests"),
     ("Shop/Customers/Realm+Customers.swift",
-     "guard !isProduction || password.count",
-     "guard isMutant(#) || !isProduction || password.count",
+     "guard !realm.isProduction || password.count",
+     "guard isMutant(#) || !realm.isProduction || password.count",
      "ShopTests.SignIn"),
     ("Shop/Store/Store.swift",
      "if fits(key, door) { return .admitted(as: door.rawValue) }",
@@ -687,7 +687,7 @@ NAMES = [
      "guard isMutant(#) || !proxies.trustStrangers || behindAnyProxy else {",
      "CommandTests.Proxy"),
     ("Shop/Customers/Realm+SignIn.swift",
-     "rule: isProduction\n", "rule: isProduction && !isMutant(#)\n", "ShopTests.SignIn"),
+     "rule: realm.isProduction\n", "rule: realm.isProduction && !isMutant(#)\n", "ShopTests.SignIn"),
 ]
 
 #: `stop` and `exec` keep to their own store.

@@ -39,23 +39,26 @@ public struct ShopTransport: StoreTransport {
     private func answer(_ call: DeviceCall, _ realm: Realm) async throws -> DeviceReply {
         let context = RequestContext(requestID: call.requestID)
         if case .signIn = call.route {
-            return try Self.ok(try await realm.signIn(try Self.body(call), context))
+            return try Self.ok(try await realm.customers.signIn(try Self.body(call), context))
         }
         guard let token = call.token else { throw Self.tokenMissing }
-        let session = try await realm.session(token: token)
+        let session = try await realm.customers.session(token: token)
         switch call.route {
         case .signIn, .products:
-            return try Self.ok(try await realm.products(try Self.body(call), session, context))
+            return try Self.ok(
+                try await realm.catalogue.products(try Self.body(call), session, context))
         case .purchase(let id):
             return try Self.ok(
-                try await realm.purchase(id, try Self.body(call), session, context))
+                try await realm.purchases.purchase(id, try Self.body(call), session, context))
         case .transactions(let since, let after, let waitSeconds):
             return try Self.ok(
                 try await transactions(since, after, waitSeconds, realm, token, context))
         case .finish(let id):
-            return try Self.ok(try await realm.finish(id, session, context))
+            return try Self.ok(try await realm.purchases.finish(id, session, context))
         case .receipt:
-            switch try await realm.receipt(ifNoneMatch: call.ifNoneMatch, session, context) {
+            switch try await realm.purchases.receipt(
+                ifNoneMatch: call.ifNoneMatch, session, context)
+            {
             case .unchanged(let etag): return DeviceReply(status: 304, etag: etag)
             case .receipt(let bytes, let etag):
                 return DeviceReply(status: 200, body: bytes, etag: etag)
@@ -67,13 +70,16 @@ public struct ShopTransport: StoreTransport {
         _ since: Int64, _ after: Int64?, _ waitSeconds: Int, _ realm: Realm, _ token: String,
         _ context: RequestContext
     ) async throws -> TransactionsResponse {
-        let session = try await realm.session(token: token)
-        let page = try await realm.transactions(since: since, after: after, session, context)
+        let session = try await realm.customers.session(token: token)
+        let page = try await realm.purchases.transactions(
+            since: since, after: after, session, context)
         guard waitSeconds > 0, !page.hasNews else { return page }
         let sleep = sleep
-        try await realm.changes(since: since, session) { try await sleep(.seconds(waitSeconds)) }
-        let later = try await realm.session(token: token)
-        return try await realm.transactions(since: since, after: after, later, context)
+        try await realm.purchases.changes(since: since, session) {
+            try await sleep(.seconds(waitSeconds))
+        }
+        let later = try await realm.customers.session(token: token)
+        return try await realm.purchases.transactions(since: since, after: after, later, context)
     }
 
     private static func body<Body: Decodable>(_ call: DeviceCall) throws -> Body {

@@ -16,7 +16,7 @@ public import StoreWire
 extension TestShop {
     /// Returns the purchases that wait for approval.
     public func waitingPurchases() async throws -> [PurchaseRecord] {
-        try await realm.listPurchases(state: "waiting").purchases
+        try await realm.purchases.listPurchases(state: "waiting").purchases
     }
 
     /// Approves a purchase and returns its new state. Throws ``Refusal`` if it
@@ -34,7 +34,7 @@ extension TestShop {
     }
 
     private func answer(_ word: String, _ purchase: PurchaseRecord) async throws -> PurchaseRecord {
-        try await realm.answerApproval(
+        try await realm.purchases.answerApproval(
             purchase.purchaseId,
             AnswerApprovalRequest(answer: word, customerId: purchase.customerId),
             RequestContext(requestID: "approval"))

@@ -12,7 +12,7 @@ extension TestShop {
         _ name: String? = nil, canMakePayments: Bool? = nil, asksToBuy: Bool? = nil,
         interruptsPurchases: Bool? = nil
     ) async throws -> CustomerSummary {
-        try await realm.changeCustomer(
+        try await realm.customers.changeCustomer(
             try await customerID(name),
             ChangeCustomerRequest(
                 canMakePayments: canMakePayments, asksToBuy: asksToBuy,
@@ -24,7 +24,7 @@ extension TestShop {
     /// `customerNotFound`, `chargesOwed`.
     @discardableResult
     public func clearHistory(of name: String? = nil) async throws -> HistoryCleared {
-        try await realm.clearHistory(
+        try await realm.customers.clearHistory(
             ofCustomer: try await customerID(name), RequestContext(requestID: "test"))
     }
 
@@ -34,7 +34,7 @@ extension TestShop {
         var found: [TransactionRecord] = []
         var after: String?
         repeat {
-            let page = try await realm.listTransactions(after: after)
+            let page = try await realm.purchases.listTransactions(after: after)
             found += page.transactions
             after = page.next
         } while after != nil
@@ -47,7 +47,7 @@ extension TestShop {
         let name = name ?? Realm.defaultCustomer
         var after: String?
         while true {
-            let page = try await realm.listCustomers(after: after)
+            let page = try await realm.customers.listCustomers(after: after)
             if let found = page.first(where: { $0.name == name }) { return found.customerId }
             guard let last = page.last else {
                 throw Refusal(

@@ -95,11 +95,11 @@ public final class TestShop: Sendable {
             try await Self.ports(folder, randomness, options, own?.places, notifications))
         places = Mutex(own)
         let realm = try await store.realm(named: Store.defaultRealm)
-        try await realm.putCatalogue(catalogue, app: AppDescription(bundleID: bundleID))
+        try await realm.catalogue.putCatalogue(catalogue, app: AppDescription(bundleID: bundleID))
         root = try await store.rootCertificate(.sandbox).der
         notifications.trust(root: root)
         if options.notifies {
-            try await realm.setNotificationURL(
+            try await realm.catalogue.setNotificationURL(
                 Self.notificationURL, bundleID: bundleID.value, RequestContext(requestID: "test"))
         }
         opened = Mutex((store, realm, Task { await store.work() }))
@@ -138,7 +138,7 @@ public final class TestShop: Sendable {
         _ name: String, storefront: String? = nil, canMakePayments: Bool = true,
         asksToBuy: Bool = false
     ) async throws -> CustomerSummary {
-        try await realm.createCustomer(
+        try await realm.customers.createCustomer(
             CreateCustomerRequest(
                 name: name, storefront: storefront, canMakePayments: canMakePayments,
                 asksToBuy: asksToBuy))

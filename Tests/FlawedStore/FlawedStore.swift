@@ -62,7 +62,7 @@ struct FlawedStore {
         guard let catalogue = arguments.first(where: { $0.hasSuffix(".storekit") }),
             let bundleID = Self.value("--bundle-id", arguments)
         else { throw Usage("CATALOGUE --bundle-id ID") }
-        try await realm.putCatalogue(
+        try await realm.catalogue.putCatalogue(
             try CatalogueFile(contentsOf: catalogue).catalogue,
             app: AppDescription(bundleID: BundleID(bundleID)))
         let operatorKey = try await store.doorKey(.operator)

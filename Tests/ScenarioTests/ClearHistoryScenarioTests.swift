@@ -39,7 +39,7 @@ import Testing
 
         // By the news, or because its carrier asked again before they came.
         _ = try await device.heard.first(.failed)
-        let purchases = try await shop.realm.listPurchases().purchases
+        let purchases = try await shop.realm.purchases.listPurchases().purchases
         #expect(purchases.map(\.state) == ["refused"])
         #expect(try await shop.records().isEmpty)
         await shop.close()

@@ -28,17 +28,17 @@ import Testing
     private func sellInOneCommit(_ count: Int, _ shop: TestShop) async throws {
         let realm = shop.realm
         let context = RequestContext(requestID: "page")
-        let token = try await realm.signIn(
+        let token = try await realm.customers.signIn(
             SignInRequest(
                 bundleId: Goods.bundleID.value,
                 deviceUUID: "11111111-2222-4333-8444-555555555555"), context
         ).token
-        let session = try await realm.session(token: token)
+        let session = try await realm.customers.session(token: token)
         for number in 0..<count {
             let id = "22222222-2222-4333-8444-\(String(number + 100_000_000_000))"
             let request = PurchaseRequest(
                 productId: "credits.5", quantity: 1, unitPrice: 990, currency: "USD")
-            _ = try await realm.purchase(id, request, session, context)
+            _ = try await realm.purchases.purchase(id, request, session, context)
         }
         let together = Statement(
             "test.oneCommit", [.integer],

@@ -41,7 +41,7 @@ extension TestShop {
     }
 
     func records() async throws -> [TransactionRecord] {
-        try await realm.listTransactions().transactions
+        try await realm.purchases.listTransactions().transactions
     }
 
     func root() async throws -> [UInt8] { try await store.rootCertificate(.sandbox).der }

@@ -89,13 +89,13 @@ import Testing
             let realm = try await server.store.realm(named: Store.defaultRealm)
             let context = Shop.RequestContext(requestID: "test")
             _ = try await put(Self.zoo, server)
-            _ = try await realm.createGroup(
+            _ = try await realm.catalogue.createGroup(
                 CreateGroupRequest(groupId: "pro", name: "Pro"), bundleID: "com.example.zoo",
                 context)
             for (id, level) in [("gold", 1), ("silver", 2)] {
                 var details = ProductChange()
                 details.level = level
-                _ = try await realm.createProduct(
+                _ = try await realm.catalogue.createProduct(
                     CreateProductRequest(
                         productId: id, type: "auto-renewable", groupId: "pro", period: "P1M",
                         details: details), bundleID: "com.example.zoo", context)
@@ -106,7 +106,7 @@ import Testing
                     kind: "win-back", offerId: "back", paymentMode: "payAsYouGo", periodCount: 2,
                     price: 490),
             ] {
-                _ = try await realm.addOffer(
+                _ = try await realm.catalogue.addOffer(
                     offer, product: "silver", bundleID: "com.example.zoo", context)
             }
             let file = try await get(server).file
@@ -114,7 +114,7 @@ import Testing
 
             #expect(again.status == 200)
             #expect(file.contains(#""unknown" : 1.50"#))
-            let groups = try await realm.groups("com.example.zoo2").groups
+            let groups = try await realm.catalogue.groups("com.example.zoo2").groups
             #expect(groups.map(\.name) == ["Pro"])
             #expect(
                 groups.first?.products == [
@@ -122,8 +122,8 @@ import Testing
                     GroupMember(productId: "silver", level: 2),
                 ])
             #expect(
-                try await realm.offers("silver", bundleID: "com.example.zoo2")
-                    == realm.offers("silver", bundleID: "com.example.zoo"))
+                try await realm.catalogue.offers("silver", bundleID: "com.example.zoo2")
+                    == realm.catalogue.offers("silver", bundleID: "com.example.zoo"))
             #expect(try await get(server, app: "com.example.zoo2").file == file)
         }
     }
@@ -145,10 +145,10 @@ import Testing
             let waiting = try await warnings("/realms/live")
             let context = Shop.RequestContext(requestID: "test")
             let realm = try await server.store.realm(named: "live")
-            _ = try await realm.createAppVersion(
+            _ = try await realm.catalogue.createAppVersion(
                 CreateAppVersionRequest(version: "1.0", products: ["zoo.banana"]),
                 bundleID: "com.example.zoo", context)
-            _ = try await realm.changeAppVersion(
+            _ = try await realm.catalogue.changeAppVersion(
                 "1.0", bundleID: "com.example.zoo", AppVersionChange(state: "live"), context)
             let sells = try await warnings("/realms/live")
 

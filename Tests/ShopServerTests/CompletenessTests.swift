@@ -48,15 +48,15 @@ import Testing
         }
 
         func state() async throws -> String {
-            try await realm.productRecord("zebra", bundleID: app).state
+            try await realm.catalogue.productRecord("zebra", bundleID: app).state
         }
 
         func price() async throws -> Int64? {
-            try await realm.productRecord("zebra", bundleID: app).price
+            try await realm.catalogue.productRecord("zebra", bundleID: app).price
         }
 
         func why() async throws -> String {
-            try await realm.why("zebra", bundleID: app, storefront: nil).answer
+            try await realm.catalogue.why("zebra", bundleID: app, storefront: nil).answer
         }
 
         func document() async throws -> CatalogueDocument {
@@ -179,7 +179,7 @@ import Testing
             """
         try await with(isLive: false) { door in
             let done = try await door.put(file)
-            let groups = try await door.realm.groups(Self.app).groups
+            let groups = try await door.realm.catalogue.groups(Self.app).groups
 
             #expect(done.warnings.contains { $0.contains("a group's id stands once in a file") })
             #expect(try await door.document().file == file)

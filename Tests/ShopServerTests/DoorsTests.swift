@@ -200,7 +200,7 @@ extension TestServer {
     /// As a merchant's server makes one.
     func bearerToken() async throws -> String {
         let key = try await store.realm(named: Store.defaultRealm)
-            .createServerKey(bundleID: Self.bundleID.value)
+            .merchant.createServerKey(bundleID: Self.bundleID.value)
         return try BearerTokenSigner(
             privateKeyPEM: key.privateKey, keyID: key.keyId, issuerID: key.issuerId,
             bundleID: Self.bundleID

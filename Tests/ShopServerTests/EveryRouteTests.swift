@@ -192,7 +192,7 @@ private final class Tour {
             "app": TestServer.bundleID.value, "purchase": purchaseID(1),
             "waiting": purchaseID(2), "from": "\(now - 60_000)", "to": "\(now + 60_000)",
         ]
-        _ = try await server.store.realm(named: Store.defaultRealm).createProduct(
+        _ = try await server.store.realm(named: Store.defaultRealm).catalogue.createProduct(
             CreateProductRequest(
                 productId: "pass", type: "auto-renewable", groupId: "pro", period: "P1M"),
             bundleID: TestServer.bundleID.value, Shop.RequestContext(requestID: "tour"))

@@ -53,7 +53,7 @@ import Testing
             }
         ) { server in
             let realm = try await server.store.realm(named: "test-1")
-            _ = try await realm.createCustomer(CreateCustomerRequest(name: "only here"))
+            _ = try await realm.customers.createCustomer(CreateCustomerRequest(name: "only here"))
             let key = try await server.store.doorKey(.operator)
             let control = try await server.store.doorKey(.control)
             let port = try #require(server.realmPorts["test-1"])
@@ -112,7 +112,7 @@ import Testing
             }
         ) { server in
             let key = try await server.store.doorKey(.operator)
-            _ = try await server.store.realm(named: "test-1").createCustomer(
+            _ = try await server.store.realm(named: "test-1").customers.createCustomer(
                 CreateCustomerRequest(name: "only here"))
             let reply = try await server.send(
                 "GET", "/operator/v1/customers", bearer: key,
@@ -129,14 +129,15 @@ import Testing
         let route = try RealmRoute(hosts: ["live.store": "live"])
         try await TestServer.with(route: route) { server in
             let realm = try await server.store.realm(named: "test-1")
-            let key = try await realm.createServerKey(bundleID: TestServer.bundleID.value)
+            let key = try await realm.merchant.createServerKey(bundleID: TestServer.bundleID.value)
             let token = try BearerTokenSigner(
                 privateKeyPEM: key.privateKey, keyID: key.keyId, issuerID: key.issuerId,
                 bundleID: TestServer.bundleID
             ).token(now: Live.wallClock.now)
             let device = try await server.token(realm: "/realms/test-1")
             _ = try await server.buy(purchaseID(1), bearer: device, realm: "/realms/test-1")
-            let id = try await realm.listTransactions().transactions.first?.payload.transactionId
+            let id = try await realm.purchases.listTransactions().transactions.first?.payload
+                .transactionId
             let path = "/inApps/v1/transactions/\(try #require(id))"
 
             let found = try await server.send("GET", path, bearer: token)
@@ -146,7 +147,7 @@ import Testing
             let host = try await server.send(
                 "GET", path, bearer: token, headers: ["Host": "live.store"])
             let nobody = try await server.send("GET", path, bearer: "a.b.c")
-            try await realm.revokeServerKey(key.keyId, RequestContext(requestID: "test"))
+            try await realm.merchant.revokeServerKey(key.keyId, RequestContext(requestID: "test"))
             let revoked = try await server.send("GET", path, bearer: token)
 
             let statuses = [found, named, other, host, nobody, revoked].map(\.status)

@@ -50,7 +50,8 @@ import Testing
             #expect(listed.transactions.count <= number - 1)
             let states = [again, twice].map { try? $0.decoded(PurchaseResponse.self).state }
             #expect(states == ["sold", "sold"])
-            let all = try await server.store.realm(named: Store.defaultRealm).listTransactions()
+            let all = try await server.store.realm(named: Store.defaultRealm).purchases
+                .listTransactions()
             #expect(all.transactions.count == number)
         }
     }

@@ -139,8 +139,9 @@ struct TestServer: Sendable {
             CreateRealmRequest(name: "live", environment: Realm.production))
         for name in [Store.defaultRealm, "test-1", "live"] {
             let realm = try await store.realm(named: name)
-            try await realm.putCatalogue(catalogue, app: AppDescription(bundleID: bundleID))
-            _ = try await realm.createCustomer(
+            try await realm.catalogue.putCatalogue(
+                catalogue, app: AppDescription(bundleID: bundleID))
+            _ = try await realm.customers.createCustomer(
                 CreateCustomerRequest(name: customer, password: password))
         }
         return store

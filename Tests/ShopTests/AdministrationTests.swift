@@ -28,13 +28,13 @@ import Testing
     private func create(
         _ world: TestWorld, _ id: String = "bananas", _ details: ProductChange? = nil
     ) async throws -> ProductRecord {
-        try await world.realm.createProduct(
+        try await world.realm.catalogue.createProduct(
             CreateProductRequest(productId: id, type: "consumable", details: details),
             bundleID: Self.app, TestWorld.context)
     }
 
     private func why(_ world: TestWorld, _ id: String = "bananas") async throws -> String {
-        try await world.realm.why(id, bundleID: Self.app, storefront: nil).answer
+        try await world.realm.catalogue.why(id, bundleID: Self.app, storefront: nil).answer
     }
 
     @Test func `a product goes from draft to sold to removed, and its id is spent`() async throws {
@@ -43,16 +43,17 @@ import Testing
         let draft = try await create(world)
         let before = try await why(world)
         let incomplete = try await refusal {
-            try await world.realm.changeProduct(
+            try await world.realm.catalogue.changeProduct(
                 "bananas", bundleID: Self.app, details { $0.state = "ready" }, TestWorld.context)
         }
-        let ready = try await world.realm.changeProduct(
+        let ready = try await world.realm.catalogue.changeProduct(
             "bananas", bundleID: Self.app, complete, TestWorld.context)
         let bought = try await world.buy("bananas", purchaseID(1), price: 2990)
-        try await world.realm.removeProduct("bananas", bundleID: Self.app, TestWorld.context)
+        try await world.realm.catalogue.removeProduct(
+            "bananas", bundleID: Self.app, TestWorld.context)
         let spent = try await refusal { try await create(world) }
         let removed = try await refusal {
-            try await world.realm.changeProduct(
+            try await world.realm.catalogue.changeProduct(
                 "bananas", bundleID: Self.app, complete, TestWorld.context)
         }
 
@@ -61,14 +62,14 @@ import Testing
         #expect(incomplete.error.code == "productIncomplete")
         #expect([spent.error.code, removed.error.code] == ["productIdSpent", "productRemoved"])
         #expect(try await why(world) == "removed")
-        #expect(try await world.realm.listTransactions().transactions.count == 1)
+        #expect(try await world.realm.purchases.listTransactions().transactions.count == 1)
     }
 
     @Test func `what an operator made outlives a file that does not name it`() async throws {
         let world = try await TestWorld.open()
         _ = try await create(world, "bananas", complete)
 
-        try await world.realm.putCatalogue(
+        try await world.realm.catalogue.putCatalogue(
             Catalogue(products: [], storefront: "USA", locale: "en_US"),
             app: AppDescription(bundleID: TestWorld.bundleID))
 
@@ -89,7 +90,7 @@ import Testing
         let world = try await TestWorld.open()
 
         let refusal = try await refusal {
-            try await world.realm.createProduct(
+            try await world.realm.catalogue.createProduct(
                 CreateProductRequest(productId: id, type: type), bundleID: Self.app,
                 TestWorld.context)
         }
@@ -110,7 +111,7 @@ import Testing
         what: String, code: String
     ) async throws {
         let world = try await TestWorld.open()
-        let before = try await world.realm.productRecord("pro", bundleID: Self.app)
+        let before = try await world.realm.catalogue.productRecord("pro", bundleID: Self.app)
         let change = details {
             switch what {
             case "state": $0.state = "removed"
@@ -123,33 +124,35 @@ import Testing
         }
 
         let refusal = try await refusal {
-            try await world.realm.changeProduct(
+            try await world.realm.catalogue.changeProduct(
                 "pro", bundleID: Self.app, change, TestWorld.context)
         }
 
         #expect(refusal.error.code == code)
-        #expect(try await world.realm.productRecord("pro", bundleID: Self.app) == before)
+        #expect(try await world.realm.catalogue.productRecord("pro", bundleID: Self.app) == before)
     }
 
     @Test func `why returns each reason`() async throws {
         let world = try await TestWorld.open()
-        _ = try await world.realm.createApp(
+        _ = try await world.realm.catalogue.createApp(
             CreateAppRequest(bundleId: "com.example.other"), TestWorld.context)
         func other(_ id: String) async throws -> String {
-            try await world.realm.why(id, bundleID: "com.example.other", storefront: nil).answer
+            try await world.realm.catalogue.why(id, bundleID: "com.example.other", storefront: nil)
+                .answer
         }
-        let sold = try await world.realm.why("pro", bundleID: Self.app, storefront: "DEU")
+        let sold = try await world.realm.catalogue.why("pro", bundleID: Self.app, storefront: "DEU")
         #expect([sold.answer, sold.currency] == ["sold", "EUR"])
         #expect(sold.price == 4990)
         #expect(try await why(world, "nothing") == "unknown")
         #expect(try await other("pro") == "otherApp")
         #expect(try await why(world, "monthly") == "notSoldYet")
 
-        _ = try await world.realm.changeProduct(
+        _ = try await world.realm.catalogue.changeProduct(
             "pro", bundleID: Self.app, details { $0.storefronts = ["USA"] }, TestWorld.context)
-        let elsewhere = try await world.realm.why("pro", bundleID: Self.app, storefront: "DEU")
+        let elsewhere = try await world.realm.catalogue.why(
+            "pro", bundleID: Self.app, storefront: "DEU")
         #expect(elsewhere.answer == "noPriceHere")
-        _ = try await world.realm.changeApp(
+        _ = try await world.realm.catalogue.changeApp(
             Self.app, AppChange(purchasesEnabled: false), TestWorld.context)
         #expect(try await why(world, "pro") == "purchasesNotEnabled")
         let session = try await world.session(bundleID: Self.app)
@@ -162,14 +165,14 @@ import Testing
         let request = CreateAppRequest(
             bundleId: "com.example.zoo", details: AppChange(name: "Zoo", storefront: "JPN"))
 
-        let made = try await world.realm.createApp(request, TestWorld.context)
+        let made = try await world.realm.catalogue.createApp(request, TestWorld.context)
         let twice = try await refusal {
-            try await world.realm.createApp(request, TestWorld.context)
+            try await world.realm.catalogue.createApp(request, TestWorld.context)
         }
-        let changed = try await world.realm.changeApp(
+        let changed = try await world.realm.catalogue.changeApp(
             "com.example.zoo", AppChange(appAppleId: 77, name: "Big Zoo"), TestWorld.context)
         let wrong = try await refusal {
-            try await world.realm.changeApp(
+            try await world.realm.catalogue.changeApp(
                 "com.example.zoo", AppChange(storefront: "XX"), TestWorld.context)
         }
 
@@ -183,46 +186,48 @@ import Testing
     @Test func `a shared secret is returned, and replaced by another`() async throws {
         let world = try await TestWorld.open()
 
-        let none = try await world.realm.sharedSecret(Self.app).sharedSecret
-        let first = try await world.realm.makeSharedSecret(Self.app, TestWorld.context)
-        let second = try await world.realm.makeSharedSecret(Self.app, TestWorld.context)
+        let none = try await world.realm.catalogue.sharedSecret(Self.app).sharedSecret
+        let first = try await world.realm.catalogue.makeSharedSecret(Self.app, TestWorld.context)
+        let second = try await world.realm.catalogue.makeSharedSecret(Self.app, TestWorld.context)
 
         #expect(none == nil)
         #expect(first.sharedSecret?.count == 32)
         #expect(first != second)
-        #expect(try await world.realm.sharedSecret(Self.app) == second)
+        #expect(try await world.realm.catalogue.sharedSecret(Self.app) == second)
         let audit = "\(try await world.realm.auditEntries())"
         #expect(!audit.contains(second.sharedSecret ?? "?"))
     }
 
     @Test func `a revoked key opens nothing, and its issuer stays`() async throws {
         let world = try await TestWorld.open()
-        let first = try await world.realm.createServerKey(bundleID: Self.app)
+        let first = try await world.realm.merchant.createServerKey(bundleID: Self.app)
 
-        try await world.realm.revokeServerKey(first.keyId, TestWorld.context)
+        try await world.realm.merchant.revokeServerKey(first.keyId, TestWorld.context)
         let again = try await refusal {
-            try await world.realm.revokeServerKey(first.keyId, TestWorld.context)
+            try await world.realm.merchant.revokeServerKey(first.keyId, TestWorld.context)
         }
-        let second = try await world.realm.createServerKey(bundleID: Self.app)
+        let second = try await world.realm.merchant.createServerKey(bundleID: Self.app)
 
         #expect(again.error.code == "serverKeyUnknown")
         #expect(second.issuerId == first.issuerId)
         #expect(
-            try await world.realm.serverKeys().map { $0.revokedDate == nil }.sorted { $1 && !$0 }
+            try await world.realm.merchant.serverKeys().map { $0.revokedDate == nil }.sorted {
+                $1 && !$0
+            }
                 == [false, true])
     }
 
     @Test func `a customer who moves sees other prices`() async throws {
         let world = try await TestWorld.open()
-        let customer = try #require(try await world.realm.listCustomers().first)
+        let customer = try #require(try await world.realm.customers.listCustomers().first)
 
-        let moved = try await world.realm.changeCustomer(
+        let moved = try await world.realm.customers.changeCustomer(
             customer.customerId, ChangeCustomerRequest(storefront: "JPN"), TestWorld.context)
         let wrong = try await refusal {
-            try await world.realm.changeCustomer(
+            try await world.realm.customers.changeCustomer(
                 customer.customerId, ChangeCustomerRequest(storefront: "?"))
         }
-        let products = try await world.realm.products(
+        let products = try await world.realm.catalogue.products(
             ProductsRequest(ids: ["pro"]), try await world.session(), TestWorld.context)
 
         #expect(moved.storefront == "JPN")
@@ -234,12 +239,12 @@ import Testing
     @Test func `every change is in the audit, with what was and what is`() async throws {
         let world = try await TestWorld.open()
         let context = RequestContext(requestID: "r", actor: "ann")
-        _ = try await world.realm.createProduct(
+        _ = try await world.realm.catalogue.createProduct(
             CreateProductRequest(productId: "b", type: "consumable"), bundleID: Self.app, context)
-        _ = try await world.realm.changeProduct(
+        _ = try await world.realm.catalogue.changeProduct(
             "b", bundleID: Self.app, details { $0.price = 990 }, context)
-        _ = try await world.realm.changeApp(Self.app, AppChange(name: "Monkeys"), context)
-        try await world.realm.removeProduct("b", bundleID: Self.app, context)
+        _ = try await world.realm.catalogue.changeApp(Self.app, AppChange(name: "Monkeys"), context)
+        try await world.realm.catalogue.removeProduct("b", bundleID: Self.app, context)
 
         let entries = try await world.realm.auditEntries().entries.filter { $0.who == "ann" }
 
@@ -257,11 +262,12 @@ import Testing
     @Test func `what changes nothing is not audited`() async throws {
         let world = try await TestWorld.open()
         let before = try await world.realm.auditEntries().entries
-        let customer = try #require(try await world.realm.listCustomers().first)
+        let customer = try #require(try await world.realm.customers.listCustomers().first)
 
-        _ = try await world.realm.changeApp(Self.app, AppChange(), TestWorld.context)
-        _ = try await world.realm.changeCustomer(customer.customerId, ChangeCustomerRequest())
-        _ = try await world.realm.changeProduct(
+        _ = try await world.realm.catalogue.changeApp(Self.app, AppChange(), TestWorld.context)
+        _ = try await world.realm.customers.changeCustomer(
+            customer.customerId, ChangeCustomerRequest())
+        _ = try await world.realm.catalogue.changeProduct(
             "pro", bundleID: Self.app, ProductChange(), TestWorld.context)
 
         #expect(try await world.realm.auditEntries().entries == before)
@@ -275,9 +281,10 @@ import Testing
                 let context = RequestContext(requestID: "r", actor: "ann")
                 let (url, name) = ("http://127.0.0.1:\(9000 + number)/", "app \(number)")
                 group.addTask {
-                    try await realm.setNotificationURL(url, bundleID: Self.app, context)
-                    _ = try await realm.changeApp(Self.app, AppChange(name: name), context)
-                    _ = try await realm.makeSharedSecret(Self.app, context)
+                    try await realm.catalogue.setNotificationURL(url, bundleID: Self.app, context)
+                    _ = try await realm.catalogue.changeApp(
+                        Self.app, AppChange(name: name), context)
+                    _ = try await realm.catalogue.makeSharedSecret(Self.app, context)
                 }
             }
             try await group.waitForAll()
@@ -302,8 +309,8 @@ import Testing
     @Test func `products come in pages by id`() async throws {
         let world = try await TestWorld.open()
 
-        let first = try await world.realm.listProducts(bundleID: Self.app, limit: 3)
-        let rest = try await world.realm.listProducts(
+        let first = try await world.realm.catalogue.listProducts(bundleID: Self.app, limit: 3)
+        let rest = try await world.realm.catalogue.listProducts(
             bundleID: Self.app, after: first.next, limit: 3)
 
         #expect(first.products.map(\.productId) == ["credits.10", "credits.5", "monthly"])

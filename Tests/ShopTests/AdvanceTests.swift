@@ -18,13 +18,13 @@ import Testing
     private let lot = Randomness.seeded(11)
 
     private func buy(_ realm: Realm, _ number: Int) async throws -> PurchaseResponse {
-        let token = try await realm.signIn(
+        let token = try await realm.customers.signIn(
             SignInRequest(appVersion: "1", deviceUUID: TestWorld.deviceUUID), TestWorld.context
         ).token
-        return try await realm.purchase(
+        return try await realm.purchases.purchase(
             purchaseID(number),
             PurchaseRequest(productId: "credits.5", quantity: 1, unitPrice: 990, currency: "USD"),
-            try await realm.session(token: token), TestWorld.context)
+            try await realm.customers.session(token: token), TestWorld.context)
     }
 
     private func transaction(_ response: PurchaseResponse, _ realm: Realm) throws -> Int64 {
@@ -36,7 +36,7 @@ import Testing
         let store = try await place.open(isNew: isNew)
         let realm = try await store.realm(named: Store.defaultRealm)
         if isNew {
-            try await realm.putCatalogue(
+            try await realm.catalogue.putCatalogue(
                 TestWorld.catalogue(), app: AppDescription(bundleID: TestWorld.bundleID))
         }
         return (store, realm)
@@ -81,7 +81,7 @@ import Testing
         // Without it, what the merchant's ledger has booked comes again.
         #expect((next == given) == !advances)
         #expect((now.description.generation > seen) == advances)
-        #expect(try await now.listTransactions().transactions.count == 2)
+        #expect(try await now.purchases.listTransactions().transactions.count == 2)
         #expect(kept < given)
         await third.close()
     }
@@ -93,7 +93,7 @@ import Testing
         let place = try await BackupPlace(engine)
         let (first, before) = try await open(place, isNew: true)
         _ = try await buy(before, 1)
-        let token = try await before.signIn(
+        let token = try await before.customers.signIn(
             SignInRequest(deviceUUID: TestWorld.deviceUUID), TestWorld.context
         ).token
         // As of before anybody had an app transaction.
@@ -106,7 +106,7 @@ import Testing
         let summary = try await StoreAdvance.run(place.places, wall: later, randomness: lot)
         let again = try await StoreAdvance.run(place.places, wall: later, randomness: lot)
         let (second, after) = try await open(place)
-        let refusal = try await refusal { try await after.session(token: token) }
+        let refusal = try await refusal { try await after.customers.session(token: token) }
         let rows = try await second.registry.read { reading in
             try reading.query(
                 Statement("test.numbers", "SELECT kind, next_count FROM number_blocks"), [])
@@ -172,8 +172,9 @@ import Testing
     {
         let world = try await ClusterTests.world()
         try await world.buy("credits.5", purchaseID(1))
-        let late = try await world.realm.createCustomer(CreateCustomerRequest(name: "Late"))
-        let zoe = try await world.realm.createCustomer(CreateCustomerRequest(name: "Zoë"))
+        let late = try await world.realm.customers.createCustomer(
+            CreateCustomerRequest(name: "Late"))
+        let zoe = try await world.realm.customers.createCustomer(CreateCustomerRequest(name: "Zoë"))
         #expect([late, zoe].contains { isFar($0, world) })
         // What the home knew of them is gone.
         try await world.realm.home.write { writing in
@@ -188,7 +189,7 @@ import Testing
 
         let summary = try await StoreAdvance.run(world.places.places, wall: later, randomness: lot)
         let after = try await world.restarted()
-        try await after.realm.putCatalogue(
+        try await after.realm.catalogue.putCatalogue(
             TestWorld.catalogue(price: 1090),
             app: AppDescription(bundleID: TestWorld.bundleID))
 
@@ -207,8 +208,8 @@ import Testing
     @Test func `a cluster that was set back keeps what it has, and loses no audit`() async throws {
         let world = try await ClusterTests.world()
         try await world.buy("credits.5", purchaseID(1))
-        _ = try await world.realm.changeCustomer(
-            try #require(try await world.realm.listCustomers().first?.customerId),
+        _ = try await world.realm.customers.changeCustomer(
+            try #require(try await world.realm.customers.listCustomers().first?.customerId),
             ChangeCustomerRequest(storefront: "DEU"), TestWorld.context)
         let before = try await world.realm.auditEntries().entries.count
         // The realm was advanced before, and the cluster's copy is older.
@@ -230,8 +231,8 @@ import Testing
         await third.store.close()
         _ = try await StoreAdvance.run(third.places.places, wall: later, randomness: lot)
         let fourth = try await third.restarted()
-        _ = try await fourth.realm.changeCustomer(
-            try #require(try await fourth.realm.listCustomers().first?.customerId),
+        _ = try await fourth.realm.customers.changeCustomer(
+            try #require(try await fourth.realm.customers.listCustomers().first?.customerId),
             ChangeCustomerRequest(storefront: "FRA"), TestWorld.context)
 
         #expect(try await ClusterTests.count(ClusterTests.sold, fourth) == [0, 1])
@@ -247,7 +248,8 @@ import Testing
         var made: [CustomerSummary] = []
         for number in 0..<4 {
             made.append(
-                try await world.realm.createCustomer(CreateCustomerRequest(name: "c\(number)")))
+                try await world.realm.customers.createCustomer(
+                    CreateCustomerRequest(name: "c\(number)")))
         }
         let lost = try #require(made.first { isFar($0, world) })
         try await world.realm.clusters[1].write {
@@ -259,7 +261,8 @@ import Testing
 
         let summary = try await StoreAdvance.run(world.places.places, wall: later, randomness: lot)
         let after = try await world.restarted()
-        let again = try await after.realm.createCustomer(CreateCustomerRequest(name: lost.name))
+        let again = try await after.realm.customers.createCustomer(
+            CreateCustomerRequest(name: lost.name))
 
         #expect(summary.namesFound == 0 && summary.namesFreed == 1)
         #expect(again.customerId != lost.customerId)

@@ -11,7 +11,7 @@ import Testing
 
     private func world(_ environment: String = Realm.production) async throws -> TestWorld {
         let world = try await TestWorld.open(realm: "live", environment: environment)
-        _ = try await world.realm.createApp(
+        _ = try await world.realm.catalogue.createApp(
             CreateAppRequest(bundleId: Self.app), TestWorld.context)
         for id in ["lion", "tiger"] {
             var details = ProductChange()
@@ -20,7 +20,7 @@ import Testing
             details.localizations = [
                 ProductWords(locale: "en_US", displayName: id, description: "")
             ]
-            _ = try await world.realm.createProduct(
+            _ = try await world.realm.catalogue.createProduct(
                 CreateProductRequest(productId: id, type: "consumable", details: details),
                 bundleID: Self.app, TestWorld.context)
         }
@@ -30,7 +30,7 @@ import Testing
     private func add(
         _ world: TestWorld, _ version: String, _ products: [String]
     ) async throws -> AppVersionSummary {
-        try await world.realm.createAppVersion(
+        try await world.realm.catalogue.createAppVersion(
             CreateAppVersionRequest(version: version, products: products), bundleID: Self.app,
             TestWorld.context)
     }
@@ -38,12 +38,12 @@ import Testing
     private func change(
         _ world: TestWorld, _ version: String, _ change: AppVersionChange
     ) async throws -> AppVersionSummary {
-        try await world.realm.changeAppVersion(
+        try await world.realm.catalogue.changeAppVersion(
             version, bundleID: Self.app, change, TestWorld.context)
     }
 
     private func why(_ world: TestWorld, _ id: String) async throws -> String {
-        try await world.realm.why(id, bundleID: Self.app, storefront: nil).answer
+        try await world.realm.catalogue.why(id, bundleID: Self.app, storefront: nil).answer
     }
 
     @Test func `the first product goes live with its version, and opens the way for others`()
@@ -61,7 +61,7 @@ import Testing
         #expect(live.state == "live" && live.liveDate == TestWall.start && again == live)
         #expect(try await why(world, "lion") == "sold")
         #expect(try await why(world, "tiger") == "sold")
-        try await world.realm.removeProduct("lion", bundleID: Self.app, TestWorld.context)
+        try await world.realm.catalogue.removeProduct("lion", bundleID: Self.app, TestWorld.context)
         #expect(try await why(world, "tiger") == "sold")
         let words = try await world.realm.auditEntries().entries.filter {
             $0.deed.hasPrefix("version.") && $0.subject.hasPrefix(Self.app)
@@ -85,21 +85,22 @@ import Testing
 
         #expect(try await why(world, "tiger") == "sold")
         #expect(
-            try await world.realm.appVersions(Self.app).versions.map(\.products.count) == [0, 2])
+            try await world.realm.catalogue.appVersions(Self.app).versions.map(\.products.count)
+                == [0, 2])
     }
 
     @Test func `a product approved after its version is live begins the sale`() async throws {
         let world = try await world()
         var details = ProductChange()
         details.state = "draft"
-        _ = try await world.realm.changeProduct(
+        _ = try await world.realm.catalogue.changeProduct(
             "lion", bundleID: Self.app, details, TestWorld.context)
         _ = try await add(world, "1.0", ["lion"])
         _ = try await change(world, "1.0", AppVersionChange(state: "live"))
         #expect(try await why(world, "tiger") == "awaitsVersion")
 
         details.state = "approved"
-        _ = try await world.realm.changeProduct(
+        _ = try await world.realm.catalogue.changeProduct(
             "lion", bundleID: Self.app, details, TestWorld.context)
 
         #expect(try await why(world, "lion") == "sold")
@@ -110,8 +111,10 @@ import Testing
         let sandbox = try await world(Realm.sandbox)
         #expect(try await why(sandbox, "lion") == "sold")
         #expect(
-            try await sandbox.realm.why("pro", bundleID: "com.example.monkeys", storefront: nil)
-                .answer == "sold")
+            try await sandbox.realm.catalogue.why(
+                "pro", bundleID: "com.example.monkeys", storefront: nil
+            )
+            .answer == "sold")
     }
 
     @Test func `what a file brings into production waits for a version too, and but once`()
@@ -119,13 +122,13 @@ import Testing
     {
         let world = try await TestWorld.open(realm: "live", environment: Realm.production)
         func bring() async throws {
-            try await world.realm.putCatalogue(
+            try await world.realm.catalogue.putCatalogue(
                 TestWorld.catalogue(), app: AppDescription(bundleID: BundleID(Self.app)))
         }
         try await bring()
 
         #expect(try await why(world, "pro") == "awaitsVersion")
-        #expect(try await world.realm.hasBegunToSell(Self.app) == false)
+        #expect(try await world.realm.catalogue.hasBegunToSell(Self.app) == false)
         _ = try await add(world, "1.0", ["pro"])
         try await bring()
         #expect(try await why(world, "pro") == "awaitsVersion")
@@ -133,12 +136,12 @@ import Testing
         #expect(try await why(world, "pro") == "sold")
         try await bring()
         #expect(try await why(world, "credits.5") == "sold")
-        #expect(try await world.realm.hasBegunToSell(Self.app))
+        #expect(try await world.realm.catalogue.hasBegunToSell(Self.app))
     }
 
     @Test func `an app made by hand waits on when a file comes for it`() async throws {
         let world = try await world()
-        try await world.realm.putCatalogue(
+        try await world.realm.catalogue.putCatalogue(
             TestWorld.catalogue(), app: AppDescription(bundleID: BundleID(Self.app)))
 
         #expect(try await why(world, "pro") == "awaitsVersion")
@@ -155,7 +158,7 @@ import Testing
         let later = try await refusal {
             try await change(world, "1.1", AppVersionChange(products: ["tiger"]))
         }
-        let before = try await world.realm.appVersions(Self.app).versions.map(\.products)
+        let before = try await world.realm.catalogue.appVersions(Self.app).versions.map(\.products)
         let same = try await change(world, "1.0", AppVersionChange(products: ["tiger"]))
         let freed = try await change(world, "1.1", AppVersionChange(products: ["lion"]))
 
@@ -169,7 +172,7 @@ import Testing
         let world = try await world()
         _ = try await add(world, "1.0", ["lion"])
         _ = try await change(world, "1.0", AppVersionChange(state: "live"))
-        let before = try await world.realm.appVersions(Self.app)
+        let before = try await world.realm.catalogue.appVersions(Self.app)
         let live = AppVersionChange(state: "waiting")
         let many = Array(repeating: "tiger", count: 101)
         let codes = [
@@ -190,6 +193,6 @@ import Testing
                 "versionInvalid", "versionExists", "productIdUnknown", "productIdUnknown",
                 "tooManyEntries", "versionUnknown", "versionLive", "stateUnknown",
             ])
-        #expect(try await world.realm.appVersions(Self.app) == before)
+        #expect(try await world.realm.catalogue.appVersions(Self.app) == before)
     }
 }

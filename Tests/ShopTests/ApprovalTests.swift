@@ -13,7 +13,7 @@ import Testing
 
     private func world(_ processor: ScriptedProcessor? = nil) async throws -> TestWorld {
         let world = try await TestWorld.open(processor: processor)
-        _ = try await world.realm.createCustomer(
+        _ = try await world.realm.customers.createCustomer(
             CreateCustomerRequest(name: "kid", asksToBuy: true))
         return world
     }
@@ -31,7 +31,7 @@ import Testing
     private func answer(_ answer: String, _ world: TestWorld, _ n: Int = 1) async throws
         -> PurchaseRecord
     {
-        try await world.realm.answerApproval(
+        try await world.realm.purchases.answerApproval(
             purchaseID(n), AnswerApprovalRequest(answer: answer), TestWorld.context)
     }
 
@@ -77,7 +77,7 @@ import Testing
             try world.verified(response.signedTransaction).transactionId == record.transactionId)
         #expect(try await outbox(world).count == 1)
         #expect(try await dueRows(world) == 0)
-        #expect(try await world.realm.listTransactions().transactions.count == 1)
+        #expect(try await world.realm.purchases.listTransactions().transactions.count == 1)
     }
 
     @Test func `a declined payment is refused, and its answer stands`() async throws {
@@ -127,7 +127,7 @@ import Testing
     @Test func `a changed price is decided again at the approval`() async throws {
         let world = try await world()
         try await buy(world)
-        try await world.realm.putCatalogue(
+        try await world.realm.catalogue.putCatalogue(
             TestWorld.catalogue(price: 1290), app: AppDescription(bundleID: TestWorld.bundleID))
 
         let record = try await answer("approved", world)
@@ -179,8 +179,8 @@ import Testing
 
             try await world.realm.workOnce()
             let record = try #require(
-                try await world.realm.listPurchases().purchases.first)
-            let sold = try await world.realm.listTransactions().transactions.count
+                try await world.realm.purchases.listPurchases().purchases.first)
+            let sold = try await world.realm.purchases.listTransactions().transactions.count
             #expect(record.state == "sold" || record.state == "refused")
             #expect(record.approval != nil)
             #expect(sold == (record.state == "sold" ? 1 : 0))
@@ -196,11 +196,12 @@ import Testing
             productId: "credits.5", quantity: 1, unitPrice: 990, currency: "USD",
             simulatesAskToBuyInSandbox: true)
 
-        let asked = try await world.realm.purchase(
+        let asked = try await world.realm.purchases.purchase(
             purchaseID(1), request, session, TestWorld.context)
         request.simulatesAskToBuyInSandbox = nil
         let other = try await refusal {
-            try await world.realm.purchase(purchaseID(1), request, session, TestWorld.context)
+            try await world.realm.purchases.purchase(
+                purchaseID(1), request, session, TestWorld.context)
         }
 
         #expect(asked.state == "waiting")
@@ -209,13 +210,13 @@ import Testing
         let live = try await TestWorld.open(
             processor: ScriptedProcessor([.approve]), realm: "live",
             environment: Realm.production)
-        _ = try await live.realm.createCustomer(
+        _ = try await live.realm.customers.createCustomer(
             CreateCustomerRequest(name: "ann", password: "correct horse"))
         let signedIn = try await live.signIn(customer: "ann", password: "correct horse")
         request.simulatesAskToBuyInSandbox = true
 
-        let sold = try await live.realm.purchase(
-            purchaseID(1), request, try await live.realm.session(token: signedIn.token),
+        let sold = try await live.realm.purchases.purchase(
+            purchaseID(1), request, try await live.realm.customers.session(token: signedIn.token),
             TestWorld.context)
 
         #expect(sold.state == "sold")
@@ -229,17 +230,17 @@ import Testing
             let asked = try await buy(world)
             let never = NoTimeout()
 
-            async let waiting: Void = world.realm.changes(
+            async let waiting: Void = world.realm.purchases.changes(
                 since: asked.revision, session, timeout: never.wait)
             await never.started()
             try await answer(word, world)
             try await waiting
 
-            let page = try await world.realm.transactions(
+            let page = try await world.realm.purchases.transactions(
                 since: asked.revision, session, TestWorld.context)
             #expect(page.answeredPurchases == [purchaseID(1)])
             #expect(page.transactions.count == (word == "approved" ? 1 : 0))
-            let after = try await world.realm.transactions(
+            let after = try await world.realm.purchases.transactions(
                 since: page.revision, session, TestWorld.context)
             #expect(!after.hasNews)
         }
@@ -250,9 +251,10 @@ import Testing
         for n in 1...3 { try await buy(world, n) }
         try await answer("declined", world, 2)
 
-        let first = try await world.realm.listPurchases(state: "waiting", limit: 1)
-        let rest = try await world.realm.listPurchases(state: "waiting", after: first.next)
-        let all = try await world.realm.listPurchases()
+        let first = try await world.realm.purchases.listPurchases(state: "waiting", limit: 1)
+        let rest = try await world.realm.purchases.listPurchases(
+            state: "waiting", after: first.next)
+        let all = try await world.realm.purchases.listPurchases()
 
         #expect(first.purchases.map(\.purchaseId) == [purchaseID(1)])
         #expect(rest.purchases.map(\.purchaseId) == [purchaseID(3)])
@@ -281,14 +283,14 @@ import Testing
 
     @Test func `two customers' purchases with one id are distinguished`() async throws {
         let world = try await world()
-        let second = try await world.realm.createCustomer(
+        let second = try await world.realm.customers.createCustomer(
             CreateCustomerRequest(name: "sister", asksToBuy: true))
         try await buy(world)
         try await world.buy(
             "credits.5", purchaseID(1), session: try await world.session(customer: "sister"))
 
         let unclear = try await refusal { try await answer("approved", world) }
-        let record = try await world.realm.answerApproval(
+        let record = try await world.realm.purchases.answerApproval(
             purchaseID(1),
             AnswerApprovalRequest(answer: "approved", customerId: second.customerId),
             TestWorld.context)
@@ -301,17 +303,17 @@ import Testing
     @Test func `whether a customer asks can be changed`() async throws {
         let world = try await world()
         let kid = try #require(
-            try await world.realm.listCustomers().first { $0.name == "kid" })
+            try await world.realm.customers.listCustomers().first { $0.name == "kid" })
         try await buy(world, 1)
 
-        let changed = try await world.realm.changeCustomer(
+        let changed = try await world.realm.customers.changeCustomer(
             kid.customerId, ChangeCustomerRequest(asksToBuy: false))
 
         #expect(kid.asksToBuy && !changed.asksToBuy && changed.canMakePayments)
         #expect(try await buy(world, 1).state == "waiting")
         #expect(try await buy(world, 2).state == "sold")
         let nobody = try await refusal {
-            try await world.realm.changeCustomer("7", ChangeCustomerRequest())
+            try await world.realm.customers.changeCustomer("7", ChangeCustomerRequest())
         }
         #expect(nobody.error.code == "customerNotFound")
     }

@@ -13,7 +13,7 @@ import Testing
         device: String = TestWorld.deviceUUID
     ) async throws -> Refusal? {
         do {
-            _ = try await world.realm.signIn(
+            _ = try await world.realm.customers.signIn(
                 SignInRequest(deviceUUID: device, customer: name, password: password),
                 RequestContext(requestID: "test", client: client))
             return nil
@@ -22,7 +22,7 @@ import Testing
 
     private func worldWithAnn() async throws -> TestWorld {
         let world = try await TestWorld.open()
-        _ = try await world.realm.createCustomer(
+        _ = try await world.realm.customers.createCustomer(
             CreateCustomerRequest(name: "ann", password: "correct horse"))
         return world
     }

@@ -23,7 +23,7 @@ import Testing
     }
 
     private func bring(_ given: CatalogueImport, _ world: TestWorld) async throws {
-        try await world.realm.importCatalogue(
+        try await world.realm.catalogue.importCatalogue(
             given, app: AppDescription(bundleID: TestWorld.bundleID), TestWorld.context)
     }
 
@@ -31,27 +31,27 @@ import Testing
     private func change(_ world: TestWorld, _ customer: String) async throws {
         let (realm, context) = (world.realm, TestWorld.context)
         try await bring(importing(), world)
-        _ = try await realm.changeApp(
+        _ = try await realm.catalogue.changeApp(
             Self.app, AppChange(name: "Zoo", purchasesEnabled: false), context)
-        try await realm.setNotificationURL(
+        try await realm.catalogue.setNotificationURL(
             "https://example.com/", bundleID: Self.app, context)
-        try await realm.putImage("A1", bundleID: Self.app, Self.png, context)
+        try await realm.catalogue.putImage("A1", bundleID: Self.app, Self.png, context)
         var details = ProductChange()
         details.price = 500
-        _ = try await realm.changeProduct("pro", bundleID: Self.app, details, context)
+        _ = try await realm.catalogue.changeProduct("pro", bundleID: Self.app, details, context)
         details = ProductChange()
         details.price = 4990
-        _ = try await realm.changeProduct("pro", bundleID: Self.app, details, context)
-        _ = try await realm.changeGroup(
+        _ = try await realm.catalogue.changeProduct("pro", bundleID: Self.app, details, context)
+        _ = try await realm.catalogue.changeGroup(
             "apes", bundleID: Self.app,
             GroupChange(
                 name: "Apes",
                 localizations: [
                     ProductWords(locale: "en_US", displayName: "Apes", description: "All")
                 ]), context)
-        _ = try await realm.changeAppVersion(
+        _ = try await realm.catalogue.changeAppVersion(
             "1.0", bundleID: Self.app, AppVersionChange(state: "live"), context)
-        _ = try await realm.changeCustomer(
+        _ = try await realm.customers.changeCustomer(
             customer, ChangeCustomerRequest(email: "ann@example.com", asksToBuy: true), context)
         _ = try await realm.moveClock(MoveClockRequest(rate: 60), context)
     }
@@ -59,18 +59,18 @@ import Testing
     @Test func `what changes nothing leaves no entry`() async throws {
         let world = try await TestWorld.open()
         let (realm, context) = (world.realm, TestWorld.context)
-        let customer = try await realm.createCustomer(CreateCustomerRequest(name: "ann"))
+        let customer = try await realm.customers.createCustomer(CreateCustomerRequest(name: "ann"))
             .customerId
-        _ = try await realm.createGroup(
+        _ = try await realm.catalogue.createGroup(
             CreateGroupRequest(groupId: "apes"), bundleID: Self.app, context)
-        _ = try await realm.createAppVersion(
+        _ = try await realm.catalogue.createAppVersion(
             CreateAppVersionRequest(version: "1.0", products: ["pro"]), bundleID: Self.app,
             context)
         try await change(world, customer)
         let before = try await realm.auditEntries().entries
 
         try await change(world, customer)
-        _ = try await realm.endSessions(ofCustomer: customer, context)
+        _ = try await realm.customers.endSessions(ofCustomer: customer, context)
 
         // A price that goes up and down is two changes.
         let after = try await realm.auditEntries().entries.dropFirst(before.count)
@@ -85,7 +85,7 @@ import Testing
     @Test func `an image of as many bytes is another image`() async throws {
         let world = try await TestWorld.open()
         for last: UInt8 in [1, 2] {
-            try await world.realm.putImage(
+            try await world.realm.catalogue.putImage(
                 "A1", bundleID: Self.app, Self.png + [last], TestWorld.context)
         }
 
@@ -97,10 +97,10 @@ import Testing
 
     @Test func `words of a group that differ in a description alone are a change`() async throws {
         let world = try await TestWorld.open()
-        _ = try await world.realm.createGroup(
+        _ = try await world.realm.catalogue.createGroup(
             CreateGroupRequest(groupId: "apes"), bundleID: Self.app, TestWorld.context)
         for details in ["One", "Two"] {
-            _ = try await world.realm.changeGroup(
+            _ = try await world.realm.catalogue.changeGroup(
                 "apes", bundleID: Self.app,
                 GroupChange(localizations: [
                     ProductWords(locale: "en_US", displayName: "A", description: details)
@@ -115,7 +115,7 @@ import Testing
     @Test func `a group that a product brings has its entry`() async throws {
         let world = try await TestWorld.open()
         for id in ["gold", "silver"] {
-            _ = try await world.realm.createProduct(
+            _ = try await world.realm.catalogue.createProduct(
                 CreateProductRequest(
                     productId: id, type: "auto-renewable", groupId: "metals", period: "P1M"),
                 bundleID: Self.app, TestWorld.context)
@@ -138,7 +138,7 @@ import Testing
         #expect(try await entries(world, "catalogue.import").count == first)
         var details = ProductChange()
         details.price = 500
-        _ = try await world.realm.changeProduct(
+        _ = try await world.realm.catalogue.changeProduct(
             "pro", bundleID: Self.app, details, TestWorld.context)
         try await bring(importing(), world)
         #expect(try await entries(world, "catalogue.import").count == first + 1)
@@ -151,15 +151,15 @@ import Testing
     {
         let world = try await TestWorld.open()
         let (realm, context) = (world.realm, TestWorld.context)
-        let customer = try await realm.createCustomer(CreateCustomerRequest(name: "ann"))
+        let customer = try await realm.customers.createCustomer(CreateCustomerRequest(name: "ann"))
             .customerId
         for password in ["one", "two"] {
-            _ = try await realm.changeCustomer(
+            _ = try await realm.customers.changeCustomer(
                 customer, ChangeCustomerRequest(password: password), context)
-            _ = try await realm.makeSharedSecret(Self.app, context)
+            _ = try await realm.catalogue.makeSharedSecret(Self.app, context)
         }
-        try await realm.removeProduct("pro", bundleID: Self.app, context)
-        let left = try await realm.listProducts(bundleID: Self.app).products.count - 1
+        try await realm.catalogue.removeProduct("pro", bundleID: Self.app, context)
+        let left = try await realm.catalogue.listProducts(bundleID: Self.app).products.count - 1
         try await bring(importing(), world)
 
         #expect(

@@ -27,9 +27,9 @@ import Testing
     private func filled(_ place: BackupPlace) async throws -> (Store, sold: String) {
         let store = try await place.open(isNew: true)
         let realm = try await store.realm(named: Store.defaultRealm)
-        try await realm.putCatalogue(
+        try await realm.catalogue.putCatalogue(
             TestWorld.catalogue(), app: AppDescription(bundleID: TestWorld.bundleID))
-        _ = try await realm.createCustomer(
+        _ = try await realm.customers.createCustomer(
             CreateCustomerRequest(name: "Zoë ✓ \"quoted\"", asksToBuy: true))
         _ = try await store.createRealm(
             CreateRealmRequest(name: "live", environment: Realm.production))
@@ -41,13 +41,13 @@ import Testing
     private func buy(
         _ realm: Realm, _ number: Int, product: String = "credits.5"
     ) async throws -> PurchaseResponse {
-        let token = try await realm.signIn(
+        let token = try await realm.customers.signIn(
             SignInRequest(appVersion: "1", deviceUUID: TestWorld.deviceUUID), TestWorld.context
         ).token
-        return try await realm.purchase(
+        return try await realm.purchases.purchase(
             purchaseID(number),
             PurchaseRequest(productId: product, quantity: 1, unitPrice: 990, currency: "USD"),
-            try await realm.session(token: token), TestWorld.context)
+            try await realm.customers.session(token: token), TestWorld.context)
     }
 
     @Test(arguments: Way.all)
@@ -79,9 +79,9 @@ import Testing
         #expect(ids[0] < ids[1])
         #expect(new.description.id == old.description.id)
         #expect(new.description.generation > old.description.generation)
-        #expect(try await new.listTransactions().transactions.count == 2)
+        #expect(try await new.purchases.listTransactions().transactions.count == 2)
         #expect(
-            try await new.listCustomers().map(\.name) == ["customer", "Zoë ✓ \"quoted\""])
+            try await new.customers.listCustomers().map(\.name) == ["customer", "Zoë ✓ \"quoted\""])
         let root = try await Authorities(keys: try await TestWorld.keys.value)
             .existing(.production)?.root
         #expect(try await second.rootCertificate(.production).der == root)
@@ -131,7 +131,7 @@ import Testing
     @Test func `sessions do not go on`() async throws {
         let (here, there) = (try await BackupPlace(.sqlite), try await BackupPlace(.sqlite))
         let (first, _) = try await filled(here)
-        let token = try await first.realm(named: Store.defaultRealm).signIn(
+        let token = try await first.realm(named: Store.defaultRealm).customers.signIn(
             SignInRequest(deviceUUID: TestWorld.deviceUUID), TestWorld.context
         ).token
         let archive = try await here.backup("copy")
@@ -141,7 +141,7 @@ import Testing
         let second = try await there.open()
         let realm = try await second.realm(named: Store.defaultRealm)
 
-        let refusal = try await refusal { try await realm.session(token: token) }
+        let refusal = try await refusal { try await realm.customers.session(token: token) }
         #expect(refusal.error.code == "sessionUnknown")
         await second.close()
     }
@@ -200,7 +200,8 @@ import Testing
         #expect(fault?.code == .targetNotEmpty)
         let store = try await there.open()
         #expect(
-            try await store.realm(named: Store.defaultRealm).listTransactions().transactions.count
+            try await store.realm(named: Store.defaultRealm).purchases.listTransactions()
+                .transactions.count
                 == 1)
         await store.close()
         await first.close()
@@ -232,7 +233,7 @@ import Testing
         _ = try await there.restore(archive)
         let store = try await there.open()
         let realm = try await store.realm(named: Store.defaultRealm)
-        #expect(try await realm.listTransactions().transactions.count == 1)
+        #expect(try await realm.purchases.listTransactions().transactions.count == 1)
         await store.close()
     }
 }

@@ -15,12 +15,12 @@ import Testing
     }
 
     private func put(_ given: CatalogueImport, _ world: TestWorld) async throws {
-        try await world.realm.importCatalogue(
+        try await world.realm.catalogue.importCatalogue(
             given, app: AppDescription(bundleID: TestWorld.bundleID), TestWorld.context)
     }
 
     private func ids(_ world: TestWorld) async throws -> [String] {
-        try await world.realm.products(
+        try await world.realm.catalogue.products(
             ProductsRequest(ids: ["credits.5", "credits.10", "pro"]), try await world.session(),
             TestWorld.context
         ).products.map(\.id)
@@ -33,7 +33,7 @@ import Testing
         let refused = try await world.buy("credits.5", purchaseID(1))
         let during = try await ids(world)
         let shelf = try await world.realm.loadShelf()
-        try await world.realm.putCatalogue(
+        try await world.realm.catalogue.putCatalogue(
             TestWorld.catalogue(), app: AppDescription(bundleID: TestWorld.bundleID))
 
         #expect(during == ["credits.10"])
@@ -106,7 +106,7 @@ import Testing
         given.listings["pro"] = Listing(state: .removed)
         try await put(given, world)
 
-        let told = try await world.realm.importCatalogue(
+        let told = try await world.realm.catalogue.importCatalogue(
             CatalogueImport(TestWorld.catalogue()),
             app: AppDescription(bundleID: TestWorld.bundleID), TestWorld.context)
 
@@ -150,7 +150,7 @@ import Testing
                 TestWorld.catalogue(), settings: settings, listings: ["pro": listing],
                 original: original), world)
 
-        let stored = try await world.restarted().realm.storedCatalogue(
+        let stored = try await world.restarted().realm.catalogue.storedCatalogue(
             bundleID: TestWorld.bundleID.value)
 
         #expect(stored.listings["pro"] == listing)
@@ -186,7 +186,7 @@ import Testing
         let world = try await TestWorld.open()
 
         let refusal = try await refusal {
-            try await world.realm.putImage(
+            try await world.realm.catalogue.putImage(
                 id, bundleID: TestWorld.bundleID.value, [1, 2, 3], TestWorld.context)
         }
 

@@ -11,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct ClearHistoryTests {
     private func clear(_ world: TestWorld, _ session: DeviceSession) async throws -> HistoryCleared
     {
-        try await world.realm.clearHistory(
+        try await world.realm.customers.clearHistory(
             ofCustomer: session.customer.description, TestWorld.context)
     }
 
@@ -22,7 +22,7 @@ import Testing
 
     @Test func `all that was bought is gone, and buying goes on`() async throws {
         let world = try await TestWorld.open()
-        _ = try await world.realm.createCustomer(CreateCustomerRequest(name: "other"))
+        _ = try await world.realm.customers.createCustomer(CreateCustomerRequest(name: "other"))
         let other = try await world.session(customer: "other")
         let session = try await world.session()
         try await world.buy("pro", purchaseID(1), session: session)
@@ -32,10 +32,10 @@ import Testing
         let cleared = try await clear(world, session)
 
         #expect([cleared.purchases, cleared.transactions] == [2, 2])
-        let left = try await world.realm.listTransactions().transactions
+        let left = try await world.realm.purchases.listTransactions().transactions
         #expect(left.map(\.customerId) == [other.customer.description])
         #expect(try await world.receipt(session).purchaseIDs == [])
-        #expect(try await world.realm.listPurchases().purchases.count == 1)
+        #expect(try await world.realm.purchases.listPurchases().purchases.count == 1)
         #expect(try await count("outbox", world) == 1)
         let again = try await world.buy("pro", purchaseID(1), session: session)
         #expect(again.state == "sold" && again.revision > cleared.revision)
@@ -50,7 +50,7 @@ import Testing
         let session = try await world.session()
         let bought = try await world.buy("credits.5", purchaseID(1), session: session)
         let waiting = Task {
-            try await world.realm.changes(since: bought.revision, session) {
+            try await world.realm.purchases.changes(since: bought.revision, session) {
                 try await StorePorts.sleepForEver(.zero)
             }
         }
@@ -58,11 +58,11 @@ import Testing
         let cleared = try await clear(world, session)
 
         try await waiting.value
-        let page = try await world.realm.transactions(
+        let page = try await world.realm.purchases.transactions(
             since: bought.revision, session, TestWorld.context)
         #expect(page.clearedRevision == cleared.revision && page.transactions.isEmpty)
         #expect(page.hasNews && page.revision == cleared.revision)
-        let next = try await world.realm.transactions(
+        let next = try await world.realm.purchases.transactions(
             since: page.revision, session, TestWorld.context)
         #expect(next.clearedRevision == nil && !next.hasNews)
     }
@@ -70,19 +70,20 @@ import Testing
     @Test(arguments: ["sale", "answer", "clearing"])
     func `news are what is beyond the revision that was read`(kind: String) async throws {
         let world = try await TestWorld.open()
-        _ = try await world.realm.createCustomer(
+        _ = try await world.realm.customers.createCustomer(
             CreateCustomerRequest(name: "kid", asksToBuy: kind == "answer"))
         let kid = try await world.session(customer: "kid")
         try await world.buy("credits.5", purchaseID(1), session: kid)
         if kind == "answer" {
-            _ = try await world.realm.answerApproval(
+            _ = try await world.realm.purchases.answerApproval(
                 purchaseID(1), AnswerApprovalRequest(answer: "declined"), TestWorld.context)
         }
         if kind == "clearing" { _ = try await clear(world, kid) }
-        let read = try await world.realm.transactions(since: 0, kid, TestWorld.context).revision
+        let read = try await world.realm.purchases.transactions(since: 0, kid, TestWorld.context)
+            .revision
         func isNews(since revision: Int64) async throws -> Bool {
             let isAwaited = Mutex(false)
-            try await world.realm.changes(since: revision, kid) {
+            try await world.realm.purchases.changes(since: revision, kid) {
                 isAwaited.withLock { $0 = true }
             }
             return isAwaited.withLock { !$0 }
@@ -90,7 +91,7 @@ import Testing
 
         #expect(try await isNews(since: read - 1))
         #expect(try await !isNews(since: read))
-        let page = try await world.realm.transactions(
+        let page = try await world.realm.purchases.transactions(
             since: read - 1, kid, TestWorld.context)
         #expect(page.transactions.count == (kind == "sale" ? 1 : 0))
         #expect(page.answeredPurchases == (kind == "answer" ? [purchaseID(1)] : nil))
@@ -100,7 +101,7 @@ import Testing
     @Test func `what waits for an answer is declined, and asking again buys nothing`() async throws
     {
         let world = try await TestWorld.open()
-        _ = try await world.realm.createCustomer(
+        _ = try await world.realm.customers.createCustomer(
             CreateCustomerRequest(name: "kid", asksToBuy: true))
         let kid = try await world.session(customer: "kid")
         try await world.buy("credits.5", purchaseID(1), session: kid)
@@ -109,7 +110,7 @@ import Testing
 
         #expect(try await count("due_work", world) == 0)
         let answer = try await refusal {
-            try await world.realm.answerApproval(
+            try await world.realm.purchases.answerApproval(
                 purchaseID(1), AnswerApprovalRequest(answer: "approved"), TestWorld.context)
         }
         #expect(answer.error.code == "approvalAnswered")
@@ -139,7 +140,7 @@ import Testing
 
         let authorising = try await refusal { try await clear(world, session) }
         #expect(authorising.error.code == "chargesOwed")
-        #expect(try await world.realm.listPurchases().purchases.count == 1)
+        #expect(try await world.realm.purchases.listPurchases().purchases.count == 1)
 
         try await world.buy("credits.5", purchaseID(1), session: session)
         let captureOwed = try await refusal { try await clear(world, session) }
@@ -153,12 +154,12 @@ import Testing
     {
         let courier = ScriptedCourier()
         let world = try await TestWorld.open(courier: courier)
-        try await world.realm.setNotificationURL(
+        try await world.realm.catalogue.setNotificationURL(
             TestWorld.url, bundleID: TestWorld.bundleID.value, TestWorld.context)
         let session = try await world.session()
         let first = try await world.buy("credits.5", purchaseID(1), session: session)
         let number = try #require(try world.verified(first.signedTransaction).transactionId)
-        _ = try await world.realm.readyNotification(
+        _ = try await world.realm.notifications.readyNotification(
             "ONE_TIME_CHARGE/\(number)", of: session.customer)
         try await world.buy("credits.5", purchaseID(2), session: session)
 
@@ -176,7 +177,7 @@ import Testing
             realm: "live", environment: Realm.production)
 
         let refused = try await refusal {
-            try await world.realm.clearHistory(ofCustomer: "1", TestWorld.context)
+            try await world.realm.customers.clearHistory(ofCustomer: "1", TestWorld.context)
         }
 
         #expect(refused.kind == .forbidden && refused.error.code == "sandboxOnly")
@@ -187,7 +188,7 @@ import Testing
         let world = try await TestWorld.open()
 
         let refused = try await refusal {
-            try await world.realm.clearHistory(ofCustomer: id, TestWorld.context)
+            try await world.realm.customers.clearHistory(ofCustomer: id, TestWorld.context)
         }
 
         #expect(refused.error.code == "customerNotFound")

@@ -14,7 +14,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct ClockStepSessionTests {
     private static let day: Int64 = 86_400
     /// Beyond the end of every session.
-    private static let ahead = Realm.sessionSeconds + day
+    private static let ahead = CustomerRoom.sessionSeconds + day
 
     private func code(_ body: () async throws -> Void) async throws -> String? {
         do {
@@ -29,11 +29,11 @@ import Testing
         let world = try await TestWorld.open()
         let token = try await world.signIn().token
         world.wall.advance(seconds: Self.ahead)
-        let meanwhile = try await code { _ = try await world.realm.session(token: token) }
+        let meanwhile = try await code { _ = try await world.realm.customers.session(token: token) }
         _ = try await world.signIn(device: "00000000-0000-4000-8000-0000000000AB")
         world.wall.advance(seconds: -Self.ahead)
 
-        let session = try await world.realm.session(token: token)
+        let session = try await world.realm.customers.session(token: token)
         let sold = try await world.buy("credits.5", purchaseID(1), session: session)
 
         #expect(meanwhile == "sessionUnknown")
@@ -45,12 +45,12 @@ import Testing
         world.wall.advance(seconds: 2 * Self.day)
         let token = try await world.signIn().token
         world.wall.advance(seconds: -2 * Self.day)
-        _ = try await world.realm.session(token: token)
+        _ = try await world.realm.customers.session(token: token)
         world.wall.advance(seconds: Self.ahead)
-        _ = try await world.realm.session(token: token)
+        _ = try await world.realm.customers.session(token: token)
         world.wall.advance(seconds: Self.day)
 
-        let late = try await code { _ = try await world.realm.session(token: token) }
+        let late = try await code { _ = try await world.realm.customers.session(token: token) }
 
         #expect(late == "sessionUnknown")
     }
@@ -59,11 +59,11 @@ import Testing
         let world = try await TestWorld.open()
         let token = try await world.signIn().token
         world.wall.advance(seconds: 2 * Self.day)
-        _ = try await world.realm.session(token: token)
+        _ = try await world.realm.customers.session(token: token)
         world.wall.advance(seconds: -2 * Self.day)
-        _ = try await world.realm.session(token: token)
+        _ = try await world.realm.customers.session(token: token)
 
-        let listed = try await world.realm.listSessions().sessions
+        let listed = try await world.realm.customers.listSessions().sessions
 
         #expect(listed.map(\.lastUsedDate) == [TestWall.start])
     }
@@ -73,7 +73,7 @@ import Testing
         step: Int64
     ) async throws {
         let world = try await TestWorld.open()
-        let key = try await world.realm.createServerKey(bundleID: "com.example.monkeys")
+        let key = try await world.realm.merchant.createServerKey(bundleID: "com.example.monkeys")
         let id = try #require(
             try world.verified(try await world.buy(purchaseID(1)).signedTransaction).transactionId)
         let token = try BearerTokenSigner(
@@ -81,7 +81,8 @@ import Testing
             bundleID: BundleID(key.bundleId)
         ).token(now: world.wall.clock.now, lifetimeSeconds: 300)
         func status() async throws -> String {
-            do { _ = try await world.realm.transactionInfo(id, bearer: token) } catch let refusal
+            do { _ = try await world.realm.merchant.transactionInfo(id, bearer: token) } catch let
+                refusal
                 as AppleRefusal
             { return "\(refusal)" }
             return "answered"
@@ -106,7 +107,7 @@ import Testing
         let isOver = Mutex(false)
         let begun = Mutex(false)
         let waiting = Task {
-            try await world.realm.changes(since: session.revision, session) {
+            try await world.realm.purchases.changes(since: session.revision, session) {
                 begun.withLock { $0 = true }
                 await untilCancelled()
             }
@@ -120,7 +121,7 @@ import Testing
         try await world.buy("credits.5", purchaseID(1), session: session)
         try await waiting.joined
 
-        let page = try await world.realm.transactions(
+        let page = try await world.realm.purchases.transactions(
             since: session.revision, session, TestWorld.context)
         #expect(!wasOver)
         #expect(page.transactions.count == 1)

@@ -20,10 +20,10 @@ import Testing
     ) async throws -> (world: TestWorld, session: DeviceSession) {
         let world = try await TestWorld.open(
             processor: processor, realm: "live", environment: Realm.production, courier: courier)
-        _ = try await world.realm.createCustomer(
+        _ = try await world.realm.customers.createCustomer(
             CreateCustomerRequest(name: "ann", password: "correct horse"))
         let answer = try await world.signIn(customer: "ann", password: "correct horse")
-        return (world, try await world.realm.session(token: answer.token))
+        return (world, try await world.realm.customers.session(token: answer.token))
     }
 
     private func sold(
@@ -48,7 +48,8 @@ import Testing
         // What a device judges is the date of the signature.
         #expect(after.signedDate == TestWall.start && again.signedDate == TestWall.start)
         #expect(again.purchaseDate == ahead.purchaseDate)
-        let page = try await world.realm.transactions(since: 0, session, TestWorld.context)
+        let page = try await world.realm.purchases.transactions(
+            since: 0, session, TestWorld.context)
         let listed = try page.transactions.map { try world.verified($0.signedTransaction) }
         #expect(listed.map(\.signedDate) == [TestWall.start, TestWall.start])
     }
@@ -81,7 +82,7 @@ import Testing
 
     @Test func `a lease of a clock that ran ahead does not outlast it`() async throws {
         let world = try await TestWorld.open(courier: ScriptedCourier())
-        try await world.realm.setNotificationURL(
+        try await world.realm.catalogue.setNotificationURL(
             TestWorld.url, bundleID: TestWorld.bundleID.value, TestWorld.context)
         try await world.buy("credits.5", purchaseID(1))
         world.wall.advance(seconds: twoDays)
@@ -102,7 +103,7 @@ import Testing
         let processor = ScriptedProcessor([])
         let (world, session) = try await production(processor, courier: courier)
         processor.make(captureFailures: 1)
-        try await world.realm.setNotificationURL(
+        try await world.realm.catalogue.setNotificationURL(
             "https://example.com/", bundleID: TestWorld.bundleID.value, TestWorld.context)
         world.wall.advance(seconds: twoDays)
         _ = try await sold(world, 1, session)
@@ -140,7 +141,7 @@ import Testing
     @Test func `a worker at work makes due again what its clock has put off`() async throws {
         let courier = ScriptedCourier(Delivery(status: 500), Delivery(status: 500))
         let (world, session) = try await production(courier: courier)
-        try await world.realm.setNotificationURL(
+        try await world.realm.catalogue.setNotificationURL(
             "https://example.com/", bundleID: TestWorld.bundleID.value, TestWorld.context)
         let worker = Task { await world.store.work() }
         world.wall.advance(seconds: twoDays)
@@ -160,7 +161,7 @@ import Testing
     {
         let courier = ScriptedCourier(Delivery(status: 500), Delivery(status: 500))
         let (world, session) = try await production(courier: courier)
-        try await world.realm.setNotificationURL(
+        try await world.realm.catalogue.setNotificationURL(
             "https://example.com/", bundleID: TestWorld.bundleID.value, TestWorld.context)
         let worker = Task { await world.store.work() }
         _ = try await sold(world, 1, session)
@@ -186,7 +187,7 @@ import Testing
         async throws
     {
         let world = try await TestWorld.open()
-        let ann = try await world.realm.createCustomer(
+        let ann = try await world.realm.customers.createCustomer(
             CreateCustomerRequest(name: "ann", asksToBuy: true))
         let session = try await world.session(customer: ann.name)
         func move(_ request: MoveClockRequest) async throws {
@@ -288,7 +289,7 @@ import Testing
         async throws
     {
         let world = try await TestWorld.open()
-        let ann = try await world.realm.createCustomer(
+        let ann = try await world.realm.customers.createCustomer(
             CreateCustomerRequest(name: "ann", asksToBuy: true))
         let session = try await world.session(customer: ann.name)
         world.wall.advance(seconds: twoDays)
@@ -312,7 +313,7 @@ import Testing
     ) async throws {
         let world = try await TestWorld.open(
             processor: kind == "charge" ? ScriptedProcessor([.loseRequest]) : nil)
-        _ = try await world.realm.createCustomer(
+        _ = try await world.realm.customers.createCustomer(
             CreateCustomerRequest(name: "ann", asksToBuy: kind == "approval"))
         let session = try await world.session(customer: "ann")
         try await world.buy("credits.5", purchaseID(1), session: session)

@@ -165,7 +165,7 @@ import Testing
     private func importing(
         _ rate: TimeRate?, into world: TestWorld
     ) async throws {
-        try await world.realm.importCatalogue(
+        try await world.realm.catalogue.importCatalogue(
             CatalogueImport(
                 TestWorld.catalogue(), settings: rate.map { SandboxSettings(timeRate: $0) }),
             app: AppDescription(bundleID: TestWorld.bundleID), TestWorld.context)
@@ -198,7 +198,7 @@ import Testing
         _ = try await move(world, MoveClockRequest(rate: 86_400))
         world.wall.advance(seconds: 60)
 
-        let session = try await world.realm.session(token: token)
+        let session = try await world.realm.customers.session(token: token)
 
         #expect(
             session.clock.now(wall: world.wall.clock.now)
@@ -247,7 +247,7 @@ import Testing
 
     @Test func `what falls due by a faster clock is done by it`() async throws {
         let world = try await TestWorld.open()
-        try await world.realm.importCatalogue(
+        try await world.realm.catalogue.importCatalogue(
             CatalogueImport(TestWorld.catalogue(), settings: SandboxSettings(asksToBuy: true)),
             app: AppDescription(bundleID: TestWorld.bundleID), TestWorld.context)
         let asked = try await world.buy("credits.5", purchaseID(1))
@@ -302,7 +302,7 @@ import Testing
         let settings = SandboxSettings(timeRate: .minuteIsDay)
         let context = RequestContext(requestID: "r", actor: "ann")
         for _ in 0..<2 {
-            try await world.realm.importCatalogue(
+            try await world.realm.catalogue.importCatalogue(
                 CatalogueImport(TestWorld.catalogue(), settings: settings),
                 app: AppDescription(bundleID: TestWorld.bundleID), context)
         }

@@ -18,7 +18,7 @@ import Testing
     private func world() async throws -> TestWorld {
         let world = try await TestWorld.open(places: TestPlaces(far: [TestClusters.far]))
         for name in names {
-            _ = try await world.realm.createCustomer(CreateCustomerRequest(name: name))
+            _ = try await world.realm.customers.createCustomer(CreateCustomerRequest(name: name))
         }
         for name in names.reversed() {
             let session = try await world.session(customer: name)
@@ -47,7 +47,8 @@ import Testing
         let world = try await world()
 
         let pages = try await pages { after in
-            let customers = try await world.realm.listCustomers(after: after, limit: limit)
+            let customers = try await world.realm.customers.listCustomers(
+                after: after, limit: limit)
             return (customers, customers.count == limit ? customers.last?.customerId : nil)
         }
 
@@ -60,7 +61,7 @@ import Testing
         let world = try await world()
 
         let pages = try await pages { after in
-            let list = try await world.realm.listTransactions(after: after, limit: limit)
+            let list = try await world.realm.purchases.listTransactions(after: after, limit: limit)
             return (list.transactions, list.next)
         }
 
@@ -74,7 +75,7 @@ import Testing
         let world = try await world()
 
         let pages = try await pages { after in
-            let list = try await world.realm.listPurchases(after: after, limit: limit)
+            let list = try await world.realm.purchases.listPurchases(after: after, limit: limit)
             return (list.purchases, list.next)
         }
 
@@ -88,7 +89,7 @@ import Testing
         let world = try await world()
 
         let pages = try await pages { after in
-            let list = try await world.realm.listSessions(after: after, limit: limit)
+            let list = try await world.realm.customers.listSessions(after: after, limit: limit)
             return (list.sessions, list.next)
         }
 
@@ -98,14 +99,14 @@ import Testing
 
     @Test func `what is one customer's is asked of one cluster`() async throws {
         let world = try await world()
-        let customers = try await world.realm.listCustomers()
+        let customers = try await world.realm.customers.listCustomers()
         let map = world.realm.clusters.map
         let near = try #require(
             customers.first { Int64($0.customerId).map { map.cluster(of: $0) } == 0 })
         world.places.down.withLock { _ = $0.insert(TestClusters.far) }
 
-        let sold = try await world.realm.listTransactions(customer: near.customerId)
-        let sessions = try await world.realm.listSessions(customer: near.customerId)
+        let sold = try await world.realm.purchases.listTransactions(customer: near.customerId)
+        let sessions = try await world.realm.customers.listSessions(customer: near.customerId)
 
         #expect(sold.transactions.count == 2)
         #expect(sessions.sessions.count == 1)
@@ -113,7 +114,7 @@ import Testing
 
     @Test func `a transaction is found by its number alone`() async throws {
         let world = try await world()
-        for record in try await world.realm.listTransactions().transactions {
+        for record in try await world.realm.purchases.listTransactions().transactions {
             let id = try world.verified(record.signedTransactionInfo).transactionId
             let number = try #require(id.flatMap { Int64($0) })
             let rows = try await world.realm.clusters.of(number: number).read {

@@ -21,7 +21,8 @@ import Testing
         let world = try await TestWorld.open(
             places: places, wall: wall, processor: processor, courier: courier)
         do {
-            _ = try await world.realm.createCustomer(CreateCustomerRequest(name: "neighbour"))
+            _ = try await world.realm.customers.createCustomer(
+                CreateCustomerRequest(name: "neighbour"))
         } catch let refusal as Refusal { #expect(refusal.kind == .conflict) }
         return world
     }
@@ -39,7 +40,7 @@ import Testing
     }
 
     private func put(_ price: Int64, _ world: TestWorld) async throws {
-        try await world.realm.putCatalogue(
+        try await world.realm.catalogue.putCatalogue(
             TestWorld.catalogue(price: price), app: AppDescription(bundleID: TestWorld.bundleID))
     }
 
@@ -120,7 +121,7 @@ import Testing
         let world = try await first.restarted()
         let near = try await world.session(customer: "neighbour")
         let sold = try await world.buy("credits.5", purchaseID(1), session: near)
-        let fault = await Self.fault { _ = try await world.realm.session(token: token) }
+        let fault = await Self.fault { _ = try await world.realm.customers.session(token: token) }
 
         #expect(sold.state == "sold")
         #expect(fault?.code == .unavailable)
@@ -128,7 +129,7 @@ import Testing
             world.logged.count("a cluster does not answer: its customers have to wait") == 1)
 
         world.places.down.withLock { $0 = [] }
-        let far = try await world.realm.session(token: token)
+        let far = try await world.realm.customers.session(token: token)
         #expect(try await world.buy("credits.5", purchaseID(1), session: far).state == "sold")
     }
 
@@ -138,10 +139,10 @@ import Testing
         first.places.down.withLock { _ = $0.insert(TestClusters.far) }
         let two = try await TestWorld.open(places: first.places, wall: first.wall, randomness: 7)
         first.places.down.withLock { $0 = [] }
-        let session = try await two.realm.session(token: token)
+        let session = try await two.realm.customers.session(token: token)
         let never = NoTimeout()
 
-        async let waiting: Void = two.realm.changes(
+        async let waiting: Void = two.realm.purchases.changes(
             since: session.revision, session, timeout: never.wait)
         await never.started()
         try await first.buy("credits.5", purchaseID(1), session: session)
@@ -153,7 +154,7 @@ import Testing
         let world = try await Self.world()
         world.places.down.withLock { _ = $0.insert(TestClusters.far) }
 
-        let fault = await Self.fault { _ = try await world.realm.listCustomers() }
+        let fault = await Self.fault { _ = try await world.realm.customers.listCustomers() }
 
         #expect(fault?.code == .unavailable)
     }
@@ -275,7 +276,7 @@ import Testing
         world.places.down.withLock { $0 = [] }
 
         // What the cluster knows is what is shown there and sold there.
-        let shown = try await world.realm.products(
+        let shown = try await world.realm.catalogue.products(
             ProductsRequest(ids: ["credits.5"]), session, TestWorld.context)
         let old = try await world.buy("credits.5", purchaseID(1), session: session)
         try await world.realm.workOnce()
@@ -313,12 +314,12 @@ import Testing
         let world = try await Self.world()
         let context = TestWorld.context
         let bundle = TestWorld.bundleID.value
-        _ = try await world.realm.createGroup(
+        _ = try await world.realm.catalogue.createGroup(
             CreateGroupRequest(groupId: "extra"), bundleID: bundle, context)
         let groups = Statement("test.groups", "SELECT group_id FROM subscription_groups")
         let made = try await Self.count(groups, world)
 
-        try await world.realm.removeGroup("extra", bundleID: bundle, context)
+        try await world.realm.catalogue.removeGroup("extra", bundleID: bundle, context)
 
         #expect(made[0] == made[1] && made[0] > 0)
         #expect(try await Self.count(groups, world) == made.map { $0 - 1 })
@@ -396,7 +397,7 @@ import Testing
     @Test func `a customer whose row was never written comes by signing in`() async throws {
         let world = try await Self.world()
         world.places.down.withLock { _ = $0.insert(TestClusters.far) }
-        let made = try await world.realm.createCustomer(
+        let made = try await world.realm.customers.createCustomer(
             CreateCustomerRequest(name: "Late", password: "secret"))
         world.places.down.withLock { $0 = [] }
         #expect(
@@ -418,7 +419,7 @@ import Testing
     @Test func `one that comes twice stays as it is`() async throws {
         let world = try await Self.world()
         world.places.down.withLock { _ = $0.insert(TestClusters.far) }
-        let made = try await world.realm.createCustomer(
+        let made = try await world.realm.customers.createCustomer(
             CreateCustomerRequest(name: "late", password: "old"))
         world.places.down.withLock { $0 = [] }
         let number = try #require(Int64(made.customerId))
@@ -427,7 +428,7 @@ import Testing
                 try $0.first(Statement.Clustering.arrival, [.integer(number)])
             })
         try await world.realm.settleArrivals(in: 1)
-        _ = try await world.realm.changeCustomer(
+        _ = try await world.realm.customers.changeCustomer(
             made.customerId, ChangeCustomerRequest(password: "new"), TestWorld.context)
 
         try await world.realm.settle(arrival: arrival)
@@ -440,7 +441,7 @@ import Testing
         let world = try await Self.world()
         for name in ["customer", "NEIGHBOUR", "Customer"] {
             let taken = try await refusal {
-                try await world.realm.createCustomer(CreateCustomerRequest(name: name))
+                try await world.realm.customers.createCustomer(CreateCustomerRequest(name: name))
             }
             #expect(taken.error.code == "customerExists")
         }
@@ -451,9 +452,9 @@ import Testing
 
     @Test func `the realm's audit has what every cluster's has, once`() async throws {
         let world = try await Self.world()
-        let customers = try await world.realm.listCustomers()
+        let customers = try await world.realm.customers.listCustomers()
         for customer in customers {
-            _ = try await world.realm.changeCustomer(
+            _ = try await world.realm.customers.changeCustomer(
                 customer.customerId, ChangeCustomerRequest(canMakePayments: false),
                 TestWorld.context)
         }

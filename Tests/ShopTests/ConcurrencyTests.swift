@@ -47,7 +47,7 @@ import Testing
     @Test func `many customers buy at once and each gets their own`() async throws {
         let world = try await TestWorld.open()
         for n in 0..<16 {
-            _ = try await world.realm.createCustomer(CreateCustomerRequest(name: "c\(n)"))
+            _ = try await world.realm.customers.createCustomer(CreateCustomerRequest(name: "c\(n)"))
         }
 
         let ids = try await withThrowingTaskGroup(of: [String].self) { group in
@@ -66,7 +66,7 @@ import Testing
         }
 
         #expect(Set(ids).count == 64)
-        #expect(try await world.realm.listTransactions().transactions.count == 64)
+        #expect(try await world.realm.purchases.listTransactions().transactions.count == 64)
     }
 
     @Test func `opening a realm from many tasks opens it once`() async throws {

@@ -11,7 +11,7 @@ import Testing
     private static let ann = RequestContext(requestID: "r", actor: "ann")
 
     private func answer(_ world: TestWorld, _ number: Int) async throws -> String {
-        try await world.realm.answerApproval(
+        try await world.realm.purchases.answerApproval(
             purchaseID(number), AnswerApprovalRequest(answer: "approved", customerId: nil),
             TestWorld.context
         ).state
@@ -23,7 +23,7 @@ import Testing
             name: "Kid", email: "kid@example.com", password: "secret", storefront: "DEU",
             canMakePayments: false, asksToBuy: true, interruptsPurchases: true)
 
-        let made = try await world.realm.createCustomer(request, Self.ann)
+        let made = try await world.realm.customers.createCustomer(request, Self.ann)
 
         #expect(
             made
@@ -31,7 +31,7 @@ import Testing
                     customerId: made.customerId, name: "Kid", email: "kid@example.com",
                     storefront: "DEU", canMakePayments: false, asksToBuy: true,
                     interruptsPurchases: true, hasPassword: true, createdDate: TestWall.start))
-        #expect(try await world.realm.listCustomers().last == made)
+        #expect(try await world.realm.customers.listCustomers().last == made)
         let entry = try #require(try await world.realm.auditEntries().entries.last)
         #expect([entry.who, entry.deed] == ["ann", "customer.create"])
         #expect(entry.subject == made.customerId)
@@ -44,13 +44,15 @@ import Testing
 
     @Test func `all that can be set later is returned, and audited`() async throws {
         let world = try await TestWorld.open()
-        let made = try await world.realm.createCustomer(CreateCustomerRequest(name: "kid"))
+        let made = try await world.realm.customers.createCustomer(
+            CreateCustomerRequest(name: "kid"))
         let change = ChangeCustomerRequest(
             email: "kid@example.com", canMakePayments: false, asksToBuy: true,
             interruptsPurchases: true, password: "secret", storefront: "DEU")
 
-        let changed = try await world.realm.changeCustomer(made.customerId, change, Self.ann)
-        let again = try await world.realm.changeCustomer(
+        let changed = try await world.realm.customers.changeCustomer(
+            made.customerId, change, Self.ann)
+        let again = try await world.realm.customers.changeCustomer(
             made.customerId, ChangeCustomerRequest(asksToBuy: false), Self.ann)
 
         #expect(
@@ -80,14 +82,14 @@ import Testing
         let world = try await TestWorld.open()
         let longest = String(repeating: "x", count: 252) + "@y"
         let request = CreateCustomerRequest(name: "ann", email: longest)
-        let ann = try await world.realm.createCustomer(request)
-        let other = try await world.realm.createCustomer(
+        let ann = try await world.realm.customers.createCustomer(request)
+        let other = try await world.realm.customers.createCustomer(
             CreateCustomerRequest(name: "other", email: longest))
 
-        let gone = try await world.realm.changeCustomer(
+        let gone = try await world.realm.customers.changeCustomer(
             ann.customerId, ChangeCustomerRequest(email: ""), Self.ann)
         let refused = try await refusal {
-            try await world.realm.changeCustomer(
+            try await world.realm.customers.changeCustomer(
                 ann.customerId, ChangeCustomerRequest(email: "ann"))
         }
 
@@ -102,9 +104,10 @@ import Testing
         async throws
     {
         let world = try await TestWorld.open()
-        let customer = try #require(try await world.realm.listCustomers().first).customerId
+        let customer = try #require(try await world.realm.customers.listCustomers().first)
+            .customerId
         func interrupt(_ interrupts: Bool) async throws {
-            _ = try await world.realm.changeCustomer(
+            _ = try await world.realm.customers.changeCustomer(
                 customer, ChangeCustomerRequest(interruptsPurchases: interrupts))
         }
         try await interrupt(true)
@@ -120,8 +123,9 @@ import Testing
 
     @Test func `a customer with Ask to Buy waits for the approval only`() async throws {
         let world = try await TestWorld.open()
-        let customer = try #require(try await world.realm.listCustomers().first).customerId
-        _ = try await world.realm.changeCustomer(
+        let customer = try #require(try await world.realm.customers.listCustomers().first)
+            .customerId
+        _ = try await world.realm.customers.changeCustomer(
             customer, ChangeCustomerRequest(asksToBuy: true, interruptsPurchases: true))
 
         let asked = try await world.buy("credits.5", purchaseID(1))
@@ -132,19 +136,19 @@ import Testing
 
     @Test func `production interrupts no purchase`() async throws {
         let world = try await TestWorld.open(realm: "live", environment: Realm.production)
-        let made = try await world.realm.createCustomer(
+        let made = try await world.realm.customers.createCustomer(
             CreateCustomerRequest(
                 name: "ann", email: "ann@example.com", password: "correct horse",
                 interruptsPurchases: false))
 
         let codes = [
             try await refusal {
-                try await world.realm.createCustomer(
+                try await world.realm.customers.createCustomer(
                     CreateCustomerRequest(
                         name: "bob", password: "correct horse", interruptsPurchases: true))
             }.error,
             try await refusal {
-                try await world.realm.changeCustomer(
+                try await world.realm.customers.changeCustomer(
                     made.customerId, ChangeCustomerRequest(interruptsPurchases: true))
             }.error,
         ]

@@ -123,13 +123,13 @@ private final class Story: Sendable {
     private func walk() async throws {
         let store = try await open(knife)
         let realm = try await store.realm(named: Store.defaultRealm)
-        if try await realm.apps().isEmpty { try await put(990, realm) }
+        if try await realm.catalogue.apps().isEmpty { try await put(990, realm) }
         if parent != nil { try await makeKid(realm) }
-        let signedIn = try await realm.signIn(
+        let signedIn = try await realm.customers.signIn(
             SignInRequest(
                 deviceUUID: TestWorld.deviceUUID, customer: parent == nil ? nil : Self.kid),
             TestWorld.context)
-        let session = try await realm.session(token: signedIn.token)
+        let session = try await realm.customers.session(token: signedIn.token)
         var answer = try await buy(realm, session)
         try knife.check()
         if answer.state == "waiting" {
@@ -139,12 +139,12 @@ private final class Story: Sendable {
         }
         if isSold {
             try #require(answer.state == "sold")
-            let transactions = try await realm.transactions(
+            let transactions = try await realm.purchases.transactions(
                 since: 0, session, TestWorld.context)
             let sold = try #require(transactions.transactions.first)
             let payload = try TestWorld.payload(sold.signedTransaction, realm)
-            _ = try await realm.receipt(ifNoneMatch: nil, session, TestWorld.context)
-            _ = try await realm.finish(
+            _ = try await realm.purchases.receipt(ifNoneMatch: nil, session, TestWorld.context)
+            _ = try await realm.purchases.finish(
                 try #require(payload.transactionId), session, TestWorld.context)
         }
         // Due work logs a fault and leaves the rest to the next who looks.
@@ -157,7 +157,7 @@ private final class Story: Sendable {
 
     private func makeKid(_ realm: Realm) async throws {
         let request = CreateCustomerRequest(name: Self.kid, asksToBuy: true)
-        do { _ = try await realm.createCustomer(request) } catch let refusal as Refusal {
+        do { _ = try await realm.customers.createCustomer(request) } catch let refusal as Refusal {
             // An earlier life made it.
             guard refusal.kind == .conflict else { throw refusal }
         }
@@ -165,7 +165,7 @@ private final class Story: Sendable {
 
     private func ask(_ realm: Realm) async throws {
         if let parent, parent != .timedOut {
-            _ = try await realm.answerApproval(
+            _ = try await realm.purchases.answerApproval(
                 purchaseID(1), AnswerApprovalRequest(answer: parent.rawValue), TestWorld.context)
         } else {
             _ = try await realm.moveClock(
@@ -183,11 +183,12 @@ private final class Story: Sendable {
         if changesPrice, processor?.calls.isEmpty == true {
             processor?.whenAuthorising { try await self.put(1290, realm) }
         }
-        return try await realm.purchase(purchaseID(1), request, session, TestWorld.context)
+        return try await realm.purchases.purchase(
+            purchaseID(1), request, session, TestWorld.context)
     }
 
     private func put(_ price: Int64, _ realm: Realm) async throws {
-        try await realm.putCatalogue(
+        try await realm.catalogue.putCatalogue(
             TestWorld.catalogue(price: price), app: AppDescription(bundleID: TestWorld.bundleID))
     }
 
@@ -199,11 +200,11 @@ private final class Story: Sendable {
             places: places, wall: wall, logged: Logged(), store: store, realm: realm)
         wall.advance(seconds: 3600)
         try await realm.workOnce()
-        let records = try await realm.listTransactions().transactions
+        let records = try await realm.purchases.listTransactions().transactions
         #expect(records.count == (isSold ? 1 : 0))
-        #expect(try await realm.listPurchases(state: "waiting").purchases.isEmpty)
+        #expect(try await realm.purchases.listPurchases(state: "waiting").purchases.isEmpty)
         if let parent {
-            let approvals = try await realm.listPurchases().purchases.map(\.approval)
+            let approvals = try await realm.purchases.listPurchases().purchases.map(\.approval)
             #expect(approvals == [parent.rawValue])
         }
         #expect(try await !realm.owesWork())

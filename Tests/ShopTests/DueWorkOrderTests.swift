@@ -74,7 +74,7 @@ import Testing
     private func customers(_ count: Int, _ world: TestWorld) async throws -> [CustomerID] {
         var made: [CustomerID] = []
         for n in 0..<count {
-            let summary = try await world.realm.createCustomer(
+            let summary = try await world.realm.customers.createCustomer(
                 CreateCustomerRequest(name: "c\(n)"), TestWorld.context)
             made.append(CustomerID(try #require(Int64(summary.customerId))))
         }
@@ -370,7 +370,7 @@ import Testing
 
         let seen = try #require(bought.withLock { $0 })
         let sold = try #require(
-            try await opened.realm.listTransactions().transactions.first)
+            try await opened.realm.purchases.listTransactions().transactions.first)
         #expect(seen.months == Array(2...12))
         #expect(seen.jump != nil)
         #expect(sold.payload.purchaseDate == seen.jump?.target)
@@ -515,7 +515,7 @@ import Testing
         #expect(diary.months(of: made[2]) == [1, 2, 2])
         #expect(world.logged.count("due work failed") == 1)
         await #expect(throws: StorageFault.self) {
-            _ = try await world.realm.endSessions(
+            _ = try await world.realm.customers.endSessions(
                 ofCustomer: made[1].description, TestWorld.context)
         }
     }

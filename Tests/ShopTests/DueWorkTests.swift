@@ -14,7 +14,7 @@ import Testing
         -> TestWorld
     {
         let world = try await TestWorld.open(places: places)
-        _ = try await world.realm.createCustomer(
+        _ = try await world.realm.customers.createCustomer(
             CreateCustomerRequest(name: "kid", asksToBuy: true))
         let kid = try await world.session(customer: "kid")
         for n in 0..<count { try await world.buy("credits.5", purchaseID(n), session: kid) }
@@ -22,7 +22,7 @@ import Testing
     }
 
     private func refused(_ world: TestWorld) async throws -> Int {
-        try await world.realm.listPurchases().purchases
+        try await world.realm.purchases.listPurchases().purchases
             .count { $0.refusal == "approvalTimedOut" && $0.approval == "timedOut" }
     }
 
@@ -61,7 +61,7 @@ import Testing
         let world = try await asked(5)
         pass(world)
         // Signing in would catch up.
-        let listed = try #require(await world.realm.listPurchases().purchases.first)
+        let listed = try #require(await world.realm.purchases.listPurchases().purchases.first)
         let kid = CustomerID(try #require(Int64(listed.customerId)))
         for _ in 0..<2 {
             let wall = world.wall.clock.now
@@ -116,7 +116,7 @@ import Testing
         let session = try await world.session(customer: "kid")
         let never = NoTimeout()
         let worker = Task { await world.store.work() }
-        async let waiting: Void = world.realm.changes(
+        async let waiting: Void = world.realm.purchases.changes(
             since: session.revision, session, timeout: never.wait)
         await never.started()
 
@@ -191,7 +191,7 @@ import Testing
         let response = try await world.buy("credits.5", purchaseID(1), session: session)
 
         #expect(response.state == "sold")
-        #expect(try await world.realm.listTransactions().transactions.count == 1)
+        #expect(try await world.realm.purchases.listTransactions().transactions.count == 1)
         #expect(try await world.outbox().count == 1)
         #expect(processor.charged.count == 1)
     }

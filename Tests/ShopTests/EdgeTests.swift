@@ -73,7 +73,7 @@ import Testing
         world.places.counter.reset()
 
         let refusal = try await refusal {
-            try await world.realm.purchase(id, request, session, TestWorld.context)
+            try await world.realm.purchases.purchase(id, request, session, TestWorld.context)
         }
 
         #expect(refusal.kind == .badRequest)
@@ -162,7 +162,7 @@ import Testing
     @Test func `the customer's line is the first statement of every write`() async throws {
         let world = try await TestWorld.open()
         let token = try await world.signIn().token
-        let session = try await world.realm.session(token: token)
+        let session = try await world.realm.customers.session(token: token)
 
         world.places.counter.reset()
         let sold = try await world.buy(purchaseID(1), session: session)
@@ -170,7 +170,7 @@ import Testing
 
         world.places.counter.reset()
         let id = try #require(try world.verified(sold.signedTransaction).transactionId)
-        _ = try await world.realm.finish(id, session, TestWorld.context)
+        _ = try await world.realm.purchases.finish(id, session, TestWorld.context)
         #expect(
             world.places.counter.statements == [
                 "customers.line", "customers.now", "transactions.finish",

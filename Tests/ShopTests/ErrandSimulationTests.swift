@@ -21,7 +21,7 @@ struct ErrandSimulationTests {
         var random = SeededGenerator(seed)
         let courier = MoodyCourier(seed: seed)
         let world = try await TestWorld.open(courier: courier)
-        try await world.realm.setNotificationURL(
+        try await world.realm.catalogue.setNotificationURL(
             TestWorld.url, bundleID: TestWorld.bundleID.value, TestWorld.context)
         var held: [[Errand]] = [[], [], []]
         var sold = 0

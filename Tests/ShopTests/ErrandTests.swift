@@ -17,7 +17,7 @@ struct ErrandTests {
 
     private func world(_ courier: (any Courier)?) async throws -> TestWorld {
         let world = try await TestWorld.open(courier: courier)
-        try await world.realm.setNotificationURL(
+        try await world.realm.catalogue.setNotificationURL(
             TestWorld.url, bundleID: TestWorld.bundleID.value, TestWorld.context)
         return world
     }
@@ -47,9 +47,9 @@ struct ErrandTests {
             Delivery(status: 500), Delivery(.timedOut), Delivery(status: 500))
         let world = try await TestWorld.open(
             realm: "live", environment: Realm.production, courier: courier)
-        try await world.realm.setNotificationURL(
+        try await world.realm.catalogue.setNotificationURL(
             "https://example.com/", bundleID: TestWorld.bundleID.value, TestWorld.context)
-        _ = try await world.realm.sendNotification(
+        _ = try await world.realm.merchant.sendNotification(
             SendNotificationRequest(
                 bundleId: TestWorld.bundleID.value, notificationType: "TEST"), TestWorld.context)
 
@@ -68,7 +68,7 @@ struct ErrandTests {
         let courier = ScriptedCourier()
         let world = try await TestWorld.open(
             processor: ScriptedProcessor([.approve, .decline]), courier: courier)
-        try await world.realm.setNotificationURL(
+        try await world.realm.catalogue.setNotificationURL(
             TestWorld.url, bundleID: TestWorld.bundleID.value, TestWorld.context)
 
         let sold = try await world.buy(purchaseID(1))
@@ -221,12 +221,12 @@ struct ErrandTests {
         for number in 0..<40 {
             let app = number == 0 ? TestWorld.bundleID.value : "com.example.app\(number)"
             let host = number < 30 ? "dead.example.com" : "lively.example.com"
-            try await world.realm.putCatalogue(
+            try await world.realm.catalogue.putCatalogue(
                 TestWorld.catalogue(), app: AppDescription(bundleID: BundleID(app)))
-            try await world.realm.setNotificationURL(
+            try await world.realm.catalogue.setNotificationURL(
                 "http://\(host)/\(number)", bundleID: app, TestWorld.context)
             for _ in 0..<10 {
-                _ = try await world.realm.sendNotification(
+                _ = try await world.realm.merchant.sendNotification(
                     SendNotificationRequest(bundleId: app, notificationType: "TEST"),
                     TestWorld.context)
             }

@@ -68,12 +68,12 @@ import Testing
         let store = try await place.open(isNew: isNew)
         let realm = try await store.realm(named: Store.defaultRealm)
         if isNew {
-            try await realm.putCatalogue(
+            try await realm.catalogue.putCatalogue(
                 TestWorld.catalogue(), app: AppDescription(bundleID: TestWorld.bundleID))
         }
         for name in ["one", "two"] {
-            let name = "\(name) \(try await realm.listCustomers().count)"
-            _ = try await realm.createCustomer(CreateCustomerRequest(name: name))
+            let name = "\(name) \(try await realm.customers.listCustomers().count)"
+            _ = try await realm.customers.createCustomer(CreateCustomerRequest(name: name))
             for customer in [name, Realm.defaultCustomer] {
                 try await buy(realm, customer)
             }
@@ -84,14 +84,14 @@ import Testing
     }
 
     private func buy(_ realm: Realm, _ customer: String) async throws {
-        let token = try await realm.signIn(
+        let token = try await realm.customers.signIn(
             SignInRequest(
                 appVersion: "1", deviceUUID: UUID().uuidString.lowercased(),
                 customer: customer), TestWorld.context
         ).token
-        let session = try await realm.session(token: token)
+        let session = try await realm.customers.session(token: token)
         for _ in 0..<3 {
-            let sold = try await realm.purchase(
+            let sold = try await realm.purchases.purchase(
                 UUID().uuidString.lowercased(),
                 PurchaseRequest(
                     productId: "credits.5", quantity: 1, unitPrice: 990, currency: "USD"),

@@ -21,7 +21,7 @@ import Testing
     }
 
     private func put(_ world: TestWorld, _ products: [Product]) async throws {
-        try await world.realm.putCatalogue(
+        try await world.realm.catalogue.putCatalogue(
             catalogue(products), app: AppDescription(bundleID: TestWorld.bundleID))
     }
 
@@ -34,7 +34,7 @@ import Testing
 
         let file = try await refusal { try await put(world, [product(id)]) }
         let made = try await refusal {
-            try await world.realm.createProduct(
+            try await world.realm.catalogue.createProduct(
                 CreateProductRequest(productId: id, type: "Consumable"),
                 bundleID: TestWorld.bundleID.value, TestWorld.context)
         }
@@ -64,13 +64,13 @@ import Testing
             try await world.buy("\u{212A}2", purchaseID(1), price: 4990, session: session)
         }
         #expect(reused.error.code == "purchaseIdReused" && reused.error.field == "productId")
-        let listed = try await world.realm.products(
+        let listed = try await world.realm.catalogue.products(
             ProductsRequest(ids: ["\u{212A}2", "K2"]), session, TestWorld.context)
         #expect(listed.products.map(\.id) == ["K2"])
         #expect(listed.invalid.map { Array($0.id.utf8) } == [Array("\u{212A}2".utf8)])
         #expect(
             try await refusal {
-                try await world.realm.storedCatalogue(bundleID: "\u{212A}2")
+                try await world.realm.catalogue.storedCatalogue(bundleID: "\u{212A}2")
             }.error.code == "bundleIdUnknown")
     }
 

@@ -14,19 +14,20 @@ import Testing
     /// A world whose app has the image `A1`.
     private func world() async throws -> TestWorld {
         let world = try await TestWorld.open()
-        try await world.realm.putImage("A1", bundleID: Self.app, Self.png, TestWorld.context)
+        try await world.realm.catalogue.putImage(
+            "A1", bundleID: Self.app, Self.png, TestWorld.context)
         return world
     }
 
     private func show(_ images: [String], _ world: TestWorld) async throws {
         var change = ProductChange()
         change.images = images
-        _ = try await world.realm.changeProduct(
+        _ = try await world.realm.catalogue.changeProduct(
             "pro", bundleID: Self.app, change, TestWorld.context)
     }
 
     private func delete(_ id: String, _ world: TestWorld) async throws {
-        try await world.realm.deleteImage(id, bundleID: Self.app, TestWorld.context)
+        try await world.realm.catalogue.deleteImage(id, bundleID: Self.app, TestWorld.context)
     }
 
     @Test func `an image is deleted once, and the audit names it`() async throws {
@@ -38,7 +39,7 @@ import Testing
 
         #expect(again.kind == .notFound)
         #expect([again, other].map(\.error.code) == ["imageUnknown", "imageIdInvalid"])
-        #expect(try await world.realm.storedCatalogue(bundleID: Self.app).imageIDs == [])
+        #expect(try await world.realm.catalogue.storedCatalogue(bundleID: Self.app).imageIDs == [])
         let entries = try await world.realm.auditEntries().entries.suffix(2)
         #expect(entries.map(\.deed) == ["image.put", "image.delete"])
         #expect(entries.map(\.subject) == Array(repeating: "\(Self.app)/A1", count: 2))
@@ -52,7 +53,7 @@ import Testing
         try await show(["A1"], world)
 
         let used = try await refusal { try await delete("A1", world) }
-        try await world.realm.removeProduct("pro", bundleID: Self.app, TestWorld.context)
+        try await world.realm.catalogue.removeProduct("pro", bundleID: Self.app, TestWorld.context)
         try await delete("A1", world)
 
         #expect(used.kind == .conflict && used.error.code == "imageInUse")
@@ -64,7 +65,7 @@ import Testing
         let places = (1...12).map { "place \($0)" }
 
         let used = try await refusal {
-            try await world.realm.deleteImage(
+            try await world.realm.catalogue.deleteImage(
                 "A1", bundleID: Self.app, TestWorld.context, namedBy: { _ in places })
         }
 
@@ -80,8 +81,9 @@ import Testing
         let flux = price
 
         let seen = try await refusal {
-            try await world.realm.deleteImage("A1", bundleID: Self.app, TestWorld.context) { _ in
-                let shown = try await world.realm.storedCatalogue(bundleID: Self.app)
+            try await world.realm.catalogue.deleteImage("A1", bundleID: Self.app, TestWorld.context)
+            { _ in
+                let shown = try await world.realm.catalogue.storedCatalogue(bundleID: Self.app)
                     .listings["pro"]?.images
                 if shown != ["A1"] { try await show(["A1"], world) }
                 return []
@@ -89,14 +91,15 @@ import Testing
         }
         try await show([], world)
         let busy = try await refusal {
-            try await world.realm.deleteImage("A1", bundleID: Self.app, TestWorld.context) { _ in
-                _ = try await world.realm.changeProduct(
+            try await world.realm.catalogue.deleteImage("A1", bundleID: Self.app, TestWorld.context)
+            { _ in
+                _ = try await world.realm.catalogue.changeProduct(
                     "pro", bundleID: Self.app, flux, TestWorld.context)
                 return []
             }
         }
 
         #expect([seen, busy].map(\.error.code) == ["imageInUse", "catalogueBusy"])
-        #expect(try await world.realm.image("A1", bundleID: Self.app) == Self.png)
+        #expect(try await world.realm.catalogue.image("A1", bundleID: Self.app) == Self.png)
     }
 }

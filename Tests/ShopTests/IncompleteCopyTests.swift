@@ -56,13 +56,13 @@ import Testing
             let app = AppDescription(bundleID: Self.bundleID)
             switch way {
             case .restore:
-                try await realm.putCatalogue(TestWorld.catalogue(), app: app)
+                try await realm.catalogue.putCatalogue(TestWorld.catalogue(), app: app)
                 try await realm.home.write { writing in
                     try writing.execute(Statement("test.gap", gap.sql), [])
                 }
             case .serve, .operators:
                 let who = RequestContext(requestID: "test", actor: way.rawValue)
-                try await realm.importCatalogue(
+                try await realm.catalogue.importCatalogue(
                     CatalogueImport(catalogue(without: gap)), app: app, who)
             }
         }
@@ -83,16 +83,16 @@ import Testing
         let sandbox = try await store.realm(named: Store.defaultRealm)
         let bundle = Self.bundleID.value
 
-        let drafted = try await live.why("credits.5", bundleID: bundle, storefront: nil)
-        let shown = try await sandbox.why("credits.5", bundleID: bundle, storefront: nil)
+        let drafted = try await live.catalogue.why("credits.5", bundleID: bundle, storefront: nil)
+        let shown = try await sandbox.catalogue.why("credits.5", bundleID: bundle, storefront: nil)
         var change = ProductChange()
         change.referenceName = "Five"
-        let changed = try await sandbox.changeProduct(
+        let changed = try await sandbox.catalogue.changeProduct(
             "credits.5", bundleID: bundle, change, TestWorld.context)
         var approval = ProductChange()
         approval.state = "approved"
         let refused = try await refusal {
-            try await live.changeProduct(
+            try await live.catalogue.changeProduct(
                 "credits.5", bundleID: bundle, approval, TestWorld.context)
         }
         await store.close()

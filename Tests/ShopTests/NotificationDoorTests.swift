@@ -12,15 +12,15 @@ import Testing
     @Test func `a test notification is sent and its status returned`() async throws {
         let world = try await TestWorld.openWithURL()
         let bearer = try await world.bearer()
-        let token = try await world.realm.requestTestNotification(
+        let token = try await world.realm.merchant.requestTestNotification(
             bearer: bearer, TestWorld.context
         ).testNotificationToken
 
         let early = try await appleError {
-            try await world.realm.testNotification(token, bearer: bearer)
+            try await world.realm.merchant.testNotification(token, bearer: bearer)
         }
         try await world.attempt(ScriptedCourier(Delivery(status: 418)))
-        let told = try await world.realm.testNotification(token, bearer: bearer)
+        let told = try await world.realm.merchant.testNotification(token, bearer: bearer)
 
         #expect(early == 4_040_008)
         let payload = try world.opened(told.signedPayload)
@@ -34,15 +34,15 @@ import Testing
     @Test func `a token that is invalid, another app's or too old is refused`() async throws {
         let world = try await TestWorld.openWithURL()
         let other = "com.example.other"
-        try await world.realm.putCatalogue(
+        try await world.realm.catalogue.putCatalogue(
             TestWorld.catalogue(), app: AppDescription(bundleID: BundleID(other)))
-        let token = try await world.realm.requestTestNotification(
+        let token = try await world.realm.merchant.requestTestNotification(
             bearer: try await world.bearer(), TestWorld.context
         ).testNotificationToken
         try await world.attempt(ScriptedCourier())
         func code(_ token: String, _ bundleID: String) async throws -> Int? {
             try await appleError {
-                try await world.realm.testNotification(
+                try await world.realm.merchant.testNotification(
                     token, bearer: try await world.bearer(bundleID))
             }
         }
@@ -61,10 +61,11 @@ import Testing
         let bearer = try await world.bearer()
 
         let noURL = try await appleError {
-            try await world.realm.requestTestNotification(bearer: bearer, TestWorld.context)
+            try await world.realm.merchant.requestTestNotification(
+                bearer: bearer, TestWorld.context)
         }
         let nobody = try await appleError {
-            try await world.realm.requestTestNotification(bearer: nil, TestWorld.context)
+            try await world.realm.merchant.requestTestNotification(bearer: nil, TestWorld.context)
         }
 
         #expect(noURL == 4_040_007 && nobody == 401)
@@ -74,22 +75,22 @@ import Testing
         let world = try await TestWorld.openWithURL()
         func code(_ type: String, _ bundleID: String) async throws -> String {
             try await refusal {
-                try await world.realm.sendNotification(
+                try await world.realm.merchant.sendNotification(
                     SendNotificationRequest(bundleId: bundleID, notificationType: type),
                     TestWorld.context)
             }.error.code
         }
         let mine = TestWorld.bundleID.value
 
-        let sent = try await world.realm.sendNotification(
+        let sent = try await world.realm.merchant.sendNotification(
             SendNotificationRequest(bundleId: mine, notificationType: "TEST"), TestWorld.context)
-        let early = try await world.realm.notificationStatus(
+        let early = try await world.realm.merchant.notificationStatus(
             sent.testNotificationToken, bundleID: mine)
         try await world.attempt(ScriptedCourier())
-        let told = try await world.realm.notificationStatus(
+        let told = try await world.realm.merchant.notificationStatus(
             sent.testNotificationToken, bundleID: mine)
         let unknown = try await refusal {
-            try await world.realm.notificationStatus("x", bundleID: mine)
+            try await world.realm.merchant.notificationStatus("x", bundleID: mine)
         }
 
         #expect(early.sendAttempts.isEmpty && early.signedPayload == nil)
@@ -99,7 +100,7 @@ import Testing
         #expect(try await code("ONE_TIME_CHARGE", mine) == "notificationTypeNotByHand")
         #expect(try await code("REFUNDED", mine) == "notificationTypeUnknown")
         #expect(try await code("TEST", "com.example.none") == "bundleIdUnknown")
-        try await world.realm.setNotificationURL(nil, bundleID: mine, TestWorld.context)
+        try await world.realm.catalogue.setNotificationURL(nil, bundleID: mine, TestWorld.context)
         #expect(try await code("TEST", mine) == "notificationUrlMissing")
     }
 
@@ -129,7 +130,8 @@ import Testing
         let world = try await TestWorld.openWithURL()
         let bearer = try await world.bearer()
         let sold = try world.verified(try await world.buy(purchaseID(1)).signedTransaction)
-        _ = try await world.realm.requestTestNotification(bearer: bearer, TestWorld.context)
+        _ = try await world.realm.merchant.requestTestNotification(
+            bearer: bearer, TestWorld.context)
         // The test is tried first.
         try await world.attempt(ScriptedCourier(Delivery(.timedOut)))
         func types(_ change: (inout NotificationHistoryRequest) -> Void) async throws -> [String?] {
@@ -153,7 +155,7 @@ import Testing
         let other = "com.example.other"
         let sold = try world.verified(try await world.buy(purchaseID(1)).signedTransaction)
         try await world.attempt(ScriptedCourier())
-        try await world.realm.putCatalogue(
+        try await world.realm.catalogue.putCatalogue(
             TestWorld.catalogue(), app: AppDescription(bundleID: BundleID(other)))
         let bearer = try await world.bearer(other)
 
@@ -194,13 +196,14 @@ import Testing
         ]
         for (body, token, code) in cases {
             let told = try await appleError {
-                try await world.realm.notificationHistory(
+                try await world.realm.merchant.notificationHistory(
                     Array(body.utf8), paginationToken: token, bearer: bearer)
             }
             #expect(told == code, "\(body)")
         }
         let nobody = try await appleError {
-            try await world.realm.notificationHistory([], paginationToken: nil, bearer: "x")
+            try await world.realm.merchant.notificationHistory(
+                [], paginationToken: nil, bearer: "x")
         }
         #expect(nobody == 401)
     }
@@ -230,7 +233,7 @@ extension TestWorld {
         question.startDate = TestWall.start.adding(seconds: -86_400)
         question.endDate = TestWall.start.adding(seconds: 10 * 86_400)
         change(&question)
-        return try await realm.notificationHistory(
+        return try await realm.merchant.notificationHistory(
             [UInt8](try JSONEncoder().encode(question)), paginationToken: token, bearer: bearer)
     }
 }

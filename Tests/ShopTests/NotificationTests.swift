@@ -73,7 +73,8 @@ import Testing
         try await withThrowingTaskGroup(of: NotificationAttempt.self) { group in
             for _ in 0..<8 {
                 group.addTask {
-                    try await world.realm.attemptNotification(cause, of: customer, by: courier)
+                    try await world.realm.notifications.attemptNotification(
+                        cause, of: customer, by: courier)
                 }
             }
             try await group.waitForAll()
@@ -92,9 +93,9 @@ import Testing
 
     @Test func `production tries again by the timetable, six times in all`() async throws {
         let world = try await TestWorld.open(realm: "live", environment: Realm.production)
-        try await world.realm.setNotificationURL(
+        try await world.realm.catalogue.setNotificationURL(
             "https://example.com/n", bundleID: TestWorld.bundleID.value, TestWorld.context)
-        _ = try await world.realm.requestTestNotification(
+        _ = try await world.realm.merchant.requestTestNotification(
             bearer: try await world.bearer(), TestWorld.context)
         let courier = ScriptedCourier(
             Delivery(.tlsIssue), Delivery(.noResponse), Delivery(.timedOut),
@@ -123,7 +124,7 @@ import Testing
         let courier = ScriptedCourier(Delivery(.timedOut))
         try await world.attempt(courier)
 
-        try await world.realm.setNotificationURL(
+        try await world.realm.catalogue.setNotificationURL(
             nil, bundleID: TestWorld.bundleID.value, TestWorld.context)
 
         #expect(try await world.attempt(courier) == [.done])
@@ -181,12 +182,12 @@ import Testing
     @Test func `a URL belongs to one app and is shown to operators`() async throws {
         let world = try await TestWorld.openWithURL()
         // Serving the app's catalogue again leaves the URL alone.
-        try await world.realm.putCatalogue(
+        try await world.realm.catalogue.putCatalogue(
             TestWorld.catalogue(), app: AppDescription(bundleID: TestWorld.bundleID))
 
-        let app = try #require(try await world.realm.appSummaries().first)
+        let app = try #require(try await world.realm.catalogue.appSummaries().first)
         let unknown = try await refusal {
-            try await world.realm.setNotificationURL(
+            try await world.realm.catalogue.setNotificationURL(
                 TestWorld.url, bundleID: "com.example.none", TestWorld.context)
         }
 

@@ -160,7 +160,7 @@ import Testing
 
     @Test func `a known purchase asked for again draws no number`() async throws {
         let world = try await TestWorld.open()
-        let session = try await world.realm.session(token: try await world.signIn().token)
+        let session = try await world.realm.customers.session(token: try await world.signIn().token)
         let sold = try await world.buy("credits.5", purchaseID(1), session: session)
         let before = (try await reserved(world), try await nextNumbers(world))
 
@@ -186,7 +186,7 @@ import Testing
         async throws
     {
         let world = try await TestWorld.open()
-        let session = try await world.realm.session(token: try await world.signIn().token)
+        let session = try await world.realm.customers.session(token: try await world.signIn().token)
         try await world.buy("pro", purchaseID(1), session: session)
         let before = try await nextNumbers(world)
 
@@ -206,7 +206,7 @@ import Testing
 
         for _ in 0..<3 { _ = try await world.signIn() }
         await #expect(throws: Refusal.self) {
-            try await world.realm.createCustomer(
+            try await world.realm.customers.createCustomer(
                 CreateCustomerRequest(name: Realm.defaultCustomer))
         }
 
@@ -216,12 +216,12 @@ import Testing
 
     @Test func `an answer to an approval that sells nothing draws no number`() async throws {
         let world = try await TestWorld.open()
-        _ = try await world.realm.createCustomer(
+        _ = try await world.realm.customers.createCustomer(
             CreateCustomerRequest(name: "kid", asksToBuy: true))
         let session = try await world.session(customer: "kid")
         let bucket = session.customer.bucket
         func answer(_ word: String, _ number: Int) async throws {
-            _ = try await world.realm.answerApproval(
+            _ = try await world.realm.purchases.answerApproval(
                 purchaseID(number), AnswerApprovalRequest(answer: word), TestWorld.context)
         }
         for number in 1...2 {

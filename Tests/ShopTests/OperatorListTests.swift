@@ -41,16 +41,17 @@ import Testing
         let refusal = try await refusal {
             switch list {
             case "group":
-                _ = try await realm.createGroup(
+                _ = try await realm.catalogue.createGroup(
                     CreateGroupRequest(
                         groupId: "g", localizations: [words("de"), words("de")]),
                     bundleID: Self.app, context)
             case "version":
-                _ = try await realm.createAppVersion(
+                _ = try await realm.catalogue.createAppVersion(
                     CreateAppVersionRequest(version: "1", products: ["pro", "pro"]),
                     bundleID: Self.app, context)
             default:
-                _ = try await realm.changeProduct("pro", bundleID: Self.app, change, context)
+                _ = try await realm.catalogue.changeProduct(
+                    "pro", bundleID: Self.app, change, context)
             }
         }
 
@@ -65,7 +66,7 @@ import Testing
             ProductPrice(storefront: "DEU", price: 1, startDate: $0)
         }
 
-        let changed = try await world.realm.changeProduct(
+        let changed = try await world.realm.catalogue.changeProduct(
             "pro", bundleID: Self.app, change, TestWorld.context)
 
         #expect(changed.prices.count == 3)
@@ -77,11 +78,11 @@ import Testing
         change.images = ["A1"]
 
         let changed = try await refusal {
-            try await world.realm.changeProduct(
+            try await world.realm.catalogue.changeProduct(
                 "pro", bundleID: Self.app, change, TestWorld.context)
         }
         let made = try await refusal {
-            try await world.realm.createProduct(
+            try await world.realm.catalogue.createProduct(
                 CreateProductRequest(productId: "ape", type: "consumable", details: change),
                 bundleID: Self.app, TestWorld.context)
         }
@@ -89,13 +90,13 @@ import Testing
         #expect([changed, made].map(\.error.code) == ["imageUnknown", "imageUnknown"])
         #expect([changed, made].map(\.kind) == [.notFound, .notFound])
         #expect(changed.error.message.contains("`A1`"))
-        let products = try await world.realm.listProducts(bundleID: Self.app).products
+        let products = try await world.realm.catalogue.listProducts(bundleID: Self.app).products
         #expect(!products.contains { $0.productId == "ape" || !$0.images.isEmpty })
     }
 
     @Test func `an image that a file named before may stay`() async throws {
         let world = try await TestWorld.open()
-        try await world.realm.importCatalogue(
+        try await world.realm.catalogue.importCatalogue(
             CatalogueImport(
                 TestWorld.catalogue(), listings: ["pro": Listing(images: ["B2"])]),
             app: AppDescription(bundleID: TestWorld.bundleID), TestWorld.context)
@@ -103,7 +104,7 @@ import Testing
         change.images = ["B2"]
         change.price = 1990
 
-        let changed = try await world.realm.changeProduct(
+        let changed = try await world.realm.catalogue.changeProduct(
             "pro", bundleID: Self.app, change, TestWorld.context)
 
         #expect(changed.images == ["B2"] && changed.price == 1990)
@@ -114,7 +115,7 @@ import Testing
         let world = try await TestWorld.open()
         for type in ["consumable", "non-consumable", "non-renewing"] {
             let refusal = try await refusal {
-                try await world.realm.createProduct(
+                try await world.realm.catalogue.createProduct(
                     CreateProductRequest(
                         productId: "ape", type: type, groupId: field == "groupId" ? "apes" : nil,
                         period: field == "period" ? "P1M" : nil),
@@ -127,7 +128,7 @@ import Testing
     @Test(arguments: ["offerId", "referenceName", "isStackable", "isEligible"])
     func `an offer has no field of another kind`(field: String) async throws {
         let world = try await TestWorld.open()
-        _ = try await world.realm.createProduct(
+        _ = try await world.realm.catalogue.createProduct(
             CreateProductRequest(
                 productId: "gold", type: "auto-renewable", groupId: "metals", period: "P1M"),
             bundleID: Self.app, TestWorld.context)
@@ -140,7 +141,7 @@ import Testing
         }
 
         let refusal = try await refusal {
-            try await world.realm.addOffer(
+            try await world.realm.catalogue.addOffer(
                 offer, product: "gold", bundleID: Self.app, TestWorld.context)
         }
 

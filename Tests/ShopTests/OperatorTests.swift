@@ -11,10 +11,10 @@ import Testing
     @Test func `a customer is made once`() async throws {
         let world = try await TestWorld.open()
 
-        let made = try await world.realm.createCustomer(
+        let made = try await world.realm.customers.createCustomer(
             CreateCustomerRequest(name: "Ann", password: "pw", storefront: "DEU"))
         let again = try await refusal {
-            try await world.realm.createCustomer(CreateCustomerRequest(name: "ann"))
+            try await world.realm.customers.createCustomer(CreateCustomerRequest(name: "ann"))
         }
 
         #expect(made.name == "Ann")
@@ -23,7 +23,7 @@ import Testing
         #expect(made.createdDate == TestWall.start)
         #expect(again.kind == .conflict)
         #expect(again.error.code == "customerExists")
-        #expect(try await world.realm.listCustomers().map(\.name) == ["customer", "Ann"])
+        #expect(try await world.realm.customers.listCustomers().map(\.name) == ["customer", "Ann"])
     }
 
     @Test(arguments: [
@@ -57,7 +57,7 @@ import Testing
     ) async throws {
         let world = try await TestWorld.open()
 
-        let refusal = try await refusal { try await world.realm.createCustomer(request) }
+        let refusal = try await refusal { try await world.realm.customers.createCustomer(request) }
 
         #expect(refusal.error.code == code)
         #expect(refusal.error.field == field)
@@ -66,13 +66,13 @@ import Testing
     @Test func `customers come in pages`() async throws {
         let world = try await TestWorld.open()
         for n in 0..<4 {
-            _ = try await world.realm.createCustomer(CreateCustomerRequest(name: "c\(n)"))
+            _ = try await world.realm.customers.createCustomer(CreateCustomerRequest(name: "c\(n)"))
         }
 
         var names: [String] = []
         var after: String?
         while true {
-            let page = try await world.realm.listCustomers(after: after, limit: 2)
+            let page = try await world.realm.customers.listCustomers(after: after, limit: 2)
             names += page.map(\.name)
             guard let last = page.last else { break }
             after = last.customerId
@@ -85,7 +85,7 @@ import Testing
         let world = try await TestWorld.open()
         let sold = try await world.buy("credits.5", purchaseID(1), quantity: 2)
 
-        let list = try await world.realm.listTransactions()
+        let list = try await world.realm.purchases.listTransactions()
 
         let record = try #require(list.transactions.first)
         #expect(list.transactions.count == 1)
@@ -103,7 +103,8 @@ import Testing
     @Test func `a record is one flat object`() async throws {
         let world = try await TestWorld.open()
         try await world.buy(purchaseID(1))
-        let record = try #require(try await world.realm.listTransactions().transactions.first)
+        let record = try #require(
+            try await world.realm.purchases.listTransactions().transactions.first)
 
         let json = try JSONEncoder().encode(record)
 
@@ -117,7 +118,7 @@ import Testing
 
     @Test func `transactions come in pages and by app and customer`() async throws {
         let world = try await TestWorld.open()
-        _ = try await world.realm.createCustomer(CreateCustomerRequest(name: "other"))
+        _ = try await world.realm.customers.createCustomer(CreateCustomerRequest(name: "other"))
         let other = try await world.session(customer: "other")
         let mine = try await world.session()
         for n in 0..<3 {
@@ -128,17 +129,17 @@ import Testing
         var ids: [String?] = []
         var after: String?
         repeat {
-            let page = try await world.realm.listTransactions(after: after, limit: 2)
+            let page = try await world.realm.purchases.listTransactions(after: after, limit: 2)
             ids += page.transactions.map(\.payload.transactionId)
             after = page.next
         } while after != nil
 
         #expect(Set(ids).count == 6 && ids.count == 6)
-        let theirs = try await world.realm.listTransactions(
+        let theirs = try await world.realm.purchases.listTransactions(
             customer: other.customer.description)
         #expect(theirs.transactions.count == 3)
         #expect(theirs.transactions.allSatisfy { $0.customerId == "\(other.customer)" })
-        let none = try await world.realm.listTransactions(bundleID: "com.example.nothing")
+        let none = try await world.realm.purchases.listTransactions(bundleID: "com.example.nothing")
         #expect(none.transactions.isEmpty)
     }
 
@@ -151,7 +152,7 @@ import Testing
         var ids: [String?] = []
         var after: String?
         repeat {
-            let page = try await world.realm.listTransactions(after: after, limit: 2)
+            let page = try await world.realm.purchases.listTransactions(after: after, limit: 2)
             ids += page.transactions.map(\.purchaseId)
             after = page.next
         } while after != nil && ids.count < 10
@@ -164,7 +165,7 @@ import Testing
         let world = try await TestWorld.open()
 
         let refusal = try await refusal {
-            try await world.realm.listTransactions(after: after)
+            try await world.realm.purchases.listTransactions(after: after)
         }
 
         #expect(refusal.error.code == "cursorInvalid")

@@ -113,7 +113,7 @@ import Testing
         let next = try await world.restarted(processor: processor)
 
         #expect(processor.charged == [price, price])
-        #expect(try await next.realm.listTransactions().transactions.count == 2)
+        #expect(try await next.realm.purchases.listTransactions().transactions.count == 2)
         #expect(try await next.unsettled() == 0)
         #expect(try await next.buy(purchaseID(1)).state == "sold")
         #expect(try await next.outbox().count == 2)
@@ -125,7 +125,7 @@ import Testing
         let session = try await world.session()
         processor.whenAuthorising { throw ScriptedProcessor.Lost() }
         processor.make(asksFail: true)
-        let count = Int(Realm.settlePage) + 1
+        let count = Int(PurchaseRoom.settlePage) + 1
         for number in 1...count { try await world.buy(purchaseID(number), session: session) }
         processor.whenAuthorising {}
         processor.make(asksFail: false)
@@ -180,8 +180,10 @@ import Testing
         func settle(_ home: StorageFault.Code?, _ far: StorageFault.Code?) async -> String? {
             faults.codes.withLock { $0 = [home, far] }
             defer { faults.codes.withLock { $0 = [nil, nil] } }
-            return await ClusterTests.fault { try await next.realm.settleAll(TestWorld.context) }?
-                .code.rawValue
+            return await ClusterTests.fault {
+                try await next.realm.purchases.settleAll(TestWorld.context)
+            }?
+            .code.rawValue
         }
 
         let homeIsAway = await settle(.unavailable, nil)
@@ -201,7 +203,7 @@ import Testing
     func `a purchase whose row does not move is not sold`(statement: String) async throws {
         let processor = ScriptedProcessor([.approve])
         let world = try await TestWorld.open(processor: processor)
-        _ = try await world.realm.createCustomer(
+        _ = try await world.realm.customers.createCustomer(
             CreateCustomerRequest(name: "kid", asksToBuy: statement == "purchases.answer"))
         let next = try await world.reopened(
             LosingStorage.silent(statement, in: world.places.places), processor)
@@ -210,11 +212,11 @@ import Testing
         let fault = await ClusterTests.fault {
             let asked = try await next.buy(purchaseID(1), session: kid)
             guard asked.state == "waiting" else { return }
-            _ = try await next.realm.answerApproval(
+            _ = try await next.realm.purchases.answerApproval(
                 purchaseID(1), AnswerApprovalRequest(answer: "approved"), TestWorld.context)
         }
 
-        #expect(try await next.realm.listTransactions().transactions.isEmpty)
+        #expect(try await next.realm.purchases.listTransactions().transactions.isEmpty)
         let wasAnswered = statement == "purchases.answer"
         #expect(fault?.code == .malformedRow)
         #expect(processor.calls == (wasAnswered ? [] : ["authorise"]))
@@ -223,7 +225,7 @@ import Testing
     @Test func `a sum is given back when the second decision refuses`() async throws {
         let realm = Mutex<Realm?>(nil)
         let processor = ScriptedProcessor([.approve]) {
-            try await realm.withLock { $0 }?.putCatalogue(
+            try await realm.withLock { $0 }?.catalogue.putCatalogue(
                 TestWorld.catalogue(price: 1290),
                 app: AppDescription(bundleID: TestWorld.bundleID))
         }
@@ -246,7 +248,7 @@ import Testing
     @Test func `a void that fails is owed until it holds`() async throws {
         let realm = Mutex<Realm?>(nil)
         let processor = ScriptedProcessor([.approve], voidFailures: 2) {
-            try await realm.withLock { $0 }?.putCatalogue(
+            try await realm.withLock { $0 }?.catalogue.putCatalogue(
                 TestWorld.catalogue(price: 1290),
                 app: AppDescription(bundleID: TestWorld.bundleID))
         }
@@ -318,7 +320,7 @@ import Testing
         _ = await Task { try await world.buy(purchaseID(1), session: session) }.result
 
         #expect(processor.calls == ["authorise"])
-        #expect(try await world.realm.listPurchases().purchases.map(\.state) == ["sold"])
+        #expect(try await world.realm.purchases.listPurchases().purchases.map(\.state) == ["sold"])
         #expect(try await world.outbox().count == 1)
     }
 
@@ -356,7 +358,7 @@ import Testing
     @Test func `one customer cannot claim a charge of another`() async throws {
         let processor = ScriptedProcessor([.approve, .decline])
         let world = try await TestWorld.open(processor: processor)
-        _ = try await world.realm.createCustomer(CreateCustomerRequest(name: "thief"))
+        _ = try await world.realm.customers.createCustomer(CreateCustomerRequest(name: "thief"))
         let thief = try await world.session(customer: "thief")
 
         let honest = try await world.buy(purchaseID(1))
@@ -370,10 +372,10 @@ import Testing
         let world = try await TestWorld.open(
             processor: ScriptedProcessor([.approve]), realm: "live",
             environment: Realm.production)
-        _ = try await world.realm.createCustomer(
+        _ = try await world.realm.customers.createCustomer(
             CreateCustomerRequest(name: "ann", password: "correct horse"))
         let answer = try await world.signIn(customer: "ann", password: "correct horse")
-        let session = try await world.realm.session(token: answer.token)
+        let session = try await world.realm.customers.session(token: answer.token)
 
         let response = try await world.buy(purchaseID(1), session: session)
 

@@ -8,7 +8,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct ProductsTests {
     private func ask(_ ids: [String], _ world: TestWorld) async throws -> ProductsResponse {
-        try await world.realm.products(
+        try await world.realm.catalogue.products(
             ProductsRequest(ids: ids), try await world.session(), TestWorld.context)
     }
 
@@ -44,7 +44,7 @@ import Testing
         let world = try await TestWorld.open()
         var catalogue = TestWorld.catalogue(storefront: "DEU")
         catalogue.locale = "ja_JP"
-        try await world.realm.putCatalogue(
+        try await world.realm.catalogue.putCatalogue(
             catalogue, app: AppDescription(bundleID: TestWorld.bundleID))
 
         let product = try #require(try await ask(["credits.5"], world).products.first)
@@ -96,12 +96,12 @@ import Testing
         world.places.counter.reset()
 
         for _ in 0..<3 {
-            _ = try await world.realm.products(
+            _ = try await world.realm.catalogue.products(
                 ProductsRequest(ids: ["credits.5"]), session, TestWorld.context)
         }
         #expect(world.places.counter.statements.isEmpty)
 
-        try await world.realm.putCatalogue(
+        try await world.realm.catalogue.putCatalogue(
             TestWorld.catalogue(price: 1290), app: AppDescription(bundleID: TestWorld.bundleID))
         #expect(try await ask(["credits.5"], world).products.first?.price == 1290)
     }
@@ -118,7 +118,7 @@ import Testing
     @Test func `a catalogue put by another process is seen`() async throws {
         let world = try await TestWorld.open()
         let other = try await TestWorld.open(places: world.places, wall: world.wall)
-        try await other.realm.putCatalogue(
+        try await other.realm.catalogue.putCatalogue(
             TestWorld.catalogue(price: 1290), app: AppDescription(bundleID: TestWorld.bundleID))
 
         #expect(try await ask(["credits.5"], world).products.first?.price == 1290)
@@ -145,13 +145,13 @@ import Testing
             price: Amount(milliunits: price), localizations: [])
 
         let refusal = try await refusal {
-            try await world.realm.putCatalogue(
+            try await world.realm.catalogue.putCatalogue(
                 Catalogue(products: [product], storefront: storefront, locale: locale),
                 app: AppDescription(bundleID: BundleID(bundleID)))
         }
 
         #expect(refusal.error.code == code)
-        #expect(try await world.realm.apps().map(\.bundleID) == [TestWorld.bundleID])
+        #expect(try await world.realm.catalogue.apps().map(\.bundleID) == [TestWorld.bundleID])
     }
 
     @Test func `two products of one id are refused`() async throws {
@@ -160,7 +160,7 @@ import Testing
         catalogue.products += catalogue.products
 
         let refusal = try await refusal {
-            try await world.realm.putCatalogue(
+            try await world.realm.catalogue.putCatalogue(
                 catalogue, app: AppDescription(bundleID: TestWorld.bundleID))
         }
 
@@ -176,7 +176,7 @@ import Testing
                 Localization(locale: "zh_Hans", displayName: "猴\u{1F412}", details: "a\nb")
             ], groupID: "21", period: "P1M")
 
-        try await world.realm.putCatalogue(
+        try await world.realm.catalogue.putCatalogue(
             Catalogue(products: [product], storefront: "CHN", locale: "zh_Hans"),
             app: AppDescription(bundleID: "com.example.other", appID: 5, name: "Other"))
 

@@ -20,10 +20,10 @@ import Testing
     /// Sales and a test, sent, as many days ago as asked.
     private func world(_ courier: ScriptedCourier) async throws -> TestWorld {
         let world = try await TestWorld.open(courier: courier)
-        try await world.realm.setNotificationURL(
+        try await world.realm.catalogue.setNotificationURL(
             TestWorld.url, bundleID: TestWorld.bundleID.value, TestWorld.context)
         for n in 1...5 { try await world.buy(purchaseID(n)) }
-        _ = try await world.realm.sendNotification(
+        _ = try await world.realm.merchant.sendNotification(
             SendNotificationRequest(
                 bundleId: TestWorld.bundleID.value, notificationType: "TEST"), TestWorld.context)
         try await world.realm.workOnce()
@@ -35,12 +35,12 @@ import Testing
         try #require(try await count("notifications", world) == 6)
 
         world.wall.advance(seconds: 190 * Self.day)
-        try await world.realm.prune()
+        try await world.realm.keeping.prune()
         #expect(try await count("notifications", world) == 6)
         world.wall.advance(seconds: 1)
         try await world.buy(purchaseID(6))
         try await world.realm.workOnce()
-        let removed = try await world.realm.prune(batch: 2)
+        let removed = try await world.realm.keeping.prune(batch: 2)
 
         #expect(removed == 6)
         #expect(try await count("notifications", world) == 1)
@@ -48,33 +48,33 @@ import Testing
         // The sales' causes stay, the test's is gone.
         #expect(try await count("outbox", world) == 6)
         #expect(try await count("transactions", world) == 6)
-        #expect(try await world.realm.prune() == 0)
+        #expect(try await world.realm.keeping.prune() == 0)
     }
 
     @Test func `what is still owed is never removed`() async throws {
         let courier = ScriptedCourier(Delivery(.timedOut))
         let world = try await TestWorld.open(
             realm: "live", environment: Realm.production, courier: courier)
-        try await world.realm.setNotificationURL(
+        try await world.realm.catalogue.setNotificationURL(
             "https://example.com/", bundleID: TestWorld.bundleID.value, TestWorld.context)
-        _ = try await world.realm.sendNotification(
+        _ = try await world.realm.merchant.sendNotification(
             SendNotificationRequest(
                 bundleId: TestWorld.bundleID.value, notificationType: "TEST"), TestWorld.context)
         try await world.realm.workOnce()
         world.wall.advance(seconds: 400 * Self.day)
 
-        #expect(try await world.realm.prune() == 0)
+        #expect(try await world.realm.keeping.prune() == 0)
         try await world.realm.workOnce()
 
         #expect(courier.parcels.count == 2)
         #expect(Set(courier.parcels).count == 1)
-        #expect(try await world.realm.prune() == 1)
+        #expect(try await world.realm.keeping.prune() == 1)
         #expect(try await count("outbox", world) == 0)
     }
 
     @Test func `sessions go a month after their end`() async throws {
         let world = try await TestWorld.open()
-        _ = try await world.realm.createCustomer(CreateCustomerRequest(name: "other"))
+        _ = try await world.realm.customers.createCustomer(CreateCustomerRequest(name: "other"))
         let old = try await world.signIn()
         world.wall.advance(seconds: 300 * Self.day)
         let new = try await world.signIn(customer: "other")
@@ -83,9 +83,9 @@ import Testing
         let dates = try await world.realm.rows(ends).map { try $0.integer("expires_at") }
         let (first, last) = (try #require(dates.min()), try #require(dates.max()))
         world.wall.set(Timestamp(milliseconds: first).adding(seconds: 30 * Self.day))
-        #expect(try await world.realm.prune() == 0)
+        #expect(try await world.realm.keeping.prune() == 0)
         world.wall.advance(seconds: 1)
-        let removed = try await world.realm.prune()
+        let removed = try await world.realm.keeping.prune()
 
         #expect(old.token != new.token && last > first)
         #expect(removed == 1)
@@ -96,7 +96,7 @@ import Testing
         let world = try await world(ScriptedCourier())
         world.places.counter.reset()
 
-        #expect(try await world.realm.prune() == 0)
+        #expect(try await world.realm.keeping.prune() == 0)
 
         #expect(world.places.counter.commits == 0)
     }

@@ -50,7 +50,7 @@ import Testing
 
     @Test func `a storefront without a known number leaves it out`() async throws {
         let world = try await TestWorld.open()
-        try await world.realm.putCatalogue(
+        try await world.realm.catalogue.putCatalogue(
             TestWorld.catalogue(storefront: "AFG"),
             app: AppDescription(bundleID: TestWorld.bundleID))
 
@@ -109,7 +109,8 @@ import Testing
             applicationUsername: username, replaces: replaces)
 
         let refusal = try await refusal {
-            try await world.realm.purchase(purchaseID(1), other, session, TestWorld.context)
+            try await world.realm.purchases.purchase(
+                purchaseID(1), other, session, TestWorld.context)
         }
 
         #expect(refusal.kind == .conflict)
@@ -150,7 +151,7 @@ import Testing
 
     @Test func `a customer who may not buy is refused`() async throws {
         let world = try await TestWorld.open()
-        _ = try await world.realm.createCustomer(
+        _ = try await world.realm.customers.createCustomer(
             CreateCustomerRequest(name: "child", canMakePayments: false))
         let session = try await world.session(customer: "child")
 
@@ -163,11 +164,11 @@ import Testing
     @Test func `a changed price shows the product as it is now`() async throws {
         let world = try await TestWorld.open()
         let session = try await world.session()
-        try await world.realm.putCatalogue(
+        try await world.realm.catalogue.putCatalogue(
             TestWorld.catalogue(price: 1290), app: AppDescription(bundleID: TestWorld.bundleID))
 
         let refused = try await world.buy(purchaseID(1), price: 990, session: session)
-        let confirmed = try await world.realm.purchase(
+        let confirmed = try await world.realm.purchases.purchase(
             purchaseID(2),
             PurchaseRequest(
                 productId: "credits.5", quantity: 1, unitPrice: 1290, currency: "USD",
@@ -186,7 +187,7 @@ import Testing
         let session = try await world.session()
         func ask(_ id: Int, replacing other: Int? = nil, asks: Bool = false) async throws -> String
         {
-            try await world.realm.purchase(
+            try await world.realm.purchases.purchase(
                 purchaseID(id),
                 PurchaseRequest(
                     productId: "credits.5", quantity: 1, unitPrice: 990, currency: "USD",
@@ -219,12 +220,12 @@ import Testing
         #expect(second.state == "sold")
         #expect(try world.verified(second.signedTransaction) == owned)
         #expect(try await world.outbox().count == 1)
-        #expect(try await world.realm.listTransactions().transactions.count == 1)
+        #expect(try await world.realm.purchases.listTransactions().transactions.count == 1)
     }
 
     @Test func `another customer buys what the first one owns`() async throws {
         let world = try await TestWorld.open()
-        _ = try await world.realm.createCustomer(CreateCustomerRequest(name: "second"))
+        _ = try await world.realm.customers.createCustomer(CreateCustomerRequest(name: "second"))
         let first = try await world.buy("pro", purchaseID(1))
 
         let second = try await world.buy(
@@ -251,10 +252,10 @@ import Testing
 
     @Test func `a production realm without a processor sells nothing`() async throws {
         let world = try await TestWorld.open(realm: "live", environment: Realm.production)
-        _ = try await world.realm.createCustomer(
+        _ = try await world.realm.customers.createCustomer(
             CreateCustomerRequest(name: "ann", password: "correct horse"))
         let token = try await world.signIn(customer: "ann", password: "correct horse").token
-        let session = try await world.realm.session(token: token)
+        let session = try await world.realm.customers.session(token: token)
 
         let response = try await world.buy(purchaseID(1), session: session)
 
@@ -264,15 +265,16 @@ import Testing
     @Test func `a purchase and its receipt keep to their budget`() async throws {
         let world = try await TestWorld.open()
         let token = try await world.signIn().token
-        try await world.buy(purchaseID(1), session: try await world.realm.session(token: token))
+        try await world.buy(
+            purchaseID(1), session: try await world.realm.customers.session(token: token))
         world.places.counter.reset()
         let signed = world.logged.count("transaction signed")
         let receipts = world.logged.count("receipt signed")
 
-        let buying = try await world.realm.session(token: token)
+        let buying = try await world.realm.customers.session(token: token)
         try await world.buy(purchaseID(2), session: buying)
-        let reading = try await world.realm.session(token: token)
-        let receipt = try await world.realm.receipt(
+        let reading = try await world.realm.customers.session(token: token)
+        let receipt = try await world.realm.purchases.receipt(
             ifNoneMatch: nil, reading, TestWorld.context)
 
         #expect(

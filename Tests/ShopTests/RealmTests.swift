@@ -38,8 +38,8 @@ import Testing
 
         #expect(next.realm.description == world.realm.description)
         #expect(try await next.store.doorKey(.control) == key)
-        #expect(try await next.realm.apps().count == 1)
-        let session = try await next.realm.session(token: token)
+        #expect(try await next.realm.catalogue.apps().count == 1)
+        let session = try await next.realm.customers.session(token: token)
         let again = try await next.buy(purchaseID(1), session: session)
         #expect(
             try next.verified(again.signedTransaction).transactionId
@@ -60,8 +60,8 @@ import Testing
 
         #expect(sold.state == "sold")
         #expect(other.realm.description.id != world.realm.description.id)
-        let here = try await world.realm.listTransactions().transactions
-        let there = try await other.realm.listTransactions().transactions
+        let here = try await world.realm.purchases.listTransactions().transactions
+        let there = try await other.realm.purchases.listTransactions().transactions
         #expect(here.count == 1 && there.count == 1)
         #expect(here[0].payload.transactionId != there[0].payload.transactionId)
     }
@@ -142,7 +142,7 @@ import Testing
             try await world.buy("nothing", purchaseID(3), session: session)
             let next = try await world.restarted()
             try await next.buy("credits.10", purchaseID(4))
-            let records = try await next.realm.listTransactions().transactions
+            let records = try await next.realm.purchases.listTransactions().transactions
             let uuids = try await next.outbox().map { try $0.text("notification_uuid") }
             return records.map { "\($0.payload)" } + uuids
         }

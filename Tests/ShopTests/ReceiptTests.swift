@@ -50,7 +50,7 @@ import Testing
         for (n, product) in ["credits.5", "pro"].enumerated() {
             let sold = try await world.buy(product, purchaseID(n), session: session)
             let id = try #require(try world.verified(sold.signedTransaction).transactionId)
-            _ = try await world.realm.finish(id, session, TestWorld.context)
+            _ = try await world.realm.purchases.finish(id, session, TestWorld.context)
         }
 
         let receipt = try await world.receipt(session)
@@ -61,15 +61,15 @@ import Testing
     @Test func `an unchanged receipt is neither built nor signed`() async throws {
         let world = try await TestWorld.open()
         let token = try await world.signIn().token
-        let session = try await world.realm.session(token: token)
-        let first = try await world.realm.receipt(
+        let session = try await world.realm.customers.session(token: token)
+        let first = try await world.realm.purchases.receipt(
             ifNoneMatch: nil, session, TestWorld.context)
         guard case .receipt(_, let etag) = first else { return }
         let signed = world.logged.count("receipt signed")
         world.places.counter.reset()
 
         for header in [etag, "W/\(etag)", "\"x\", \(etag)", "*"] {
-            let again = try await world.realm.receipt(
+            let again = try await world.realm.purchases.receipt(
                 ifNoneMatch: header, session, TestWorld.context)
             #expect(again == .unchanged(etag: etag))
         }
@@ -81,13 +81,15 @@ import Testing
     @Test func `every commit of the customer changes the receipt's tag`() async throws {
         let world = try await TestWorld.open()
         let token = try await world.signIn().token
-        let before = try await world.realm.session(token: token)
-        let first = try await world.realm.receipt(ifNoneMatch: nil, before, TestWorld.context)
+        let before = try await world.realm.customers.session(token: token)
+        let first = try await world.realm.purchases.receipt(
+            ifNoneMatch: nil, before, TestWorld.context)
         guard case .receipt(_, let etag) = first else { return }
         try await world.buy(purchaseID(1), session: before)
 
-        let after = try await world.realm.session(token: token)
-        let second = try await world.realm.receipt(ifNoneMatch: etag, after, TestWorld.context)
+        let after = try await world.realm.customers.session(token: token)
+        let second = try await world.realm.purchases.receipt(
+            ifNoneMatch: etag, after, TestWorld.context)
 
         guard case .receipt(_, let next) = second else {
             Issue.record("the receipt was said to be unchanged")
@@ -99,7 +101,7 @@ import Testing
 
     @Test func `one customer's receipt contains nothing of another's`() async throws {
         let world = try await TestWorld.open()
-        _ = try await world.realm.createCustomer(CreateCustomerRequest(name: "other"))
+        _ = try await world.realm.customers.createCustomer(CreateCustomerRequest(name: "other"))
         try await world.buy(purchaseID(1))
 
         let receipt = try await world.receipt(try await world.session(customer: "other"))
@@ -111,12 +113,12 @@ import Testing
         let world = try await TestWorld.open()
         _ = try await world.signIn()
         world.wall.advance(seconds: 86_400)
-        let newer = try await world.realm.signIn(
+        let newer = try await world.realm.customers.signIn(
             SignInRequest(appVersion: "3.0", deviceUUID: TestWorld.deviceUUID),
             TestWorld.context)
 
         let receipt = try await world.receipt(
-            try await world.realm.session(token: newer.token))
+            try await world.realm.customers.session(token: newer.token))
 
         #expect(receipt.appVersion == "3.0")
         #expect(receipt.originalAppVersion == "2.1")

@@ -12,7 +12,7 @@ import Testing
     private func buy(
         _ world: TestWorld, _ token: String, _ id: String, price: Int64? = nil
     ) async throws -> PurchaseResponse {
-        let session = try await world.realm.recentSession(token: token)
+        let session = try await world.realm.customers.recentSession(token: token)
         return try await world.buy("credits.5", id, price: price, session: session)
     }
 
@@ -38,7 +38,8 @@ import Testing
         let world = try await TestWorld.open()
         let answer = try await world.signIn()
         #expect(try await buy(world, answer.token, purchaseID(1)).state == "sold")
-        _ = try await world.realm.endSessions(ofCustomer: answer.customerId, TestWorld.context)
+        _ = try await world.realm.customers.endSessions(
+            ofCustomer: answer.customerId, TestWorld.context)
 
         for id in [purchaseID(2), purchaseID(1)] {
             // Remembered where this is the first to be refused.
@@ -46,21 +47,21 @@ import Testing
             #expect(refused.error.code == "sessionEnded")
             #expect(refused.kind == .unauthorised)
         }
-        #expect(try await world.realm.listTransactions().transactions.count == 1)
-        #expect(try await world.realm.listPurchases().purchases.count == 1)
+        #expect(try await world.realm.purchases.listTransactions().transactions.count == 1)
+        #expect(try await world.realm.purchases.listPurchases().purchases.count == 1)
     }
 
     @Test func `a session that has expired since buys nothing`() async throws {
         let world = try await TestWorld.open()
         let token = try await world.signIn().token
-        world.wall.advance(seconds: Realm.sessionSeconds - 10)
-        _ = try await world.realm.session(token: token)
+        world.wall.advance(seconds: CustomerRoom.sessionSeconds - 10)
+        _ = try await world.realm.customers.session(token: token)
         world.wall.advance(seconds: 10)
 
         let refused = try await refusal { try await buy(world, token, purchaseID(1)) }
 
         #expect(refused.error.code == "sessionUnknown")
-        #expect(try await world.realm.listPurchases().purchases.isEmpty)
+        #expect(try await world.realm.purchases.listPurchases().purchases.isEmpty)
     }
 
     @Test func `a realm that is opened again remembers no session`() async throws {
@@ -79,7 +80,8 @@ import Testing
         let world = try await TestWorld.open()
         let answer = try await world.signIn()
         _ = try await buy(world, answer.token, purchaseID(1))
-        let other = try await world.realm.createCustomer(CreateCustomerRequest(name: "ann"))
+        let other = try await world.realm.customers.createCustomer(
+            CreateCustomerRequest(name: "ann"))
         let secret = try #require(answer.token.split(separator: ".").last)
 
         let refused = try await refusal {
@@ -92,14 +94,14 @@ import Testing
     @Test func `prices and storefront are those of the commit`() async throws {
         let world = try await TestWorld.open()
         let token = try await world.signIn().token
-        let old = try await world.realm.recentSession(token: token)
-        try await world.realm.putCatalogue(
+        let old = try await world.realm.customers.recentSession(token: token)
+        try await world.realm.catalogue.putCatalogue(
             TestWorld.catalogue(price: 1490, storefront: "GBR"),
             app: AppDescription(bundleID: TestWorld.bundleID))
 
         // As in a process that has not heard of the new catalogue.
         let refused = try await world.buy("credits.5", purchaseID(1), session: old)
-        let new = try await world.realm.recentSession(token: token)
+        let new = try await world.realm.customers.recentSession(token: token)
 
         #expect(refused.refusal?.code == "priceChanged")
         #expect(refused.product?.price == 1490)
@@ -112,7 +114,7 @@ import Testing
     {
         let world = try await TestWorld.open()
         let token = try await world.signIn().token
-        let session = try await world.realm.session(token: token)
+        let session = try await world.realm.customers.session(token: token)
         let recent = RecentSessions()
         let now = TestWall.start
         recent.remember(session, at: now)
@@ -135,7 +137,8 @@ import Testing
 
         for (count, expected) in [(1, [true]), (2, [true, true]), (3, [false, false, true])] {
             let token = try await world.signIn(device: purchaseID(count)).token
-            recent.remember(try await world.realm.session(token: token), at: TestWall.start)
+            recent.remember(
+                try await world.realm.customers.session(token: token), at: TestWall.start)
             tokens.append(try #require(SessionToken(token)))
             #expect(remembered() == expected)
         }

@@ -19,26 +19,31 @@ import Testing
 
     @Test func `what was bought is gone, what was set up stays`() async throws {
         let world = try await TestWorld.open()
-        _ = try await world.realm.createCustomer(
+        _ = try await world.realm.customers.createCustomer(
             CreateCustomerRequest(name: "blob", password: "secret"))
-        let key = try await world.realm.createServerKey(bundleID: TestWorld.bundleID.value)
-        try await world.realm.setNotificationURL(
+        let key = try await world.realm.merchant.createServerKey(bundleID: TestWorld.bundleID.value)
+        try await world.realm.catalogue.setNotificationURL(
             "http://127.0.0.1:9/", bundleID: TestWorld.bundleID.value, TestWorld.context)
         try await world.buy("credits.5", purchaseID(1))
         try await world.buy("pro", purchaseID(2))
-        let before = try await world.realm.listCustomers()
+        let before = try await world.realm.customers.listCustomers()
 
         let told = try await reset(world)
 
         #expect([told.purchases, told.transactions, told.sessions] == [2, 2, 2])
         let realm = world.realm
-        #expect(try await realm.listTransactions().transactions.isEmpty)
-        #expect(try await realm.listPurchases(state: nil, after: nil, limit: 9).purchases == [])
-        #expect(try await realm.listSessions().sessions.isEmpty)
+        #expect(try await realm.purchases.listTransactions().transactions.isEmpty)
+        #expect(
+            try await realm.purchases.listPurchases(state: nil, after: nil, limit: 9).purchases
+                == [])
+        #expect(try await realm.customers.listSessions().sessions.isEmpty)
         #expect(try await !realm.owesWork())
-        #expect(try await realm.listCustomers() == before)
-        #expect(try await realm.serverKeys().map(\.keyId) == [key.keyId])
-        #expect(try await realm.appSummaries().map(\.notificationUrl) == ["http://127.0.0.1:9/"])
+        #expect(try await realm.customers.listCustomers() == before)
+        #expect(try await realm.merchant.serverKeys().map(\.keyId) == [key.keyId])
+        #expect(
+            try await realm.catalogue.appSummaries().map(\.notificationUrl) == [
+                "http://127.0.0.1:9/"
+            ])
         let entry = try #require(try await realm.auditEntries().entries.last)
         #expect(
             [entry.deed, entry.subject, entry.before, entry.after] == [
@@ -51,13 +56,13 @@ import Testing
     @Test func `sessions end, and signing in returns the new generation`() async throws {
         let world = try await TestWorld.open()
         let first = try await world.signIn()
-        let recent = try await world.realm.session(token: first.token)
+        let recent = try await world.realm.customers.session(token: first.token)
 
         let told = try await reset(world)
         let second = try await world.signIn()
 
         let refused = [
-            try await refusal { try await world.realm.session(token: first.token) },
+            try await refusal { try await world.realm.customers.session(token: first.token) },
             // One that this process remembers does not buy either.
             try await refusal { try await world.buy("pro", purchaseID(1), session: recent) },
         ].map(\.error.code)
@@ -73,7 +78,7 @@ import Testing
         let world = try await TestWorld.open()
         let session = try await world.session()
         let waiting = Task {
-            try await world.realm.changes(
+            try await world.realm.purchases.changes(
                 since: session.revision, session,
                 timeout: { try await StorePorts.sleepForEver(.zero) })
         }
@@ -91,7 +96,7 @@ import Testing
         var numbers: [String] = []
         func buy(_ world: TestWorld) async throws {
             let signedIn = try await world.signIn()
-            let session = try await world.realm.session(token: signedIn.token)
+            let session = try await world.realm.customers.session(token: signedIn.token)
             // The same purchase id: another world's.
             let sold = try await world.buy("pro", purchaseID(1), session: session)
             numbers.append(signedIn.appTransactionId)
@@ -199,7 +204,7 @@ import Testing
         let realm = try await store.realm(named: "spare")
         let registry = store.registry
         // Without what comes after the realm's commit.
-        let reset = try await realm.reset(TestWorld.context) { note in
+        let reset = try await realm.keeping.reset(TestWorld.context) { note in
             try await registry.write { try note.write($0) }
         }
         // What was announced, and never can be made.
@@ -239,7 +244,7 @@ import Testing
         let realm = try await store.realm(named: Store.defaultRealm)
         let registry = store.registry
 
-        _ = try await realm.reset(TestWorld.context) { note in
+        _ = try await realm.keeping.reset(TestWorld.context) { note in
             try await registry.write { try note.write($0) }
             try await store.auditResets(of: realm)
         }
@@ -285,7 +290,7 @@ import Testing
         let refused = try await refusal { try await reset(world) }
 
         #expect(refused.error.code == "processorIsOwed")
-        #expect(try await world.realm.listTransactions().transactions.count == 1)
+        #expect(try await world.realm.purchases.listTransactions().transactions.count == 1)
         await world.store.close()
     }
 

@@ -31,7 +31,7 @@ import Testing
     @Test func `each use case keeps to its round trips and statements`() async throws {
         let world = try await Self.world()
         let signedIn = try await world.signIn()
-        let session = try await world.realm.session(token: signedIn.token)
+        let session = try await world.realm.customers.session(token: signedIn.token)
         let numbers = Numbers()
         var bought: [String] = []
         for _ in 0..<2 {
@@ -43,21 +43,21 @@ import Testing
 
         let costs = [
             "session": try await cost(world) {
-                _ = try await realm.session(token: signedIn.token)
+                _ = try await realm.customers.session(token: signedIn.token)
             },
             "sign in": try await cost(world) { _ = try await world.signIn() },
             "products": try await cost(world) {
-                _ = try await realm.products(
+                _ = try await realm.catalogue.products(
                     ProductsRequest(ids: ["credits.5", "pro"]), session, context)
             },
             "purchase": try await cost(world) {
                 try await world.buy(numbers.next(), session: session)
             },
             "transactions": try await cost(world) {
-                _ = try await realm.transactions(since: 0, session, context)
+                _ = try await realm.purchases.transactions(since: 0, session, context)
             },
             "finish": try await cost(world) {
-                _ = try await realm.finish(bought.removeFirst(), session, context)
+                _ = try await realm.purchases.finish(bought.removeFirst(), session, context)
             },
             "receipt": try await cost(world) { _ = try await world.receipt(session) },
         ]

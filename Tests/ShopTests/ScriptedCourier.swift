@@ -36,7 +36,7 @@ extension TestWorld {
         wall: TestWall = TestWall(), seed: Int64? = nil, randomness: UInt64 = 1
     ) async throws -> TestWorld {
         let world = try await open(wall: wall, seed: seed, randomness: randomness)
-        try await world.realm.setNotificationURL(
+        try await world.realm.catalogue.setNotificationURL(
             url, bundleID: bundleID.value, context)
         return world
     }
@@ -46,7 +46,8 @@ extension TestWorld {
     func attempt(_ courier: ScriptedCourier) async throws -> [ErrandOutcome] {
         var outcomes: [ErrandOutcome] = []
         for (customer, cause) in try await causes() {
-            let attempt = try await realm.attemptNotification(cause, of: customer, by: courier)
+            let attempt = try await realm.notifications.attemptNotification(
+                cause, of: customer, by: courier)
             try await realm.storage(of: customer).write { try attempt.record($0) }
             outcomes.append(attempt.outcome)
         }
@@ -79,7 +80,7 @@ extension TestWorld {
 
     /// A merchant's token, for Apple's door.
     func bearer(_ bundleID: String = TestWorld.bundleID.value) async throws -> String {
-        let key = try await realm.createServerKey(bundleID: bundleID)
+        let key = try await realm.merchant.createServerKey(bundleID: bundleID)
         return try BearerTokenSigner(
             privateKeyPEM: key.privateKey, keyID: key.keyId, issuerID: key.issuerId,
             bundleID: BundleID(bundleID)

@@ -14,7 +14,7 @@ import Testing
     ) async throws -> TestWorld {
         let world = try await TestWorld.open(
             processor: processor, realm: "other", environment: environment)
-        try await world.realm.importCatalogue(
+        try await world.realm.catalogue.importCatalogue(
             CatalogueImport(TestWorld.catalogue(), settings: settings),
             app: AppDescription(bundleID: TestWorld.bundleID), TestWorld.context)
         return world
@@ -28,7 +28,7 @@ import Testing
         let world = try await world(SandboxSettings(asksToBuy: true))
 
         let asked = try await world.buy("credits.5", purchaseID(1))
-        let approved = try await world.realm.answerApproval(
+        let approved = try await world.realm.purchases.answerApproval(
             purchaseID(1), AnswerApprovalRequest(answer: "approved", customerId: nil),
             TestWorld.context)
 
@@ -41,8 +41,8 @@ import Testing
         let world = try await world(SandboxSettings(interruptsPurchases: true))
 
         let asked = try await world.buy("credits.5", purchaseID(1))
-        let listed = try await world.realm.listPurchases(state: "waiting").purchases
-        let resolved = try await world.realm.answerApproval(
+        let listed = try await world.realm.purchases.listPurchases(state: "waiting").purchases
+        let resolved = try await world.realm.purchases.answerApproval(
             purchaseID(1), AnswerApprovalRequest(answer: "approved", customerId: nil),
             TestWorld.context)
         let again = try await world.buy("credits.5", purchaseID(1))
@@ -63,7 +63,7 @@ import Testing
         let world = try await world(failing(kind, index))
 
         let failed = try await world.buy("credits.5", purchaseID(1))
-        try await world.realm.importCatalogue(
+        try await world.realm.catalogue.importCatalogue(
             CatalogueImport(TestWorld.catalogue(), settings: SandboxSettings()),
             app: AppDescription(bundleID: TestWorld.bundleID), TestWorld.context)
         let again = try await world.buy("credits.5", purchaseID(1))
@@ -82,7 +82,7 @@ import Testing
 
         let session = try await world.session()
         let refusal = try await refusal {
-            try await world.realm.products(
+            try await world.realm.catalogue.products(
                 ProductsRequest(ids: ["credits.5"]), session, TestWorld.context)
         }
 
@@ -106,13 +106,13 @@ import Testing
         let world = try await world(SandboxSettings(disablesDialogs: true))
         func told() async throws -> [Bool?] {
             let session = try await world.session()
-            let products = try await world.realm.products(
+            let products = try await world.realm.catalogue.products(
                 ProductsRequest(ids: ["credits.5"]), session, TestWorld.context)
             return [try await world.signIn().disablesDialogs, products.disablesDialogs]
         }
 
         #expect(try await told() == [true, true])
-        try await world.realm.importCatalogue(
+        try await world.realm.catalogue.importCatalogue(
             CatalogueImport(TestWorld.catalogue(), settings: SandboxSettings()),
             app: AppDescription(bundleID: TestWorld.bundleID), TestWorld.context)
         #expect(try await told() == [nil, nil])
@@ -127,7 +127,7 @@ import Testing
                     SimulatedError(call: .sync, kind: .generic, index: 2),
                 ]))
 
-        let settings = try await world.realm.settings(bundleID: TestWorld.bundleID.value)
+        let settings = try await world.realm.catalogue.settings(bundleID: TestWorld.bundleID.value)
         let next = try await world.restarted().realm
 
         #expect(settings.timeRate == 1002)
@@ -139,7 +139,7 @@ import Testing
                 "_storeKitErrors",
             ])
         #expect(settings.unobeyed.last?.contains("App Store Sync") == true)
-        #expect(try await next.settings(bundleID: TestWorld.bundleID.value) == settings)
+        #expect(try await next.catalogue.settings(bundleID: TestWorld.bundleID.value) == settings)
     }
 
     @Test func `production has no settings`() async throws {
@@ -148,7 +148,7 @@ import Testing
             processor: ScriptedProcessor([]))
 
         let refusal = try await refusal {
-            try await world.realm.settings(bundleID: TestWorld.bundleID.value)
+            try await world.realm.catalogue.settings(bundleID: TestWorld.bundleID.value)
         }
 
         #expect(refusal.error.code == "sandboxOnly")

@@ -42,7 +42,7 @@ import Testing
 
     @Test func `the right password signs in, whatever the case of the name`() async throws {
         let world = try await TestWorld.open()
-        _ = try await world.realm.createCustomer(
+        _ = try await world.realm.customers.createCustomer(
             CreateCustomerRequest(name: "Ann", password: "correct horse", storefront: "JPN"))
 
         let answer = try await world.signIn(customer: "ANN", password: "correct horse")
@@ -53,7 +53,7 @@ import Testing
 
     @Test func `an unknown name and a wrong password get the same answer`() async throws {
         let world = try await TestWorld.open()
-        _ = try await world.realm.createCustomer(
+        _ = try await world.realm.customers.createCustomer(
             CreateCustomerRequest(name: "ann", password: "correct horse"))
 
         let unknown = try await refusal { try await world.signIn(customer: "bob", password: "x") }
@@ -71,17 +71,17 @@ import Testing
 
         let nobody = try await refusal { try await world.signIn() }
         let noPassword = try await refusal {
-            try await world.realm.createCustomer(CreateCustomerRequest(name: "ann"))
+            try await world.realm.customers.createCustomer(CreateCustomerRequest(name: "ann"))
         }
 
         #expect(nobody.error.code == "customerMissing")
         #expect(noPassword.error.code == "passwordMissing")
-        #expect(try await world.realm.listCustomers().isEmpty)
+        #expect(try await world.realm.customers.listCustomers().isEmpty)
     }
 
     @Test func `the only app of a realm need not be named`() async throws {
         let world = try await TestWorld.open()
-        try await world.realm.putCatalogue(
+        try await world.realm.catalogue.putCatalogue(
             TestWorld.catalogue(), app: AppDescription(bundleID: "com.example.second"))
 
         let unclear = try await refusal { try await world.signIn() }
@@ -128,7 +128,7 @@ import Testing
         let world = try await TestWorld.open()
 
         let refusal = try await refusal {
-            try await world.realm.signIn(request, TestWorld.context)
+            try await world.realm.customers.signIn(request, TestWorld.context)
         }
 
         #expect(refusal.kind == .badRequest)
@@ -140,12 +140,12 @@ import Testing
     @Test func `a session ends by wall time`() async throws {
         let world = try await TestWorld.open()
         let answer = try await world.signIn()
-        world.wall.advance(seconds: Realm.sessionSeconds - 1)
-        _ = try await world.realm.session(token: answer.token)
+        world.wall.advance(seconds: CustomerRoom.sessionSeconds - 1)
+        _ = try await world.realm.customers.session(token: answer.token)
         world.wall.advance(seconds: 1)
 
         let refusal = try await refusal {
-            try await world.realm.session(token: answer.token)
+            try await world.realm.customers.session(token: answer.token)
         }
 
         #expect(refusal.kind == .unauthorised)
@@ -159,7 +159,7 @@ import Testing
         _ = try await world.realm.moveClock(
             MoveClockRequest(advanceMilliseconds: 40 * 365 * 86_400_000), TestWorld.context)
 
-        let session = try await world.realm.session(token: token)
+        let session = try await world.realm.customers.session(token: token)
         #expect(session.bundleID == TestWorld.bundleID)
     }
 
@@ -172,7 +172,7 @@ import Testing
     func `an invalid token proves nothing`(token: String) async throws {
         let world = try await TestWorld.open()
 
-        let refusal = try await refusal { try await world.realm.session(token: token) }
+        let refusal = try await refusal { try await world.realm.customers.session(token: token) }
 
         #expect(refusal.kind == .unauthorised)
     }
@@ -183,7 +183,7 @@ import Testing
         _ = try await world.store.createRealm(CreateRealmRequest(name: "other"))
         let other = try await world.store.realm(named: "other")
 
-        let refusal = try await refusal { try await other.session(token: token) }
+        let refusal = try await refusal { try await other.customers.session(token: token) }
 
         #expect(refusal.error.code == "sessionUnknown")
     }
@@ -191,7 +191,7 @@ import Testing
     @Test func `ended sessions are cleared away when the customer signs in`() async throws {
         let world = try await TestWorld.open()
         for n in 0..<5 { _ = try await world.signIn(device: purchaseID(n)) }
-        world.wall.advance(seconds: Realm.sessionSeconds)
+        world.wall.advance(seconds: CustomerRoom.sessionSeconds)
         world.places.counter.reset()
 
         _ = try await world.signIn()
@@ -215,13 +215,13 @@ import Testing
     @Test func `a production password has at least 8 characters`() async throws {
         let world = try await TestWorld.open(realm: "live", environment: Realm.production)
         let short = try await refusal {
-            try await world.realm.createCustomer(
+            try await world.realm.customers.createCustomer(
                 CreateCustomerRequest(name: "ann", password: "1234567"))
         }
-        let made = try await world.realm.createCustomer(
+        let made = try await world.realm.customers.createCustomer(
             CreateCustomerRequest(name: "ann", password: "12345678"))
         let changed = try await refusal {
-            try await world.realm.changeCustomer(
+            try await world.realm.customers.changeCustomer(
                 made.customerId, ChangeCustomerRequest(password: "1234567"))
         }
 
@@ -233,7 +233,7 @@ import Testing
         async throws
     {
         let world = try await TestWorld.open()
-        let made = try await world.realm.createCustomer(
+        let made = try await world.realm.customers.createCustomer(
             CreateCustomerRequest(name: "ann", password: "correct horse"))
         let number = try #require(Int64(made.customerId))
         let storage = world.realm.storage(of: CustomerID(number))
@@ -264,9 +264,9 @@ import Testing
 
     @Test func `a customer has a bounded number of sessions and devices`() async throws {
         let world = try await TestWorld.open(realm: "live", environment: Realm.production)
-        let made = try await world.realm.createCustomer(
+        let made = try await world.realm.customers.createCustomer(
             CreateCustomerRequest(name: "ann", password: "correct horse"))
-        let most = Int(world.realm.sessionsMax)
+        let most = Int(world.realm.customers.sessionsMax)
         var tokens: [String] = []
         for n in 1...(most + 3) {
             world.wall.advance(seconds: 1)
@@ -276,7 +276,7 @@ import Testing
                 ).token)
         }
 
-        let listed = try await world.realm.listSessions(customer: made.customerId)
+        let listed = try await world.realm.customers.listSessions(customer: made.customerId)
         let devices = try await world.realm.storage(
             of: CustomerID(try #require(Int64(made.customerId)))
         ).read {
@@ -284,18 +284,18 @@ import Testing
                 Statement("test.devices", "SELECT count(*) AS count FROM devices"), [])?
                 .integer("count")
         }
-        let oldest = try await refusal { try await world.realm.session(token: tokens[2]) }
+        let oldest = try await refusal { try await world.realm.customers.session(token: tokens[2]) }
 
         #expect(listed.sessions.count == most)
         #expect(devices == Int64(most))
         #expect(oldest.error.code == "sessionUnknown")
-        _ = try await world.realm.session(token: tokens[3])
-        _ = try await world.realm.session(token: try #require(tokens.last))
+        _ = try await world.realm.customers.session(token: tokens[3])
+        _ = try await world.realm.customers.session(token: try #require(tokens.last))
     }
 
     @Test func `logs hold neither token nor password nor name`() async throws {
         let world = try await TestWorld.open()
-        _ = try await world.realm.createCustomer(
+        _ = try await world.realm.customers.createCustomer(
             CreateCustomerRequest(name: "ann.person", password: "correct horse"))
 
         let answer = try await world.signIn(customer: "ann.person", password: "correct horse")

@@ -49,7 +49,7 @@ private struct Simulation {
             seed.isMultiple(of: 3) ? nil : ScriptedProcessor(acts, voidFailures: Self.voidFailures)
         world = try await TestWorld.open(randomness: seed, processor: processor)
         for name in customers {
-            _ = try await world.realm.createCustomer(CreateCustomerRequest(name: name))
+            _ = try await world.realm.customers.createCustomer(CreateCustomerRequest(name: name))
         }
     }
 
@@ -72,7 +72,7 @@ private struct Simulation {
 
     private mutating func changePrice() async throws {
         price = random.one(of: [Int64(990), 1290, 0])
-        try await world.realm.putCatalogue(
+        try await world.realm.catalogue.putCatalogue(
             TestWorld.catalogue(price: price), app: AppDescription(bundleID: TestWorld.bundleID))
     }
 
@@ -108,7 +108,8 @@ private struct Simulation {
     ) async throws {
         let session = try await world.session(customer: customer)
         let now = try await world.realm.clock().now
-        let answer = try await world.realm.purchase(id, request, session, TestWorld.context)
+        let answer = try await world.realm.purchases.purchase(
+            id, request, session, TestWorld.context)
         if asked[customer]?[id] == nil { try checkDate(of: answer, soldAt: now) }
         if let before = asked[customer]?[id]?.answer, before.state != "authorising" {
             #expect(answer.state == before.state)
@@ -138,13 +139,13 @@ private struct Simulation {
 
     private mutating func finishSomething(_ customer: String) async throws {
         let session = try await world.session(customer: customer)
-        let page = try await world.realm.transactions(
+        let page = try await world.realm.purchases.transactions(
             since: seen[customer] ?? 0, session, TestWorld.context)
         seen[customer] = page.revision
         guard !page.transactions.isEmpty else { return }
         let chosen = random.one(of: page.transactions)
         let id = try #require(try world.verified(chosen.signedTransaction).transactionId)
-        _ = try await world.realm.finish(id, session, TestWorld.context)
+        _ = try await world.realm.purchases.finish(id, session, TestWorld.context)
         finished[customer, default: []].insert(id)
     }
 
@@ -166,7 +167,7 @@ private struct Simulation {
         var ids: Set<String> = []
         for customer in customers {
             let session = try await world.session(customer: customer)
-            let records = try await world.realm.listTransactions(
+            let records = try await world.realm.purchases.listTransactions(
                 customer: session.customer.description
             ).transactions
             try check(records, of: customer)
@@ -174,7 +175,7 @@ private struct Simulation {
             total += records.compactMap(\.payload.price).reduce(0, +)
             try await checkReceipt(records, session)
         }
-        let all = try await world.realm.listTransactions().transactions
+        let all = try await world.realm.purchases.listTransactions().transactions
         #expect(all.count == ids.count)
         if let processor {
             #expect(processor.charged.map(\.amount.milliunits).reduce(0, +) == total)

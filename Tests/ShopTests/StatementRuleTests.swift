@@ -36,7 +36,7 @@ import Testing
         }
 
         #expect(!settled && !answered)
-        #expect(try await world.realm.purchaseRow(key)?.state.word == "sold")
+        #expect(try await world.realm.purchases.purchaseRow(key)?.state.word == "sold")
     }
 
     @Test func `a purchase is voided once and captured once`() async throws {
@@ -183,7 +183,7 @@ import Testing
     @Test func `purchases are listed page by page, each of them once`() async throws {
         let world = try await TestWorld.open()
         for name in ["one", "two"] {
-            _ = try await world.realm.createCustomer(
+            _ = try await world.realm.customers.createCustomer(
                 CreateCustomerRequest(name: name, asksToBuy: true))
             let session = try await world.session(customer: name)
             for n in 1...2 {
@@ -193,7 +193,7 @@ import Testing
         for state in [nil, "waiting"] {
             var (seen, after): ([String], String?) = ([], nil)
             repeat {
-                let page = try await world.realm.listPurchases(
+                let page = try await world.realm.purchases.listPurchases(
                     state: state, after: after, limit: 1)
                 seen += page.purchases.map { "\($0.customerId)/\($0.purchaseId)" }
                 after = page.next

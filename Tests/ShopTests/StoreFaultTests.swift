@@ -124,7 +124,7 @@ import Testing
         }
 
         #expect(fault?.code == .malformedRow)
-        #expect(try await world.realm.listTransactions().transactions.isEmpty)
+        #expect(try await world.realm.purchases.listTransactions().transactions.isEmpty)
     }
 
     @Test func `seeded counts begin behind what is in use`() {

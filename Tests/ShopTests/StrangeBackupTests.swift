@@ -154,15 +154,15 @@ import Testing
         let place = try await BackupPlace(.sqlite)
         let store = try await place.open(isNew: true)
         let realm = try await store.realm(named: Store.defaultRealm)
-        try await realm.putCatalogue(
+        try await realm.catalogue.putCatalogue(
             TestWorld.catalogue(), app: AppDescription(bundleID: TestWorld.bundleID))
         _ = try await store.createOperator(CreateOperatorRequest(name: "ann"), TestWorld.context)
         _ = try await store.resetRealm(named: Store.defaultRealm, TestWorld.context)
-        let token = try await realm.signIn(
+        let token = try await realm.customers.signIn(
             SignInRequest(appVersion: "1", deviceUUID: TestWorld.deviceUUID), TestWorld.context
         ).token
-        let session = try await realm.session(token: token)
-        let sold = try await realm.purchase(
+        let session = try await realm.customers.session(token: token)
+        let sold = try await realm.purchases.purchase(
             purchaseID(1),
             PurchaseRequest(productId: "credits.5", quantity: 1, unitPrice: 990, currency: "USD"),
             session, TestWorld.context)

@@ -12,7 +12,7 @@ import Testing
     /// A world whose app has the subscription `gold` in the group `pro`.
     private func world() async throws -> TestWorld {
         let world = try await TestWorld.open()
-        _ = try await world.realm.createProduct(
+        _ = try await world.realm.catalogue.createProduct(
             CreateProductRequest(
                 productId: "gold", type: "auto-renewable", groupId: "pro", period: "P1M"),
             bundleID: Self.app, TestWorld.context)
@@ -23,12 +23,12 @@ import Testing
     private func add(_ world: TestWorld, _ offer: OfferRecord, to product: String = "gold")
         async throws -> OfferRecord
     {
-        try await world.realm.addOffer(
+        try await world.realm.catalogue.addOffer(
             offer, product: product, bundleID: Self.app, TestWorld.context)
     }
 
     private func remove(_ world: TestWorld, _ kind: String, _ name: String) async throws {
-        try await world.realm.removeOffer(
+        try await world.realm.catalogue.removeOffer(
             name, kind: kind, product: "gold", bundleID: Self.app, TestWorld.context)
     }
 
@@ -53,7 +53,7 @@ import Testing
 
         for offer in Self.offers { try await add(world, offer) }
 
-        let told = try await world.realm.offers("gold", bundleID: Self.app).offers
+        let told = try await world.realm.catalogue.offers("gold", bundleID: Self.app).offers
         #expect(told.map { $0.name ?? "" } == ["any", "MONTHLY", "spring", "Fair", "back"])
         #expect(told.map { $0.period ?? "" } == ["P1W", "P1M", "P3M", "P1M", "P1M"])
         #expect(told.map { $0.price ?? -1 } == [0, 990, 1990, 0, 490])
@@ -61,7 +61,7 @@ import Testing
         for (offer, name) in zip(Self.offers, ["any", "MONTHLY", "spring", "Fair", "back"]) {
             try await remove(world, offer.kind, name)
         }
-        #expect(try await world.realm.offers("gold", bundleID: Self.app).offers.isEmpty)
+        #expect(try await world.realm.catalogue.offers("gold", bundleID: Self.app).offers.isEmpty)
         let audit = try await world.realm.auditEntries().entries.filter {
             $0.deed.hasSuffix("Offer")
         }
@@ -137,12 +137,12 @@ import Testing
     ) async throws {
         let world = try await world()
         try await add(world, Self.offers[0])
-        let before = try await world.realm.offers("gold", bundleID: Self.app)
+        let before = try await world.realm.catalogue.offers("gold", bundleID: Self.app)
 
         let refused = try await refusal { try await add(world, offer) }
 
         #expect(refused.error.code == code)
-        #expect(try await world.realm.offers("gold", bundleID: Self.app) == before)
+        #expect(try await world.realm.catalogue.offers("gold", bundleID: Self.app) == before)
     }
 
     @Test func `only subscriptions with terms have offers and levels`() async throws {
@@ -161,19 +161,19 @@ import Testing
     @Test func `groups are made, named, filled, ordered and removed`() async throws {
         let world = try await world()
         let realm = world.realm
-        let made = try await realm.createGroup(
+        let made = try await realm.catalogue.createGroup(
             CreateGroupRequest(groupId: "silver"), bundleID: Self.app, TestWorld.context)
         #expect([made.groupId, made.name] == ["silver", "silver"] && made.products.isEmpty)
         var change = ProductChange()
         change.level = 2
-        let moved = try await realm.changeProduct(
+        let moved = try await realm.catalogue.changeProduct(
             "gold", bundleID: Self.app, change, TestWorld.context)
         #expect(moved.level == 2)
-        _ = try await realm.createProduct(
+        _ = try await realm.catalogue.createProduct(
             CreateProductRequest(
                 productId: "platinum", type: "auto-renewable", groupId: "pro", period: "P1Y"),
             bundleID: Self.app, TestWorld.context)
-        let named = try await realm.changeGroup(
+        let named = try await realm.catalogue.changeGroup(
             "pro", bundleID: Self.app,
             GroupChange(
                 name: "Pro",
@@ -182,17 +182,18 @@ import Testing
 
         #expect(named.name == "Pro" && named.localizations.map(\.displayName) == ["プロ"])
         #expect(named.products.map(\.productId) == ["platinum", "gold"])
-        #expect(try await realm.groups(Self.app).groups.map(\.groupId) == ["pro", "silver"])
-        try await realm.removeGroup("silver", bundleID: Self.app, TestWorld.context)
+        #expect(
+            try await realm.catalogue.groups(Self.app).groups.map(\.groupId) == ["pro", "silver"])
+        try await realm.catalogue.removeGroup("silver", bundleID: Self.app, TestWorld.context)
         let full = try await refusal {
-            try await realm.removeGroup("pro", bundleID: Self.app, TestWorld.context)
+            try await realm.catalogue.removeGroup("pro", bundleID: Self.app, TestWorld.context)
         }
         let gone = try await refusal {
-            try await realm.removeGroup("silver", bundleID: Self.app, TestWorld.context)
+            try await realm.catalogue.removeGroup("silver", bundleID: Self.app, TestWorld.context)
         }
         #expect([full.error.code, gone.error.code] == ["groupNotEmpty", "groupUnknown"])
         let twice = try await refusal {
-            try await realm.createGroup(
+            try await realm.catalogue.createGroup(
                 CreateGroupRequest(groupId: "pro"), bundleID: Self.app, TestWorld.context)
         }
         #expect(twice.error.code == "groupExists")
@@ -211,7 +212,7 @@ import Testing
         var change = ProductChange()
         change.level = level
         let refused = try await refusal {
-            try await world.realm.changeProduct(
+            try await world.realm.catalogue.changeProduct(
                 "gold", bundleID: Self.app, change, TestWorld.context)
         }
         #expect(refused.error.code == "levelInvalid")

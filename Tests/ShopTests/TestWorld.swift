@@ -314,8 +314,9 @@ struct TestWorld: Sendable {
                 CreateRealmRequest(name: realm, environment: environment, seed: nil))
         }
         let opened = try await store.realm(named: realm ?? Store.defaultRealm)
-        if try await opened.apps().isEmpty {
-            try await opened.putCatalogue(catalogue(), app: AppDescription(bundleID: bundleID))
+        if try await opened.catalogue.apps().isEmpty {
+            try await opened.catalogue.putCatalogue(
+                catalogue(), app: AppDescription(bundleID: bundleID))
             if environment == Realm.production { try await begin(opened) }
         }
         return TestWorld(
@@ -324,10 +325,10 @@ struct TestWorld: Sendable {
 
     /// Production sells from the first version on that a product came with.
     private static func begin(_ realm: Realm) async throws {
-        _ = try await realm.createAppVersion(
+        _ = try await realm.catalogue.createAppVersion(
             CreateAppVersionRequest(version: "1.0", products: ["pro"]),
             bundleID: bundleID.value, context)
-        _ = try await realm.changeAppVersion(
+        _ = try await realm.catalogue.changeAppVersion(
             "1.0", bundleID: bundleID.value, AppVersionChange(state: "live"), context)
     }
 
@@ -367,7 +368,7 @@ struct TestWorld: Sendable {
         customer: String? = nil, password: String? = nil, device: String = deviceUUID,
         bundleID: String? = nil
     ) async throws -> SignInResponse {
-        try await realm.signIn(
+        try await realm.customers.signIn(
             SignInRequest(
                 bundleId: bundleID, appVersion: "2.1", deviceUUID: device, customer: customer,
                 password: password), Self.context)
@@ -377,7 +378,7 @@ struct TestWorld: Sendable {
         customer: String? = nil, device: String = deviceUUID, bundleID: String? = nil
     ) async throws -> DeviceSession {
         let token = try await signIn(customer: customer, device: device, bundleID: bundleID).token
-        return try await realm.session(token: token)
+        return try await realm.customers.session(token: token)
     }
 
     @discardableResult
@@ -390,7 +391,7 @@ struct TestWorld: Sendable {
         ]
         var buyer = session
         if buyer == nil { buyer = try await self.session() }
-        return try await realm.purchase(
+        return try await realm.purchases.purchase(
             id,
             PurchaseRequest(
                 productId: product, quantity: quantity,
@@ -412,7 +413,7 @@ struct TestWorld: Sendable {
     }
 
     func receipt(_ session: DeviceSession) async throws -> AppReceipt {
-        let answer = try await realm.receipt(ifNoneMatch: nil, session, Self.context)
+        let answer = try await realm.purchases.receipt(ifNoneMatch: nil, session, Self.context)
         guard case .receipt(let bytes, _) = answer else {
             throw StorageFault(.engine, "a receipt was wanted")
         }

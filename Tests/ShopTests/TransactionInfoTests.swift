@@ -26,7 +26,8 @@ import Testing
     private func refusal(
         _ world: TestWorld, _ id: String, _ bearer: String?
     ) async throws -> AppleRefusal? {
-        do { _ = try await world.realm.transactionInfo(id, bearer: bearer) } catch let refusal
+        do { _ = try await world.realm.merchant.transactionInfo(id, bearer: bearer) } catch let
+            refusal
             as AppleRefusal
         { return refusal }
         return nil
@@ -34,10 +35,10 @@ import Testing
 
     @Test func `a merchant's server reads a transaction back`() async throws {
         let world = try await TestWorld.open()
-        let key = try await world.realm.createServerKey(bundleID: "com.example.monkeys")
+        let key = try await world.realm.merchant.createServerKey(bundleID: "com.example.monkeys")
         let id = try await sold(world)
 
-        let answer = try await world.realm.transactionInfo(
+        let answer = try await world.realm.merchant.transactionInfo(
             id, bearer: try token(key, world))
 
         let payload = try world.verified(answer.signedTransactionInfo)
@@ -47,11 +48,11 @@ import Testing
 
     @Test func `a finished transaction is still returned`() async throws {
         let world = try await TestWorld.open()
-        let key = try await world.realm.createServerKey(bundleID: "com.example.monkeys")
+        let key = try await world.realm.merchant.createServerKey(bundleID: "com.example.monkeys")
         let id = try await sold(world)
-        _ = try await world.realm.finish(id, try await world.session(), TestWorld.context)
+        _ = try await world.realm.purchases.finish(id, try await world.session(), TestWorld.context)
 
-        let answer = try await world.realm.transactionInfo(
+        let answer = try await world.realm.merchant.transactionInfo(
             id, bearer: try token(key, world))
 
         #expect(try world.verified(answer.signedTransactionInfo).transactionId == id)
@@ -60,13 +61,13 @@ import Testing
     @Test func `the private half is returned once and the keys share one issuer`() async throws {
         let world = try await TestWorld.open()
 
-        let first = try await world.realm.createServerKey(bundleID: "com.example.monkeys")
-        let second = try await world.realm.createServerKey(bundleID: "com.example.monkeys")
+        let first = try await world.realm.merchant.createServerKey(bundleID: "com.example.monkeys")
+        let second = try await world.realm.merchant.createServerKey(bundleID: "com.example.monkeys")
 
         #expect(first.privateKey.hasPrefix("-----BEGIN PRIVATE KEY-----"))
         #expect(first.keyId != second.keyId)
         #expect(first.issuerId == second.issuerId)
-        let listed = try await world.realm.serverKeys()
+        let listed = try await world.realm.merchant.serverKeys()
         #expect(Set(listed.map(\.keyId)) == [first.keyId, second.keyId])
     }
 
@@ -74,7 +75,7 @@ import Testing
         let world = try await TestWorld.open()
 
         let refusal = try await ShopTests.refusal {
-            try await world.realm.createServerKey(bundleID: "com.example.nothing")
+            try await world.realm.merchant.createServerKey(bundleID: "com.example.nothing")
         }
 
         #expect(refusal.error.code == "bundleIdUnknown")
@@ -82,7 +83,7 @@ import Testing
 
     @Test func `a wrong token is 401 without a body`() async throws {
         let world = try await TestWorld.open()
-        let key = try await world.realm.createServerKey(bundleID: "com.example.monkeys")
+        let key = try await world.realm.merchant.createServerKey(bundleID: "com.example.monkeys")
         let foreign = ServerKey.make(randomness: .seeded(5))
         let id = try await sold(world)
         var forged = key
@@ -109,7 +110,7 @@ import Testing
 
     @Test func `tokens are judged by wall time`() async throws {
         let world = try await TestWorld.open()
-        let key = try await world.realm.createServerKey(bundleID: "com.example.monkeys")
+        let key = try await world.realm.merchant.createServerKey(bundleID: "com.example.monkeys")
         let id = try await sold(world)
         let bearer = try token(key, world)
 
@@ -123,13 +124,13 @@ import Testing
 
     @Test func `ids are refused as Apple refuses them`() async throws {
         let world = try await TestWorld.open()
-        try await world.realm.putCatalogue(
+        try await world.realm.catalogue.putCatalogue(
             TestWorld.catalogue(), app: AppDescription(bundleID: "com.example.second"))
         let session = try await world.session(bundleID: "com.example.monkeys")
         let response = try await world.buy(purchaseID(1), session: session)
         let sold = try world.verified(response.signedTransaction)
-        let mine = try await world.realm.createServerKey(bundleID: "com.example.monkeys")
-        let others = try await world.realm.createServerKey(bundleID: "com.example.second")
+        let mine = try await world.realm.merchant.createServerKey(bundleID: "com.example.monkeys")
+        let others = try await world.realm.merchant.createServerKey(bundleID: "com.example.second")
         let id = try #require(sold.transactionId)
 
         let table: [(String, CreatedServerKey, AppleErrorResponse)] = [

@@ -12,7 +12,7 @@ import Testing
     private func since(
         _ revision: Int64, _ world: TestWorld, _ session: DeviceSession
     ) async throws -> TransactionsResponse {
-        try await world.realm.transactions(since: revision, session, TestWorld.context)
+        try await world.realm.purchases.transactions(since: revision, session, TestWorld.context)
     }
 
     @Test func `what is new since a revision comes in the order of commits`() async throws {
@@ -42,7 +42,7 @@ import Testing
         let sold = try await world.buy(purchaseID(1), session: session)
         let id = try #require(try world.verified(sold.signedTransaction).transactionId)
 
-        let finished = try await world.realm.finish(id, session, TestWorld.context)
+        let finished = try await world.realm.purchases.finish(id, session, TestWorld.context)
 
         let answer = try await since(sold.revision, world, session)
         #expect(finished.transactionId == id)
@@ -56,10 +56,10 @@ import Testing
         let session = try await world.session()
         let sold = try await world.buy(purchaseID(1), session: session)
         let id = try #require(try world.verified(sold.signedTransaction).transactionId)
-        let first = try await world.realm.finish(id, session, TestWorld.context)
+        let first = try await world.realm.purchases.finish(id, session, TestWorld.context)
         world.places.counter.reset()
 
-        let again = try await world.realm.finish(id, session, TestWorld.context)
+        let again = try await world.realm.purchases.finish(id, session, TestWorld.context)
 
         #expect(again == first)
         #expect(world.places.counter.commits == 0)
@@ -70,7 +70,7 @@ import Testing
         let world = try await TestWorld.open()
 
         let refusal = try await refusal {
-            try await world.realm.finish(id, try await world.session(), TestWorld.context)
+            try await world.realm.purchases.finish(id, try await world.session(), TestWorld.context)
         }
 
         #expect(refusal.kind == .notFound)
@@ -80,9 +80,9 @@ import Testing
 
     @Test func `another customer's or app's transaction is not found`() async throws {
         let world = try await TestWorld.open()
-        try await world.realm.putCatalogue(
+        try await world.realm.catalogue.putCatalogue(
             TestWorld.catalogue(), app: AppDescription(bundleID: "com.example.second"))
-        _ = try await world.realm.createCustomer(CreateCustomerRequest(name: "other"))
+        _ = try await world.realm.customers.createCustomer(CreateCustomerRequest(name: "other"))
         let mine = try await world.session(bundleID: "com.example.monkeys")
         let sold = try await world.buy(purchaseID(1), session: mine)
         let id = try #require(try world.verified(sold.signedTransaction).transactionId)
@@ -91,7 +91,7 @@ import Testing
 
         for session in [theirs, otherApp] {
             let refusal = try await refusal {
-                try await world.realm.finish(id, session, TestWorld.context)
+                try await world.realm.purchases.finish(id, session, TestWorld.context)
             }
             #expect(refusal.kind == .notFound)
             #expect(try await since(0, world, session).transactions.isEmpty)
@@ -126,7 +126,7 @@ import Testing
 
         var (ids, since, after): ([String?], Int64, Int64?) = ([], 0, nil)
         for page in 1...3 {
-            let answer = try await world.realm.transactions(
+            let answer = try await world.realm.purchases.transactions(
                 since: since, after: after, session, TestWorld.context)
             ids += answer.transactions.map(\.purchaseId)
             (since, after) = (answer.revision, answer.after.flatMap { Int64($0) })
@@ -153,7 +153,7 @@ import Testing
         let session = try await world.session()
         let never = NoTimeout()
 
-        async let waiting: Void = world.realm.changes(
+        async let waiting: Void = world.realm.purchases.changes(
             since: session.revision, session, timeout: never.wait)
         await never.started()
         try await world.buy(purchaseID(1), session: session)
@@ -167,7 +167,7 @@ import Testing
         let session = try await world.session()
         try await world.buy(purchaseID(1), session: session)
 
-        try await world.realm.changes(since: session.revision, session) {
+        try await world.realm.purchases.changes(since: session.revision, session) {
             Issue.record("waited for what had happened")
         }
     }
@@ -175,11 +175,11 @@ import Testing
     @Test func `a commit without news for a device wakes no waiter`() async throws {
         let world = try await TestWorld.open()
         let session = try await world.session()
-        try await world.realm.putCatalogue(
+        try await world.realm.catalogue.putCatalogue(
             TestWorld.catalogue(), app: AppDescription(bundleID: "com.example.second"))
         let never = NoTimeout()
 
-        async let waiting: Void = world.realm.changes(
+        async let waiting: Void = world.realm.purchases.changes(
             since: session.revision, session, timeout: never.wait)
         await never.started()
         let other = try await world.session(bundleID: "com.example.second")
@@ -196,7 +196,7 @@ import Testing
         let world = try await TestWorld.open()
         let session = try await world.session()
 
-        try await world.realm.changes(since: session.revision, session) {}
+        try await world.realm.purchases.changes(since: session.revision, session) {}
 
         #expect(try await since(session.revision, world, session).transactions.isEmpty)
     }
@@ -224,7 +224,7 @@ import Testing
         let session = try await world.session()
         let never = NoTimeout()
 
-        async let waiting: Void = world.realm.changes(
+        async let waiting: Void = world.realm.purchases.changes(
             since: session.revision, session, timeout: never.wait)
         await never.started()
         await world.store.close()

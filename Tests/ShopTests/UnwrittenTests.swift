@@ -63,9 +63,10 @@ import Testing
         #expect(processor.charged.isEmpty)
         #expect(try await world.unsettled() == 0)
         #expect(processor.calls.count { $0 == "void" } == 1)
-        #expect(processor.calls.count { $0 == "outcome" } == Realm.unwrittenAttemptsMax - 1)
+        #expect(processor.calls.count { $0 == "outcome" } == PurchaseRoom.unwrittenAttemptsMax - 1)
         #expect(
-            world.logged.count("a settlement cannot be written") == Realm.unwrittenAttemptsMax + 1)
+            world.logged.count("a settlement cannot be written") == PurchaseRoom
+                .unwrittenAttemptsMax + 1)
         #expect(
             world.logged.count("a sum is given back, since its sale cannot be written") == 1)
         #expect(try await world.store.figures().flatMap(\.errands).isEmpty)

@@ -24,7 +24,7 @@ import Testing
         let session = try await one.session()
         let never = NoTimeout()
 
-        async let waiting: Void = two.realm.changes(
+        async let waiting: Void = two.realm.purchases.changes(
             since: session.revision, session, timeout: never.wait)
         await never.started()
         try await one.buy("credits.5", purchaseID(1), session: session)
@@ -38,7 +38,7 @@ import Testing
         let session = try await one.session()
         let never = NoTimeout()
 
-        async let waiting: Void = two.realm.changes(
+        async let waiting: Void = two.realm.purchases.changes(
             since: session.revision, session, timeout: never.wait)
         await never.started()
         // Finished by a process that did not live to say its word.
@@ -82,6 +82,6 @@ import Testing
         let session = try await one.session()
         try await one.buy("credits.5", purchaseID(1), session: session)
 
-        try await two.realm.changes(since: session.revision, session) {}
+        try await two.realm.purchases.changes(since: session.revision, session) {}
     }
 }

@@ -41,7 +41,8 @@ enum BenchStore {
     /// The default realm, selling coins.
     static func realm(of store: Store) async throws -> Realm {
         let realm = try await store.realm(named: Store.defaultRealm)
-        try await realm.putCatalogue(catalogue, app: AppDescription(bundleID: "com.example.app"))
+        try await realm.catalogue.putCatalogue(
+            catalogue, app: AppDescription(bundleID: "com.example.app"))
         return realm
     }
 
@@ -61,7 +62,7 @@ enum BenchStore {
         let store = try await open(in: folder, places: engine.places)
         let realm = try await realm(of: store)
         for number in 0..<customers {
-            _ = try await realm.createCustomer(
+            _ = try await realm.customers.createCustomer(
                 CreateCustomerRequest(name: "customer-\(number)"))
         }
         await store.close()

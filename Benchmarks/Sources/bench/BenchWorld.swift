@@ -35,7 +35,7 @@ struct BenchWorld {
         let recorder = Recorder()
         let store = try await BenchStore.open(in: folder, places: places(folder, recorder))
         let realm = try await BenchStore.realm(of: store)
-        let session = try await realm.signIn(
+        let session = try await realm.customers.signIn(
             SignInRequest(
                 bundleId: "com.example.app", deviceUUID: UUID().uuidString.lowercased()),
             RequestContext(requestID: "bench"))
@@ -142,12 +142,12 @@ struct BareHandler: Sendable {
         guard let storage = recorder.storage else { throw ClientFailure("no realm is open") }
         let id = UUID().uuidString.lowercased()
         // Known from a moment ago, as it is to whoever buys again.
-        _ = try await realm.session(token: token)
+        _ = try await realm.customers.session(token: token)
         storage.record()
-        let session = try await realm.recentSession(token: token)
+        let session = try await realm.customers.recentSession(token: token)
         let lookups = storage.recorded()
         storage.record()
-        let answer = try await realm.purchase(
+        let answer = try await realm.purchases.purchase(
             id,
             PurchaseRequest(
                 productId: "com.example.coins", quantity: 1, unitPrice: 990, currency: "USD"),

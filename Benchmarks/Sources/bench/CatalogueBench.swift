@@ -132,7 +132,7 @@ struct CatalogueBench {
             times.append(
                 try await secondsAwaited {
                     let file = try CatalogueFile(json: bytes, name: "many.storekit")
-                    try await realm.importCatalogue(
+                    try await realm.catalogue.importCatalogue(
                         CatalogueImport(
                             file.catalogue, settings: file.contents.settings,
                             original: CatalogueOriginal(name: file.name, file: file.bytes)),

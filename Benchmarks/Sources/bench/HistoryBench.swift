@@ -47,18 +47,18 @@ struct Shopper {
 
     init(_ realm: Realm, _ name: String) async throws {
         self.realm = realm
-        _ = try await realm.createCustomer(CreateCustomerRequest(name: name))
-        let answer = try await realm.signIn(
+        _ = try await realm.customers.createCustomer(CreateCustomerRequest(name: name))
+        let answer = try await realm.customers.signIn(
             SignInRequest(
                 bundleId: "com.example.app", deviceUUID: UUID().uuidString.lowercased(),
                 customer: name),
             context)
-        session = try await realm.session(token: answer.token)
+        session = try await realm.customers.session(token: answer.token)
     }
 
     func buy(_ count: Int) async throws {
         for _ in 0..<count {
-            let answer = try await realm.purchase(
+            let answer = try await realm.purchases.purchase(
                 UUID().uuidString.lowercased(),
                 PurchaseRequest(
                     productId: "com.example.coins", quantity: 1, unitPrice: 990, currency: "USD"),

@@ -43,13 +43,13 @@ struct NotificationBench {
             let (bundleID, port) = (
                 "com.example.app\(app)", app < dead ? servers.deadPort : servers.livelyPort
             )
-            try await realm.putCatalogue(
+            try await realm.catalogue.putCatalogue(
                 BenchStore.catalogue, app: AppDescription(bundleID: BundleID(bundleID)))
-            try await realm.setNotificationURL(
+            try await realm.catalogue.setNotificationURL(
                 "http://127.0.0.1:\(port)/\(app)", bundleID: bundleID,
                 RequestContext(requestID: "bench"))
             for _ in 0..<Self.each {
-                _ = try await realm.sendNotification(
+                _ = try await realm.merchant.sendNotification(
                     SendNotificationRequest(bundleId: bundleID, notificationType: "TEST"),
                     RequestContext(requestID: "bench"))
             }

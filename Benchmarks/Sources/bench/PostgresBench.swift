@@ -156,7 +156,7 @@ private struct World {
         schema = "realm_" + realm.description.id
         var customers: [Int64] = []
         for number in 0..<64 {
-            let made = try await realm.createCustomer(
+            let made = try await realm.customers.createCustomer(
                 CreateCustomerRequest(name: "customer-\(number)"))
             customers.append(Int64(made.customerId) ?? 0)
         }
@@ -194,14 +194,14 @@ private struct World {
         _ realm: Realm, _ storage: RecordingStorage
     ) async throws -> PurchaseScript {
         let context = RequestContext(requestID: "bench")
-        let answer = try await realm.signIn(
+        let answer = try await realm.customers.signIn(
             SignInRequest(
                 bundleId: "com.example.app", deviceUUID: UUID().uuidString.lowercased(),
                 customer: "customer-0"), context)
-        let session = try await realm.session(token: answer.token)
+        let session = try await realm.customers.session(token: answer.token)
         let id = UUID().uuidString.lowercased()
         storage.record()
-        let sold = try await realm.purchase(
+        let sold = try await realm.purchases.purchase(
             id,
             PurchaseRequest(
                 productId: "com.example.coins", quantity: 1, unitPrice: 990, currency: "USD"),

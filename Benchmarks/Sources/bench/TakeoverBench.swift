@@ -23,7 +23,7 @@ struct TakeoverBench {
         let store = try await BenchStore.open(
             in: folder, places: BenchPostgres.places(postgres.conninfo))
         let realm = try await BenchStore.realm(of: store)
-        try await realm.setNotificationURL(
+        try await realm.catalogue.setNotificationURL(
             "http://127.0.0.1:\(merchant.livelyPort)/", bundleID: "com.example.app",
             RequestContext(requestID: "bench"))
         var notes: [String] = []
@@ -50,7 +50,7 @@ struct TakeoverBench {
         merchant.isSilent = true
         let (asked, answered) = (merchant.asked, merchant.count)
         let holder = try ServedProcess(folder: folder, conninfo: postgres.conninfo)
-        _ = try await realm.sendNotification(
+        _ = try await realm.merchant.sendNotification(
             SendNotificationRequest(bundleId: "com.example.app", notificationType: "TEST"),
             RequestContext(requestID: "bench"))
         try await until("the notification is sent") { merchant.asked > asked }

@@ -5,7 +5,7 @@ import Storage
 public import StoreWire
 
 /// Creates and changes apps while the store runs. Each change is audited.
-extension Realm {
+extension CatalogueRoom {
     /// Returns one app. Refusal: `bundleIdUnknown`.
     public func appSummary(_ bundleID: String) async throws -> AppSummary {
         try await app(bundleID).summary
@@ -30,9 +30,9 @@ extension Realm {
             "purchases_enabled": .boolean(made.purchasesEnabled ?? true),
             // Production sells an app's first product together with a version
             // of the app.
-            "has_sold": .boolean(!isProduction),
+            "has_sold": .boolean(!realm.isProduction),
         ])
-        let isMade = try await house(.catalogue, context) { house in
+        let isMade = try await realm.house(.catalogue, context) { house in
             guard try house.writing.first(Statement.Catalogues.addApp, values) != nil else {
                 return .leave(false)
             }
@@ -61,7 +61,7 @@ extension Realm {
             .optional(change.storefront), .optional(change.locale),
             change.purchasesEnabled.map(SQLValue.boolean) ?? .null,
         ]
-        try await house(.catalogue, context) { house in
+        try await realm.house(.catalogue, context) { house in
             let key: [SQLValue] = [.text(bundleID)]
             guard let before = try house.writing.first(Statement.Catalogues.app, key)
             else { throw Self.unknownApp }
@@ -78,7 +78,7 @@ extension Realm {
     /// `bundleIdUnknown`.
     public func sharedSecret(_ bundleID: String) async throws -> SharedSecret {
         _ = try await app(bundleID)
-        let row = try await readHouse {
+        let row = try await realm.readHouse {
             try $0.first(Statement.Catalogues.sharedSecret, [.text(bundleID)])
         }
         return SharedSecret(
@@ -91,8 +91,8 @@ extension Realm {
         _ bundleID: String, _ context: RequestContext
     ) async throws -> SharedSecret {
         _ = try await app(bundleID)
-        let secret = ports.randomness.hex(16)
-        try await house(.rows, context) { house in
+        let secret = realm.ports.randomness.hex(16)
+        try await realm.house(.rows, context) { house in
             let (key, writing) = (SQLValue.text(bundleID), house.writing)
             let before = try writing.first(Statement.Catalogues.holdSharedSecret, [key])
             let hadOne = try before?.optionalText("shared_secret") != nil
@@ -140,10 +140,10 @@ extension Realm {
         guard let place = Storefront.named(storefront ?? app.storefront) else {
             throw Self.unknownStorefront(field: "storefront")
         }
-        let clock = try await readHouse { try $0.first(Statement.Realms.clock) }
+        let clock = try await realm.readHouse { try $0.first(Statement.Realms.clock) }
         guard let clock else { throw StorageFault(.malformedRow, "the realm has no row") }
-        let now = try ClockRow(clock, hasLastEvent: false).now(wall: ports.wall.now)
-        let shelf = try await loadShelf()
+        let now = try ClockRow(clock, hasLastEvent: false).now(wall: realm.ports.wall.now)
+        let shelf = try await realm.loadShelf()
         let offering = shelf.offering(ProductID(id), of: app.bundleID, in: place, at: now)
         var answer = ProductAnswer(
             bundleId: bundleID, productId: id, storefront: place.countryCode,

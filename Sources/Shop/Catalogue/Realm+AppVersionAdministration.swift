@@ -6,7 +6,7 @@ public import StoreWire
 
 /// Versions of apps and the products that are submitted with them. Each change
 /// is audited.
-extension Realm {
+extension CatalogueRoom {
     /// The most products in one version.
     static let versionProductsMax = 100
 
@@ -15,7 +15,7 @@ extension Realm {
     public func appVersions(_ bundleID: String) async throws -> AppVersionList {
         _ = try await app(bundleID)
         return AppVersionList(
-            versions: try await readHouse { try Self.versions(of: bundleID, $0) })
+            versions: try await realm.readHouse { try Self.versions(of: bundleID, $0) })
     }
 
     /// Creates a version, which waits. Refusals, in order: `bundleIdUnknown`,
@@ -32,7 +32,7 @@ extension Realm {
                 remedy: "give one such as `1.2.0`")
         }
         try Self.check(products: request.products)
-        let (wall, version) = (ports.wall.now, request.version)
+        let (wall, version) = (realm.ports.wall.now, request.version)
         return try await alterVersions(bundleID, "version.create", version, context) { writing in
             let values = RealmSchema.appVersions.row([
                 "bundle_id": .text(bundleID), "version": .text(version),
@@ -64,7 +64,7 @@ extension Realm {
                 field: "state", rule: "`live`", remedy: "send it, or leave it out")
         }
         try Self.check(products: change.products)
-        let wall = ports.wall.now
+        let wall = realm.ports.wall.now
         return try await alterVersions(bundleID, "version.change", version, context) { writing in
             let key: [SQLValue] = [.text(bundleID), .text(version)]
             guard let row = try writing.first(Statement.AppVersions.one, key) else {
@@ -88,7 +88,7 @@ extension Realm {
         _ bundleID: String, _ deed: String, _ version: String, _ context: RequestContext,
         _ change: @escaping @Sendable (any Writing) throws -> Void
     ) async throws -> AppVersionSummary {
-        let changed = try await house(.catalogue, context) { house in
+        let changed = try await realm.house(.catalogue, context) { house in
             let writing = house.writing
             let before = try Self.version(version, of: bundleID, writing)
             try change(writing)

@@ -4,10 +4,10 @@ import Commerce
 import Storage
 public import StoreWire
 
-extension Realm {
+extension CatalogueRoom {
     /// Returns the realm's apps, ordered by bundle id.
     public func appSummaries() async throws -> [AppSummary] {
-        try await loadShelf().apps.values.sorted { $0.bundleID.value < $1.bundleID.value }
+        try await realm.loadShelf().apps.values.sorted { $0.bundleID.value < $1.bundleID.value }
             .map(\.summary)
     }
 
@@ -21,9 +21,9 @@ extension Realm {
         _ url: String?, bundleID: String, _ context: RequestContext
     ) async throws -> AppSummary {
         try Edge.text(bundleID, "bundleId")
-        if let url { try NotificationURL.check(url, isProduction: isProduction) }
+        if let url { try NotificationURL.check(url, isProduction: realm.isProduction) }
         let values: [SQLValue] = [.text(bundleID), .optional(url)]
-        let isSet = try await house(.catalogue, context) { house in
+        let isSet = try await realm.house(.catalogue, context) { house in
             let key: [SQLValue] = [.text(bundleID)]
             guard let before = try house.writing.first(Statement.Notifications.url, key),
                 try house.writing.first(Statement.Notifications.setURL, values) != nil
@@ -34,10 +34,10 @@ extension Realm {
                 after: url ?? "none")
             return .commit(true)
         }
-        guard isSet, let app = try await loadShelf().apps[BundleID(bundleID)] else {
+        guard isSet, let app = try await realm.loadShelf().apps[BundleID(bundleID)] else {
             throw Self.unknownApp
         }
-        ports.log(
+        realm.ports.log(
             .info, url == nil ? "notifications go nowhere" : "notifications have an address",
             context, ["app": bundleID])
         return app.summary

@@ -60,7 +60,7 @@ public struct CatalogueOriginal: Hashable, Sendable {
     }
 }
 
-extension Realm {
+extension CatalogueRoom {
     /// The most products of one app.
     static let productsMax = 10_000
 
@@ -92,12 +92,12 @@ extension Realm {
             try Self.check(groupID: group.id, "subscriptionGroups.id")
             try Edge.text(group.referenceName, "subscriptionGroups.name")
         }
-        let commit = try CatalogueCommit(catalogue, app, isProduction: isProduction)
-        let removed = try await house(.catalogue, context) { try commit.write($0) }
-        try await loadShelf()
+        let commit = try CatalogueCommit(catalogue, app, isProduction: realm.isProduction)
+        let removed = try await realm.house(.catalogue, context) { try commit.write($0) }
+        try await realm.loadShelf()
         // The file may have changed how soon work falls due.
-        wakeWorkers()
-        ports.log(
+        realm.wakeWorkers()
+        realm.ports.log(
             .info, "catalogue imported", context,
             ["app": app.bundleID.value, "products": "\(catalogue.catalogue.products.count)"])
         return removed
@@ -112,7 +112,7 @@ extension Realm {
 
     /// Returns the apps of this realm.
     public func apps() async throws -> [AppDescription] {
-        let shelf = try await loadShelf()
+        let shelf = try await realm.loadShelf()
         return shelf.apps.values.sorted { $0.bundleID.value < $1.bundleID.value }.map {
             AppDescription(bundleID: $0.bundleID, appID: $0.appID, name: $0.name)
         }

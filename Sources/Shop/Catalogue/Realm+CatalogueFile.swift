@@ -20,13 +20,13 @@ public struct StoredCatalogue: Sendable {
     public let terms: [ProductID: SubscriptionTerms]
 }
 
-extension Realm {
+extension CatalogueRoom {
     /// Returns an app's present catalogue with its file. Refusal:
     /// `bundleIdUnknown`.
     public func storedCatalogue(bundleID: String) async throws -> StoredCatalogue {
         let app = try await app(bundleID)
         let bundle = SQLValue.text(bundleID)
-        let (file, images) = try await readHouse { reading in
+        let (file, images) = try await realm.readHouse { reading in
             (
                 try reading.first(Statement.Catalogues.file, [bundle]),
                 try reading.query(Statement.Catalogues.images, [bundle])
@@ -38,7 +38,7 @@ extension Realm {
                 overlay: try $0.optionalBlob("overlay"))
         }
         return StoredCatalogue(
-            appName: app.name, isProduction: isProduction,
+            appName: app.name, isProduction: realm.isProduction,
             catalogue: Catalogue(
                 products: app.products, storefront: app.storefront, locale: app.locale,
                 appID: app.appID,
@@ -57,7 +57,7 @@ extension Realm {
     /// `bundleIdUnknown`.
     func app(_ bundleID: String) async throws -> Shelf.App {
         try Edge.text(bundleID, "bundleId")
-        guard let app = try await loadShelf().apps[BundleID(bundleID)] else {
+        guard let app = try await realm.loadShelf().apps[BundleID(bundleID)] else {
             throw Self.unknownApp
         }
         return app

@@ -5,7 +5,7 @@ import Storage
 public import StoreWire
 
 /// Creates, renames and removes subscription groups. Each change is audited.
-extension Realm {
+extension CatalogueRoom {
     /// The most groups of an app.
     static let groupsMax = 1000
 
@@ -103,7 +103,7 @@ extension Realm {
         _ deed: String, _ id: String, _ bundleID: String, _ context: RequestContext,
         _ change: @escaping @Sendable (any Writing) throws -> Void
     ) async throws -> GroupRecord {
-        try await house(.catalogue, context) { house in
+        try await realm.house(.catalogue, context) { house in
             let before = try Self.group(id, of: bundleID, house.writing)
             try change(house.writing)
             let after = try Self.group(id, of: bundleID, house.writing)

@@ -5,7 +5,7 @@ import Crypto
 import Storage
 
 /// Images of an app's products. Each change is audited.
-extension Realm {
+extension CatalogueRoom {
     /// The size of the largest image, in bytes.
     public static let imageBytesMax = 8 * 1024 * 1024
 
@@ -22,7 +22,7 @@ extension Realm {
                 field: "body", rule: "a PNG of at most \(Self.imageBytesMax) bytes",
                 remedy: "save it as PNG, and smaller")
         }
-        try await house(.rows, context) { house in
+        try await realm.house(.rows, context) { house in
             let key: [SQLValue] = [.text(bundleID), .text(imageID)]
             let before = try house.writing.first(Statement.Catalogues.image, key)?
                 .blob("contents")
@@ -44,7 +44,7 @@ extension Realm {
         namedBy: @Sendable (StoredCatalogue) async throws -> [String] = { _ in [] }
     ) async throws {
         for _ in 0..<Self.imageTriesMax {
-            let shelf = try await loadShelf()
+            let shelf = try await realm.loadShelf()
             let stored = try await storedCatalogue(bundleID: bundleID)
             try Self.checkImageID(imageID)
             let users =
@@ -52,7 +52,7 @@ extension Realm {
                 + (try await namedBy(stored))
             let deletion = ImageDeletion(
                 bundleID: bundleID, imageID: imageID, users: users, revision: shelf.revision)
-            if try await house(.rows, context, { try deletion.write($0) }) { return }
+            if try await realm.house(.rows, context, { try deletion.write($0) }) { return }
         }
         throw Refusal(
             .conflict, code: "catalogueBusy", "The catalogue changes all the time.",
@@ -68,7 +68,7 @@ extension Realm {
     public func image(_ imageID: String, bundleID: String) async throws -> [UInt8] {
         _ = try await app(bundleID)
         try Self.checkImageID(imageID)
-        let row = try await readHouse { reading in
+        let row = try await realm.readHouse { reading in
             try reading.first(Statement.Catalogues.image, [.text(bundleID), .text(imageID)])
         }
         guard let row else { throw Self.imageUnknown(imageID) }
@@ -118,13 +118,13 @@ private struct ImageDeletion: Sendable {
         }
         guard try now.integer("catalogue_revision") == revision else { return .leave(false) }
         guard let image = try writing.first(Statement.Catalogues.image, key) else {
-            throw Realm.imageUnknown(imageID)
+            throw CatalogueRoom.imageUnknown(imageID)
         }
         guard users.isEmpty else { throw inUse }
         try writing.execute(Statement.Catalogues.deleteImage, key)
         try house.audit(
             "image.delete", "\(bundleID)/\(imageID)",
-            before: Realm.auditWords(try image.blob("contents")), after: nil)
+            before: CatalogueRoom.auditWords(try image.blob("contents")), after: nil)
         return .commit(true)
     }
 

@@ -4,7 +4,7 @@ import Commerce
 public import StoreWire
 
 /// Adds and removes offers of subscriptions. Each change is audited.
-extension Realm {
+extension CatalogueRoom {
     /// The most offers of one kind of one subscription.
     static let offersMax = 100
 
@@ -148,10 +148,10 @@ private struct OfferDraft: Sendable {
                 rule: "an id, a code's label and a billing plan are one offer's of a kind",
                 remedy: "remove that one first, or choose another")
         }
-        guard offers.count < Realm.offersMax else {
+        guard offers.count < CatalogueRoom.offersMax else {
             throw Refusal(
                 .conflict, code: "tooManyEntries", "The subscription has too many offers.",
-                field: "kind", rule: "at most \(Realm.offersMax) of a kind",
+                field: "kind", rule: "at most \(CatalogueRoom.offersMax) of a kind",
                 remedy: "remove one first")
         }
         return terms.with(offers + [offer(period ?? terms.period)], of: kind)

@@ -6,14 +6,14 @@ public import StoreWire
 
 /// Creates, changes and removes products while the store runs. Each change is
 /// audited in the commit that makes it.
-extension Realm {
+extension CatalogueRoom {
     /// Returns up to `limit` of an app's products, ordered by id, including
     /// drafts and withdrawn ones. Refusals: `textInvalid`, `bundleIdUnknown`.
     public func listProducts(
-        bundleID: String, after: String? = nil, limit: Int = operatorPageMax
+        bundleID: String, after: String? = nil, limit: Int = ListPage.max
     ) async throws -> ProductRecords {
         let app = try await app(bundleID)
-        let limit = Int(Self.limit(limit))
+        let limit = Int(ListPage.limit(limit))
         let ids = app.byID.keys.map(\.value).sorted().drop { id in after.map { id <= $0 } ?? false }
         let page = ids.prefix(limit)
         return ProductRecords(
@@ -40,7 +40,7 @@ extension Realm {
             request.details ?? ProductChange(), isNew: true)
         let values = try made.product.row(
             of: app.bundleID, place: Self.lastPlace, made.listing, isFromFile: false)
-        let isMade = try await house(.catalogue, context) { house in
+        let isMade = try await realm.house(.catalogue, context) { house in
             let writing = house.writing
             try Self.checkImages(made, since: nil, of: bundleID, writing)
             guard try writing.first(Statement.Catalogues.addProduct, values) != nil else {
@@ -111,8 +111,8 @@ extension Realm {
         let app = try await app(bundleID)
         try Edge.text(id, "productId")
         let key: [SQLValue] = [.text(bundleID), .text(id)]
-        let isProduction = isProduction
-        try await house(.catalogue, context) { house in
+        let isProduction = realm.isProduction
+        try await realm.house(.catalogue, context) { house in
             let writing = house.writing
             guard let row = try writing.first(Statement.Catalogues.product, key) else {
                 throw Self.unknownProduct

@@ -3,7 +3,7 @@
 import Commerce
 public import StoreWire
 
-extension Realm {
+extension CatalogueRoom {
     /// Returns the requested products of the session's app, in the order of the
     /// request, each once. Refusals: `tooManyIds`, `textInvalid`, and
     /// `simulatedError` in a sandbox that is configured for it.
@@ -17,11 +17,11 @@ extension Realm {
                 remedy: "ask in several requests")
         }
         for id in request.ids { try Edge.text(id, "ids") }
-        let shelf = try await shelf(
+        let shelf = try await realm.shelf(
             revision: session.clock.catalogueRevision, for: session.customer)
         let settings = shelf.apps[session.bundleID]?.settings
         if let error = settings?.error(of: .loadProducts) { throw Self.simulated(error) }
-        let now = session.clock.now(wall: ports.wall.now)
+        let now = session.clock.now(wall: realm.ports.wall.now)
         var response = ProductsResponse(
             products: [], invalid: [], storefront: session.storefrontDescription,
             disablesDialogs: settings?.disablesDialogs == true ? true : nil)

@@ -64,14 +64,14 @@ extension Realm {
     /// the facts. For an unknown name a cluster is queried too, so that the
     /// time does not reveal whether the name exists.
     func customer(named name: String) async throws -> Row? {
-        let key = SQLValue.text(Self.signInKey(name))
+        let key = SQLValue.text(CustomerRoom.signInKey(name))
         if clusters.isOne {
             return try await home.read { try $0.first(Statement.Customers.byName, [key]) }
         }
         let owner = try await home.read {
             try $0.first(Statement.Clustering.owner, [key])?.integer("customer_id")
         }
-        let number = owner ?? Self.nobody(Self.signInKey(name))
+        let number = owner ?? CustomerRoom.nobody(CustomerRoom.signInKey(name))
         let far = clusters.of(number: number)
         let row = try await far.read {
             try $0.first(Statement.Customers.byID, [.integer(number)])

@@ -5,7 +5,7 @@ import Storage
 public import StoreWire
 import Work
 
-extension Realm {
+extension CustomerRoom {
     /// Deletes a sandbox customer's history in one commit: purchases and
     /// transactions. Waiting payments are declined. The customer, its sessions
     /// and its devices stay, and the devices are informed. Deleted numbers are
@@ -15,12 +15,12 @@ extension Realm {
     public func clearHistory(
         ofCustomer customerID: String, _ context: RequestContext
     ) async throws -> HistoryCleared {
-        guard !isProduction else { throw Self.historyIsKept }
+        guard !realm.isProduction else { throw Self.historyIsKept }
         guard let number = Edge.number(customerID) else { throw Self.customerNotFound }
         let who = context.actor
         let question = LineQuestion(
             statement: Statement.Clearing.facts, values: [.text(ProcessorErrands.lane)])
-        let cleared = try await line(
+        let cleared = try await realm.line(
             of: CustomerID(number), asking: question, else: Self.customerNotFound
         ) { line in
             let (key, writing, facts) = (SQLValue.integer(number), line.writing, line.facts)
@@ -48,8 +48,8 @@ extension Realm {
             ).write(writing)
             return cleared
         }
-        wake(CustomerID(number))
-        ports.log(
+        realm.wake(CustomerID(number))
+        realm.ports.log(
             .info, "history cleared", context,
             ["customer": customerID, "transactions": "\(cleared.transactions)"])
         return cleared

@@ -5,7 +5,7 @@ import Storage
 public import StoreWire
 
 /// Customers, which operators create, change and list. Each change is audited.
-extension Realm {
+extension CustomerRoom {
     /// Creates a customer. Refusals, in order: `textEmpty`, `textInvalid`,
     /// `textTooLong`, `emailInvalid`, `storefrontUnknown`, in production
     /// `sandboxOnly`, `passwordMissing` and `passwordTooShort`,
@@ -19,13 +19,13 @@ extension Realm {
         if let email = request.email { try Edge.email(email, "email") }
         try checkCustomer(request.storefront, interrupts: request.interruptsPurchases)
         let hash = try await passwordHash(request.password)
-        let number = try await newNumber(.customer)
+        let number = try await realm.newNumber(.customer)
         let key = Self.signInKey(request.name)
-        let isFar = clusters.map.cluster(of: number) != 0
+        let isFar = realm.clusters.map.cluster(of: number) != 0
         let customer = NewCustomer(request, number: number, passwordHash: hash)
-        let inserted = try await house(.rows, context) { house -> Ending<Row?> in
+        let inserted = try await realm.house(.rows, context) { house -> Ending<Row?> in
             let writing = house.writing
-            let now = try Self.now(writing, wall: house.wall)
+            let now = try Realm.now(writing, wall: house.wall)
             guard
                 try writing.first(
                     Statement.Customers.claimName, [.text(key), .integer(number)]) != nil
@@ -44,31 +44,31 @@ extension Realm {
             return .commit(try writing.first(Statement.Customers.byName, [.text(key)]))
         }
         guard let inserted else {
-            giveBack(number)
+            realm.giveBack(number)
             throw Refusal(
                 .conflict, code: "customerExists", "There is a customer of this name already.",
                 field: "name", rule: "a sign-in name is one customer's",
                 remedy: "choose another name")
         }
-        if isFar { await settleArrivalQuietly(CustomerID(number)) }
-        return try summary(inserted, shelf: try await loadShelf())
+        if isFar { await realm.settleArrivalQuietly(CustomerID(number)) }
+        return try summary(inserted, shelf: try await realm.loadShelf())
     }
 
     /// Returns up to `limit` customers with numbers above `after`, ordered by
     /// number.
     public func listCustomers(
-        after: String? = nil, limit: Int = operatorPageMax
+        after: String? = nil, limit: Int = ListPage.max
     ) async throws -> [CustomerSummary] {
         let values: [SQLValue] = [
-            .integer(try Self.cursor(after, "after") ?? 0), .integer(Self.limit(limit)),
+            .integer(try ListPage.cursor(after, "after") ?? 0), .integer(ListPage.limit(limit)),
         ]
-        let shelf = try await loadShelf()
-        let pages = try await clusters.readAll {
+        let shelf = try await realm.loadShelf()
+        let pages = try await realm.clusters.readAll {
             try $0.query(Statement.Customers.page, values)
                 .map { (number: try $0.integer("customer_id"), row: $0) }
         }
         return try pages.joined().sorted { $0.number < $1.number }
-            .prefix(Int(Self.limit(limit))).map { try summary($0.row, shelf: shelf) }
+            .prefix(Int(ListPage.limit(limit))).map { try summary($0.row, shelf: shelf) }
     }
 
     /// Changes a customer and the customer's rights. Earlier purchases do not
@@ -90,7 +90,8 @@ extension Realm {
         ]
         let password = try await passwordHash(changedTo: request.password)
         let who = context.actor
-        let row = try await line(of: CustomerID(number), else: Self.customerNotFound) { line in
+        let row = try await realm.line(of: CustomerID(number), else: Self.customerNotFound) {
+            line in
             let (writing, wall) = (line.writing, line.wall)
             guard let before = try writing.first(Statement.Customers.byID, [.integer(number)])
             else { throw Self.customerNotFound }
@@ -111,15 +112,15 @@ extension Realm {
             return try writing.first(Statement.Customers.byID, [.integer(number)])
         }
         guard let row else { throw Self.customerNotFound }
-        if password != nil { wake(CustomerID(number)) }
-        return try summary(row, shelf: try await loadShelf())
+        if password != nil { realm.wake(CustomerID(number)) }
+        return try summary(row, shelf: try await realm.loadShelf())
     }
 
     private func checkCustomer(_ storefront: String?, interrupts: Bool?) throws {
         if let storefront, Storefront.named(storefront) == nil {
-            throw Self.unknownStorefront(field: "storefront")
+            throw CatalogueRoom.unknownStorefront(field: "storefront")
         }
-        guard interrupts == true, isProduction else { return }
+        guard interrupts == true, realm.isProduction else { return }
         throw Refusal(
             .forbidden, code: "sandboxOnly", "Nothing interrupts a production realm's purchases.",
             field: "interruptsPurchases", rule: "purchases are interrupted in sandboxes only",
@@ -128,7 +129,7 @@ extension Realm {
 
     private func passwordHash(_ password: String?) async throws -> String? {
         guard let password else {
-            guard !isProduction else {
+            guard !realm.isProduction else {
                 throw Refusal(
                     .badRequest, code: "passwordMissing",
                     "A production realm's customer needs a password.", field: "password",
@@ -143,7 +144,7 @@ extension Realm {
     func passwordHash(changedTo password: String?) async throws -> String? {
         guard let password else { return nil }
         try Edge.name(password, "password", bytesMax: Passwords.bytesMax)
-        guard !isProduction || password.count >= Passwords.productionCharactersMin else {
+        guard !realm.isProduction || password.count >= Passwords.productionCharactersMin else {
             throw Refusal(
                 .badRequest, code: "passwordTooShort", "The password is too short.",
                 field: "password",
@@ -151,7 +152,7 @@ extension Realm {
                     + "\(Passwords.productionCharactersMin) characters",
                 remedy: "choose a longer one")
         }
-        return try await passwords.hash(password)
+        return try await realm.passwords.hash(password)
     }
 
     func summary(_ row: Row, shelf: Shelf) throws -> CustomerSummary {

@@ -7,7 +7,7 @@ import Storage
 import StoreWire
 
 /// Tries passwords at sign-in.
-extension Realm {
+extension CustomerRoom {
     /// Whether a password is right. Existing and unknown customers take the
     /// same time and have the same limits. A right password whose hash has
     /// another cost is hashed again. Refusals: `tooManyAttempts`,
@@ -20,11 +20,11 @@ extension Realm {
         let stored = try row?.optionalText("password_hash")
         let known = try await knowledge(of: key, row, device: device)
         let signIn = AttemptLimits.SignIn(
-            account: "\(description.id)/\(key)", client: context.client,
+            account: "\(realm.description.id)/\(key)", client: context.client,
             knownDevice: known.hasSignedIn ? device : nil)
-        let wall = ports.wall
-        let isRight = try await attempts.attempt(signIn, now: { wall.now }) { holder in
-            try await passwords.matches(password, stored, decoy: known.decoy, for: holder)
+        let wall = realm.ports.wall
+        let isRight = try await realm.attempts.attempt(signIn, now: { wall.now }) { holder in
+            try await realm.passwords.matches(password, stored, decoy: known.decoy, for: holder)
         }
         if isRight, let row, let stored { await renew(stored, password, row, context) }
         return isRight
@@ -38,9 +38,9 @@ extension Realm {
         of key: String, _ row: Row?, device: String
     ) async throws -> (hasSignedIn: Bool, decoy: String?) {
         let number = try row?.integer("customer_id") ?? Self.nobody(key)
-        let digest = SHA256.hash(data: Data("\(description.id)/\(key)".utf8))
+        let digest = SHA256.hash(data: Data("\(realm.description.id)/\(key)".utf8))
         let place = digest.prefix(4).reduce(Int64(0)) { $0 << 8 | Int64($1) } % 1000
-        return try await clusters.of(number: number).read { reading in
+        return try await realm.clusters.of(number: number).read { reading in
             let known = try reading.first(
                 Statement.Sessions.knowsDevice, [.integer(number), .text(device)])
             let decoy = try reading.first(Statement.Customers.someHash, [.integer(place)])
@@ -59,16 +59,16 @@ extension Realm {
     private func renew(
         _ stored: String, _ password: String, _ row: Row, _ context: RequestContext
     ) async {
-        guard passwords.isOutdated(stored) else { return }
+        guard realm.passwords.isOutdated(stored) else { return }
         do {
             let number = SQLValue.integer(try row.integer("customer_id"))
-            let hash = try await passwords.hash(password)
-            try await storage(of: CustomerID(try row.integer("customer_id"))).write {
+            let hash = try await realm.passwords.hash(password)
+            try await realm.storage(of: CustomerID(try row.integer("customer_id"))).write {
                 try $0.execute(
                     Statement.Customers.renewPassword, [number, .text(hash), .text(stored)])
             }
         } catch {
-            ports.log(.warning, "a password's hash could not be renewed", context)
+            realm.ports.log(.warning, "a password's hash could not be renewed", context)
         }
     }
 }

@@ -6,7 +6,7 @@ import Storage
 public import StoreWire
 
 /// Sessions after sign-in: verifies, lists and ends them.
-extension Realm {
+extension CustomerRoom {
     /// The precision of `lastUsedDate`: a session's use is recorded again only
     /// after this time, and not with every request.
     static let sessionTouchSeconds: Int64 = 3600
@@ -16,13 +16,13 @@ extension Realm {
     public func session(token: String) async throws -> DeviceSession {
         guard let token = SessionToken(token) else { throw Self.sessionUnknown }
         let key: [SQLValue] = [.integer(token.customer.value), .blob(token.hash)]
-        let (now, storage) = (ports.wall.now, storage(of: token.customer))
+        let (now, storage) = (realm.ports.wall.now, realm.storage(of: token.customer))
         guard let row = try await storage.read({ try $0.first(Statement.Sessions.find, key) }),
             try row.integer("expires_at") > now.milliseconds
         else { throw Self.sessionUnknown }
         guard try row.optionalInteger("ended_at") == nil else { throw Self.sessionEnded }
         let session = try DeviceSession(row, token.customer, token.hash)
-        recentSessions.remember(session, at: now)
+        realm.recentSessions.remember(session, at: now)
         let used = Timestamp(milliseconds: try row.integer("used_at"))
         let isOld = used.adding(seconds: Self.sessionTouchSeconds) <= now
         if isOld || used > now.adding(seconds: Self.sessionTouchSeconds) {
@@ -41,8 +41,8 @@ extension Realm {
     /// again. Refusals: those of ``session(token:)``.
     public func recentSession(token text: String) async throws -> DeviceSession {
         if let token = SessionToken(text),
-            let session = recentSessions.session(token, at: ports.wall.now),
-            session.clock.catalogueRevision == shelfRevision
+            let session = realm.recentSessions.session(token, at: realm.ports.wall.now),
+            session.clock.catalogueRevision == realm.shelfRevision
         {
             return session
         }
@@ -53,7 +53,7 @@ extension Realm {
     /// it unchanged.
     func asOfNow(_ session: DeviceSession) async throws -> DeviceSession {
         let key: [SQLValue] = [.integer(session.customer.value), .blob(session.tokenHash)]
-        let row = try await read(of: session.customer) {
+        let row = try await realm.read(of: session.customer) {
             try $0.first(Statement.Sessions.find, key)
         }
         return try row.map { try DeviceSession($0, session.customer, session.tokenHash) }
@@ -85,23 +85,23 @@ extension Realm {
     /// Returns a page of sessions that have not expired, including ended ones,
     /// ordered by customer. Refusal: `cursorInvalid`.
     public func listSessions(
-        customer: String? = nil, after: String? = nil, limit: Int = operatorPageMax
+        customer: String? = nil, after: String? = nil, limit: Int = ListPage.max
     ) async throws -> SessionList {
         let start = try after.map { text in
-            guard let place = SessionPlace(text) else { throw Self.cursorInvalid("after") }
+            guard let place = SessionPlace(text) else { throw ListPage.cursorInvalid("after") }
             return place
         }
-        let owner = try Self.cursor(customer, "customer")
+        let owner = try ListPage.cursor(customer, "customer")
         let values: [SQLValue] = [
             .integer(start?.customer ?? 0), .blob(start?.last ?? []), .optional(owner),
-            .integer(Self.limit(limit)),
+            .integer(ListPage.limit(limit)),
         ]
-        let listed = try await clusters.page(
-            Int(Self.limit(limit)), of: owner, by: { $0.isBefore($1) }
+        let listed = try await realm.clusters.page(
+            Int(ListPage.limit(limit)), of: owner, by: { $0.isBefore($1) }
         ) { try $0.query(Statement.Sessions.page, values).map(ListedSession.init(row:)) }
-        let now = ports.wall.now
+        let now = realm.ports.wall.now
         let sessions = listed.map(\.summary)
-        let isFull = Int64(sessions.count) == Self.limit(limit)
+        let isFull = Int64(sessions.count) == ListPage.limit(limit)
         return SessionList(
             sessions: sessions.filter { $0.expiresDate > now },
             next: isFull ? sessions.last?.sessionId : nil)
@@ -137,7 +137,8 @@ extension Realm {
         refusing: @escaping @Sendable (any Reading) throws -> Refusal?
     ) async throws -> SessionsEnded {
         let who = context.actor
-        let ended = try await line(of: CustomerID(customer), else: Self.customerNotFound) { line in
+        let ended = try await realm.line(of: CustomerID(customer), else: Self.customerNotFound) {
+            line in
             if let refusal = try refusing(line.writing) { throw refusal }
             let ended = try Self.endSessions(
                 of: customer, first, last, at: line.wall, line.writing)
@@ -147,8 +148,8 @@ extension Realm {
             ).write(line.writing)
             return ended
         }
-        wake(CustomerID(customer))
-        ports.log(
+        realm.wake(CustomerID(customer))
+        realm.ports.log(
             .info, "sessions ended", context, ["customer": "\(customer)", "count": "\(ended)"])
         return SessionsEnded(ended: ended)
     }

@@ -6,14 +6,14 @@ import SignedData
 import Storage
 public import StoreWire
 
-extension Realm {
+extension CustomerRoom {
     /// How many seconds of wall time a session lasts. Then a device signs in
     /// again.
     static let sessionSeconds: Int64 = 30 * 24 * 3600
     /// The most sessions of one customer, and the most devices in each app.
     /// Beyond that, those that were used longest ago are removed. In a sandbox
     /// many testers may be one customer.
-    var sessionsMax: Int64 { isProduction ? 100 : 1000 }
+    var sessionsMax: Int64 { realm.isProduction ? 100 : 1000 }
 
     /// The version of an app that sends none.
     static let unknownVersion = "1.0"
@@ -26,27 +26,27 @@ extension Realm {
         _ request: SignInRequest, _ context: RequestContext
     ) async throws -> SignInResponse {
         let deviceUUID = try Self.check(request)
-        let shelf = try await loadShelf()
+        let shelf = try await realm.loadShelf()
         let app = try app(request.bundleId, on: shelf)
         let customer = try await identify(request, deviceUUID, context)
         let arrival = Arrival(
-            token: SessionToken(customer: customer.id, randomness: ports.randomness),
+            token: SessionToken(customer: customer.id, randomness: realm.ports.randomness),
             deviceUUID: deviceUUID, request: request, bundleID: app.bundleID,
-            deviceNumber: try await newNumber(.device, bucket: customer.id.bucket),
-            appTransactionNumber: try await newNumber(
+            deviceNumber: try await realm.newNumber(.device, bucket: customer.id.bucket),
+            appTransactionNumber: try await realm.newNumber(
                 .appTransaction, bucket: customer.id.bucket),
-            wall: ports.wall.now, countMax: sessionsMax)
-        let (session, known) = try await line(of: customer.id, asking: arrival.question) {
+            wall: realm.ports.wall.now, countMax: sessionsMax)
+        let (session, known) = try await realm.line(of: customer.id, asking: arrival.question) {
             try arrival.write($0)
         }
         // A known device keeps its numbers.
         if let device = known.device, device != arrival.deviceNumber {
-            giveBack(arrival.deviceNumber)
+            realm.giveBack(arrival.deviceNumber)
         }
         if let account = known.account, account != arrival.appTransactionNumber {
-            giveBack(arrival.appTransactionNumber)
+            realm.giveBack(arrival.appTransactionNumber)
         }
-        ports.log(.info, "signed in", context, session.facts)
+        realm.ports.log(.info, "signed in", context, session.facts)
         return response(arrival, session, customer, app.settings)
     }
 
@@ -81,7 +81,7 @@ extension Realm {
             throw Refusal(
                 .notFound, code: "bundleIdUnknown", "This realm has no app of that bundle id.",
                 field: "bundleId",
-                rule: isProduction
+                rule: realm.isProduction
                     ? "the bundle id of one of the realm's apps"
                     : known.isEmpty
                         ? "the realm has no app yet"
@@ -96,18 +96,18 @@ extension Realm {
     private func identify(
         _ request: SignInRequest, _ device: UUIDText, _ context: RequestContext
     ) async throws -> SignedInCustomer {
-        if request.customer == nil, isProduction {
+        if request.customer == nil, realm.isProduction {
             throw Refusal(
                 .badRequest, code: "customerMissing", "The request names no customer.",
                 field: "customer", rule: "only a sandbox has a default customer",
                 remedy: "set SHOPKEEPER_CUSTOMER and SHOPKEEPER_PASSWORD")
         }
-        let name = request.customer ?? Self.defaultCustomer
-        let row = try await customer(named: name)
+        let name = request.customer ?? Realm.defaultCustomer
+        let row = try await realm.customer(named: name)
         let hash = try row?.optionalText("password_hash")
         // In a sandbox, any client may sign in as a customer without a
         // password, unless others can reach the store.
-        let isOpen = row != nil && hash == nil && !isProduction && ports.opensSandboxes
+        let isOpen = row != nil && hash == nil && !realm.isProduction && realm.ports.opensSandboxes
         var isRight = isOpen
         if !isOpen {
             isRight = try await tryPassword(
@@ -134,15 +134,15 @@ extension Realm {
         _ arrival: Arrival, _ session: DeviceSession, _ customer: SignedInCustomer,
         _ settings: SandboxSettings
     ) -> SignInResponse {
-        var realm = description
-        realm.generation = session.generation
+        var description = realm.description
+        description.generation = session.generation
         return SignInResponse(
             token: arrival.token.text, tokenExpires: arrival.expires,
             customerId: customer.id.description, customerName: customer.name,
-            bundleId: session.bundleID.value, appAppleId: isProduction ? session.appID : nil,
-            realm: realm, storefront: session.storefrontDescription,
+            bundleId: session.bundleID.value, appAppleId: realm.isProduction ? session.appID : nil,
+            realm: description, storefront: session.storefrontDescription,
             appTransactionId: String(session.appTransactionID), canMakePayments: session.mayBuy,
-            rootCertificate: Data(authority.root).base64EncodedString(),
+            rootCertificate: Data(realm.authority.root).base64EncodedString(),
             now: session.clock.now(wall: arrival.wall),
             disablesDialogs: settings.disablesDialogs ? true : nil)
     }
@@ -165,8 +165,8 @@ private struct Arrival: Sendable {
     /// The most sessions of the customer, and devices in the app.
     let countMax: Int64
 
-    var expires: Timestamp { wall.adding(seconds: Realm.sessionSeconds) }
-    private var version: String { request.appVersion ?? Realm.unknownVersion }
+    var expires: Timestamp { wall.adding(seconds: CustomerRoom.sessionSeconds) }
+    private var version: String { request.appVersion ?? CustomerRoom.unknownVersion }
 
     private var bundle: SQLValue { .text(bundleID.value) }
     private var device: SQLValue { .text(deviceUUID.text) }
@@ -204,7 +204,7 @@ private struct Arrival: Sendable {
             Statement.Sessions.deleteOldDevices, [customer, bundle, device, .integer(countMax)])
         // The session may have ended by a clock that ran ahead. It is valid
         // again when the clock is corrected.
-        let forgotten = wall.adding(seconds: -Realm.sessionSeconds)
+        let forgotten = wall.adding(seconds: -CustomerRoom.sessionSeconds)
         try writing.execute(
             Statement.Sessions.deleteOld,
             [customer, .integer(forgotten.milliseconds), .integer(countMax - 1)])

@@ -84,7 +84,7 @@ extension Realm {
     /// Returns up to `limit` administrative changes after the entry `after`,
     /// oldest first. Refusal: `cursorInvalid`.
     public func auditEntries(
-        after: String? = nil, limit: Int = operatorPageMax
+        after: String? = nil, limit: Int = ListPage.max
     ) async throws -> AuditRecords {
         for index in clusters.others.indices { await carryAuditQuietly(from: index + 1) }
         return try await .page(Statement.Audits.page, of: home, after: after, limit: limit)
@@ -105,7 +105,7 @@ extension Store {
     /// ``Realm/auditEntries(after:limit:)`` for a realm. Refusal:
     /// `cursorInvalid`.
     public func auditEntries(
-        after: String? = nil, limit: Int = Realm.operatorPageMax
+        after: String? = nil, limit: Int = ListPage.max
     ) async throws -> AuditRecords {
         try await .page(Statement.Operators.page, of: registry, after: after, limit: limit)
     }
@@ -125,9 +125,9 @@ extension AuditRecords {
     fileprivate static func page(
         _ statement: Statement, of storage: any Storage, after: String?, limit: Int
     ) async throws -> AuditRecords {
-        let limit = Realm.limit(limit)
+        let limit = ListPage.limit(limit)
         let values: [SQLValue] = [
-            .integer(try Realm.cursor(after, "after") ?? 0), .integer(limit),
+            .integer(try ListPage.cursor(after, "after") ?? 0), .integer(limit),
         ]
         let entries = try await storage.read { try $0.query(statement, values) }
             .map(AuditRecord.init(row:))

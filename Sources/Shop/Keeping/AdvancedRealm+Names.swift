@@ -34,7 +34,7 @@ extension AdvancedRealm {
             let rows = try await far.read { try $0.query(Statement.Advances.customers, from) }
             let names = try rows.map { row -> [SQLValue] in
                 [
-                    .text(Realm.signInKey(try row.text("name"))),
+                    .text(CustomerRoom.signInKey(try row.text("name"))),
                     .integer(try row.integer("customer_id")),
                 ]
             }

@@ -23,7 +23,7 @@ extension Store {
         let realm = try await realm(named: name)
         await auditResetsQuietly(of: realm, context)
         let registry = registry
-        let reset = try await realm.reset(context) { note in
+        let reset = try await realm.keeping.reset(context) { note in
             try await registry.write { try note.write($0) }
         }
         await auditResetsQuietly(of: realm, context)
@@ -31,12 +31,12 @@ extension Store {
     }
 }
 
-extension Realm {
+extension KeepingRoom {
     /// `announce` is called with a note before anything is written.
     func reset(
         _ context: RequestContext, announce: (ResetNote) async throws -> Void
     ) async throws -> RealmReset {
-        guard !isProduction else {
+        guard !realm.isProduction else {
             throw Refusal(
                 .conflict, code: "realmIsProduction",
                 "A production realm cannot be reset.", field: "realm",
@@ -45,12 +45,12 @@ extension Realm {
         }
         let elsewhere = try await clearedElsewhere()
         let reset = try await resetHome(elsewhere, context, announce)
-        await bringHouse()
-        recentSessions.forgetAll()
-        wakeEverybody()
-        ports.log(
+        await realm.bringHouse()
+        realm.recentSessions.forgetAll()
+        realm.wakeEverybody()
+        realm.ports.log(
             .info, "realm reset", context,
-            ["realm": description.id, "generation": "\(reset.generation)"])
+            ["realm": realm.description.id, "generation": "\(reset.generation)"])
         return reset
     }
 
@@ -61,17 +61,18 @@ extension Realm {
         _ announce: (ResetNote) async throws -> Void
     ) async throws -> RealmReset {
         while true {
-            let wall = ports.wall.now
-            let start = FreshStart(wall: wall, randomness: ports.randomness)
-            let last = try await readHouse {
+            let wall = realm.ports.wall.now
+            let start = FreshStart(wall: wall, randomness: realm.ports.randomness)
+            let last = try await realm.readHouse {
                 try $0.first(Statement.Restores.generation)?.integer("generation") ?? 0
             }
             let generation = start.generation(after: last)
-            try await announce(ResetNote(realm: description.id, generation: generation))
+            try await announce(ResetNote(realm: realm.description.id, generation: generation))
             let commit = ResetCommit(
-                realm: description.name, generation: generation, who: context.actor, wall: wall,
-                drawn: seededNext, elsewhere: elsewhere)
-            let reset = try await home.writeOrLeave { try commit.write($0) }
+                realm: realm.description.name, generation: generation, who: context.actor,
+                wall: wall,
+                drawn: realm.seededNext, elsewhere: elsewhere)
+            let reset = try await realm.home.writeOrLeave { try commit.write($0) }
             // Another reset was first, so this one must be announced again.
             if let reset = reset.answer { return reset }
         }
@@ -82,8 +83,8 @@ extension Realm {
     /// answer and must not owe the processor anything. The counts are those of
     /// this moment.
     private func clearedElsewhere() async throws -> ClearedRows {
-        guard !clusters.isOne else { return ClearedRows() }
-        let counts = try await clusters.readAll { reading in
+        guard !realm.clusters.isOne else { return ClearedRows() }
+        let counts = try await realm.clusters.readAll { reading in
             if try reading.first(Statement.Resets.processorErrand) != nil {
                 throw Self.processorIsOwed
             }
@@ -161,7 +162,7 @@ struct ClearedRows: Sendable {
         // Waits for running writes for customers, and makes later ones wait.
         try writing.execute(Statement.Resets.takeLines, [])
         if try writing.first(Statement.Resets.processorErrand) != nil {
-            throw Realm.processorIsOwed
+            throw KeepingRoom.processorIsOwed
         }
         try markNumbers(writing, drawn)
         let cleared = try ClearedRows(counting: writing)

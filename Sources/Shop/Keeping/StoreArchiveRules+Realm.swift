@@ -29,7 +29,7 @@ extension StoreArchiveRules {
         case NotificationKind.oneTimeCharge:
             return Edge.number(String(parts[1])).flatMap(NumberLayout.init(number:))?.kind
                 == .transaction
-        case NotificationKind.test: return Realm.askedDate(ofToken: String(parts[1])) != nil
+        case NotificationKind.test: return MerchantRoom.askedDate(ofToken: String(parts[1])) != nil
         default: return false
         }
     }
@@ -39,7 +39,7 @@ extension StoreArchiveRules {
             return false
         }
         let id = key.purchaseID.value
-        return Realm.isBundleID(key.bundleID.value) && UUIDText(id)?.text == id
+        return CatalogueRoom.isBundleID(key.bundleID.value) && UUIDText(id)?.text == id
     }
 
     // MARK: Rows as a whole
@@ -84,7 +84,7 @@ extension StoreArchiveRules {
 
     private static func words(_ row: Row, _ product: Product) -> BrokenRule? {
         broken("localizations", "words as a store writes and admits them") {
-            try Realm.check(product)
+            try CatalogueRoom.check(product)
             return try product.storedWords() == row.text("localizations")
         }
     }

@@ -7,7 +7,7 @@ import Storage
 public import StoreWire
 import StrictJSON
 
-extension Realm {
+extension MerchantRoom {
     /// The most notifications on one page of the history.
     static let notificationPage = 20
     /// How far back the history can be requested.
@@ -24,7 +24,7 @@ extension Realm {
         _ body: [UInt8], paginationToken: String?, bearer: String?
     ) async throws -> NotificationHistoryResponse {
         let bundleID = try await merchantsApp(bearer)
-        let now = try await clock().now
+        let now = try await realm.clock().now
         let question = try HistoryQuestion(body, now: now)
         let cursor = try paginationToken.map { try HistoryCursor($0, of: question) }
         let customer = try await customer(of: question.transaction, bundleID)
@@ -35,7 +35,7 @@ extension Realm {
             .optional(question.type), .optional(question.subtype), .optional(customer),
             .boolean(question.onlyFailures), .integer(Int64(Self.notificationPage + 1)),
         ]
-        let found = try await clusters.page(
+        let found = try await realm.clusters.page(
             Self.notificationPage + 1, of: customer, by: { $0.isBefore($1) }
         ) { try SentNotification.read(try $0.query(Statement.Notifications.history, values)) }
         let page = found.prefix(Self.notificationPage)
@@ -54,7 +54,7 @@ extension Realm {
     /// customer.
     private func customer(of transaction: Int64?, _ bundleID: BundleID) async throws -> Int64? {
         guard let transaction else { return nil }
-        let row = try await clusters.of(number: transaction).read {
+        let row = try await realm.clusters.of(number: transaction).read {
             try $0.first(Statement.Transactions.byID, [.integer(transaction)])
         }
         guard let row, try row.text("bundle_id") == bundleID.value else {
@@ -81,7 +81,7 @@ private struct HistoryQuestion: Sendable {
         guard let start = request.startDate else { throw AppleRefusal(.invalidStartDate) }
         guard let end = request.endDate else { throw AppleRefusal(.invalidEndDate) }
         guard start < end else { throw AppleRefusal(.startDateAfterEndDate) }
-        guard now.milliseconds(since: start) <= Realm.historyMilliseconds else {
+        guard now.milliseconds(since: start) <= MerchantRoom.historyMilliseconds else {
             throw AppleRefusal(.startDateTooFarInPast)
         }
         let (type, subtype) = (request.notificationType, request.notificationSubtype)

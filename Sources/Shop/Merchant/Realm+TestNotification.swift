@@ -4,7 +4,7 @@ import Commerce
 import Storage
 public import StoreWire
 
-extension Realm {
+extension MerchantRoom {
     /// How long the status of a test notification can be requested: half a
     /// year.
     static let testTokenMilliseconds: Int64 = 183 * 86_400_000
@@ -28,8 +28,8 @@ extension Realm {
     ) async throws -> SendTestNotificationResponse {
         try Edge.text(request.bundleId, "bundleId")
         try Self.checkByHand(request.notificationType)
-        guard try await loadShelf().apps[BundleID(request.bundleId)] != nil else {
-            throw Self.unknownApp
+        guard try await realm.loadShelf().apps[BundleID(request.bundleId)] != nil else {
+            throw CatalogueRoom.unknownApp
         }
         let app = BundleID(request.bundleId)
         do { return try await oweTest(app, context, isAudited: true) } catch let refusal
@@ -65,7 +65,7 @@ extension Realm {
         let key: [SQLValue] = [
             .integer(OwedNotification.nobody.value), .text(Self.testCause(token)),
         ]
-        let (owed, rows) = try await readHouse { reading in
+        let (owed, rows) = try await realm.readHouse { reading in
             (
                 try reading.first(Statement.Notifications.facts, key),
                 try reading.query(Statement.Notifications.one, key + [.text(bundleID)])
@@ -92,14 +92,14 @@ extension Realm {
             .integer(OwedNotification.nobody.value), .text(Self.testCause(token)),
             .text(bundleID.value),
         ]
-        let (rows, clock) = try await readHouse { reading in
+        let (rows, clock) = try await realm.readHouse { reading in
             (
                 try reading.query(Statement.Notifications.one, values),
                 try reading.first(Statement.Realms.clock)
             )
         }
         guard let clock else { throw StorageFault(.malformedRow, "the realm has no row") }
-        let now = try ClockRow(clock, hasLastEvent: false).now(wall: ports.wall.now)
+        let now = try ClockRow(clock, hasLastEvent: false).now(wall: realm.ports.wall.now)
         guard let sent = try SentNotification.read(rows).first,
             now.milliseconds(since: asked) <= Self.testTokenMilliseconds
         else { throw AppleRefusal(.testNotificationNotFound) }
@@ -110,13 +110,13 @@ extension Realm {
     private func oweTest(
         _ bundleID: BundleID, _ context: RequestContext, isAudited: Bool = false
     ) async throws -> SendTestNotificationResponse {
-        let name = ports.randomness.uuid()
-        let uuid = uuid(for: "notification/TEST/\(name)")
-        let token = try await house(.rows, context) { house -> Ending<String?> in
+        let name = realm.ports.randomness.uuid()
+        let uuid = realm.uuid(for: "notification/TEST/\(name)")
+        let token = try await realm.house(.rows, context) { house -> Ending<String?> in
             let writing = house.writing
             let app = try writing.first(Statement.Notifications.url, [.text(bundleID.value)])
             guard try app?.optionalText("notification_url") != nil else { return .leave(nil) }
-            let now = try Self.now(writing, wall: house.wall)
+            let now = try Realm.now(writing, wall: house.wall)
             let token = "\(name)_\(now.milliseconds)"
             let owed = OwedNotification(
                 customer: OwedNotification.nobody, cause: Self.testCause(token), uuid: uuid,
@@ -131,8 +131,8 @@ extension Realm {
             return .commit(token)
         }
         guard let token else { throw AppleRefusal(.serverNotificationURLNotFound) }
-        wakeWorkers()
-        ports.log(.info, "test notification owed", context, ["app": bundleID.value])
+        realm.wakeWorkers()
+        realm.ports.log(.info, "test notification owed", context, ["app": bundleID.value])
         return SendTestNotificationResponse(testNotificationToken: token)
     }
 

@@ -5,7 +5,7 @@ import SignedData
 import Storage
 public import StoreWire
 
-extension Realm {
+extension MerchantRoom {
     /// Returns one transaction for a merchant's server, finished or not: `GET
     /// /inApps/v1/transactions/{transactionId}`.
     ///
@@ -23,14 +23,15 @@ extension Realm {
         if NumberLayout(number: number)?.kind == .appTransaction {
             throw AppleRefusal(.appTransactionIdNotSupported)
         }
-        let row = try await clusters.of(number: number).read {
+        let row = try await realm.clusters.of(number: number).read {
             try $0.first(Statement.Transactions.byID, [.integer(number)])
         }
         guard let row else { throw AppleRefusal(.transactionIdNotFound) }
         let facts = try TransactionFacts(row: row)
         guard facts.bundleID == bundleID else { throw AppleRefusal(.transactionIdNotFound) }
-        let now = try ClockRow(row).now(wall: ports.wall.now)
-        return TransactionInfoResponse(signedTransactionInfo: try sign(facts, at: now))
+        let now = try ClockRow(row).now(wall: realm.ports.wall.now)
+        return TransactionInfoResponse(
+            signedTransactionInfo: try realm.purchases.sign(facts, at: now))
     }
 
     /// Generates a key with which a merchant's server can make requests for one
@@ -40,18 +41,18 @@ extension Realm {
         bundleID: String, _ context: RequestContext = RequestContext(requestID: "none")
     ) async throws -> CreatedServerKey {
         try Edge.text(bundleID, "bundleId")
-        guard try await loadShelf().apps[BundleID(bundleID)] != nil else {
-            throw Self.unknownApp
+        guard try await realm.loadShelf().apps[BundleID(bundleID)] != nil else {
+            throw CatalogueRoom.unknownApp
         }
-        let wall = ports.wall.now
+        let wall = realm.ports.wall.now
         // A realm has one merchant, so all its keys have the same issuer.
         let issuer = try await serverKeys().first?.issuerId
-        var (key, pem) = ServerKey.make(issuerID: issuer, randomness: ports.randomness)
+        var (key, pem) = ServerKey.make(issuerID: issuer, randomness: realm.ports.randomness)
         var tries = 1
-        while try await !keyRealms.claim(key.keyID, realm: description.id) {
+        while try await !realm.keyRealms.claim(key.keyID, realm: realm.description.id) {
             guard tries < 8 else { throw StorageFault(.busy, "every drawn key id is in use") }
             tries += 1
-            (key, pem) = ServerKey.make(issuerID: issuer, randomness: ports.randomness)
+            (key, pem) = ServerKey.make(issuerID: issuer, randomness: realm.ports.randomness)
         }
         let keyID = key.keyID
         let values = RealmSchema.serverKeys.row([
@@ -59,7 +60,7 @@ extension Realm {
             "bundle_id": .text(bundleID), "public_key": .blob(key.publicKey),
             "created_at": .integer(wall.milliseconds),
         ])
-        try await house(.rows, context) { house in
+        try await realm.house(.rows, context) { house in
             try house.writing.execute(Statement.ServerKeys.insert, values)
             try house.audit("key.create", keyID, before: nil, after: bundleID)
             return .commit(())
@@ -71,7 +72,7 @@ extension Realm {
     /// Returns the realm's server keys without their private halves, oldest
     /// first.
     public func serverKeys() async throws -> [ServerKeySummary] {
-        let rows = try await readHouse { try $0.query(Statement.ServerKeys.list, []) }
+        let rows = try await realm.readHouse { try $0.query(Statement.ServerKeys.list, []) }
         return try rows.map { row in
             ServerKeySummary(
                 keyId: try row.text("key_id"), issuerId: try row.text("issuer_id"),
@@ -87,7 +88,7 @@ extension Realm {
     /// `serverKeyUnknown`.
     public func revokeServerKey(_ keyID: String, _ context: RequestContext) async throws {
         try Edge.text(keyID, "keyId")
-        let isRevoked = try await house(.rows, context) { house in
+        let isRevoked = try await realm.house(.rows, context) { house in
             let values: [SQLValue] = [.text(keyID), .integer(house.wall.milliseconds)]
             guard try house.writing.first(Statement.ServerKeys.revoke, values) != nil else {
                 return .leave(false)
@@ -112,12 +113,12 @@ extension Realm {
         guard !token.keyID.utf8.contains(0), token.keyID.utf8.count <= Edge.textBytesMax else {
             throw AppleRefusal.unauthorised
         }
-        let row = try await readHouse {
+        let row = try await realm.readHouse {
             try $0.first(Statement.ServerKeys.byID, [.text(token.keyID)])
         }
         guard let row,
             let claims = try? token.verify(
-                publicKey: try row.blob("public_key"), now: ports.wall.now),
+                publicKey: try row.blob("public_key"), now: realm.ports.wall.now),
             claims.issuerID == (try row.text("issuer_id")),
             claims.bundleID.value == (try row.text("bundle_id"))
         else { throw AppleRefusal.unauthorised }

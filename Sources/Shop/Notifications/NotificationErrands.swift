@@ -13,10 +13,10 @@ struct NotificationErrands: ErrandHandler {
 
     var kind: String { Self.kind }
 
-    func retries(in realm: Realm) -> RetryTimetable { realm.notificationRetries }
+    func retries(in realm: Realm) -> RetryTimetable { realm.notifications.notificationRetries }
 
     func perform(_ errand: Errand, in realm: Realm) async throws -> RealmReport {
-        let attempt = try await realm.attemptNotification(
+        let attempt = try await realm.notifications.attemptNotification(
             errand.subject, of: errand.customer, by: courier)
         return ErrandReport(attempt.outcome) { try attempt.record($0) }
     }

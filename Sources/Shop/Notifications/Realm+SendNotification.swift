@@ -55,7 +55,7 @@ struct NotificationAttempt: Sendable {
     }
 }
 
-extension Realm {
+extension NotificationRoom {
     /// Sends a notification once. The result must still be recorded, in the
     /// commit that settles the errand.
     func attemptNotification(
@@ -67,7 +67,7 @@ extension Realm {
         let delivery = await courier.deliver(
             Parcel(
                 url: ready.url, body: try ready.body(), id: ready.uuid,
-                isProduction: isProduction))
+                isProduction: realm.isProduction))
         var facts = [
             "notification": ready.uuid, "attempt": "\(ready.attemptsBefore + 1)",
             "result": delivery.result.rawValue,
@@ -77,7 +77,7 @@ extension Realm {
         // The attempt ended because this process is stopping. It does not count
         // as an attempt.
         if !isDelivered { try Task.checkCancellation() }
-        ports.log(isDelivered ? .info : .warning, "notification", nil, facts)
+        realm.ports.log(isDelivered ? .info : .warning, "notification", nil, facts)
         let next = notificationRetries.next(
             afterAttempts: ready.attemptsBefore + 1, at: ready.now)
         return NotificationAttempt(
@@ -87,7 +87,7 @@ extension Realm {
 
     /// The pauses before further attempts of this realm's notifications.
     var notificationRetries: RetryTimetable {
-        isProduction ? .productionNotifications : .sandboxNotifications
+        realm.isProduction ? .productionNotifications : .sandboxNotifications
     }
 
     /// Signs a notification at its first attempt and stores it. Later attempts
@@ -97,14 +97,14 @@ extension Realm {
         _ cause: String, of customer: CustomerID
     ) async throws -> ReadyNotification? {
         let key: [SQLValue] = [.integer(customer.value), .text(cause)]
-        let row = try await read(of: customer) {
+        let row = try await realm.read(of: customer) {
             try $0.first(Statement.Notifications.facts, key)
         }
         guard let row, let url = try row.optionalText("notification_url"),
             try row.optionalInteger("delivered_at") == nil
         else { return nil }
-        let now = try ClockRow(row).now(wall: ports.wall.now)
-        await authorities.lookIfDue(ports.wall.now, ports.log)
+        let now = try ClockRow(row).now(wall: realm.ports.wall.now)
+        await realm.authorities.lookIfDue(realm.ports.wall.now, realm.ports.log)
         var signed = try row.optionalText("signed_payload")
         if signed == nil { signed = try await signNotification(row, cause, customer, at: now) }
         guard let signed else { return nil }
@@ -122,8 +122,8 @@ extension Realm {
         payload.version = ResponseBodyV2DecodedPayload.currentVersion
         payload.signedDate = now
         payload.data = try await notificationData(row, customer, at: now)
-        let signed = try authority.transactions.sign(payload)
-        ports.log(.debug, "notification signed")
+        let signed = try realm.authority.transactions.sign(payload)
+        realm.ports.log(.debug, "notification signed")
         let values = RealmSchema.notifications.row([
             "customer_id": .integer(customer.value), "cause": .text(cause),
             "notification_uuid": try row.value("notification_uuid"),
@@ -132,7 +132,7 @@ extension Realm {
             "signed_at": .integer(now.milliseconds),
         ])
         let key: [SQLValue] = [.integer(customer.value), .text(cause)]
-        return try await storage(of: customer).write { writing in
+        return try await realm.storage(of: customer).write { writing in
             if try writing.first(Statement.Notifications.keep, values) != nil { return signed }
             return try writing.first(Statement.Notifications.facts, key)?
                 .optionalText("signed_payload")
@@ -144,17 +144,18 @@ extension Realm {
     ) async throws -> NotificationData {
         var data = NotificationData()
         data.bundleId = try row.text("bundle_id")
-        data.environment = description.environment
-        data.appAppleId = isProduction ? try row.optionalInteger("app_id") : nil
+        data.environment = realm.description.environment
+        data.appAppleId = realm.isProduction ? try row.optionalInteger("app_id") : nil
         if let transaction = try row.optionalInteger("transaction_id") {
             let key: [SQLValue] = [.integer(customer.value), .integer(transaction)]
-            let sold = try await read(of: customer) {
+            let sold = try await realm.read(of: customer) {
                 try $0.first(Statement.Transactions.one, key)
             }
             guard let sold else {
                 throw StorageFault(.malformedRow, "a notification whose transaction is gone")
             }
-            data.signedTransactionInfo = try sign(try TransactionFacts(row: sold), at: now)
+            data.signedTransactionInfo = try realm.purchases.sign(
+                try TransactionFacts(row: sold), at: now)
         }
         return data
     }

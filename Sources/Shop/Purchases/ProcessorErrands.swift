@@ -59,13 +59,13 @@ struct SettleErrands: ErrandHandler {
 
     func perform(_ errand: Errand, in realm: Realm) async throws -> RealmReport {
         let key = try ProcessorErrands.key(of: errand)
-        guard let row = try await realm.purchaseRow(key), row.state == .authorising else {
+        guard let row = try await realm.purchases.purchaseRow(key), row.state == .authorising else {
             return ErrandReport(.done)
         }
-        let commit = try await realm.commit(of: row)
-        let outcome = try await realm.settle(
+        let commit = try await realm.purchases.commit(of: row)
+        let outcome = try await realm.purchases.settle(
             commit, commit.left(row), errand, RequestContext(requestID: "work"))
-        realm.giveBackUnused(commit, outcome)
+        realm.purchases.giveBackUnused(commit, outcome)
         return ErrandReport(.settled(isDone: outcome.state.isDecided))
     }
 }

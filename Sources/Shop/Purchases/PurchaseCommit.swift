@@ -36,7 +36,7 @@ struct PurchaseCommit: Sendable {
     /// Decides a payment and writes the result. Leaves it if it was decided or
     /// begun before.
     func ask(_ line: CustomerLine) throws -> Ending<PurchaseOutcome> {
-        if tokenHash != nil { try Realm.prove(line.facts, at: line.wall) }
+        if tokenHash != nil { try CustomerRoom.prove(line.facts, at: line.wall) }
         if let before = try PurchaseRow(line.facts, key: key) {
             try check(payment, against: before.payment)
             return .leave(try outcome(of: before, line))

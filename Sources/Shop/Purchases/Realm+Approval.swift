@@ -5,11 +5,11 @@ import Storage
 public import StoreWire
 
 /// Ask to Buy: the waiting purchases and the answers to them.
-extension Realm {
+extension PurchaseRoom {
     /// Returns a page of purchases, ordered by customer. Refusals, in order:
     /// `stateUnknown`, `cursorInvalid`.
     public func listPurchases(
-        state: String? = nil, after: String? = nil, limit: Int = operatorPageMax
+        state: String? = nil, after: String? = nil, limit: Int = ListPage.max
     ) async throws -> PurchaseRecords {
         guard state == nil || state == PurchaseState.waiting(.approval).word else {
             throw Refusal(
@@ -17,11 +17,11 @@ extension Realm {
                 field: "state", rule: "`waiting`", remedy: "leave it out for all purchases")
         }
         let statement = state == nil ? Statement.Purchases.page : Statement.Purchases.waitingPage
-        let values = try Self.place(after) + [.integer(Self.limit(limit))]
-        let rows = try await clusters.page(
-            Int(Self.limit(limit)), by: { $0.key.isBefore($1.key) }
+        let values = try Self.place(after) + [.integer(ListPage.limit(limit))]
+        let rows = try await realm.clusters.page(
+            Int(ListPage.limit(limit)), by: { $0.key.isBefore($1.key) }
         ) { try $0.query(statement, values).map(Self.purchase) }
-        let isFull = Int64(rows.count) == Self.limit(limit)
+        let isFull = Int64(rows.count) == ListPage.limit(limit)
         return PurchaseRecords(
             purchases: rows.map(\.record),
             next: isFull ? rows.last.map { "\($0.key.customer)/\($0.key.subject)" } : nil)
@@ -43,11 +43,12 @@ extension Realm {
         let row = try await waiting(id, of: request.customerId)
         let commit = try await commit(of: row)
         do {
-            let entry = audit(
+            let entry = realm.audit(
                 "purchase.\(answer == .approved ? "approve" : "decline")",
                 "\(row.key.customer)/\(id)", before: row.state.word, after: answer.rawValue,
                 context)
-            let ending = try await lineOrLeave(of: row.key.customer, asking: commit.question) {
+            let ending = try await realm.lineOrLeave(of: row.key.customer, asking: commit.question)
+            {
                 let ending = try commit.answer(answer, $0)
                 try entry.write($0.writing)
                 return ending
@@ -57,7 +58,7 @@ extension Realm {
             }
             giveBackUnused(commit, try await settle(commit, ending.answer, context))
         } catch let refusal as Refusal {
-            giveBack(commit.transactionNumber)
+            realm.giveBack(commit.transactionNumber)
             throw refusal
         }
         guard let now = try await purchaseRow(row.key) else { throw Self.purchaseNotFound }
@@ -65,7 +66,7 @@ extension Realm {
     }
 
     private func waiting(_ id: String, of customer: String?) async throws -> PurchaseRow {
-        let rows = try await clusters.readAll(of: customer.flatMap(Edge.number)) { reading in
+        let rows = try await realm.clusters.readAll(of: customer.flatMap(Edge.number)) { reading in
             try reading.query(Statement.Purchases.waitingByID, [.text(id)]).map(Self.purchase)
         }.flatMap { $0 }
         let theirs = rows.filter { customer == nil || $0.key.customer.description == customer }
@@ -93,7 +94,7 @@ extension Realm {
         let parts = after.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 3, let customer = Edge.number(String(parts[0])),
             !after.utf8.contains(0)
-        else { throw cursorInvalid("after") }
+        else { throw ListPage.cursorInvalid("after") }
         return [.integer(customer), .text(String(parts[1])), .text(String(parts[2]))]
     }
 

@@ -4,7 +4,7 @@ import Commerce
 import Storage
 public import StoreWire
 
-extension Realm {
+extension PurchaseRoom {
     /// Buys under a purchase id that the device generated. A repeated call with
     /// the same contents returns the same answer, newly signed, and does not
     /// charge again. If the store refuses to sell, the answer has the state
@@ -22,8 +22,8 @@ extension Realm {
         let commit = try await commit(key, try payment(request), session)
         let asked: PurchaseOutcome
         do { asked = try await ask(commit, context) } catch let refusal as Refusal {
-            giveBack(commit.transactionNumber)
-            if refusal.kind == .unauthorised { recentSessions.forget(session) }
+            realm.giveBack(commit.transactionNumber)
+            if refusal.kind == .unauthorised { realm.recentSessions.forget(session) }
             throw refusal
         }
         let outcome = try await settle(commit, asked, context)
@@ -45,23 +45,23 @@ extension Realm {
             shownUnitPrice: Money(price, currency),
             applicationUsername: request.applicationUsername,
             replaces: replaces.map { PurchaseID($0) },
-            simulatesAskToBuy: !isProduction && request.simulatesAskToBuyInSandbox == true)
+            simulatesAskToBuy: !realm.isProduction && request.simulatesAskToBuyInSandbox == true)
     }
 
     /// Returns a purchase's commits, with everything drawn that they may need.
     private func commit(
         _ key: PurchaseKey, _ payment: Payment, _ session: DeviceSession
     ) async throws -> PurchaseCommit {
-        let number = try await newNumber(.transaction, bucket: key.customer.bucket)
+        let number = try await realm.newNumber(.transaction, bucket: key.customer.bucket)
         return PurchaseCommit(
             key: key, payment: payment, tokenHash: session.tokenHash,
             transactionNumber: number,
-            notificationUUID: uuid(for: "notification/ONE_TIME_CHARGE/\(number)"),
-            appTransactionID: session.appTransactionID, authoriser: authoriserKind,
-            realmID: description.id,
-            shelf: try await shelf(
+            notificationUUID: realm.uuid(for: "notification/ONE_TIME_CHARGE/\(number)"),
+            appTransactionID: session.appTransactionID, authoriser: realm.authoriserKind,
+            realmID: realm.description.id,
+            shelf: try await realm.shelf(
                 revision: session.clock.catalogueRevision, for: key.customer),
-            wall: ports.wall.now, leases: leases)
+            wall: realm.ports.wall.now, leases: realm.leases)
     }
 
     /// Gives back the number of a purchase that did not use it, because it was
@@ -69,14 +69,14 @@ extension Realm {
     /// unknown what was written.
     func giveBackUnused(_ commit: PurchaseCommit, _ outcome: PurchaseOutcome) {
         if case .sold(let sold) = outcome.state, sold.value == commit.transactionNumber { return }
-        giveBack(commit.transactionNumber)
+        realm.giveBack(commit.transactionNumber)
     }
 
     /// Makes the first commit, or returns what an earlier one left.
     private func ask(
         _ commit: PurchaseCommit, _ context: RequestContext
     ) async throws -> PurchaseOutcome {
-        let ending = try await lineOrLeave(of: commit.key.customer, asking: commit.question) {
+        let ending = try await realm.lineOrLeave(of: commit.key.customer, asking: commit.question) {
             try commit.ask($0)
         }
         if case .commit(let outcome) = ending {
@@ -90,8 +90,8 @@ extension Realm {
         _ outcome: PurchaseOutcome, _ key: PurchaseKey, _ payment: Payment,
         _ context: RequestContext
     ) {
-        wake(key.customer)
-        if outcome.owesWork { ring(key.customer) }
+        realm.wake(key.customer)
+        if outcome.owesWork { realm.ring(key.customer) }
         var facts = [
             "customer": key.customer.description, "purchase": key.purchaseID.description,
             "state": outcome.state.word, "product": payment.productID.value,
@@ -99,7 +99,7 @@ extension Realm {
         ]
         if let sold = outcome.transaction { facts["transaction"] = sold.id.description }
         if case .refused(let refusal) = outcome.state { facts["refusal"] = refusal.rawValue }
-        ports.log(.info, "purchase", context, facts)
+        realm.ports.log(.info, "purchase", context, facts)
     }
 
     private func response(
@@ -116,8 +116,8 @@ extension Realm {
             if refusal == .priceChanged {
                 // The next payment sheet shows what is sold now, in the present
                 // storefront.
-                let session = try await asOfNow(session)
-                let shelf = try await loadShelf(for: session.customer)
+                let session = try await realm.customers.asOfNow(session)
+                let shelf = try await realm.loadShelf(for: session.customer)
                 response.product = shelf.offered(
                     productID, of: session.bundleID, in: session.storefront, at: outcome.now
                 )?.described(for: session)

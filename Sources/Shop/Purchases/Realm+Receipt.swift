@@ -12,7 +12,7 @@ public enum ReceiptAnswer: Hashable, Sendable {
     case receipt([UInt8], etag: String)
 }
 
-extension Realm {
+extension PurchaseRoom {
     /// Returns the receipt of the session's customer and app, for the session's
     /// device. It is built on request from stored records, with one signature.
     /// `ifNoneMatch` is the `etag` of an earlier answer, in the format of HTTP.
@@ -25,15 +25,15 @@ extension Realm {
         let values: [SQLValue] = [
             .integer(session.customer.value), .text(session.bundleID.value),
         ]
-        let rows = try await read(of: session.customer) {
+        let rows = try await realm.read(of: session.customer) {
             try $0.query(Statement.Transactions.records, values)
         }
         guard let revision = try rows.first?.integer("revision") else {
             throw StorageFault(.malformedRow, "a customer without a row")
         }
         let etag = etag(revision: revision, session)
-        ports.log(.debug, "receipt signed", context)
-        let receipt = try authority.receipts.sign(
+        realm.ports.log(.debug, "receipt signed", context)
+        let receipt = try realm.authority.receipts.sign(
             header(session, etag: etag),
             records: try rows.compactMap { try $0.optionalBlob("record") })
         return .receipt(receipt, etag: etag)
@@ -41,21 +41,21 @@ extension Realm {
 
     private func header(_ session: DeviceSession, etag: String) -> ReceiptHeader {
         var header = ReceiptHeader(
-            environment: isProduction ? "Production" : "ProductionSandbox",
+            environment: realm.isProduction ? "Production" : "ProductionSandbox",
             bundleID: session.bundleID, appVersion: session.appVersion,
             device: bytes(hexadecimal: session.deviceUUID.filter { $0 != "-" }) ?? [],
-            opaque: opaque(for: "\(session.customer)/\(session.bundleID)/\(etag)"),
-            creationDate: session.clock.now(wall: ports.wall.now))
+            opaque: realm.opaque(for: "\(session.customer)/\(session.bundleID)/\(etag)"),
+            creationDate: session.clock.now(wall: realm.ports.wall.now))
         header.originalPurchaseDate = session.originalPurchasedAt
         header.originalAppVersion = session.originalVersion
-        header.appItemID = isProduction ? session.appID ?? 0 : 0
+        header.appItemID = realm.isProduction ? session.appID ?? 0 : 0
         return header
     }
 
     /// Changes with every commit of the customer, and when the realm or its
     /// generation changes.
     private func etag(revision: Int64, _ session: DeviceSession) -> String {
-        "\"\(description.id).\(session.generation).\(revision)\""
+        "\"\(realm.description.id).\(session.generation).\(revision)\""
     }
 
     /// Compares with the header `If-None-Match`: a list, or `*`. Weak tags

@@ -5,7 +5,7 @@ import Storage
 import StoreWire
 import Work
 
-extension Realm {
+extension PurchaseRoom {
     /// Continues a purchase that is `authorising`: calls the processor and
     /// writes its answer. Without an answer, the purchase stays unchanged. It
     /// is settled by the next request for it, at the next start, or by a
@@ -16,11 +16,11 @@ extension Realm {
     func settle(
         _ commit: PurchaseCommit, _ outcome: PurchaseOutcome, _ context: RequestContext
     ) async throws -> PurchaseOutcome {
-        guard processor != nil, outcome.state == .authorising else { return outcome }
+        guard realm.processor != nil, outcome.state == .authorising else { return outcome }
         guard let errand = try await held(outcome, commit) else { return outcome }
         do { return try await settle(commit, outcome, errand, context) } catch is Errands.LeaseLost
         {
-            ports.log(.warning, "a processor's answer came after its lease", context)
+            realm.ports.log(.warning, "a processor's answer came after its lease", context)
             return outcome
         }
     }
@@ -31,10 +31,10 @@ extension Realm {
         _ commit: PurchaseCommit, _ outcome: PurchaseOutcome, _ errand: Errand,
         _ context: RequestContext
     ) async throws -> PurchaseOutcome {
-        guard let processor, let charge = outcome.charge else { return outcome }
+        guard let processor = realm.processor, let charge = outcome.charge else { return outcome }
         guard let said = await said(of: charge, errand, processor, context) else {
             try await putOff(errand)
-            ring(errand.customer)
+            realm.ring(errand.customer)
             return outcome
         }
         do {
@@ -49,16 +49,16 @@ extension Realm {
     /// or not. Called at start. What cannot be settled is retried when it is
     /// due.
     func settleAll(_ context: RequestContext) async throws {
-        guard processor != nil else { return }
-        for index in clusters.all.indices {
+        guard realm.processor != nil else { return }
+        for index in realm.clusters.all.indices {
             do {
-                try await settleAll(in: clusters[index], context)
+                try await settleAll(in: realm.clusters[index], context)
             } catch let fault as StorageFault
-                where index > 0 && Self.isAway(fault)
+                where index > 0 && Realm.isAway(fault)
             {
-                ports.log(
+                realm.ports.log(
                     .error, "what a cluster's customers owe is not settled yet", context,
-                    ["cluster": clusters.name(index), "fault": "\(fault)"])
+                    ["cluster": realm.clusters.name(index), "fault": "\(fault)"])
             }
         }
     }
@@ -89,10 +89,10 @@ extension Realm {
     ) async {
         do {
             if let errand = try await take(kind, subject, of: customer) {
-                _ = await worker.run(errand)
+                _ = await realm.worker.run(errand)
             }
         } catch {
-            ports.log(
+            realm.ports.log(
                 .error, "what was left is not settled yet", context,
                 ["kind": kind, "customer": customer.description, "fault": "\(error)"])
         }
@@ -103,27 +103,28 @@ extension Realm {
 
     /// Returns the commits of a purchase that an earlier call began.
     func commit(of row: PurchaseRow) async throws -> PurchaseCommit {
-        let shelf = try await loadShelf(for: row.key.customer)
+        let shelf = try await realm.loadShelf(for: row.key.customer)
         let values: [SQLValue] = [
             .integer(row.key.customer.value), .text(row.key.bundleID.value),
         ]
-        let account = try await read(of: row.key.customer) {
+        let account = try await realm.read(of: row.key.customer) {
             try $0.first(Statement.Purchases.appAccount, values)?.integer("app_transaction_id")
         }
         guard shelf.apps[row.key.bundleID] != nil, let account else {
             throw StorageFault(.malformedRow, "a purchase in an app that is gone")
         }
-        let number = try await newNumber(.transaction, bucket: row.key.customer.bucket)
+        let number = try await realm.newNumber(.transaction, bucket: row.key.customer.bucket)
         return PurchaseCommit(
             key: row.key, payment: row.payment, tokenHash: nil, transactionNumber: number,
-            notificationUUID: uuid(for: "notification/ONE_TIME_CHARGE/\(number)"),
-            appTransactionID: account, authoriser: authoriserKind, realmID: description.id,
-            shelf: shelf, wall: ports.wall.now, leases: leases)
+            notificationUUID: realm.uuid(for: "notification/ONE_TIME_CHARGE/\(number)"),
+            appTransactionID: account, authoriser: realm.authoriserKind,
+            realmID: realm.description.id,
+            shelf: shelf, wall: realm.ports.wall.now, leases: realm.leases)
     }
 
     func purchaseRow(_ key: PurchaseKey) async throws -> PurchaseRow? {
         let values = key.values
-        return try await read(of: key.customer) { reading in
+        return try await realm.read(of: key.customer) { reading in
             try reading.first(Statement.Purchases.one, values).flatMap {
                 try PurchaseRow($0, key: key)
             }
@@ -142,8 +143,8 @@ extension Realm {
     private func take(
         _ kind: String, _ subject: String, of customer: CustomerID
     ) async throws -> Errand? {
-        let leases = leases
-        return try await storage(of: customer).writeOrLeave { writing -> Ending<Errand?> in
+        let leases = realm.leases
+        return try await realm.storage(of: customer).writeOrLeave { writing -> Ending<Errand?> in
             let taken = try Errands.take(
                 kind: kind, subject: subject, of: customer, lease: try leases.now(writing),
                 writing)
@@ -165,7 +166,7 @@ extension Realm {
             }
             return try await processor.authorise(charge)
         } catch {
-            ports.log(
+            realm.ports.log(
                 .warning, "the payment processor gave no answer", context,
                 ["charge": charge.key])
             return nil
@@ -178,7 +179,7 @@ extension Realm {
         _ errand: Errand, of commit: PurchaseCommit, _ context: RequestContext,
         _ body: @escaping @Sendable (CustomerLine) throws -> Ending<PurchaseOutcome>
     ) async throws -> Ending<PurchaseOutcome> {
-        let ending = try await uncancelledLine(
+        let ending = try await realm.uncancelledLine(
             of: errand.customer, asking: commit.question
         ) { line in
             let ending = try body(line)
@@ -195,9 +196,9 @@ extension Realm {
 
     /// Puts an errand off until its next attempt, even if the caller is cancelled.
     func putOff(_ errand: Errand) async throws {
-        let wall = ports.wall.now
+        let wall = realm.ports.wall.now
         try await uncancelled(errand.customer) { writing in
-            let now = try Self.now(writing, wall: wall)
+            let now = try Realm.now(writing, wall: wall)
             try Errands.settle(errand, RealmReport.retry(errand, at: now), writing)
         }
     }
@@ -208,7 +209,7 @@ extension Realm {
         _ customer: CustomerID,
         _ body: @escaping @Sendable (any Writing) throws -> Answer
     ) async throws -> Answer {
-        let storage = storage(of: customer)
+        let storage = realm.storage(of: customer)
         return try await Task { try await storage.write(body) }.value
     }
 }

@@ -4,7 +4,7 @@ import Commerce
 import Storage
 public import StoreWire
 
-extension Realm {
+extension PurchaseRoom {
     /// Returns a page of the customer's transactions in the session's app that
     /// are new or changed since a revision, in the order of commits. If a page
     /// ended between two transactions of the revision `since`, `after` is its
@@ -19,7 +19,7 @@ extension Realm {
                 remedy: "start from 0")
         }
         let page = try await page(since: since, after: after, session)
-        let now = session.clock.now(wall: ports.wall.now)
+        let now = session.clock.now(wall: realm.ports.wall.now)
         return TransactionsResponse(
             transactions: try page.rows.map { facts in
                 TransactionDescription(
@@ -40,8 +40,8 @@ extension Realm {
         since: Int64, _ session: DeviceSession,
         timeout: @escaping @Sendable () async throws -> Void
     ) async throws {
-        let ticket = hub.ticket(session.customer)
-        defer { hub.giveBack(ticket) }
+        let ticket = realm.hub.ticket(session.customer)
+        defer { realm.hub.giveBack(ticket) }
         if try await hasNews(since: since, session) { return }
         try await withThrowingTaskGroup { group in
             group.addTask {
@@ -62,9 +62,9 @@ extension Realm {
         let values: [SQLValue] = [
             .integer(session.customer.value), .text(session.bundleID.value), .integer(since),
         ]
-        let wall = ports.wall.now
-        return try await read(of: session.customer) { reading in
-            guard try Self.isValid(session, at: wall, reading) else { return true }
+        let wall = realm.ports.wall.now
+        return try await realm.read(of: session.customer) { reading in
+            guard try CustomerRoom.isValid(session, at: wall, reading) else { return true }
             return try reading.first(Statement.Purchases.news, values) != nil
         }
     }
@@ -78,10 +78,10 @@ extension Realm {
         guard let number = Edge.number(transactionID) else { throw Self.transactionNotFound }
         let finishing = Finishing(
             bundleID: session.bundleID, transaction: TransactionID(number))
-        let ending = try await lineOrLeave(of: session.customer) { try finishing.write($0) }
+        let ending = try await realm.lineOrLeave(of: session.customer) { try finishing.write($0) }
         if case .commit = ending {
-            wake(session.customer)
-            ports.log(
+            realm.wake(session.customer)
+            realm.ports.log(
                 .info, "finished", context,
                 session.facts.merging(["transaction": transactionID]) { first, _ in first })
         }
@@ -113,7 +113,7 @@ extension Realm {
         ]
         let values = start + [.integer(after ?? .max), .integer(Int64(limit + 1))]
         let customer: [SQLValue] = [.integer(session.customer.value)]
-        return try await read(of: session.customer) { reading in
+        return try await realm.read(of: session.customer) { reading in
             var rows = try reading.query(Statement.Transactions.since, values)
                 .map(TransactionFacts.init(row:))
             let line = try reading.first(Statement.Customers.revision, customer)
@@ -156,7 +156,7 @@ private struct Finishing: Sendable {
         let row = try line.writing.first(
             Statement.Transactions.one, [owner, .integer(transaction.value)])
         guard let facts = try row.map(TransactionFacts.init(row:)), facts.bundleID == bundleID
-        else { throw Realm.transactionNotFound }
+        else { throw PurchaseRoom.transactionNotFound }
         return .leave(facts.revision)
     }
 }

@@ -7,7 +7,7 @@ import Work
 
 /// Settlements that cannot be written: the processor has answered, but the
 /// database rejects the row.
-extension Realm {
+extension PurchaseRoom {
     /// How often a settlement that the database rejects is tried before the sum
     /// is given back. With the pauses of ``RetryTimetable/processor`` this
     /// takes more than an hour.
@@ -29,10 +29,11 @@ extension Realm {
             try? await putOff(errand)
             throw fault
         }
-        ports.log(
+        realm.ports.log(
             .error, "a settlement cannot be written", context,
             [
-                "charge": commit.key.charge(in: description.id), "attempt": "\(errand.attempt)",
+                "charge": commit.key.charge(in: realm.description.id),
+                "attempt": "\(errand.attempt)",
                 "fault": "\(fault)",
             ])
         if isSetAside, errand.attempt >= Self.unwrittenAttemptsMax,
@@ -45,15 +46,15 @@ extension Realm {
         } else {
             try? await setAside(errand, commit)
         }
-        ring(customer)
+        realm.ring(customer)
         throw fault
     }
 
     /// Replaces the errand by one of the kind `unwritten`.
     private func setAside(_ errand: Errand, _ commit: PurchaseCommit) async throws {
-        let wall = ports.wall.now
+        let wall = realm.ports.wall.now
         try await uncancelled(errand.customer) { writing in
-            let now = try Self.now(writing, wall: wall)
+            let now = try Realm.now(writing, wall: wall)
             try Errands.settle(errand, RealmReport(.done), writing)
             let due = RetryTimetable.processor.nextForEver(afterAttempts: 1, at: now)
             try commit.owe(SettleErrands.unwritten, due, writing)
@@ -67,9 +68,9 @@ extension Realm {
             try commit.giveBack(reference, $0)
         }
         if case .commit = ending {
-            ports.log(
+            realm.ports.log(
                 .error, "a sum is given back, since its sale cannot be written", context,
-                ["charge": commit.key.charge(in: description.id)])
+                ["charge": commit.key.charge(in: realm.description.id)])
         }
         return ending.answer
     }

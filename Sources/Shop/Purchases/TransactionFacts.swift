@@ -116,14 +116,14 @@ extension TransactionFacts {
     }
 }
 
-extension Realm {
+extension PurchaseRoom {
     /// Signs a transaction again, dated now.
     func sign(_ facts: TransactionFacts, at now: Timestamp) throws -> String {
-        try sign(facts.payload(environment: description.environment, signedAt: now))
+        try sign(facts.payload(environment: realm.description.environment, signedAt: now))
     }
 
     func sign(_ payload: JWSTransactionDecodedPayload) throws -> String {
-        ports.log(.debug, "transaction signed")
-        return try authority.transactions.sign(payload)
+        realm.ports.log(.debug, "transaction signed")
+        return try realm.authority.transactions.sign(payload)
     }
 }

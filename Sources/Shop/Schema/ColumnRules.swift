@@ -13,7 +13,7 @@ extension ValueRule {
     static let customerOrNone = integer("a customer's number, or 0") {
         $0 == 0 || customer.admits(.integer($0))
     }
-    static let bundleID = text("1 to 155 letters, digits, `-` and `.`", Realm.isBundleID)
+    static let bundleID = text("1 to 155 letters, digits, `-` and `.`", CatalogueRoom.isBundleID)
     static let id = text("1 to 100 of letters, digits, `-`, `.` and `_`", IDText.isID)
     /// Of an app, as its operator creates it.
     static let version = text(

@@ -99,7 +99,7 @@ extension RealmSchema {
         "catalogue_images", key: ["bundle_id", "image_id"],
         [
             "bundle_id": .bundleID, "image_id": .id,
-            "contents": .blob(bytes: 1...Realm.imageBytesMax),
+            "contents": .blob(bytes: 1...CatalogueRoom.imageBytesMax),
         ])
 
     static let serverKeys = Table(

@@ -145,10 +145,10 @@ extension Store {
         for summary in try await realms() {
             guard let row = try await realmRow(named: summary.name) else { continue }
             let realm = try await opened(row)
-            try await realm.settleAll(RequestContext(requestID: "start"))
+            try await realm.purchases.settleAll(RequestContext(requestID: "start"))
             try await auditResets(of: realm)
             try await keyRealms.claim(
-                all: try await realm.serverKeys().map(\.keyId), realm: row.id)
+                all: try await realm.merchant.serverKeys().map(\.keyId), realm: row.id)
             // Files stay open only for realms that are used.
             var isUsed = realm.processor != nil || row.name == Self.defaultRealm
             if !isUsed { isUsed = try await realm.owesWork() }

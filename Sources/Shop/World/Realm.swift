@@ -203,7 +203,7 @@ public final class Realm: Sendable {
 
     private func makeDefaultCustomer() async throws {
         let request = CreateCustomerRequest(name: Self.defaultCustomer)
-        do { _ = try await createCustomer(request) } catch let refusal as Refusal {
+        do { _ = try await customers.createCustomer(request) } catch let refusal as Refusal {
             // Another process was first.
             guard refusal.kind == .conflict else { throw refusal }
         }

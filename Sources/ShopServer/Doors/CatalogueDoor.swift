@@ -24,7 +24,7 @@ struct CatalogueDoor: Sendable {
 
     /// Deletes an image that no file refers to.
     func deleteImage(_ id: String, of bundleID: String) async throws -> Response {
-        try await realm.deleteImage(id, bundleID: bundleID, call.context) {
+        try await realm.catalogue.deleteImage(id, bundleID: bundleID, call.context) {
             try $0.places(ofImage: id, bundleID: bundleID)
         }
         return .done
@@ -33,7 +33,7 @@ struct CatalogueDoor: Sendable {
     /// Returns the current catalogue as a file: the imported one with the
     /// changes since then.
     func read(_ bundleID: String) async throws -> Response {
-        let stored = try await realm.storedCatalogue(bundleID: bundleID)
+        let stored = try await realm.catalogue.storedCatalogue(bundleID: bundleID)
         let file = try stored.file(bundleID: bundleID)
         return try .json(
             CatalogueDocument(
@@ -47,27 +47,27 @@ struct CatalogueDoor: Sendable {
         let bytes = try await call.bodyBytes(max: Self.documentBytesMax)
         let given = try StrictJSON.decode(
             CatalogueDocument.self, from: bytes, bytesMax: Self.documentBytesMax)
-        let known = try await realm.apps().first { $0.bundleID.value == bundleID }
+        let known = try await realm.catalogue.apps().first { $0.bundleID.value == bundleID }
         var images: [String] = []
         var before = CatalogueContents()
         var sold: StoredCatalogue?
         if known != nil {
-            let stored = try await realm.storedCatalogue(bundleID: bundleID)
+            let stored = try await realm.catalogue.storedCatalogue(bundleID: bundleID)
             images = stored.imageIDs
             sold = stored
             before = try stored.file(bundleID: bundleID).contents
         }
         let (file, overlay) = try Self.read(given, images: images)
         try Self.check(overlay, isOf: bundleID)
-        let removed = try await realm.importCatalogue(
+        let removed = try await realm.catalogue.importCatalogue(
             CatalogueImport(file, overlay),
             app: AppDescription(
                 bundleID: BundleID(bundleID), appID: overlay?.appID, name: overlay?.appName),
             call.context)
-        let sells = try await realm.hasBegunToSell(bundleID)
+        let sells = try await realm.catalogue.hasBegunToSell(bundleID)
         let differences = before.differences(to: file.contents).map(CatalogueChange.init)
         let approved = try await approved(differences, overlay, bundleID)
-        let drafts = try await realm.storedCatalogue(bundleID: bundleID).drafts(of: file)
+        let drafts = try await realm.catalogue.storedCatalogue(bundleID: bundleID).drafts(of: file)
         let unknown = (overlay?.unknownImages(known: Set(images)) ?? []).map { product, image in
             Self.unknownImage(product, image)
         }
@@ -98,7 +98,7 @@ struct CatalogueDoor: Sendable {
         _ differences: [CatalogueChange], _ overlay: CatalogueOverlay?, _ bundleID: String
     ) async throws -> [String] {
         guard realm.description.environment == Realm.production else { return [] }
-        let listings = try await realm.storedCatalogue(bundleID: bundleID).listings
+        let listings = try await realm.catalogue.storedCatalogue(bundleID: bundleID).listings
         let approved = differences.filter { $0.kind == CatalogueDifference.Kind.added.rawValue }
             .compactMap { $0.productId.map { ProductID($0) } }
             .filter { overlay?.listings[$0] == nil && listings[$0]?.state == .approved }

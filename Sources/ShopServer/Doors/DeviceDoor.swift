@@ -20,11 +20,11 @@ struct DeviceDoor: Sendable {
         switch route {
         case .signIn, .purchase, .products:
             let request = try await call.body(ProductsRequest.self)
-            return try .json(try await realm.products(request, session, call.context))
+            return try .json(try await realm.catalogue.products(request, session, call.context))
         case .transactions(let since, let after, let waitSeconds):
             return try await transactions(since, after, waitSeconds: waitSeconds, session)
         case .finish(let id):
-            return try .json(try await realm.finish(id, session, call.context))
+            return try .json(try await realm.purchases.finish(id, session, call.context))
         case .receipt:
             return try await receipt(session)
         }
@@ -34,10 +34,12 @@ struct DeviceDoor: Sendable {
     private func signIn() async throws -> Response {
         let request = try await call.body(SignInRequest.self)
         guard request.password != nil else {
-            return try .json(try await realm.signIn(request, call.context))
+            return try .json(try await realm.customers.signIn(request, call.context))
         }
         let (realm, context) = (realm, call.context)
-        let answer = try await untilClientGoes { try await realm.signIn(request, context) }
+        let answer = try await untilClientGoes {
+            try await realm.customers.signIn(request, context)
+        }
         return try .json(answer)
     }
 
@@ -47,15 +49,15 @@ struct DeviceDoor: Sendable {
     }
 
     private func session() async throws -> DeviceSession {
-        try await realm.session(token: try token())
+        try await realm.customers.session(token: try token())
     }
 
     /// The commit verifies the session, so that a recently read one is
     /// sufficient here.
     private func purchase(_ id: String) async throws -> Response {
-        let session = try await realm.recentSession(token: try token())
+        let session = try await realm.customers.recentSession(token: try token())
         let request = try await call.body(PurchaseRequest.self)
-        return try .json(try await realm.purchase(id, request, session, call.context))
+        return try .json(try await realm.purchases.purchase(id, request, session, call.context))
     }
 
     /// Answers at once if there is news. Otherwise it waits until there is
@@ -63,7 +65,7 @@ struct DeviceDoor: Sendable {
     private func transactions(
         _ since: Int64, _ after: Int64?, waitSeconds: Int, _ session: DeviceSession
     ) async throws -> Response {
-        let page = try await realm.transactions(
+        let page = try await realm.purchases.transactions(
             since: since, after: after, session, call.context)
         guard waitSeconds > 0, !page.hasNews else {
             return try .json(page)
@@ -73,7 +75,7 @@ struct DeviceDoor: Sendable {
             // The session is read again, because it may have ended and the
             // clock may have moved.
             let later = try await self.session()
-            let news = try await realm.transactions(
+            let news = try await realm.purchases.transactions(
                 since: since, after: after, later, call.context)
             return try .json(news)
         }
@@ -84,7 +86,7 @@ struct DeviceDoor: Sendable {
     ) async throws {
         let (realm, sleep) = (realm, call.ports.sleep)
         try await untilClientGoes {
-            try await realm.changes(since: since, session) {
+            try await realm.purchases.changes(since: since, session) {
                 try await cancelWhenGracefulShutdown { try await sleep(time) }
             }
         }
@@ -108,7 +110,7 @@ struct DeviceDoor: Sendable {
         let known = call.request.headers[.ifNoneMatch]
         var response: Response
         let etag: String
-        switch try await realm.receipt(ifNoneMatch: known, session, call.context) {
+        switch try await realm.purchases.receipt(ifNoneMatch: known, session, call.context) {
         case .unchanged(let unchanged):
             (response, etag) = (.empty(status: 304), unchanged)
         case .receipt(let bytes, let fresh):

@@ -13,7 +13,7 @@ extension Route {
             try .json(try await $0.realm.moveClock(try await $0.body(), $0.context))
         },
         Route("GET", "/control/v1/apps/{}/settings", .realm(.control)) {
-            try .json(try await $0.realm.settings(bundleID: $0[0]))
+            try .json(try await $0.realm.catalogue.settings(bundleID: $0[0]))
         },
     ]
 }

@@ -39,46 +39,47 @@ extension Route {
     static let customers = [
         Route("GET", "/operator/v1/transactions", .realm(.operator)) {
             try .json(
-                try await $0.realm.listTransactions(
+                try await $0.realm.purchases.listTransactions(
                     bundleID: $0.query("bundleId"), customer: $0.query("customer"),
                     after: $0.query("after"), limit: try $0.limit()))
         },
         Route("GET", "/operator/v1/customers", .realm(.operator)) {
             try .json(
                 CustomerList(
-                    customers: try await $0.realm.listCustomers(
+                    customers: try await $0.realm.customers.listCustomers(
                         after: $0.query("after"), limit: try $0.limit())))
         },
         Route("POST", "/operator/v1/customers", .realm(.operator)) {
-            try .created(try await $0.realm.createCustomer(try await $0.body(), $0.context))
+            try .created(
+                try await $0.realm.customers.createCustomer(try await $0.body(), $0.context))
         },
         Route("PATCH", "/operator/v1/customers/{}", .realm(.operator)) {
             try .json(
-                try await $0.realm.changeCustomer($0[0], try await $0.body(), $0.context))
+                try await $0.realm.customers.changeCustomer($0[0], try await $0.body(), $0.context))
         },
         Route("DELETE", "/operator/v1/customers/{}/history", .realm(.operator)) {
-            try .json(try await $0.realm.clearHistory(ofCustomer: $0[0], $0.context))
+            try .json(try await $0.realm.customers.clearHistory(ofCustomer: $0[0], $0.context))
         },
         Route("GET", "/operator/v1/sessions", .realm(.operator)) {
             try .json(
-                try await $0.realm.listSessions(
+                try await $0.realm.customers.listSessions(
                     customer: $0.query("customer"), after: $0.query("after"),
                     limit: try $0.limit()))
         },
         Route("DELETE", "/operator/v1/sessions/{}", .realm(.operator)) {
-            try .json(try await $0.realm.endSession($0[0], $0.context))
+            try .json(try await $0.realm.customers.endSession($0[0], $0.context))
         },
         Route("DELETE", "/operator/v1/customers/{}/sessions", .realm(.operator)) {
-            try .json(try await $0.realm.endSessions(ofCustomer: $0[0], $0.context))
+            try .json(try await $0.realm.customers.endSessions(ofCustomer: $0[0], $0.context))
         },
         Route("GET", "/operator/v1/purchases", .realm(.operator)) {
             try .json(
-                try await $0.realm.listPurchases(
+                try await $0.realm.purchases.listPurchases(
                     state: $0.query("state"), after: $0.query("after"), limit: try $0.limit()))
         },
         Route("PUT", "/operator/v1/purchases/{}/approval", .realm(.operator)) {
             try .json(
-                try await $0.realm.answerApproval($0[0], try await $0.body(), $0.context))
+                try await $0.realm.purchases.answerApproval($0[0], try await $0.body(), $0.context))
         },
         Route("GET", "/operator/v1/audit", .realm(.operator)) {
             try .json(

@@ -9,57 +9,58 @@ extension Route {
     static let products = [
         Route("GET", "/operator/v1/apps/{}/products", .realm(.operator)) {
             try .json(
-                try await $0.realm.listProducts(
+                try await $0.realm.catalogue.listProducts(
                     bundleID: $0[0], after: $0.query("after"), limit: try $0.limit()))
         },
         Route("POST", "/operator/v1/apps/{}/products", .realm(.operator)) {
             try .created(
-                try await $0.realm.createProduct(
+                try await $0.realm.catalogue.createProduct(
                     try await $0.body(), bundleID: $0[0], $0.context))
         },
         Route("GET", "/operator/v1/apps/{}/products/{}", .realm(.operator)) {
-            try .json(try await $0.realm.productRecord($0[1], bundleID: $0[0]))
+            try .json(try await $0.realm.catalogue.productRecord($0[1], bundleID: $0[0]))
         },
         Route("PATCH", "/operator/v1/apps/{}/products/{}", .realm(.operator)) {
             try .json(
-                try await $0.realm.changeProduct(
+                try await $0.realm.catalogue.changeProduct(
                     $0[1], bundleID: $0[0], try await $0.body(), $0.context))
         },
         Route("DELETE", "/operator/v1/apps/{}/products/{}", .realm(.operator)) {
-            try await $0.realm.removeProduct($0[1], bundleID: $0[0], $0.context)
+            try await $0.realm.catalogue.removeProduct($0[1], bundleID: $0[0], $0.context)
             return .done
         },
         Route("GET", "/operator/v1/apps/{}/products/{}/why", .realm(.operator)) {
             try .json(
-                try await $0.realm.why(
+                try await $0.realm.catalogue.why(
                     $0[1], bundleID: $0[0], storefront: $0.query("storefront")))
         },
         Route("GET", "/operator/v1/apps/{}/groups", .realm(.operator)) {
-            try .json(try await $0.realm.groups($0[0]))
+            try .json(try await $0.realm.catalogue.groups($0[0]))
         },
         Route("POST", "/operator/v1/apps/{}/groups", .realm(.operator)) {
             try .created(
-                try await $0.realm.createGroup(try await $0.body(), bundleID: $0[0], $0.context))
+                try await $0.realm.catalogue.createGroup(
+                    try await $0.body(), bundleID: $0[0], $0.context))
         },
         Route("PATCH", "/operator/v1/apps/{}/groups/{}", .realm(.operator)) {
             try .json(
-                try await $0.realm.changeGroup(
+                try await $0.realm.catalogue.changeGroup(
                     $0[1], bundleID: $0[0], try await $0.body(), $0.context))
         },
         Route("DELETE", "/operator/v1/apps/{}/groups/{}", .realm(.operator)) {
-            try await $0.realm.removeGroup($0[1], bundleID: $0[0], $0.context)
+            try await $0.realm.catalogue.removeGroup($0[1], bundleID: $0[0], $0.context)
             return .done
         },
         Route("GET", "/operator/v1/apps/{}/products/{}/offers", .realm(.operator)) {
-            try .json(try await $0.realm.offers($0[1], bundleID: $0[0]))
+            try .json(try await $0.realm.catalogue.offers($0[1], bundleID: $0[0]))
         },
         Route("POST", "/operator/v1/apps/{}/products/{}/offers", .realm(.operator)) {
             try .created(
-                try await $0.realm.addOffer(
+                try await $0.realm.catalogue.addOffer(
                     try await $0.body(), product: $0[1], bundleID: $0[0], $0.context))
         },
         Route("DELETE", "/operator/v1/apps/{}/products/{}/offers/{}/{}", .realm(.operator)) {
-            try await $0.realm.removeOffer(
+            try await $0.realm.catalogue.removeOffer(
                 $0[3], kind: $0[2], product: $0[1], bundleID: $0[0], $0.context)
             return .done
         },

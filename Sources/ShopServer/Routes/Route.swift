@@ -112,10 +112,10 @@ struct Visit: Sendable {
 
     /// The most entries in an answer.
     func limit() throws -> Int {
-        guard let text = query("limit") else { return Realm.operatorPageMax }
-        guard let limit = Int(text), (1...Realm.operatorPageMax).contains(limit) else {
+        guard let text = query("limit") else { return ListPage.max }
+        guard let limit = Int(text), (1...ListPage.max).contains(limit) else {
             throw RequestMistake.queryInvalid(
-                field: "limit", rule: "1 to \(Realm.operatorPageMax)",
+                field: "limit", rule: "1 to \(ListPage.max)",
                 remedy: "leave it out for the maximum")
         }
         return limit

@@ -22,13 +22,15 @@ struct ServedCatalogue: Sendable {
     /// imported again, so that later changes by operators stay. Without a file
     /// nothing is changed.
     func start() async throws {
-        let known = try await realm.apps().first { $0.bundleID.value == app.bundleID }
+        let known = try await realm.catalogue.apps().first { $0.bundleID.value == app.bundleID }
         guard let file = app.file else {
-            if known == nil { try await realm.putCatalogue(app.catalogue, app: description) }
+            if known == nil {
+                try await realm.catalogue.putCatalogue(app.catalogue, app: description)
+            }
             return
         }
         if let known, app.appID == nil || app.appID == known.appID {
-            let stored = try await realm.storedCatalogue(bundleID: app.bundleID)
+            let stored = try await realm.catalogue.storedCatalogue(bundleID: app.bundleID)
             let isSame =
                 stored.original?.file == file.bytes
                 && stored.original?.overlay == app.overlay?.bytes
@@ -41,20 +43,21 @@ struct ServedCatalogue: Sendable {
     func take(_ file: CatalogueFile, _ overlay: CatalogueOverlay?) async throws -> [String] {
         var before = CatalogueContents()
         var sold: StoredCatalogue?
-        if try await realm.apps().contains(where: { $0.bundleID.value == app.bundleID }) {
-            let stored = try await realm.storedCatalogue(bundleID: app.bundleID)
+        if try await realm.catalogue.apps().contains(where: { $0.bundleID.value == app.bundleID }) {
+            let stored = try await realm.catalogue.storedCatalogue(bundleID: app.bundleID)
             before = try stored.file(bundleID: app.bundleID).contents
             sold = stored
         }
-        let removed = try await realm.importCatalogue(
+        let removed = try await realm.catalogue.importCatalogue(
             CatalogueImport(file, overlay), app: description, .serve)
         for (id, path) in file.images.sorted(by: { $0.key < $1.key }) {
             guard let bytes = FileManager.default.contents(atPath: path) else { continue }
-            let known = try? await realm.image(id, bundleID: app.bundleID)
+            let known = try? await realm.catalogue.image(id, bundleID: app.bundleID)
             guard known != [UInt8](bytes) else { continue }
-            try await realm.putImage(id, bundleID: app.bundleID, [UInt8](bytes), .serve)
+            try await realm.catalogue.putImage(id, bundleID: app.bundleID, [UInt8](bytes), .serve)
         }
-        let drafts = try await realm.storedCatalogue(bundleID: app.bundleID).drafts(of: file)
+        let drafts = try await realm.catalogue.storedCatalogue(bundleID: app.bundleID).drafts(
+            of: file)
         return before.differences(to: file.contents).map(\.description)
             + (sold?.differences(to: overlay) ?? []).map(\.line)
             + (drafts.map { ["! \($0)"] } ?? [])

@@ -113,7 +113,7 @@ struct ServedStore {
         let realm = try await store.realm(named: Store.defaultRealm)
         try await ServedCatalogue(app: app, realm: realm).start()
         if let url = options.notify {
-            try await realm.setNotificationURL(url, bundleID: app.bundleID, .serve)
+            try await realm.catalogue.setNotificationURL(url, bundleID: app.bundleID, .serve)
         }
         let root = folder.file("root.pem")
         let certificate = try await store.rootCertificate(.sandbox)
@@ -160,14 +160,14 @@ private struct ServerKeyFile {
     let bundleID: String
 
     func key(_ realm: Realm) async throws -> Key {
-        for known in try await realm.serverKeys()
+        for known in try await realm.merchant.serverKeys()
         where known.bundleId == bundleID && known.revokedDate == nil {
             let path = file(known.keyId)
             if FileManager.default.fileExists(atPath: path) {
                 return Key(path: path, keyID: known.keyId, issuerID: known.issuerId)
             }
         }
-        let made = try await realm.createServerKey(bundleID: bundleID, .serve)
+        let made = try await realm.merchant.createServerKey(bundleID: bundleID, .serve)
         let path = file(made.keyId)
         do {
             try PrivateFiles.makeFolder(folder.file("keys/server"))

@@ -58,7 +58,7 @@ final class CutRun: @unchecked Sendable {
     /// Runs to the end and answers what the auditor has to say.
     func run() async throws -> [String] {
         let house = try await store.live()
-        try await house.realm.putCatalogue(
+        try await house.realm.catalogue.putCatalogue(
             Goods.catalogue, app: AppDescription(bundleID: Goods.bundleID))
         // The store that sells starts under the tape.
         house.life.kill()
@@ -112,7 +112,7 @@ final class CutRun: @unchecked Sendable {
         do {
             let row = try await store.database().read { try $0.first(Self.waiting) }
             guard let id = try row?.text("purchase_id") else { return }
-            _ = try await store.live().realm.answerApproval(
+            _ = try await store.live().realm.purchases.answerApproval(
                 id, AnswerApprovalRequest(answer: "approved"), RequestContext(requestID: "yes"))
             isAnswered = true
             app.life.kill()

@@ -43,9 +43,10 @@ extension Realm {
             realm, index in if index > 0 { await realm.tidyQuietly(index) }
         },
         Chore<Realm>(
-            startSeconds: pruneStartSeconds, pauseSeconds: prunePauseSeconds, isApart: true
+            startSeconds: KeepingRoom.pruneStartSeconds,
+            pauseSeconds: KeepingRoom.prunePauseSeconds, isApart: true
         ) { realm, index in
-            await realm.pruneQuietly(in: index)
+            await realm.keeping.pruneQuietly(in: index)
             // The clock of another machine may have postponed work.
             await realm.worker.bringForwardQuietly(in: index)
         },

@@ -10,11 +10,11 @@ import StoreWire
 ///
 /// This needs no lease, because a row is deleted once, by whichever process.
 /// Each commit deletes few rows, so that other writes do not wait long.
-extension Realm {
+extension KeepingRoom {
     /// Half a year of history and of test tokens, and a week more for late
     /// requests. In commercial time.
     static let notificationsKeptMilliseconds =
-        max(historyMilliseconds, testTokenMilliseconds)
+        max(MerchantRoom.historyMilliseconds, MerchantRoom.testTokenMilliseconds)
         + 7 * 86_400_000
     /// In wall time after a session's end.
     static let sessionsKeptMilliseconds: Int64 = 30 * 86_400_000
@@ -29,16 +29,16 @@ extension Realm {
     @discardableResult
     func prune(batch: Int = pruneBatch) async throws -> Int {
         var count = 0
-        for index in clusters.all.indices { count += try await prune(in: index, batch) }
+        for index in realm.clusters.all.indices { count += try await prune(in: index, batch) }
         return count
     }
 
     private func prune(in index: Int, _ batch: Int = pruneBatch) async throws -> Int {
-        let (wall, storage) = (ports.wall.now, clusters[index])
-        let now = try await storage.read { try Self.now($0, wall: wall) }
+        let (wall, storage) = (realm.ports.wall.now, realm.clusters[index])
+        let now = try await storage.read { try Realm.now($0, wall: wall) }
         let horizon = now.adding(milliseconds: -Self.notificationsKeptMilliseconds)
         var count = 0
-        for app in try await loadShelf(in: storage).apps.keys {
+        for app in try await realm.loadShelf(in: storage).apps.keys {
             let old: [SQLValue] = [.text(app.value), .integer(horizon.milliseconds)]
             guard try await isThere(Statement.Pruning.anyNotification, old, storage) else {
                 continue
@@ -56,7 +56,7 @@ extension Realm {
             }
         }
         if count > 0 {
-            ports.log(.info, "what was past its time is gone", nil, ["rows": "\(count)"])
+            realm.ports.log(.info, "what was past its time is gone", nil, ["rows": "\(count)"])
         }
         return count
     }
@@ -65,8 +65,8 @@ extension Realm {
     /// tries again.
     func pruneQuietly(in index: Int) async {
         do { _ = try await prune(in: index) } catch {
-            guard !isClosed else { return }
-            ports.log(.error, "nothing could be pruned", nil, ["fault": "\(error)"])
+            guard !realm.isClosed else { return }
+            realm.ports.log(.error, "nothing could be pruned", nil, ["fault": "\(error)"])
         }
     }
 

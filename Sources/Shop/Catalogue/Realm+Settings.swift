@@ -3,12 +3,12 @@
 import Commerce
 public import StoreWire
 
-extension Realm {
+extension CatalogueRoom {
     /// Returns the settings of this sandbox for an app. Refusals: `sandboxOnly`
     /// in a production realm, which has no settings; `textInvalid`,
     /// `bundleIdUnknown`.
     public func settings(bundleID: String) async throws -> AppSettings {
-        guard !isProduction else {
+        guard !realm.isProduction else {
             throw Refusal(
                 .forbidden, code: "sandboxOnly", "A production realm has no switches.",
                 field: "realm", rule: "the settings of a catalogue file are obeyed in sandboxes",
