@@ -220,7 +220,7 @@ import Testing
         answer: String?, byMove: Bool
     ) async throws {
         let world = try await TestWorld.open()
-        _ = try await world.realm.createCustomer(
+        _ = try await world.realm.customers.createCustomer(
             CreateCustomerRequest(name: "ann", asksToBuy: true))
         let session = try await world.session(customer: "ann")
         if byMove {
@@ -234,14 +234,14 @@ import Testing
         if byMove {
             _ = try await world.realm.moveClock(
                 MoveClockRequest(runOffsetMilliseconds: 0), TestWorld.context)
-            let waiting = try await world.realm.listPurchases().purchases.first
+            let waiting = try await world.realm.purchases.listPurchases().purchases.first
             #expect(waiting?.askedDate == TestWall.start)
             #expect(waiting?.answerableUntil == TestWall.start.adding(seconds: 86_400))
         } else {
             world.wall.advance(seconds: -twoDays)
         }
         if let answer {
-            let record = try await world.realm.answerApproval(
+            let record = try await world.realm.purchases.answerApproval(
                 purchaseID(1), AnswerApprovalRequest(answer: answer), TestWorld.context)
             #expect(record.askedDate == TestWall.start)
         } else {
@@ -255,7 +255,7 @@ import Testing
         let found = try await dates(world)
         #expect(found.count == 1)
         for dates in found { #expect(dates.asked <= dates.decided) }
-        for sold in try await world.realm.listTransactions().transactions {
+        for sold in try await world.realm.purchases.listTransactions().transactions {
             #expect((sold.payload.purchaseDate?.milliseconds ?? 0) >= found[0].asked)
         }
     }

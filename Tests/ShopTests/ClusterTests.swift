@@ -181,7 +181,7 @@ import Testing
         async throws
     {
         var world = try await Self.world()
-        _ = try await world.realm.createCustomer(
+        _ = try await world.realm.customers.createCustomer(
             CreateCustomerRequest(name: "kid", asksToBuy: true))
         let kid = try await world.session(customer: "kid")
         try #require(world.realm.clusters.map.cluster(of: kid.customer.value) == 1)

@@ -225,7 +225,7 @@ import Testing
         let store = try await place.open(isNew: true)
         let realm = try await store.realm(named: Store.defaultRealm)
         let (registry, id) = (store.registry, realm.description.id)
-        _ = try await realm.reset(TestWorld.context) { _ in }
+        _ = try await realm.keeping.reset(TestWorld.context) { _ in }
         try await registry.write { try ResetNote(realm: id, generation: 1).write($0) }
 
         try await store.auditResets(of: realm)
