@@ -79,6 +79,15 @@ import Testing
         }
     }
 
+    @Test func `a request with digests that we do not know is about no certificate of ours`()
+        async throws
+    {
+        let outcome = try await ask(
+            about: "transactions.pem", issuer: "intermediate.pem", digest: "sha512")
+
+        #expect((outcome.output + outcome.errors).contains("unauthorized"), "\(outcome)")
+    }
+
     /// A request with SHA-1 digests of nothing and a nonce, as openssl makes it.
     private static let request: [UInt8] =
         [

@@ -28,6 +28,15 @@ import Testing
         #expect(Base64.decode(certificates[2].utf8) == (try Sample.authority().root))
     }
 
+    @Test func `text of exactly the limit is read, and one byte more is not`() throws {
+        let compact = try SpoiltJWS.good()
+        let count = compact.utf8.count
+
+        #expect(throws: Never.self) { try CompactJWS(compact, bytesMax: count) }
+        #expect(
+            refusal { try CompactJWS(compact, bytesMax: count - 1) }?.rule == .size)
+    }
+
     @Test(arguments: [0, 1, 2, 3, 100, 1000])
     func `bytes of any length come back`(count: Int) throws {
         let payload = (0..<count).map { UInt8(truncatingIfNeeded: $0) }

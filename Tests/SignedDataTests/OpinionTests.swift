@@ -314,4 +314,51 @@ extension ChainRecipe {
             bundleId: object["bundleId"] as? String ?? Sample.bundleID.value,
             appAppleId: (object["appAppleId"] as? NSNumber)?.int64Value ?? 1)
     }
+
+    @Test func `its words name the status, and for Xcode's data that no signature is checked`()
+        throws
+    {
+        func words(_ json: String) throws -> String {
+            let header = Tamper.header(certificates: try Tamper.certificates(SpoiltJWS.good()))
+            let compact = try Sample.sign(header: header, payload: Array(json.utf8))
+            return OfficialOpinion(
+                compact, roots: [try Sample.authority().root], now: Sample.now
+            ).words
+        }
+
+        #expect(
+            try words(#"{"bundleId":"a","environment":"Sandbox"}"#)
+                == "OK, given the same root, bundle id and environment")
+        #expect(
+            try words(#"{"environment":"Sandbox"}"#)
+                == "INVALID_APP_IDENTIFIER: the payload does not name the app")
+        #expect(
+            try words(#"{"bundleId":"a","environment":"Moon"}"#)
+                == "INVALID_ENVIRONMENT: the payload names no known environment")
+        for environment in ["Xcode", "LocalTesting"] {
+            let words = try words(#"{"bundleId":"a","environment":"\#(environment)"}"#)
+            #expect(words.hasPrefix("OK in environment \(environment), where they check no"))
+            #expect(words.hasSuffix("INVALID_ENVIRONMENT in any other"))
+        }
+        let forged = OfficialOpinion("a.b.c", roots: [], now: Sample.now)
+        #expect(forged.words == "VERIFICATION_FAILURE")
+    }
+
+    @Test(
+        arguments: [
+            ("exp", 0, false), ("exp", 1, true), ("nbf", 0, true), ("nbf", 1, false),
+        ])
+    func `a web token's dates count to the second`(
+        claim: String, offset: Int64, isAccepted: Bool
+    ) throws {
+        let seconds = Sample.now.milliseconds / 1000 + offset
+        let header = Tamper.header(certificates: try Tamper.certificates(SpoiltJWS.good()))
+        let json = #"{"bundleId":"a","environment":"Sandbox","\#(claim)":\#(seconds)}"#
+
+        let opinion = OfficialOpinion(
+            try Sample.sign(header: header, payload: Array(json.utf8)),
+            roots: [try Sample.authority().root], now: Sample.now)
+
+        #expect(opinion.status == (isAccepted ? .accepted : .failure))
+    }
 }

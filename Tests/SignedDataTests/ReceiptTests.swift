@@ -104,4 +104,39 @@ import Testing
 
         #expect(try AppReceipt(content: wrapped) == AppReceipt(content: content))
     }
+
+    @Test func `a receipt of exactly the limit is read, and one byte more is not`() throws {
+        func receipt(_ valueBytes: Int) throws -> [UInt8] {
+            try SpoiltReceipt.records(
+                SpoiltReceipt.record(99, [UInt8](repeating: 1, count: valueBytes)))
+        }
+        let limit = SignedDataLimits.receiptBytesMax
+        // Lengths take as many bytes in this one as in the largest.
+        let most = limit - (try receipt(limit / 2).count - limit / 2)
+
+        let largest = try receipt(most)
+
+        #expect(largest.count == limit)
+        #expect(throws: Never.self) { try Sample.receiptVerifier().verify(largest, bundleID: nil) }
+        #expect(ReceiptOutline(largest) != nil)
+        let tooLarge = try receipt(most + 1)
+        #expect(
+            refusal { try Sample.receiptVerifier().verify(tooLarge, bundleID: nil) }?.rule == .size)
+        #expect(refusal { try ReceiptEnvelope(ber: tooLarge) }?.rule == .size)
+        #expect(throws: Never.self) { try ReceiptEnvelope(ber: largest) }
+        #expect(ReceiptOutline(tooLarge) == nil)
+    }
+
+    @Test func `a receipt in BER is refused with the reason`() throws {
+        let ber: [UInt8] = [0x30, 0x80, 0, 0]
+
+        let failure = refusal { try Sample.receiptVerifier().verify(ber, bundleID: nil) }
+
+        #expect(failure?.rule == .envelope)
+        #expect(failure?.message.contains("BER") == true)
+        for short: [UInt8] in [[], [0x30], [0x31, 0x80], [0x30, 0x81]] {
+            let other = refusal { try Sample.receiptVerifier().verify(short, bundleID: nil) }
+            #expect(other?.rule == .envelope && other?.message.contains("BER") == false)
+        }
+    }
 }

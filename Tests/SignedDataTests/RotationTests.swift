@@ -47,4 +47,18 @@ import Testing
 
         #expect(try CertificateAuthority(files: rotated.files).files == rotated.files)
     }
+
+    @Test func `a former authority keeps its certificates, without the keys that it needs no more`()
+        throws
+    {
+        let files = try Sample.authority().files
+
+        let kept = try #require(FormerAuthority.files(of: files))
+
+        let gone = Set(files.keys).subtracting(kept.keys)
+        #expect(gone == ["transactions.key.pem", "receipts.key.pem", "root.key.pem"])
+        #expect(kept.allSatisfy { files[$0.key] == $0.value })
+        #expect(FormerAuthority.files(of: kept) == nil, "there is nothing left to take away")
+        #expect(throws: Never.self) { try FormerAuthority(files: kept) }
+    }
 }

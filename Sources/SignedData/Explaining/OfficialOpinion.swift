@@ -137,13 +137,14 @@ private struct PayloadFacts {
 private struct JSONWebToken {
     let header: [String: Any]
     let payload: [String: Any]
+    private let signature: [UInt8]
     private let compact: String
 
     init?(_ compact: String) {
         let parts = compact.utf8.split(
             separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 3, let header = Self.object(parts[0]),
-            let payload = Self.object(parts[1]), Self.bytes(parts[2]) != nil
+            let payload = Self.object(parts[1]), let signature = Self.bytes(parts[2])
         else { return nil }
         // Header parameters that the library's token parser checks.
         if let kid = header["kid"], !(kid is String) { return nil }
@@ -154,7 +155,8 @@ private struct JSONWebToken {
             else { return nil }
         }
         guard (header["b64"] as? Bool) != false else { return nil }
-        (self.header, self.payload, self.compact) = (header, payload, compact)
+        (self.header, self.payload) = (header, payload)
+        (self.signature, self.compact) = (signature, compact)
     }
 
     private static func object(_ segment: Substring.UTF8View) -> [String: Any]? {
@@ -199,10 +201,6 @@ private struct JSONWebToken {
     }
 
     private func isSigned(by key: OfficialChain.Key) -> Bool {
-        // What is left to check is the signature, its size and its alphabet.
-        let unpadded = compact.split(separator: ".", omittingEmptySubsequences: false)
-            .map { $0.prefix { $0 != "=" } }
-        guard let signature = Base64.decodeURL(Array(unpadded[2].utf8)[...]) else { return false }
         let signed = compact.utf8.prefix(
             compact.utf8.count - compact.utf8.reversed().prefix { $0 != UInt8(ascii: ".") }.count
                 - 1)
