@@ -130,6 +130,36 @@ import Testing
         #expect(try await book.unspent().isEmpty)
     }
 
+    @Test func `production's notifications are dated by the wall, as the transactions in them are`()
+        async throws
+    {
+        let book = try await Book.open(environments: [.production])
+        let authority = try Book.production()
+        func take(_ id: Int, notified: Int64, signed: Int64) async throws -> [String?]? {
+            let transaction = try Book.signed(id, by: authority) {
+                $0.environment = "Production"
+                $0.signedDate = Book.now.adding(seconds: signed)
+            }
+            var data = NotificationData()
+            data.bundleId = Book.bundleID.value
+            data.environment = "Production"
+            data.signedTransactionInfo = transaction
+            var payload = ResponseBodyV2DecodedPayload()
+            payload.notificationType = "ONE_TIME_CHARGE"
+            payload.signedDate = Book.now.adding(seconds: notified)
+            payload.data = data
+            let body = ResponseBodyV2(signedPayload: try authority.transactions.sign(payload))
+            return try await refusal { try await book.ledger.take(body) }
+        }
+
+        #expect(
+            try await take(1, notified: 86_400, signed: 0) == ["proofInvalid", "signedPayload"])
+        #expect(
+            try await take(2, notified: 0, signed: 86_400)
+                == ["proofInvalid", "signedTransactionInfo"])
+        #expect(try await take(3, notified: 0, signed: 0) == nil)
+    }
+
     @Test func `a notification and its transaction have one root, also where two are trusted`()
         async throws
     {
