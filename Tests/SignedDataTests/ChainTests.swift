@@ -254,6 +254,24 @@ struct ChangedChain: CustomTestStringConvertible, Sendable {
         #expect(verifier.provenCount == 1)
     }
 
+    @Test func `a verifier that trusts two roots verifies both, cold and warm`() throws {
+        let stores = [try Sample.authority(), try Sample.foreignAuthority()]
+        let roots = stores.map(\.root)
+        let (receipts, payloads) = (ReceiptVerifier(roots: roots), JWSVerifier(roots: roots))
+
+        for _ in 0..<2 {
+            for store in stores {
+                let receipt = try Sample.receipt(store)
+                let compact = try store.transactions.sign(payload: [1])
+                #expect(throws: Never.self) { try receipts.verify(receipt, bundleID: nil) }
+                #expect(throws: Never.self) { try payloads.verifyBytes(compact, at: Sample.now) }
+            }
+        }
+
+        #expect(receipts.provenCount == 2)
+        #expect(payloads.provenCount == 2)
+    }
+
     @Test func `the memory of chains is bounded`() throws {
         let authority = try Sample.authority()
         let pem = try #require(authority.files["transactions.key.pem"])

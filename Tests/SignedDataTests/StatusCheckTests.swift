@@ -153,4 +153,24 @@ import Testing
 
         #expect(await check.knownCount <= CertificateStatusCheck.chainsMax)
     }
+
+    @Test func `a full memory forgets first what no longer holds`() async throws {
+        let responder = try responder()
+        let time = Mutex(Self.wall)
+        let check = responder.check(WallClock { time.withLock { $0 } })
+        let signed = try responder.signed()
+        for number in 1..<UInt8(CertificateStatusCheck.chainsMax) {
+            _ = await check.verdict(of: [[number]])
+        }
+        time.withLock { $0 = $0.adding(seconds: CertificateStatusCheck.retrySeconds) }
+        #expect(await check.verdict(ofSignedJSON: signed) == .good)
+        #expect(await check.knownCount == CertificateStatusCheck.chainsMax)
+        let asked = responder.asked.withLock { $0.count }
+
+        _ = await check.verdict(of: [[0]])
+
+        #expect(await check.knownCount == 2)
+        #expect(await check.verdict(ofSignedJSON: signed) == .good)
+        #expect(responder.asked.withLock { $0.count } == asked)
+    }
 }

@@ -27,7 +27,7 @@ struct CertificateID: Hashable {
         }
     }
 
-    /// Nil for an unknown digest. The status of such a certificate is unknown.
+    /// Nil for an unknown digest. Such a certificate is of no issuer here.
     let digest: Digest?
     let issuerName: [UInt8]
     let issuerKey: [UInt8]

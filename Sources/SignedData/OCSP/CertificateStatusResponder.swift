@@ -56,9 +56,9 @@ public struct CertificateStatusResponder: Sendable {
     /// answer with an error status.
     ///
     /// - Parameters:
-    /// - wall: The machine's time, which clients use. - revoked: When each
-    /// serial number (big-endian octets) was revoked. - formerly: Serial
-    /// numbers of certificates from before a rotation.
+    ///   - wall: The machine's time, which clients use.
+    ///   - revoked: When each serial number (big-endian octets) was revoked.
+    ///   - formerly: Serial numbers of certificates from before a rotation.
     public func answer(
         _ request: [UInt8], wall: Timestamp, revoked: [[UInt8]: Timestamp] = [:],
         formerly: Set<[UInt8]> = []
