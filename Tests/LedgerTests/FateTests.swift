@@ -58,6 +58,30 @@ import Testing
         #expect(facts(1, "USD").difference(from: facts(1, "EUR")) == "currency")
     }
 
+    @Test(
+        arguments: [
+            ("Consumable", 0, nil, nil), ("Consumable", 1, nil, nil),
+            ("Consumable", 2, nil, .spent), ("Non-Renewing Subscription", 1, nil, nil),
+            ("Consumable", 1, 5, .revoked), ("Consumable", 2, 5, .revoked),
+            ("Non-Consumable", 0, nil, .notRedeemable), ("Non-Consumable", 2, 5, .notRedeemable),
+        ] as [(String, Int, Int64?, BookedPurchase.Unspendable?)])
+    func `a purchase of two units has one to spend until both are`(
+        type: String, spent: Int, revoked: Int64?, expected: BookedPurchase.Unspendable?
+    ) throws {
+        var payload = JWSTransactionDecodedPayload()
+        (payload.transactionId, payload.originalTransactionId) = ("1", "1")
+        (payload.productId, payload.type, payload.quantity) = ("a", type, 2)
+        (payload.purchaseDate, payload.signedDate) = (Book.now, Book.now)
+        payload.revocationDate = revoked.map(Timestamp.init(milliseconds:))
+        let proven = try ProvenPurchase(
+            payload, root: "r", environment: .sandbox, bundleID: "com.example.app")
+
+        let purchase = BookedPurchase(proven, account: "blob", spent: spent, revision: 1)
+
+        #expect(purchase.unspendable == expected)
+        #expect(purchase.wire.unspent == (expected == nil ? 2 - spent : 0))
+    }
+
     /// What the ledger should come to: tellings folded by hand.
     @Test(arguments: [1, 2, 3, 4, 5, 6] as [UInt64])
     func `tellings shuffled and doubled come to one book`(seed: UInt64) async throws {
