@@ -97,6 +97,10 @@ import Testing
         let route = "route=/device/v1/purchases/{}"
         #expect(samples["shopkeeper_request_seconds_count{\(route)}"] == 1)
         #expect(samples["shopkeeper_request_seconds_bucket{le=+Inf,\(route)}"] == 1)
+        // `buy` reads the transaction that it made, and no others.
+        let made = "{method=GET,route=/operator/v1/transactions/{},status=200}"
+        #expect((samples["shopkeeper_requests_total" + made] ?? 0) >= 1)
+        #expect(!samples.keys.contains { $0.contains("route=/operator/v1/transactions,") })
         #expect(samples["shopkeeper_waiting_requests"] != nil)
         #expect((samples["shopkeeper_commits_total"] ?? 0) >= 3)
     }

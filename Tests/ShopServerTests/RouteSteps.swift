@@ -178,6 +178,10 @@ extension RouteStep {
             bad: Question("/operator/v1/transactions?limit=0", .operator), code: "queryInvalid",
             told: ["transaction=transactions.0.transactionId"]),
         RouteStep(
+            route: "GET /operator/v1/transactions/{}",
+            good: Question("/operator/v1/transactions/{transaction}", .operator),
+            bad: Question("/operator/v1/transactions/1", .operator), code: "transactionNotFound"),
+        RouteStep(
             route: "POST /device/v1/transactions/{}/finish",
             good: Question("/device/v1/transactions/{transaction}/finish", .device, body: #""#),
             bad: Question("/device/v1/transactions/1/finish", .device, body: #""#),

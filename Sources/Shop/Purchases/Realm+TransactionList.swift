@@ -36,6 +36,18 @@ extension PurchaseRoom {
             next: isFull ? rows.last.map { "\($0.customer).\($0.revision).\($0.id)" } : nil)
     }
 
+    /// Returns one transaction. Refusal: `transactionNotFound`.
+    public func transaction(_ id: String) async throws -> TransactionRecord {
+        guard let number = Edge.number(id) else { throw Self.transactionNotFound }
+        let row = try await realm.clusters.of(number: number).read {
+            try $0.first(Statement.Transactions.byID, [.integer(number)])
+        }
+        guard let row else { throw Self.transactionNotFound }
+        let facts = try TransactionFacts(row: row)
+        let now = try ClockRow(row).now(wall: realm.ports.wall.now)
+        return try record(facts, at: max(now, facts.purchasedAt))
+    }
+
     private func record(_ facts: TransactionFacts, at now: Timestamp) throws -> TransactionRecord {
         let payload = facts.payload(environment: realm.description.environment, signedAt: now)
         return TransactionRecord(

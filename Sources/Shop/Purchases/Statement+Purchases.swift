@@ -186,8 +186,8 @@ extension Statement {
             WHERE t.customer_id = $1 AND t.transaction_id = $2
             """)
 
-        /// A transaction by its number alone, for requests by a merchant's
-        /// server.
+        /// A transaction by its number alone, for requests by operators and by
+        /// a merchant's server.
         static let byID = Statement(
             "transactions.byID", [.integer],
             """

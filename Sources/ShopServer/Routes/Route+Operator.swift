@@ -43,6 +43,9 @@ extension Route {
                     bundleID: $0.query("bundleId"), customer: $0.query("customer"),
                     after: $0.query("after"), limit: try $0.limit()))
         },
+        Route("GET", "/operator/v1/transactions/{}", .realm(.operator)) {
+            try .json(try await $0.realm.purchases.transaction($0[0]))
+        },
         Route("GET", "/operator/v1/customers", .realm(.operator)) {
             try .json(
                 CustomerList(

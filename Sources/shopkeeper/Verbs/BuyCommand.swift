@@ -51,10 +51,8 @@ struct BuyCommand: AsyncParsableCommand {
     private func record(of sold: String, _ found: RunningStore) async throws -> TransactionRecord {
         let end = Live.monotonic() + .seconds(timeout)
         while true {
-            let records = try await found.transactions()
-            guard let record = records.first(where: { $0.payload.transactionId == sold }) else {
-                throw Failure(.bug, "bug", "The store does not know what it sold: \(sold).")
-            }
+            let record = try await found.operatorDoor.get(
+                "/transactions/\(sold)", as: TransactionRecord.self)
             if record.isFinished || unfinished || Live.monotonic() > end { return record }
             try await Live.sleep(.milliseconds(5))
         }
