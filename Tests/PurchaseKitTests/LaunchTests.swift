@@ -278,6 +278,24 @@ struct LaunchTests {
         #expect(rig.files.text.contains(#""realm" : "realm-1""#))
     }
 
+    @Test func `another realm's transaction of the same number is delivered`() async {
+        rig.store.sellElsewhere("credits.5")
+        let first = rig.launch()
+        await first.observer.diary.wait(for: "purchased credits.5 2000000000000001")
+        await first.device.close()
+        rig.store.state.withLock {
+            $0.realm = "realm-2"
+            $0.sales = []
+            $0.revision = 0
+        }
+        rig.store.sellElsewhere("credits.10")
+
+        let second = rig.launch()
+
+        await second.observer.diary.wait(for: "purchased credits.10 2000000000000001")
+        await second.device.close()
+    }
+
     @Test func `the same realm under another root is not believed`() async throws {
         let first = rig.launch()
         first.add("credits.5")

@@ -43,8 +43,8 @@ final class ProductsRun: @unchecked Sendable {
     }
 
     /// Returns the request, unless it was cancelled or has ended. The caller
-    /// releases it outside the lock: its deinitialiser cancels, which takes the
-    /// lock again.
+    /// releases it outside the lock, because a subclass may cancel when it is
+    /// deinitialised, which takes the lock again.
     private func end() -> SKProductsRequest? {
         lock.withLock {
             defer { (isOver, request) = (true, nil) }

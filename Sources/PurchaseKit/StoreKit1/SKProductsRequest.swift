@@ -41,10 +41,6 @@ open class SKProductsRequest: SKRequest {
     open override func cancel() {
         run.cancel()
     }
-
-    deinit {
-        run.cancel()
-    }
 }
 
 /// Receives the response to an ``SKProductsRequest``.
