@@ -271,6 +271,28 @@ import Testing
         #expect(try await refusal { try await answer(word, world) }.error.code == code)
     }
 
+    @Test func `a list is of all purchases or of those that wait`() async throws {
+        let world = try await world()
+        for state in ["", "sold", "refused", "Waiting"] {
+            let refused = try await refusal { try await world.realm.listPurchases(state: state) }
+            #expect(refused.error.code == "stateUnknown" && refused.error.field == "state")
+        }
+    }
+
+    @Test(arguments: [("approved", "approve"), ("declined", "decline")])
+    func `the audit has each answer, with what it changed`(word: String, verb: String) async throws
+    {
+        let world = try await world()
+        try await buy(world)
+
+        _ = try await answer(word, world)
+
+        let entry = try await world.realm.auditEntries().entries.last
+        #expect(entry?.deed == "purchase.\(verb)")
+        #expect(entry?.subject.hasSuffix(purchaseID(1)) == true)
+        #expect([entry?.before, entry?.after] == ["waiting", word])
+    }
+
     @Test func `what does not wait is not found`() async throws {
         let world = try await world()
         try await world.buy("credits.5", purchaseID(4))

@@ -101,6 +101,22 @@ import Testing
         #expect(try await world.realm.owesWork())
     }
 
+    @Test func `due work that only a newer program knows keeps its customer from nothing`()
+        async throws
+    {
+        let world = try await TestWorld.open()
+        let session = try await world.session()
+        let newer = DueWork(
+            customer: session.customer, kind: "newer", subject: "", dueAt: TestWall.start)
+        try await world.realm.storage(of: session.customer).write { try newer.add($0) }
+        world.wall.advance(seconds: 60)
+
+        let answer = try await world.buy("credits.5", purchaseID(1), session: session)
+
+        #expect(answer.state == "sold")
+        #expect(try await world.realm.owesWork(), "it is left to the newer program")
+    }
+
     @Test func `the next date is returned while the clock runs`() async throws {
         let world = try await asked(1)
 

@@ -297,10 +297,15 @@ extension TestWorld {
     func outbox() async throws -> [Row] {
         let row = try await realm.customer(named: Realm.defaultCustomer)
         let customer = try #require(try row?.integer("customer_id"))
-        return try await realm.storage.read {
-            try $0.query(
-                Statement.Purchases.outboxPage, [.integer(customer), .integer(0), .integer(1000)])
-        }
+        return try await outbox(of: customer, in: realm.storage)
+    }
+
+    func outbox(of customer: Int64, in storage: any Storage) async throws -> [Row] {
+        let outbox = Statement(
+            "test.outbox", [.integer],
+            "SELECT \(RealmSchema.outbox.list()) FROM outbox WHERE customer_id = $1 "
+                + "ORDER BY revision")
+        return try await storage.read { try $0.query(outbox, [.integer(customer)]) }
     }
 
     @discardableResult

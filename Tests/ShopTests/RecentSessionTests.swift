@@ -127,6 +127,29 @@ import Testing
         #expect(recent.session(read, at: now) == nil)
     }
 
+    @Test func `a session that was refused is forgotten, and one whose payment was is not`()
+        async throws
+    {
+        let world = try await TestWorld.open()
+        let answer = try await world.signIn()
+        _ = try await buy(world, answer.token, purchaseID(1))
+        let reused = try await refusal {
+            try await buy(world, answer.token, purchaseID(1), price: 5)
+        }
+        world.places.counter.reset()
+        _ = try await world.realm.recentSession(token: answer.token)
+        #expect(reused.error.code == "purchaseIdReused")
+        #expect(!world.places.counter.statements.contains("sessions.find"))
+
+        _ = try await world.realm.endSessions(ofCustomer: answer.customerId, TestWorld.context)
+        _ = try await refusal { try await buy(world, answer.token, purchaseID(2)) }
+
+        let refused = try await refusal {
+            _ = try await world.realm.recentSession(token: answer.token)
+        }
+        #expect(refused.kind == .unauthorised)
+    }
+
     @Test func `no more sessions are remembered than the most`() async throws {
         let world = try await TestWorld.open()
         let recent = RecentSessions(countMax: 2)

@@ -55,10 +55,7 @@ extension TestWorld {
     }
 
     func causes() async throws -> [(CustomerID, String)] {
-        let nobody: [SQLValue] = [.integer(0), .integer(-1), .integer(1000)]
-        let tests = try await realm.home.read {
-            try $0.query(Statement.Purchases.outboxPage, nobody)
-        }
+        let tests = try await outbox(of: 0, in: realm.home)
         let sales = realm.isProduction ? [] : try await outbox()
         return try (tests + sales).map {
             (CustomerID(try $0.integer("customer_id")), try $0.text("cause"))

@@ -134,6 +134,31 @@ import Testing
         #expect([numbers.next(.customer), numbers.next(.customer)] == [0, 1])
     }
 
+    @Test func `a seeded count that was not used is given out again, if none was since`() {
+        let numbers = SeededNumbers(next: [.transaction: 5])
+        let first = numbers.next(.transaction)
+
+        numbers.giveBack(.transaction, first)
+        #expect(numbers.next(.transaction) == first)
+        let second = numbers.next(.transaction)
+        numbers.giveBack(.transaction, first)
+
+        #expect(second == first + 1)
+        #expect(numbers.next(.transaction) == second + 1)
+    }
+
+    @Test func `a registry whose numbers begin below 0 gives out none`() async throws {
+        let world = try await TestWorld.open()
+        let below = Statement("test.below", "UPDATE number_blocks SET next_count = -5000")
+        try await world.store.registry.write { try $0.execute(below, []) }
+
+        let fault = await #expect(throws: StorageFault.self) {
+            try await NumberBlocks(registry: world.store.registry).next(.customer)
+        }
+
+        #expect(fault?.code == .malformedRow)
+    }
+
     @Test func `a log contains level, sentence and facts, and no more`() {
         let logged = Logged()
 

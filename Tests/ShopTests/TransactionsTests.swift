@@ -162,6 +162,38 @@ import Testing
         #expect(never.wasCancelled)
     }
 
+    @Test func `a finish on one device wakes the customer's other device`() async throws {
+        let world = try await TestWorld.open()
+        let session = try await world.session()
+        let sold = try await world.buy(purchaseID(1), session: session)
+        let id = try #require(try world.verified(sold.signedTransaction).transactionId)
+        let other = try await world.session(device: purchaseID(2))
+        let never = NoTimeout()
+
+        async let waiting: Void = world.realm.changes(
+            since: sold.revision, other, timeout: never.wait)
+        await never.started()
+        _ = try await world.realm.finish(id, session, TestWorld.context)
+
+        try await waiting
+        #expect(never.wasCancelled)
+    }
+
+    @Test func `a session that is ended is not kept waiting for news`() async throws {
+        let world = try await TestWorld.open()
+        let session = try await world.session()
+        let never = NoTimeout()
+
+        async let waiting: Void = world.realm.changes(
+            since: session.revision, session, timeout: never.wait)
+        await never.started()
+        _ = try await world.realm.endSessions(
+            ofCustomer: session.customer.description, TestWorld.context)
+
+        try await waiting
+        #expect(never.wasCancelled)
+    }
+
     @Test func `what has changed already is not waited for`() async throws {
         let world = try await TestWorld.open()
         let session = try await world.session()

@@ -72,6 +72,78 @@ import Testing
         #expect(try await world.store.figures().flatMap(\.errands).isEmpty)
     }
 
+    @Test func `an errand for a purchase that is decided is done, and nobody is asked`()
+        async throws
+    {
+        let processor = ScriptedProcessor([.approve])
+        let world = try await TestWorld.open(processor: processor)
+        let session = try await world.session()
+        _ = try await world.buy("credits.5", purchaseID(1), session: session)
+        try await world.realm.workOnce()
+        let calls = processor.calls
+        let now = world.wall.clock.now
+        try await world.realm.storage(of: session.customer).write { writing in
+            try Errands.add(
+                kind: SettleErrands.asked,
+                subject: "\(session.bundleID.value)/\(purchaseID(1))",
+                lane: ProcessorErrands.lane, dueAt: now, customer: session.customer, writing)
+        }
+        #expect(try await world.realm.owesWork())
+
+        try await world.realm.workOnce()
+
+        #expect(try await !world.realm.owesWork())
+        #expect(processor.calls == calls)
+    }
+
+    @Test func `an errand that was tried in vain is counted as failed, one that is held is not`()
+        async throws
+    {
+        let processor = ScriptedProcessor([.loseRequest])
+        let world = try await TestWorld.open(processor: processor)
+        @Sendable func settling() async throws -> [Int64] {
+            let errands = try await world.store.figures().flatMap(\.errands)
+            guard let one = errands.first(where: { $0.kind == SettleErrands.asked }) else {
+                return []
+            }
+            return [one.owed, one.failed]
+        }
+        let held = Mutex<[Int64]>([])
+        processor.whenAuthorising {
+            let figures = try await settling()
+            held.withLock { $0 = figures }
+        }
+
+        let answer = try await world.buy("credits.5", purchaseID(1))
+
+        #expect(answer.state == "authorising")
+        #expect(held.withLock { $0 } == [1, 0])
+        #expect(try await settling() == [1, 1])
+    }
+
+    @Test func `a purchase in an app that is gone is a fault`() async throws {
+        let world = try await TestWorld.open(processor: ScriptedProcessor([.loseRequest]))
+        let session = try await world.session()
+        _ = try await world.buy("credits.5", purchaseID(1), session: session)
+        let key = PurchaseKey(
+            customer: session.customer, bundleID: "com.example.gone",
+            purchaseID: PurchaseID(purchaseID(1)))
+        try await world.realm.storage(of: session.customer).write { writing in
+            for table in ["purchases", "app_accounts"] {
+                let move = Statement(
+                    "test.move", "UPDATE \(table) SET bundle_id = 'com.example.gone'")
+                try writing.execute(move, [])
+            }
+        }
+        let row = try #require(try await world.realm.purchaseRow(key))
+
+        let fault = await #expect(throws: StorageFault.self) {
+            _ = try await world.realm.commit(of: row)
+        }
+
+        #expect(fault?.code == .malformedRow)
+    }
+
     @Test func `a sale that can be written after all is sold`() async throws {
         let processor = ScriptedProcessor([.approve])
         let refusing = RefusingStorage.Switch(.constraint)

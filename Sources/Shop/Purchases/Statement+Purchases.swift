@@ -158,17 +158,9 @@ extension Statement {
 
         static let insertOutbox = Statement.insert("outbox.insert", into: RealmSchema.outbox)
 
-        static let outboxPage = Statement(
-            "outbox.page", [.integer, .integer, .integer],
-            """
-            SELECT \(RealmSchema.outbox.list()) FROM outbox
-            WHERE customer_id = $1 AND revision > $2 ORDER BY revision LIMIT $3
-            """)
-
         static let all = [
             facts, insert, settle, answer, bringForward, one, waitingByID, waitingPage, page,
-            answeredSince,
-            news, setVoided, setCaptured, appAccount, insertOutbox, outboxPage,
+            answeredSince, news, setVoided, setCaptured, appAccount, insertOutbox,
         ]
     }
 
