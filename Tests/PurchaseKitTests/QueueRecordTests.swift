@@ -152,6 +152,20 @@ struct QueueRecordTests {
         #expect(record.realms.map(\.generation) == [2])
     }
 
+    @Test func `a sign-in to a realm that was not restored keeps how far it was read`() {
+        var record = record(.purchased)
+        let realm = QueueRecord.KnownRealm(id: owner.realm, generation: 1, root: "A")
+        let other = Owner(realm: owner.realm, customer: "other")
+        _ = record.apply(.signedIn(QueueRecord.LastSignIn(owner: owner, name: nil), realm))
+        _ = record.apply(.arrived(arrivals(purchaseID: nil)))
+
+        _ = record.apply(.signedIn(QueueRecord.LastSignIn(owner: other, name: nil), realm))
+
+        #expect(record.cursor(of: owner).revision == 7)
+        #expect(record.receipt?.etag == "1")
+        #expect(record.lastSignIn?.owner == other)
+    }
+
     @Test func `a sale of another customer's number leaves the tombstone alone`() {
         var record = record(.confirmed)
         let other = QueueEntry(

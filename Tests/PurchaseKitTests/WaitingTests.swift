@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Commerce
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -54,5 +56,28 @@ struct WaitingTests {
         await next.device.follower?.value
         #expect(await next.device.wakeCount == 1)
         await next.device.close()
+    }
+
+    /// A store that answers at once with nothing would be asked without end.
+    @Test(arguments: [(999, 2), (1000, 3)])
+    func `a store is asked again at once if its answer took a second, and else after a pause`(
+        milliseconds: Int64, calls: Int
+    ) async throws {
+        let rig = try Rig()
+        let store = HoldingStore(rig.store)
+        let time = Mutex(Rig.now)
+        let naps = Diary()
+        store.hold { $0 == .transactions(since: 0, waitSeconds: 50) }
+        let app = rig.launch(
+            naps: false, waitSeconds: 50, transport: store,
+            wall: WallClock { time.withLock { $0 } }, onNap: { naps.write("nap") })
+        await store.diary.wait(for: "held GET")
+        time.withLock { $0 = $0.adding(milliseconds: milliseconds) }
+
+        store.release()
+        await naps.wait(for: "nap")
+
+        #expect(rig.store.count(\.isTransactions) == calls)
+        await app.device.close()
     }
 }

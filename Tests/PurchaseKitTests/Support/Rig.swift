@@ -49,6 +49,8 @@ final class Rig: Sendable {
         }
     }
 
+    static let now = Timestamp(milliseconds: 1_700_000_000_000)
+
     let store: FakeStore
     let files = MemoryFiles()
     let sheet = ScriptedSheet()
@@ -63,7 +65,8 @@ final class Rig: Sendable {
     func launch(
         observer: DiaryObserver? = DiaryObserver(), customer: String? = nil, naps: Bool = true,
         sheet: (any PaymentSheet)? = nil, isRestricted: Bool = false, waitSeconds: Int = 0,
-        transport: (any StoreTransport)? = nil, files: (any DeviceFiles)? = nil
+        transport: (any StoreTransport)? = nil, files: (any DeviceFiles)? = nil,
+        wall: WallClock = .standing(at: Rig.now), onNap: @escaping @Sendable () -> Void = {}
     ) -> Launch {
         var configuration = DeviceConfiguration(
             storeURL: URL(fileURLWithPath: "/"), bundleID: "com.example.app",
@@ -75,13 +78,14 @@ final class Rig: Sendable {
         let log = log
         let ports = DevicePorts(
             transport: transport ?? store, files: files ?? self.files, sheet: sheet ?? self.sheet,
-            wall: .standing(at: Timestamp(milliseconds: 1_700_000_000_000)),
+            wall: wall,
             randomness: .seeded(
                 seed.withLock {
                     $0 += 1
                     return $0
                 }),
             sleep: { _ in
+                onNap()
                 if naps { return await giveWay(times: 1) }
                 await untilCancelled()
             },
