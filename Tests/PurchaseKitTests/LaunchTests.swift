@@ -459,6 +459,31 @@ struct LaunchTests {
         await app.observer.diary.wait(for: "removed")
     }
 
+    /// The payment is on disk as running, and nothing of it left the device.
+    @Test(arguments: [false, true])
+    func `a failure that could not be written ends when it is finished, or at the next launch`(
+        isStillFull: Bool
+    ) async throws {
+        let first = rig.launch()
+        _ = try await first.products("credits.5")
+        let written = rig.files.replacements
+        rig.files.fail { $0 > written + 1 }
+        rig.sheet.answers.withLock { $0 = [.cancel] }
+        first.add("credits.5")
+        await first.observer.diary.wait(for: "failed credits.5 2")
+        #expect(rig.files.text.contains("credits.5"))
+
+        if !isStillFull { rig.files.fail(when: nil) }
+        for transaction in first.queue.transactions { first.queue.finishTransaction(transaction) }
+        await first.observer.diary.wait(for: "removed")
+        if isStillFull { await rig.log.wait(for: "A failed payment stays in the queue file") }
+        rig.files.fail(when: nil)
+        await first.device.close()
+
+        #expect(await rig.quietLaunch() == (isStillFull ? ["failed credits.5 2"] : []))
+        #expect(rig.store.count(\.isPurchase) == 0)
+    }
+
     @Test func `a disk that is full after the sale keeps the payment until it is not`() async {
         let app = rig.launch()
         app.add("credits.5")

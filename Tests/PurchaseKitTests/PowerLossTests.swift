@@ -105,6 +105,22 @@ import Testing
         await app.device.close()
     }
 
+    /// A process may end after each step of another, and its steps stay visible
+    /// and unsynced.
+    @Test func `the next launch makes durable what an ended one left unsynced`() throws {
+        let place = try temporaryFolder()
+        let disk = DurableFolder(root: place.path)
+        let folder = place.file("device")
+        try disk.makeFolder(folder)
+        try disk.write([1], to: folder + "/queue.json")
+        let files = FolderDeviceFiles(folder: URL(fileURLWithPath: folder), disk: disk)
+
+        try files.claim(launch: "next")
+        try disk.settle(.all)
+
+        #expect(try files.read("queue.json") == [1])
+    }
+
     @Test func `a name that was not synced in its own folder is lost`() throws {
         let place = try temporaryFolder()
         let disk = DurableFolder(root: place.path)

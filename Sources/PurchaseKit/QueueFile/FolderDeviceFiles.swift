@@ -173,7 +173,8 @@ public final class FolderDeviceFiles: DeviceFiles {
     private func fault(_ what: String) -> DeviceFilesFault { DeviceFilesFault(system: what) }
 }
 
-private func systemRead(_ descriptor: Int32, _ buffer: inout [UInt8]) -> Int {
+/// `read`, begun again if a signal interrupts it.
+func systemRead(_ descriptor: Int32, _ buffer: inout [UInt8]) -> Int {
     while true {
         let count = read(descriptor, &buffer, buffer.count)
         if count >= 0 || errno != EINTR { return count }

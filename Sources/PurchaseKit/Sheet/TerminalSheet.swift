@@ -77,15 +77,11 @@ public struct TerminalSheet: PaymentSheet {
 
     private static func line(from descriptor: Int32) -> String? {
         var bytes: [UInt8] = []
-        var byte: UInt8 = 0
-        while true {
-            let count = read(descriptor, &byte, 1)
-            if count < 0, errno == EINTR { continue }
-            guard count == 1 else {
-                return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
-            }
-            if byte == UInt8(ascii: "\n") { return String(decoding: bytes, as: UTF8.self) }
-            bytes.append(byte)
+        var byte: [UInt8] = [0]
+        while systemRead(descriptor, &byte) == 1 {
+            if byte == [UInt8(ascii: "\n")] { return String(decoding: bytes, as: UTF8.self) }
+            bytes += byte
         }
+        return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
     }
 }
