@@ -118,7 +118,14 @@ import Testing
     }
 
     /// What is spent is what was redeemed: else the next unit would be one that is spent.
-    @Test(arguments: [("purchases", "spent", "0"), ("redemptions", "unit", "2")])
+    @Test(
+        arguments: [
+            ("purchases", "spent", "0"), ("redemptions", "unit", "2"),
+            ("redemptions", "transaction_id", "\"999\""),
+            ("redemptions", "bundle_id", "\"com.example.other\""),
+            ("redemptions", "environment", "\"Production\""),
+            ("redemptions", "root", "\"\(String(repeating: "0", count: 64))\""),
+        ])
     func `a purchase whose redemptions are others is refused`(
         table: String, column: String, value: String
     ) async throws {

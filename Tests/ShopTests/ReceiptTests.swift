@@ -64,11 +64,15 @@ import Testing
         let session = try await world.realm.customers.session(token: token)
         let first = try await world.realm.purchases.receipt(
             ifNoneMatch: nil, session, TestWorld.context)
-        guard case .receipt(_, let etag) = first else { return }
+        let etag = try tag(first)
         let signed = world.logged.count("receipt signed")
         world.places.counter.reset()
 
-        for header in [etag, "W/\(etag)", "\"x\", \(etag)", "*"] {
+        let headers = [
+            etag, "W/\(etag)", "\"x\", \(etag)", "*", "  \(etag)  ", "\"x\" , W/\(etag) , \"y\"",
+            " * ",
+        ]
+        for header in headers {
             let again = try await world.realm.purchases.receipt(
                 ifNoneMatch: header, session, TestWorld.context)
             #expect(again == .unchanged(etag: etag))
@@ -78,23 +82,31 @@ import Testing
         #expect(world.places.counter.statements.isEmpty)
     }
 
+    @Test(arguments: ["", "\"x\"", "\"x\", \"y\"", "**", "\""])
+    func `a receipt under another tag is sent`(header: String) async throws {
+        let world = try await TestWorld.open()
+        let session = try await world.session()
+
+        let answer = try await world.realm.purchases.receipt(
+            ifNoneMatch: header, session, TestWorld.context)
+
+        #expect(try tag(answer) != header)
+    }
+
     @Test func `every commit of the customer changes the receipt's tag`() async throws {
         let world = try await TestWorld.open()
         let token = try await world.signIn().token
         let before = try await world.realm.customers.session(token: token)
         let first = try await world.realm.purchases.receipt(
             ifNoneMatch: nil, before, TestWorld.context)
-        guard case .receipt(_, let etag) = first else { return }
+        let etag = try tag(first)
         try await world.buy(purchaseID(1), session: before)
 
         let after = try await world.realm.customers.session(token: token)
         let second = try await world.realm.purchases.receipt(
             ifNoneMatch: etag, after, TestWorld.context)
 
-        guard case .receipt(_, let next) = second else {
-            Issue.record("the receipt was said to be unchanged")
-            return
-        }
+        let next = try tag(second)
         #expect(next != etag)
         #expect(next.hasPrefix("\"\(world.realm.description.id)."))
     }
@@ -123,5 +135,11 @@ import Testing
         #expect(receipt.appVersion == "3.0")
         #expect(receipt.originalAppVersion == "2.1")
         #expect(receipt.originalPurchaseDate == TestWall.start)
+    }
+
+    /// The tag of a receipt that was sent.
+    private func tag(_ answer: ReceiptAnswer) throws -> String {
+        if case .receipt(_, let etag) = answer { return etag }
+        return try #require(nil, "the receipt was said to be unchanged")
     }
 }
