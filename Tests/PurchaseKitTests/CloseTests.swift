@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import PurchaseKit
 import StoreWire
 import TestSupport
 import Testing
+
+@testable import PurchaseKit
 
 /// A closed device leaves no call under way.
 @Suite(.timeLimit(.minutes(5))) struct CloseTests {
@@ -48,5 +49,18 @@ import Testing
         await app.device.close()
 
         await diary.wait(for: "ended")
+    }
+
+    @Test func `a closed device follows its store no more, whoever listens`() async throws {
+        let rig = try Rig()
+        let app = rig.launch(observer: nil)
+        _ = try await app.products("credits.5")
+        await app.device.close()
+        let calls = rig.store.count { _ in true }
+
+        app.queue.add(DiaryObserver())
+
+        #expect(await app.device.follower == nil)
+        #expect(rig.store.count { _ in true } == calls)
     }
 }
