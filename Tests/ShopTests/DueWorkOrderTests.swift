@@ -247,6 +247,20 @@ import Testing
         #expect(diary.entries(of: made[0]).map(\.revision) == Array(2...13))
     }
 
+    @Test func `a jump that is held up writes nothing until it comes further`() async throws {
+        let world = try await TestWorld.open()
+        let customer = try #require(try await customers(1, world).first)
+        try await owe("newer", inMonth: 1, customer, world)
+        try await jump(months: 2, world)
+        let before = world.places.counter.commits
+
+        #expect(try await world.realm.worker.workDue().count == 0)
+
+        #expect(world.places.counter.commits == before)
+        let jump = try await world.realm.storage(of: customer).read { try ClockJump.current($0) }
+        #expect(jump?.reached == TestWall.start.adding(milliseconds: Self.month))
+    }
+
     /// Goes down between the look and the commit.
     private struct Failing: DueWorkHandler {
         let places: TestPlaces

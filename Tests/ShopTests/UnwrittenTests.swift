@@ -7,6 +7,7 @@ import Synchronization
 import Testing
 
 @testable import Shop
+@testable import Work
 
 /// A processor has approved, and the database refuses the sale.
 @Suite(.timeLimit(.minutes(5))) struct UnwrittenTests {
