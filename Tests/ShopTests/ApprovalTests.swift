@@ -274,7 +274,9 @@ import Testing
     @Test func `a list is of all purchases or of those that wait`() async throws {
         let world = try await world()
         for state in ["", "sold", "refused", "Waiting"] {
-            let refused = try await refusal { try await world.realm.listPurchases(state: state) }
+            let refused = try await refusal {
+                try await world.realm.purchases.listPurchases(state: state)
+            }
             #expect(refused.error.code == "stateUnknown" && refused.error.field == "state")
         }
     }

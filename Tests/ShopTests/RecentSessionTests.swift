@@ -137,15 +137,16 @@ import Testing
             try await buy(world, answer.token, purchaseID(1), price: 5)
         }
         world.places.counter.reset()
-        _ = try await world.realm.recentSession(token: answer.token)
+        _ = try await world.realm.customers.recentSession(token: answer.token)
         #expect(reused.error.code == "purchaseIdReused")
         #expect(!world.places.counter.statements.contains("sessions.find"))
 
-        _ = try await world.realm.endSessions(ofCustomer: answer.customerId, TestWorld.context)
+        _ = try await world.realm.customers.endSessions(
+            ofCustomer: answer.customerId, TestWorld.context)
         _ = try await refusal { try await buy(world, answer.token, purchaseID(2)) }
 
         let refused = try await refusal {
-            _ = try await world.realm.recentSession(token: answer.token)
+            _ = try await world.realm.customers.recentSession(token: answer.token)
         }
         #expect(refused.kind == .unauthorised)
     }

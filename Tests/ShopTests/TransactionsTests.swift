@@ -170,10 +170,10 @@ import Testing
         let other = try await world.session(device: purchaseID(2))
         let never = NoTimeout()
 
-        async let waiting: Void = world.realm.changes(
+        async let waiting: Void = world.realm.purchases.changes(
             since: sold.revision, other, timeout: never.wait)
         await never.started()
-        _ = try await world.realm.finish(id, session, TestWorld.context)
+        _ = try await world.realm.purchases.finish(id, session, TestWorld.context)
 
         try await waiting
         #expect(never.wasCancelled)
@@ -184,10 +184,10 @@ import Testing
         let session = try await world.session()
         let never = NoTimeout()
 
-        async let waiting: Void = world.realm.changes(
+        async let waiting: Void = world.realm.purchases.changes(
             since: session.revision, session, timeout: never.wait)
         await never.started()
-        _ = try await world.realm.endSessions(
+        _ = try await world.realm.customers.endSessions(
             ofCustomer: session.customer.description, TestWorld.context)
 
         try await waiting

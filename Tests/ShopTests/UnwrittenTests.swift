@@ -136,10 +136,10 @@ import Testing
                 try writing.execute(move, [])
             }
         }
-        let row = try #require(try await world.realm.purchaseRow(key))
+        let row = try #require(try await world.realm.purchases.purchaseRow(key))
 
         let fault = await #expect(throws: StorageFault.self) {
-            _ = try await world.realm.commit(of: row)
+            _ = try await world.realm.purchases.commit(of: row)
         }
 
         #expect(fault?.code == .malformedRow)
