@@ -159,16 +159,16 @@ struct QueueRecordTests {
         #expect(record.realms.map(\.generation) == [2])
     }
 
-    @Test func `a sign-in to a realm that was not restored keeps how far it was read`() {
+    @Test func `a sign-in to a realm that was not restored keeps what is known of it`() {
         var record = record(.purchased)
         let realm = QueueRecord.KnownRealm(id: owner.realm, generation: 1, root: "A")
         let other = Owner(realm: owner.realm, customer: "other")
         _ = record.apply(.signedIn(QueueRecord.LastSignIn(owner: owner, name: nil), realm))
-        _ = record.apply(.arrived(arrivals(purchaseID: nil)))
+        _ = record.apply(.arrived(arrivals(purchaseID: nil, cleared: 7)))
 
         _ = record.apply(.signedIn(QueueRecord.LastSignIn(owner: other, name: nil), realm))
 
-        #expect(record.cursor(of: owner).revision == 7)
+        #expect(record.cleared(of: owner) == 7)
         #expect(record.receipt?.etag == "1")
         #expect(record.lastSignIn?.owner == other)
     }
