@@ -8,6 +8,8 @@ public struct RealmClock: Hashable, Sendable {
     /// A clock that runs faster than the wall clock stops here: at the end of
     /// the years for which a store's certificates are valid.
     public static let latest = Timestamp(milliseconds: 4_102_358_400_000)
+    /// The year 2000, for the same reason.
+    public static let earliest = Timestamp(milliseconds: 946_684_800_000)
     /// The allowed speeds. At the highest one, which test sessions use, a month
     /// lasts two seconds.
     public static let rates: ClosedRange<Int64> = 1...1_296_000

@@ -69,10 +69,22 @@ package protocol DueWorkHandler<Context>: Sendable {
     /// time.
     var longestMilliseconds: Int64 { get }
 
+    /// Corrects what else of this kind a clock has dated later than `latest`, after
+    /// it was set back to `now`.
+    func bringForward(
+        beyond latest: Timestamp, to now: Timestamp, _ writing: any Writing
+    ) throws
+
     /// Draws what the commit needs, because the commit may run more than once.
     func prepare(_ work: DueWork, in context: Context) async throws -> any DueWorkCommit<
         Context.Line
     >
+}
+
+extension DueWorkHandler {
+    package func bringForward(
+        beyond latest: Timestamp, to now: Timestamp, _ writing: any Writing
+    ) throws {}
 }
 
 /// The effect of a piece of inner work.

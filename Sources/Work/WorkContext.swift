@@ -49,12 +49,6 @@ package protocol WorkContext: Sendable {
         of customer: CustomerID, wall: Timestamp, _ reading: any Reading
     ) throws -> Timestamp?
 
-    /// Corrects what else a clock has dated later than `latest`, after it was set
-    /// back to `now`.
-    static func bringForward(
-        beyond latest: Timestamp, to now: Timestamp, _ writing: any Writing
-    ) throws
-
     /// Locks a customer's row in a commit. Nil if there is no such customer.
     static func line(
         of customer: CustomerID, wall: Timestamp, _ writing: any Writing
@@ -74,10 +68,6 @@ package protocol WorkContext: Sendable {
 
 extension WorkContext {
     package func farClocks(_ clock: RealmClock, asksAway: Bool) async -> FarClocks? { FarClocks() }
-
-    package static func bringForward(
-        beyond latest: Timestamp, to now: Timestamp, _ writing: any Writing
-    ) throws {}
 }
 
 /// What the other databases have of the first one's clock.

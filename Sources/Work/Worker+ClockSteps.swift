@@ -31,7 +31,7 @@ extension Worker {
         let limits = context.errandHandlers.values.flatMap { handler in
             pauseLimits(handler.kind, handler.retries(in: context))
         }
-        let works = context.dueWorkHandlers.values.map { ($0.kind, $0.longestMilliseconds) }
+        let works = context.dueWorkHandlers.values
         let count = try await storage.write { writing in
             let now = try Context.clock(writing).now(wall: wall)
             let slack = now.adding(milliseconds: WallWatch.slackMilliseconds)
@@ -47,8 +47,9 @@ extension Worker {
                     ]
                 ).count
             }
-            try Context.bringForward(beyond: slack, to: now, writing)
-            for (kind, longest) in works {
+            for work in works {
+                try work.bringForward(beyond: slack, to: now, writing)
+                let (kind, longest) = (work.kind, work.longestMilliseconds)
                 count += try writing.query(
                     Statement.DueWorks.bringForward,
                     [

@@ -120,7 +120,7 @@ import Testing
 
         #expect(late.error.code == "approvalAnswered")
         #expect(late.error.message.contains("too long"))
-        #expect(try await world.realm.workOnce() == 0)
+        #expect(try await world.realm.keeping.workOnce() == 0)
         #expect(try await buy(world).refusal?.code == "approvalTimedOut")
     }
 
@@ -146,7 +146,7 @@ import Testing
         #expect(processor.calls.isEmpty)
         #expect(try await answer("approved", world).state == "sold")
         #expect(processor.calls == ["authorise"])
-        try await world.realm.workOnce()
+        try await world.realm.keeping.workOnce()
         #expect(processor.calls == ["authorise", "capture"])
         #expect(try await buy(world).state == "sold")
     }
@@ -173,11 +173,11 @@ import Testing
                 for word in ["approved", "declined", "approved", "declined"] {
                     group.addTask { _ = try? await self.answer(word, world) }
                 }
-                group.addTask { try await world.realm.workOnce() }
+                group.addTask { try await world.realm.keeping.workOnce() }
                 try await group.waitForAll()
             }
 
-            try await world.realm.workOnce()
+            try await world.realm.keeping.workOnce()
             let record = try #require(
                 try await world.realm.purchases.listPurchases().purchases.first)
             let sold = try await world.realm.purchases.listTransactions().transactions.count

@@ -145,7 +145,7 @@ import Testing
         try await world.buy("credits.5", purchaseID(1), session: session)
         let captureOwed = try await refusal { try await clear(world, session) }
         #expect(captureOwed.error.code == "chargesOwed")
-        try await world.realm.workOnce()
+        try await world.realm.keeping.workOnce()
         #expect(try await clear(world, session).purchases == 1)
     }
 
@@ -159,7 +159,7 @@ import Testing
         let session = try await world.session()
         let first = try await world.buy("credits.5", purchaseID(1), session: session)
         let number = try #require(try world.verified(first.signedTransaction).transactionId)
-        _ = try await world.realm.notifications.readyNotification(
+        _ = try await world.realm.merchant.readyNotification(
             "ONE_TIME_CHARGE/\(number)", of: session.customer)
         try await world.buy("credits.5", purchaseID(2), session: session)
 
@@ -167,7 +167,7 @@ import Testing
 
         #expect(try await count("errands", world) == 1)
         #expect(try await count("outbox", world) == 1)
-        try await world.realm.workOnce()
+        try await world.realm.keeping.workOnce()
         #expect(courier.parcels.count == 1)
         #expect(try await count("errands", world) == 0)
     }

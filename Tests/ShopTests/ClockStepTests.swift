@@ -108,9 +108,9 @@ import Testing
         world.wall.advance(seconds: twoDays)
         _ = try await sold(world, 1, session)
         // The notification failed and is put off by an hour, the capture by a second.
-        #expect(try await world.realm.workOnce() == 2)
+        #expect(try await world.realm.keeping.workOnce() == 2)
         world.wall.advance(seconds: -twoDays)
-        #expect(try await world.realm.workOnce() == 0)
+        #expect(try await world.realm.keeping.workOnce() == 0)
 
         let worker = Task { await world.store.work() }
         await until("a second parcel, and a capture") {
@@ -122,9 +122,9 @@ import Testing
         #expect(courier.parcels.count == 2)
         #expect(processor.captured.count == 1)
         // It failed again, and waits as long as it should.
-        #expect(try await world.realm.workOnce() == 0)
+        #expect(try await world.realm.keeping.workOnce() == 0)
         world.wall.advance(seconds: 12 * 3600)
-        #expect(try await world.realm.workOnce() == 1)
+        #expect(try await world.realm.keeping.workOnce() == 1)
     }
 
     /// Notifications that were tried and are to be tried again.

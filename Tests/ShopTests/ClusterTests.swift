@@ -202,7 +202,7 @@ import Testing
 
         world.places.down.withLock { $0 = [] }
         #expect(try await world.realm.clock().jump == left)
-        try await world.realm.workOnce()
+        try await world.realm.keeping.workOnce()
         let done = try await world.realm.clock()
         #expect(done.jump == nil && done.clustersAway == nil)
         #expect(try await world.buy("credits.5", purchaseID(1), session: kid).state == "refused")
@@ -219,7 +219,7 @@ import Testing
 
         #expect(moved.jump == nil && moved.clustersAway == [TestClusters.far])
         world.places.down.withLock { $0 = [] }
-        try await world.realm.tidy(1)
+        try await world.realm.keeping.tidy(1)
         #expect(try await world.realm.clock().clustersAway == nil)
     }
 
@@ -279,7 +279,7 @@ import Testing
         let shown = try await world.realm.catalogue.products(
             ProductsRequest(ids: ["credits.5"]), session, TestWorld.context)
         let old = try await world.buy("credits.5", purchaseID(1), session: session)
-        try await world.realm.workOnce()
+        try await world.realm.keeping.workOnce()
         let late = try await world.buy("credits.5", purchaseID(2), session: session)
         let new = try await world.buy(
             "credits.5", purchaseID(3), price: 1290, session: session)
@@ -427,11 +427,11 @@ import Testing
             try await world.realm.home.read {
                 try $0.first(Statement.Clustering.arrival, [.integer(number)])
             })
-        try await world.realm.settleArrivals(in: 1)
+        try await world.realm.customers.settleArrivals(in: 1)
         _ = try await world.realm.customers.changeCustomer(
             made.customerId, ChangeCustomerRequest(password: "new"), TestWorld.context)
 
-        try await world.realm.settle(arrival: arrival)
+        try await world.realm.customers.settle(arrival: arrival)
 
         let signedIn = try await world.signIn(customer: "late", password: "new")
         #expect(signedIn.customerId == made.customerId)

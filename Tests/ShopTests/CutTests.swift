@@ -148,7 +148,7 @@ private final class Story: Sendable {
                 try #require(payload.transactionId), session, TestWorld.context)
         }
         // Due work logs a fault and leaves the rest to the next who looks.
-        try await realm.workOnce()
+        try await realm.keeping.workOnce()
         try knife.check()
         await store.close()
     }
@@ -199,7 +199,7 @@ private final class Story: Sendable {
         let world = TestWorld(
             places: places, wall: wall, logged: Logged(), store: store, realm: realm)
         wall.advance(seconds: 3600)
-        try await realm.workOnce()
+        try await realm.keeping.workOnce()
         let records = try await realm.purchases.listTransactions().transactions
         #expect(records.count == (isSold ? 1 : 0))
         #expect(try await realm.purchases.listPurchases(state: "waiting").purchases.isEmpty)
@@ -207,7 +207,7 @@ private final class Story: Sendable {
             let approvals = try await realm.purchases.listPurchases().purchases.map(\.approval)
             #expect(approvals == [parent.rawValue])
         }
-        #expect(try await !realm.owesWork())
+        #expect(try await !realm.keeping.owesWork())
         let owed = Statement("test.outbox", "SELECT * FROM outbox")
         let rows = try await realm.rows(owed)
         #expect(rows.count == records.count)

@@ -326,7 +326,7 @@ import Testing
         let second = try await TestWorld.open(
             places: places, randomness: 3, dueWork: [renewal])
         let left = try await second.realm.clock().jump
-        try await second.realm.workOnce()
+        try await second.realm.keeping.workOnce()
 
         let target = start.adding(milliseconds: 12 * Self.month)
         let month7 = TestWall.start.adding(milliseconds: 7 * Self.month)

@@ -42,14 +42,14 @@ import Testing
 
         #expect(counts.0 + counts.1 == 30)
         #expect(try await refused(one) == 30)
-        #expect(try await one.realm.workOnce() == 0)
+        #expect(try await one.realm.keeping.workOnce() == 0)
     }
 
     @Test func `more than a page is done in one go`() async throws {
         let world = try await asked(DueWork.customersMax + 3)
         pass(world)
 
-        #expect(try await world.realm.workOnce() == DueWork.customersMax + 3)
+        #expect(try await world.realm.keeping.workOnce() == DueWork.customersMax + 3)
         #expect(try await refused(world) == DueWork.customersMax + 3)
     }
 
@@ -78,7 +78,7 @@ import Testing
         let next = try await world.restarted()
 
         #expect(try await refused(next) == 2)
-        #expect(try await next.realm.workOnce() == 3)
+        #expect(try await next.realm.keeping.workOnce() == 3)
         #expect(try await refused(next) == 5)
     }
 
@@ -95,10 +95,10 @@ import Testing
         }
         pass(world)
 
-        #expect(try await world.realm.workOnce() == 2)
+        #expect(try await world.realm.keeping.workOnce() == 2)
 
         #expect(try await refused(world) == 2)
-        #expect(try await world.realm.owesWork())
+        #expect(try await world.realm.keeping.owesWork())
     }
 
     @Test func `due work that only a newer program knows keeps its customer from nothing`()
@@ -114,7 +114,7 @@ import Testing
         let answer = try await world.buy("credits.5", purchaseID(1), session: session)
 
         #expect(answer.state == "sold")
-        #expect(try await world.realm.owesWork(), "it is left to the newer program")
+        #expect(try await world.realm.keeping.owesWork(), "it is left to the newer program")
     }
 
     @Test func `the next date is returned while the clock runs`() async throws {
@@ -160,13 +160,13 @@ import Testing
         var counts: [Int] = []
         for pause in [0, 1, 4, 1, 30, 100] as [Int64] {
             world.wall.advance(seconds: pause)
-            try await world.realm.workOnce()
+            try await world.realm.keeping.workOnce()
             counts.append(processor.calls.count { $0 == "capture" })
         }
 
         #expect(counts == [1, 2, 2, 3, 4, 4])
         #expect(processor.captured == processor.charged)
-        #expect(try await !world.realm.owesWork())
+        #expect(try await !world.realm.keeping.owesWork())
     }
 
     @Test func `what a dead process was authorising is settled by another after the lease`()
@@ -180,11 +180,11 @@ import Testing
         let next = try await TestWorld.open(
             places: places, wall: world.wall, randomness: 7, processor: processor)
 
-        #expect(try await next.realm.workOnce() == 0)
+        #expect(try await next.realm.keeping.workOnce() == 0)
         #expect(try await next.buy("credits.5", purchaseID(1)).state == "authorising")
         #expect(processor.calls.isEmpty)
         next.wall.advance(seconds: Errands.leaseMilliseconds / 1000)
-        #expect(try await next.realm.workOnce() == 2)
+        #expect(try await next.realm.keeping.workOnce() == 2)
 
         #expect(processor.calls == ["outcome", "authorise", "capture"])
         #expect(try await next.buy("credits.5", purchaseID(1)).state == "sold")
@@ -201,7 +201,7 @@ import Testing
             // While this one sleeps, its lease ends and another settles.
             world.wall.advance(seconds: Errands.leaseMilliseconds / 1000)
             processor.whenAuthorising {}
-            try await world.realm.workOnce()
+            try await world.realm.keeping.workOnce()
         }
 
         let response = try await world.buy("credits.5", purchaseID(1), session: session)

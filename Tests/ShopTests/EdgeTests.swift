@@ -134,7 +134,7 @@ import Testing
     @Test func `the way of a purchase finds every row by an index`() async throws {
         let realm = try await SQLiteStorage.open(file: nil, migrations: RealmSchema.migrations)
         let statements = [
-            Statement.Sessions.find, Statement.Customers.line, Statement.Customers.now,
+            Statement.Sessions.find, Statement.Lines.line, Statement.Lines.now,
             Statement.Customers.revision, Statement.Customers.byName, Statement.Purchases.facts,
             Statement.Purchases.settle, Statement.Purchases.answer, Statement.Purchases.one,
             Statement.Purchases.waitingByID, Statement.Purchases.waitingPage,

@@ -42,14 +42,14 @@ struct ErrandSimulationTests {
         }
         for worker in held { for errand in worker { await world.realm.worker.run(errand) } }
         world.wall.advance(seconds: Errands.leaseMilliseconds / 1000)
-        try await world.realm.workOnce()
+        try await world.realm.keeping.workOnce()
 
         let told = Dictionary(grouping: courier.parcels, by: \.id)
         #expect(told.count == sold)
         for parcels in told.values { #expect(Set(parcels).count == 1) }
         // A sandbox's first attempt that was recorded is its last.
         #expect(try await world.attemptCount() == Int64(sold))
-        #expect(try await !world.realm.owesWork())
+        #expect(try await !world.realm.keeping.owesWork())
     }
 }
 

@@ -34,12 +34,12 @@ struct ErrandTests {
         try await world.buy(purchaseID(1))
         try await world.buy(purchaseID(1))
 
-        #expect(try await world.realm.workOnce() == 1)
-        #expect(try await world.realm.workOnce() == 0)
+        #expect(try await world.realm.keeping.workOnce() == 1)
+        #expect(try await world.realm.keeping.workOnce() == 0)
 
         #expect(courier.parcels.count == 1)
         #expect(try await rows(world).isEmpty)
-        #expect(try await !world.realm.owesWork())
+        #expect(try await !world.realm.keeping.owesWork())
     }
 
     @Test func `production's retries come due by its clock, and end`() async throws {
@@ -55,13 +55,13 @@ struct ErrandTests {
 
         var tried: [Int] = []
         for hour in 0...40 {
-            if try await world.realm.workOnce() > 0 { tried.append(hour) }
+            if try await world.realm.keeping.workOnce() > 0 { tried.append(hour) }
             world.wall.advance(seconds: 3600)
         }
 
         #expect(tried == [0, 1, 13, 37])
         #expect(courier.parcels.count == 4)
-        #expect(try await !world.realm.owesWork())
+        #expect(try await !world.realm.keeping.owesWork())
     }
 
     @Test func `a charge that a processor approves owes its errand too`() async throws {
@@ -76,7 +76,7 @@ struct ErrandTests {
 
         #expect(sold.state == "sold" && declined.state == "refused")
         // The notification, and the sum to be taken.
-        #expect(try await world.realm.workOnce() == 2)
+        #expect(try await world.realm.keeping.workOnce() == 2)
         #expect(courier.parcels.count == 1)
     }
 
@@ -90,12 +90,12 @@ struct ErrandTests {
     @Test func `without a courier errands wait for a process that has one`() async throws {
         let world = try await world(nil)
         try await world.buy(purchaseID(1))
-        #expect(try await world.realm.workOnce() == 0)
+        #expect(try await world.realm.keeping.workOnce() == 0)
         let courier = ScriptedCourier()
 
         let next = try await world.restarted(courier: courier)
 
-        #expect(try await next.realm.workOnce() == 1)
+        #expect(try await next.realm.keeping.workOnce() == 1)
         #expect(courier.parcels.count == 1)
     }
 
@@ -120,10 +120,10 @@ struct ErrandTests {
         _ = try await world.realm.claim(lanes)
 
         let next = try await world.restarted(courier: courier)
-        #expect(try await next.realm.workOnce() == 0)
+        #expect(try await next.realm.keeping.workOnce() == 0)
         world.wall.advance(seconds: Errands.leaseMilliseconds / 1000)
 
-        #expect(try await next.realm.workOnce() == 1)
+        #expect(try await next.realm.keeping.workOnce() == 1)
         #expect(courier.parcels.count == 1)
     }
 
@@ -135,7 +135,7 @@ struct ErrandTests {
 
         try await Errands.releaseLeft(in: world.realm.storage)
 
-        #expect(try await world.realm.workOnce() == 1)
+        #expect(try await world.realm.keeping.workOnce() == 1)
         #expect(courier.parcels.count == 1)
         await world.realm.worker.run(left)
         #expect(try await world.attemptCount() == 1)
@@ -246,7 +246,7 @@ struct ErrandTests {
         world.places.counter.reset()
         let signed = world.logged.count("notification signed")
 
-        try await world.realm.workOnce()
+        try await world.realm.keeping.workOnce()
 
         #expect(world.places.counter.commits == 3)
         #expect(world.logged.count("notification signed") - signed == 1)
@@ -407,6 +407,6 @@ extension TestWorld {
 
     /// Returns when nothing is owed any more.
     fileprivate func settled() async {
-        await until("a realm that owes nothing") { (try? await realm.owesWork()) != true }
+        await until("a realm that owes nothing") { (try? await realm.keeping.owesWork()) != true }
     }
 }

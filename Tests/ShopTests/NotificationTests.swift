@@ -73,7 +73,7 @@ import Testing
         try await withThrowingTaskGroup(of: NotificationAttempt.self) { group in
             for _ in 0..<8 {
                 group.addTask {
-                    try await world.realm.notifications.attemptNotification(
+                    try await world.realm.merchant.attemptNotification(
                         cause, of: customer, by: courier)
                 }
             }

@@ -254,7 +254,7 @@ import Testing
 
         for _ in 0..<3 {
             world.wall.advance(seconds: 3600)
-            #expect(try await world.realm.workOnce() == 1)
+            #expect(try await world.realm.keeping.workOnce() == 1)
         }
 
         #expect(open.state == "authorising")

@@ -238,7 +238,7 @@ import Testing
         #expect(response.refusal?.code == "priceChanged")
         #expect(response.product?.price == 1290)
         #expect(try await world.unsettled() == 1)
-        try await world.realm.workOnce()
+        try await world.realm.keeping.workOnce()
         #expect(processor.calls == ["authorise", "void"])
         #expect(processor.charged == [])
         #expect(try await world.unsettled() == 0)
@@ -257,11 +257,11 @@ import Testing
 
         let response = try await world.buy(purchaseID(1))
         #expect(response.refusal?.code == "priceChanged")
-        try await world.realm.workOnce()
-        try await world.realm.workOnce()
+        try await world.realm.keeping.workOnce()
+        try await world.realm.keeping.workOnce()
         #expect(processor.calls == ["authorise", "void"])
         world.wall.advance(seconds: 1)
-        try await world.realm.workOnce()
+        try await world.realm.keeping.workOnce()
         #expect(try await world.unsettled() == 1)
 
         let next = try await world.restarted(processor: processor)
@@ -286,7 +286,7 @@ import Testing
         let outer = try await opened.buy("pro", purchaseID(1))
 
         let inner = try await opened.buy("pro", purchaseID(2))
-        try await opened.realm.workOnce()
+        try await opened.realm.keeping.workOnce()
         #expect(outer.state == "sold" && inner.state == "sold")
         #expect(
             try opened.verified(outer.signedTransaction).transactionId

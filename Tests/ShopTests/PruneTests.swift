@@ -26,7 +26,7 @@ import Testing
         _ = try await world.realm.merchant.sendNotification(
             SendNotificationRequest(
                 bundleId: TestWorld.bundleID.value, notificationType: "TEST"), TestWorld.context)
-        try await world.realm.workOnce()
+        try await world.realm.keeping.workOnce()
         return world
     }
 
@@ -39,7 +39,7 @@ import Testing
         #expect(try await count("notifications", world) == 6)
         world.wall.advance(seconds: 1)
         try await world.buy(purchaseID(6))
-        try await world.realm.workOnce()
+        try await world.realm.keeping.workOnce()
         let removed = try await world.realm.keeping.prune(batch: 2)
 
         #expect(removed == 6)
@@ -60,11 +60,11 @@ import Testing
         _ = try await world.realm.merchant.sendNotification(
             SendNotificationRequest(
                 bundleId: TestWorld.bundleID.value, notificationType: "TEST"), TestWorld.context)
-        try await world.realm.workOnce()
+        try await world.realm.keeping.workOnce()
         world.wall.advance(seconds: 400 * Self.day)
 
         #expect(try await world.realm.keeping.prune() == 0)
-        try await world.realm.workOnce()
+        try await world.realm.keeping.workOnce()
 
         #expect(courier.parcels.count == 2)
         #expect(Set(courier.parcels).count == 1)
@@ -105,7 +105,7 @@ import Testing
         let world = try await world(ScriptedCourier())
         world.wall.advance(seconds: 191 * Self.day)
         let wall = world.wall
-        let working = Task { await world.realm.work() }
+        let working = Task { await world.realm.keeping.work() }
         // The worker starts its clock when it first looks; a moved wall and a
         // bell are all that it needs from then on.
         try await until("a realm without old notifications") {

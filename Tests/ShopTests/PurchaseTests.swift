@@ -295,7 +295,7 @@ import Testing
 extension TestWorld {
     /// Notifications owed to the default customer.
     func outbox() async throws -> [Row] {
-        let row = try await realm.customer(named: Realm.defaultCustomer)
+        let row = try await realm.customers.customer(named: Realm.defaultCustomer)
         let customer = try #require(try row?.integer("customer_id"))
         return try await outbox(of: customer, in: realm.storage)
     }

@@ -37,7 +37,7 @@ import Testing
             try await realm.purchases.listPurchases(state: nil, after: nil, limit: 9).purchases
                 == [])
         #expect(try await realm.customers.listSessions().sessions.isEmpty)
-        #expect(try await !realm.owesWork())
+        #expect(try await !realm.keeping.owesWork())
         #expect(try await realm.customers.listCustomers() == before)
         #expect(try await realm.merchant.serverKeys().map(\.keyId) == [key.keyId])
         #expect(

@@ -46,7 +46,7 @@ extension TestWorld {
     func attempt(_ courier: ScriptedCourier) async throws -> [ErrandOutcome] {
         var outcomes: [ErrandOutcome] = []
         for (customer, cause) in try await causes() {
-            let attempt = try await realm.notifications.attemptNotification(
+            let attempt = try await realm.merchant.attemptNotification(
                 cause, of: customer, by: courier)
             try await realm.storage(of: customer).write { try attempt.record($0) }
             outcomes.append(attempt.outcome)

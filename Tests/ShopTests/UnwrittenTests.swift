@@ -31,7 +31,7 @@ import Testing
     /// How many seconds pass until each further question to the processor.
     private func work(_ world: TestWorld, seconds: Int) async throws {
         for _ in 0..<seconds / 60 {
-            try await world.realm.workOnce()
+            try await world.realm.keeping.workOnce()
             world.wall.advance(seconds: 60)
         }
     }
@@ -48,7 +48,7 @@ import Testing
         }
         // Workers and devices ask at once, and the processor is left alone.
         for _ in 1...5 {
-            try await world.realm.workOnce()
+            try await world.realm.keeping.workOnce()
             #expect(try await world.buy(purchaseID(1), session: session).state == "authorising")
         }
         #expect(processor.calls == ["authorise"])
@@ -80,7 +80,7 @@ import Testing
         let world = try await TestWorld.open(processor: processor)
         let session = try await world.session()
         _ = try await world.buy("credits.5", purchaseID(1), session: session)
-        try await world.realm.workOnce()
+        try await world.realm.keeping.workOnce()
         let calls = processor.calls
         let now = world.wall.clock.now
         try await world.realm.storage(of: session.customer).write { writing in
@@ -89,11 +89,11 @@ import Testing
                 subject: "\(session.bundleID.value)/\(purchaseID(1))",
                 lane: ProcessorErrands.lane, dueAt: now, customer: session.customer, writing)
         }
-        #expect(try await world.realm.owesWork())
+        #expect(try await world.realm.keeping.owesWork())
 
-        try await world.realm.workOnce()
+        try await world.realm.keeping.workOnce()
 
-        #expect(try await !world.realm.owesWork())
+        #expect(try await !world.realm.keeping.owesWork())
         #expect(processor.calls == calls)
     }
 
@@ -168,7 +168,7 @@ import Testing
         let session = try await world.session()
         _ = try? await world.buy(purchaseID(1), session: session)
 
-        for _ in 1...5 { try await world.realm.workOnce() }
+        for _ in 1...5 { try await world.realm.keeping.workOnce() }
         #expect(processor.calls == ["authorise"])
         try await work(world, seconds: 3600 * 12)
         #expect(processor.charged.count == 1)

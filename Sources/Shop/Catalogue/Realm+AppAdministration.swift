@@ -16,7 +16,7 @@ extension CatalogueRoom {
     public func createApp(
         _ request: CreateAppRequest, _ context: RequestContext
     ) async throws -> AppSummary {
-        guard Self.isBundleID(request.bundleId) else { throw Self.noBundleID }
+        guard BundleID.isValid(request.bundleId) else { throw Self.noBundleID }
         let details = request.details ?? AppChange()
         try Self.check(details)
         let made = AppChange(
@@ -115,7 +115,7 @@ extension CatalogueRoom {
             try Edge.label(locale, "locale", bytesMax: 64)
         }
         if let storefront = change.storefront, Storefront.named(storefront) == nil {
-            throw unknownStorefront(field: "storefront")
+            throw CatalogueRules.unknownStorefront(field: "storefront")
         }
         if let number = change.appAppleId, !(1..<(1 << 53)).contains(number) {
             throw Refusal(
@@ -138,7 +138,7 @@ extension CatalogueRoom {
         try Edge.text(id, "productId")
         let app = try await app(bundleID)
         guard let place = Storefront.named(storefront ?? app.storefront) else {
-            throw Self.unknownStorefront(field: "storefront")
+            throw CatalogueRules.unknownStorefront(field: "storefront")
         }
         let clock = try await realm.readHouse { try $0.first(Statement.Realms.clock) }
         guard let clock else { throw StorageFault(.malformedRow, "the realm has no row") }

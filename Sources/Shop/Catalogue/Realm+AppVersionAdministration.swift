@@ -164,7 +164,7 @@ extension CatalogueRoom {
                 remedy: "approve the others when the app sells")
         }
         for product in products { try Edge.text(product, "products") }
-        try checkOnce(products, "products")
+        try CatalogueRules.checkOnce(products, "products")
     }
 
     private static var noAppVersion: Refusal {

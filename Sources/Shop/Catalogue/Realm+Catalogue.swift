@@ -47,7 +47,7 @@ public struct CatalogueImport: Hashable, Sendable {
 /// A catalogue file as it was imported.
 public struct CatalogueOriginal: Hashable, Sendable {
     /// A file's name with its folders.
-    static let nameBytesMax = 1024
+    static let nameBytesMax = RealmSchema.catalogueNameBytesMax
 
     public let name: String
     public let file: [UInt8]
@@ -89,7 +89,7 @@ extension CatalogueRoom {
             try Edge.text(original.name, "name", bytesMax: CatalogueOriginal.nameBytesMax)
         }
         for group in catalogue.groups {
-            try Self.check(groupID: group.id, "subscriptionGroups.id")
+            try CatalogueRules.check(groupID: group.id, "subscriptionGroups.id")
             try Edge.text(group.referenceName, "subscriptionGroups.name")
         }
         let commit = try CatalogueCommit(catalogue, app, isProduction: realm.isProduction)
@@ -119,7 +119,7 @@ extension CatalogueRoom {
     }
 
     private static func check(_ catalogue: Catalogue, _ app: AppDescription) throws {
-        guard isBundleID(app.bundleID.value) else {
+        guard BundleID.isValid(app.bundleID.value) else {
             throw noBundleID
         }
         guard catalogue.products.count <= productsMax else {
@@ -129,7 +129,7 @@ extension CatalogueRoom {
                 remedy: "split the app's catalogue")
         }
         guard Storefront.named(catalogue.storefront) != nil else {
-            throw unknownStorefront(field: "storefront")
+            throw CatalogueRules.unknownStorefront(field: "storefront")
         }
         try Edge.name(app.name ?? "app", "name")
         try Edge.label(app.name ?? "app", "name")
@@ -137,7 +137,7 @@ extension CatalogueRoom {
         try Edge.label(catalogue.locale, "locale", bytesMax: 64)
         var seen: Set<ProductID> = []
         for product in catalogue.products {
-            try check(product)
+            try CatalogueRules.check(product)
             guard seen.insert(product.id).inserted else {
                 throw Refusal(
                     .badRequest, code: "productIdTwice",
@@ -145,77 +145,5 @@ extension CatalogueRoom {
                     rule: "a product's id is its own in its app", remedy: "rename one of them")
             }
         }
-    }
-
-    static func check(_ product: Product) throws {
-        try check(productID: product.id.value, "products.productID")
-        if let group = product.groupID { try check(groupID: group, "products.groupId") }
-        if let period = product.period { try check(period: period, "products.period") }
-        try Edge.text(product.referenceName, "products.referenceName")
-        _ = try Edge.price(product.price.milliunits, "products.displayPrice")
-        for words in product.localizations {
-            try Edge.text(words.locale, "products.localizations.locale", bytesMax: 64)
-            try Edge.text(words.displayName, "products.localizations.displayName")
-            try Edge.text(words.details, "products.localizations.description", bytesMax: 4096)
-        }
-    }
-
-    static func check(productID: String, _ field: String) throws {
-        guard IDText.isID(productID) else {
-            throw Refusal(
-                .badRequest, code: "productIdInvalid", "This is not a valid id for a product.",
-                field: field, rule: IDText.rule,
-                remedy: "give one such as `com.example.app.pro`")
-        }
-    }
-
-    static func check(groupID: String, _ field: String) throws {
-        guard IDText.isID(groupID) else {
-            throw Refusal(
-                .badRequest, code: "groupIdInvalid", "This is not a valid id for a group.",
-                field: field, rule: IDText.rule, remedy: "give one such as `pro`")
-        }
-    }
-
-    /// Refusal: `entryTwice`, with the name of the first entry that stands twice.
-    static func checkOnce<Entry>(
-        _ entries: [Entry], _ field: String, _ name: (Entry) -> String,
-        by key: (Entry) -> [String]
-    ) throws {
-        var seen: Set<[String]> = []
-        for entry in entries where !seen.insert(key(entry)).inserted {
-            throw Refusal(
-                .badRequest, code: "entryTwice", "The list has `\(name(entry))` twice.",
-                field: field, rule: "each entry of a list stands in it once",
-                remedy: "leave one of them out")
-        }
-    }
-
-    static func checkOnce(_ names: [String], _ field: String) throws {
-        try checkOnce(names, field, { $0 }, by: { [$0] })
-    }
-
-    static func check(period: String, _ field: String) throws {
-        guard Period.ofSubscriptions.contains(period) else {
-            throw Refusal(
-                .badRequest, code: "periodInvalid", "A subscription has no such period.",
-                field: field, rule: Period.ofSubscriptions.joined(separator: ", "),
-                remedy: "send one of them")
-        }
-    }
-
-    static func unknownStorefront(field: String) -> Refusal {
-        Refusal(
-            .badRequest, code: "storefrontUnknown", "There is no such storefront.",
-            field: field, rule: "a country's ISO 3166-1 alpha-3 code where the store sells",
-            remedy: "give one such as `USA`")
-    }
-
-    static func isBundleID(_ text: String) -> Bool {
-        (1...155).contains(text.utf8.count)
-            && text.utf8.allSatisfy {
-                (97...122).contains($0) || (65...90).contains($0) || (48...57).contains($0)
-                    || $0 == 45 || $0 == 46
-            }
     }
 }

@@ -22,7 +22,7 @@ extension CatalogueRoom {
         _ request: CreateGroupRequest, bundleID: String, _ context: RequestContext
     ) async throws -> GroupRecord {
         let app = try await app(bundleID)
-        try Self.check(groupID: request.groupId, "groupId")
+        try CatalogueRules.check(groupID: request.groupId, "groupId")
         let name = request.name ?? request.groupId
         try Self.check(name, request.localizations)
         guard app.groups.count < Self.groupsMax else {
@@ -138,7 +138,7 @@ extension CatalogueRoom {
                 field: "localizations", rule: "at most \(ProductDraft.localizationsMax) entries",
                 remedy: "leave some out")
         }
-        try checkOnce(words.map(\.locale), "localizations")
+        try CatalogueRules.checkOnce(words.map(\.locale), "localizations")
         for one in words {
             try Edge.text(one.locale, "localizations.locale", bytesMax: 64)
             try Edge.text(one.displayName, "localizations.displayName")

@@ -7,7 +7,7 @@ import Storage
 /// Images of an app's products. Each change is audited.
 extension CatalogueRoom {
     /// The size of the largest image, in bytes.
-    public static let imageBytesMax = 8 * 1024 * 1024
+    public static let imageBytesMax = RealmSchema.imageBytesMax
 
     /// Stores an image of an app, or replaces the one with the same id.
     /// Refusals, in order: `bundleIdUnknown`, `imageIdInvalid`, `imageInvalid`.
@@ -15,7 +15,7 @@ extension CatalogueRoom {
         _ imageID: String, bundleID: String, _ bytes: [UInt8], _ context: RequestContext
     ) async throws {
         _ = try await app(bundleID)
-        try Self.checkImageID(imageID)
+        try CatalogueRules.checkImageID(imageID)
         guard bytes.starts(with: Self.pngStart), bytes.count <= Self.imageBytesMax else {
             throw Refusal(
                 .badRequest, code: "imageInvalid", "The store does not accept this image.",
@@ -46,7 +46,7 @@ extension CatalogueRoom {
         for _ in 0..<Self.imageTriesMax {
             let shelf = try await realm.loadShelf()
             let stored = try await storedCatalogue(bundleID: bundleID)
-            try Self.checkImageID(imageID)
+            try CatalogueRules.checkImageID(imageID)
             let users =
                 (shelf.apps[BundleID(bundleID)]?.products(shownBy: imageID) ?? [])
                 + (try await namedBy(stored))
@@ -67,7 +67,7 @@ extension CatalogueRoom {
     /// `imageIdInvalid`, `imageUnknown`.
     public func image(_ imageID: String, bundleID: String) async throws -> [UInt8] {
         _ = try await app(bundleID)
-        try Self.checkImageID(imageID)
+        try CatalogueRules.checkImageID(imageID)
         let row = try await realm.readHouse { reading in
             try reading.first(Statement.Catalogues.image, [.text(bundleID), .text(imageID)])
         }
@@ -86,15 +86,6 @@ extension CatalogueRoom {
         Refusal(
             .notFound, code: "imageUnknown", "The app has no image `\(id)`.", field: field,
             rule: "one that was put before", remedy: "list the images, or put it first")
-    }
-
-    static func checkImageID(_ id: String) throws {
-        guard IDText.isID(id) else {
-            throw Refusal(
-                .badRequest, code: "imageIdInvalid", "This is not a valid id for an image.",
-                field: "imageId", rule: IDText.rule,
-                remedy: "name it as the file's promotionalImageID does")
-        }
     }
 }
 

@@ -92,7 +92,7 @@ enum Founding {
             try writing.execute(
                 Statement.Clustering.found,
                 row.born(generation: 0, house: -1, buckets: buckets.description, mark: mark))
-            try writing.execute(Statement.Realms.insertClock, RealmClock.bornRow)
+            try writing.execute(Statement.Clustering.insertClock, RealmClock.bornRow)
         }
         guard !isFounded else { return }
         try await home.write { writing in
@@ -190,8 +190,11 @@ extension Statement {
         static let owner = Statement(
             "arrivals.owner", [.text], "SELECT customer_id FROM sign_in_names WHERE name = $1")
 
+        static let insertClock = Statement.insert(
+            "clusters.insertClock", into: RealmSchema.clocks, "ON CONFLICT (clock_id) DO NOTHING")
+
         static let all = [
-            own, others, one, insert, found, setFounded, setCarried, arrive, arrivals,
+            insertClock, own, others, one, insert, found, setFounded, setCarried, arrive, arrivals,
             arrival, settle, arrived, owner,
         ]
     }

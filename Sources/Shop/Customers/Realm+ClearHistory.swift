@@ -19,7 +19,7 @@ extension CustomerRoom {
         guard let number = Edge.number(customerID) else { throw Self.customerNotFound }
         let who = context.actor
         let question = LineQuestion(
-            statement: Statement.Clearing.facts, values: [.text(ProcessorErrands.lane)])
+            statement: Statement.Clearing.facts, values: [.text(WorkKind.processorLane)])
         let cleared = try await realm.line(
             of: CustomerID(number), asking: question, else: Self.customerNotFound
         ) { line in
@@ -79,7 +79,7 @@ extension Statement {
         static let facts = Statement(
             "clearing.facts", [.integer, .text],
             """
-            SELECT \(Customers.lineColumns),
+            SELECT \(Lines.lineColumns),
                 (SELECT count(*) FROM purchases p WHERE p.customer_id = $1) AS purchases,
                 (SELECT count(*) FROM transactions t WHERE t.customer_id = $1) AS transactions,
                 (SELECT max(t.transaction_id) FROM transactions t WHERE t.customer_id = $1)

@@ -50,7 +50,7 @@ extension CustomerRoom {
                 field: "name", rule: "a sign-in name is one customer's",
                 remedy: "choose another name")
         }
-        if isFar { await realm.settleArrivalQuietly(CustomerID(number)) }
+        if isFar { await realm.customers.settleArrivalQuietly(CustomerID(number)) }
         return try summary(inserted, shelf: try await realm.loadShelf())
     }
 
@@ -118,7 +118,7 @@ extension CustomerRoom {
 
     private func checkCustomer(_ storefront: String?, interrupts: Bool?) throws {
         if let storefront, Storefront.named(storefront) == nil {
-            throw CatalogueRoom.unknownStorefront(field: "storefront")
+            throw CatalogueRules.unknownStorefront(field: "storefront")
         }
         guard interrupts == true, realm.isProduction else { return }
         throw Refusal(

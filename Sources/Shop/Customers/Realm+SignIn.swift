@@ -103,7 +103,7 @@ extension CustomerRoom {
                 remedy: "set SHOPKEEPER_CUSTOMER and SHOPKEEPER_PASSWORD")
         }
         let name = request.customer ?? Realm.defaultCustomer
-        let row = try await realm.customer(named: name)
+        let row = try await customer(named: name)
         let hash = try row?.optionalText("password_hash")
         // In a sandbox, any client may sign in as a customer without a
         // password, unless others can reach the store.

@@ -21,7 +21,7 @@ extension Statement {
         static let arriving = Statement(
             "sessions.arriving", [.integer, .text, .text],
             """
-            SELECT \(Customers.lineColumns),
+            SELECT \(Lines.lineColumns),
                 (SELECT d.device_id FROM devices d WHERE d.customer_id = $1
                     AND d.bundle_id = $2 AND d.device_uuid = $3) AS device_id,
                 (SELECT a.app_transaction_id FROM app_accounts a

@@ -99,7 +99,7 @@ extension KeepingRoom {
     ) throws -> Int {
         let gone = try writing.query(
             Statement.Pruning.notifications,
-            old + [.text(NotificationErrands.kind), .integer(Int64(batch))])
+            old + [.text(WorkKind.notification), .integer(Int64(batch))])
         for row in gone {
             let customer = try row.integer("customer_id")
             let key: [SQLValue] = [.integer(customer), .text(try row.text("cause"))]

@@ -10,15 +10,6 @@ import Work
 /// The rules that concern several values of a realm's rows. Where they are not
 /// enough, a row is also read as the store would read it.
 extension StoreArchiveRules {
-    static func isJWS(_ text: String) -> Bool {
-        (5...1_048_576).contains(text.utf8.count)
-            && text.split(separator: ".", omittingEmptySubsequences: false).count == 3
-            && text.utf8.allSatisfy { byte in
-                (97...122).contains(byte) || (65...90).contains(byte)
-                    || (48...57).contains(byte) || [45, 46, 95].contains(byte)
-            }
-    }
-
     // MARK: Columns that are more than text
 
     /// Why an outbox row is owed.
@@ -39,10 +30,35 @@ extension StoreArchiveRules {
             return false
         }
         let id = key.purchaseID.value
-        return CatalogueRoom.isBundleID(key.bundleID.value) && UUIDText(id)?.text == id
+        return BundleID.isValid(key.bundleID.value) && UUIDText(id)?.text == id
     }
 
     // MARK: Rows as a whole
+
+    /// Checks what concerns several values of a row, or more than its schema knows.
+    static func row(_ table: String, _ row: Row) -> BrokenRule? {
+        switch table {
+        case "apps": app(row)
+        case "products": product(row)
+        case "subscription_groups": group(row)
+        case "outbox", "notifications", "notification_attempts": cause(in: "cause", row)
+        case "errands": errand(row)
+        case "due_work": purchase(in: "subject", row)
+        case "purchases": purchase(row)
+        case "transactions": transaction(row)
+        default: nil
+        }
+    }
+
+    private static func cause(in column: String, _ row: Row) -> BrokenRule? {
+        broken(column, "`ONE_TIME_CHARGE/` and a transaction's number, or `TEST/` and a token") {
+            isCause(try row.text(column))
+        }
+    }
+
+    private static func purchase(in column: String, _ row: Row) -> BrokenRule? {
+        broken(column, "a bundle id, `/` and a purchase id") { isPurchase(try row.text(column)) }
+    }
 
     /// Returns the rule if `body` returns false or throws.
     private static func broken(
@@ -51,31 +67,25 @@ extension StoreArchiveRules {
         (try? body()) == true ? nil : BrokenRule(column, words)
     }
 
-    @Sendable static func app(_ row: Row) -> BrokenRule? {
+    private static func app(_ row: Row) -> BrokenRule? {
         broken("settings", "settings as a store writes them") {
             guard let text = try row.optionalText("settings") else { return true }
             return try SandboxSettings(stored: text).stored() == text
         }
     }
 
-    @Sendable static func group(_ row: Row) -> BrokenRule? {
+    private static func group(_ row: Row) -> BrokenRule? {
         broken("localizations", "words as a store writes them") {
             try StoredGroup(row: row).words() == row.value("localizations")
         }
     }
 
-    static let errands = [
-        NotificationErrands.kind, SettleErrands.asked, SettleErrands.unwritten,
-        CaptureErrands.kind, VoidErrands.kind,
-    ]
-
-    @Sendable static func errand(_ row: Row) -> BrokenRule? {
-        let isNotification = (try? row.text("kind")) == NotificationErrands.kind
-        let rule: ValueRule = isNotification ? .cause : .purchase
-        return broken("subject", rule.words) { try rule.admits(row.value("subject")) }
+    private static func errand(_ row: Row) -> BrokenRule? {
+        (try? row.text("kind")) == WorkKind.notification
+            ? cause(in: "subject", row) : purchase(in: "subject", row)
     }
 
-    @Sendable static func product(_ row: Row) -> BrokenRule? {
+    private static func product(_ row: Row) -> BrokenRule? {
         guard let product = try? Product(row: row) else {
             return BrokenRule("localizations", "words that can be read")
         }
@@ -84,7 +94,7 @@ extension StoreArchiveRules {
 
     private static func words(_ row: Row, _ product: Product) -> BrokenRule? {
         broken("localizations", "words as a store writes and admits them") {
-            try CatalogueRoom.check(product)
+            try CatalogueRules.check(product)
             return try product.storedWords() == row.text("localizations")
         }
     }
@@ -134,7 +144,7 @@ extension StoreArchiveRules {
     }
 
     /// A refused purchase is recorded as it was requested.
-    @Sendable static func purchase(_ row: Row) -> BrokenRule? {
+    private static func purchase(_ row: Row) -> BrokenRule? {
         let isRefused = (try? row.text("state")) == PurchaseState.refusedWord
         if !isRefused, (try? row.text("product_id")).map(IDText.isID) != true {
             return BrokenRule("product_id", ValueRule.id.words + ", unless it is refused")
@@ -152,7 +162,7 @@ extension StoreArchiveRules {
 
     /// Checks that the facts match the part of the receipt that is made from
     /// them.
-    @Sendable static func transaction(_ row: Row) -> BrokenRule? {
+    private static func transaction(_ row: Row) -> BrokenRule? {
         broken("record", "the record that is made from the row's facts") {
             try TransactionFacts(row: row).record == row.blob("record")
         }

@@ -22,13 +22,7 @@ enum StoreArchiveRules {
     static func realmID(_ database: String) -> String? {
         guard database.hasPrefix(StoreBackup.realmPrefix) else { return nil }
         let id = String(database.dropFirst(StoreBackup.realmPrefix.count))
-        return isRealmID(id) ? id : nil
-    }
-
-    /// Realms' ids are used in names of files and schemas.
-    static func isRealmID(_ id: String) -> Bool {
-        (1...64).contains(id.utf8.count)
-            && id.utf8.allSatisfy { (97...122).contains($0) || (48...57).contains($0) }
+        return RealmRow.isID(id) ? id : nil
     }
 
     /// Keys other than the authorities' are files that an operator has added.

@@ -118,7 +118,7 @@ public enum StoreRestore {
         if try await isUnfinished(registry) {
             let left = try await registry.read { reading in
                 try reading.query(Statement.Restores.allRealms, []).map { try $0.text("id") }
-                    .filter(StoreArchiveRules.isRealmID)
+                    .filter(RealmRow.isID)
             }
             // Includes the realms of the archive, because the row may not have
             // been written yet.

@@ -23,7 +23,7 @@ struct OwedNotification: Sendable {
 
     func write(_ writing: any Writing, hasURL: Bool) throws {
         try writing.execute(
-            Statement.Purchases.insertOutbox,
+            Statement.Notifications.insertOutbox,
             RealmSchema.outbox.row([
                 "customer_id": .integer(customer.value), "cause": .text(cause),
                 "notification_uuid": .text(uuid), "notification_type": .text(type),
@@ -33,7 +33,7 @@ struct OwedNotification: Sendable {
             ]))
         guard hasURL else { return }
         try Errands.add(
-            kind: NotificationErrands.kind, subject: cause, lane: bundleID.value, dueAt: owedAt,
+            kind: WorkKind.notification, subject: cause, lane: bundleID.value, dueAt: owedAt,
             customer: customer, writing)
     }
 }

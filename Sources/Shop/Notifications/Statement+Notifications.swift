@@ -89,7 +89,10 @@ extension Statement {
             ORDER BY p.signed_at, p.notification_uuid, t.attempt
             """)
 
+        static let insertOutbox = Statement.insert("outbox.insert", into: RealmSchema.outbox)
+
         static let all = [
+            insertOutbox,
             setURL, url, facts, keep, insertAttempt, setDelivered, one, history,
         ]
     }

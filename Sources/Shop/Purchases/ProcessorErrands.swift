@@ -10,7 +10,7 @@ import Work
 /// has no effect.
 enum ProcessorErrands {
     /// A processor that hangs delays only these errands.
-    static let lane = "processor"
+    static let lane = WorkKind.processorLane
 
     static func handlers(_ processor: any Authoriser) -> [any ErrandHandler<Realm>] {
         [
@@ -51,9 +51,9 @@ enum ProcessorErrands {
 /// Asks for the outcome of a charge that is not settled yet.
 struct SettleErrands: ErrandHandler {
     /// There is no answer yet.
-    static let asked = "settle"
+    static let asked = WorkKind.settle
     /// The database rejected the answer: see ``Realm/unwritten(_:_:_:_:_:_:)``.
-    static let unwritten = "unwritten"
+    static let unwritten = WorkKind.unwritten
 
     let kind: String
 
@@ -72,7 +72,7 @@ struct SettleErrands: ErrandHandler {
 
 /// Captures a reserved sum after the purchase is sold.
 struct CaptureErrands: ErrandHandler {
-    static let kind = "capture"
+    static let kind = WorkKind.capture
 
     let processor: any Authoriser
 
@@ -87,7 +87,7 @@ struct CaptureErrands: ErrandHandler {
 
 /// Voids a reserved sum after the second decision has refused the purchase.
 struct VoidErrands: ErrandHandler {
-    static let kind = "void"
+    static let kind = WorkKind.void
 
     let processor: any Authoriser
 

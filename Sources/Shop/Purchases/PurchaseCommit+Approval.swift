@@ -86,7 +86,7 @@ extension PurchaseCommit {
 
 /// Inner work a day after the request: there was no answer in time.
 struct ApprovalTimeout: DueWorkHandler, DueWorkCommit {
-    static let kind = "approval"
+    static let kind = WorkKind.approval
 
     var kind: String { Self.kind }
     var longestMilliseconds: Int64 { ApprovalAnswer.limitMilliseconds }
@@ -95,6 +95,14 @@ struct ApprovalTimeout: DueWorkHandler, DueWorkCommit {
         DueWork(
             customer: key.customer, kind: kind, subject: key.subject,
             dueAt: ApprovalAnswer.deadline(askedAt: askedAt))
+    }
+
+    func bringForward(
+        beyond latest: Timestamp, to now: Timestamp, _ writing: any Writing
+    ) throws {
+        try writing.execute(
+            Statement.Purchases.bringForward,
+            [.integer(latest.milliseconds), .integer(now.milliseconds)])
     }
 
     func prepare(_ work: DueWork, in realm: Realm) async throws -> any DueWorkCommit<CustomerLine> {

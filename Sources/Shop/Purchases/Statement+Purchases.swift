@@ -12,7 +12,7 @@ extension Statement {
         static let facts = Statement(
             "purchases.facts", [.integer, .text, .text, .text, .text, .blob],
             """
-            SELECT \(Customers.lineColumns),
+            SELECT \(Lines.lineColumns),
                 (SELECT t.transaction_id FROM transactions t
                     WHERE t.customer_id = $1 AND t.bundle_id = $2 AND t.product_id = $4
                         AND t.product_type = 'non-consumable' AND t.revoked_at IS NULL) AS owned,
@@ -156,11 +156,10 @@ extension Statement {
             WHERE customer_id = $1 AND bundle_id = $2
             """)
 
-        static let insertOutbox = Statement.insert("outbox.insert", into: RealmSchema.outbox)
-
         static let all = [
             facts, insert, settle, answer, bringForward, one, waitingByID, waitingPage, page,
-            answeredSince, news, setVoided, setCaptured, appAccount, insertOutbox,
+            answeredSince,
+            news, setVoided, setCaptured, appAccount,
         ]
     }
 

@@ -13,7 +13,7 @@ extension ValueRule {
     static let customerOrNone = integer("a customer's number, or 0") {
         $0 == 0 || customer.admits(.integer($0))
     }
-    static let bundleID = text("1 to 155 letters, digits, `-` and `.`", CatalogueRoom.isBundleID)
+    static let bundleID = text("1 to 155 letters, digits, `-` and `.`", BundleID.isValid)
     static let id = text("1 to 100 of letters, digits, `-`, `.` and `_`", IDText.isID)
     /// Of an app, as its operator creates it.
     static let version = text(
@@ -29,28 +29,25 @@ extension ValueRule {
             }
     }
     /// Why a notification is owed.
-    static let cause = text(
-        "`ONE_TIME_CHARGE/` and a transaction's number, or `TEST/` and a token",
-        StoreArchiveRules.isCause)
+    static let cause = text(bytes: 1...512)
     /// The subject of errands and due work that concern a purchase.
-    static let purchase = text(
-        "a bundle id, `/` and a purchase id", StoreArchiveRules.isPurchase)
+    static let purchase = text(bytes: 1...512)
     /// A position in a list.
     static let place = integer(0...1_000_000)
     static let json = text(bytes: 2...4_194_304)
     /// A text that no query uses.
     static let longText = text(bytes: 0...65_536)
-    static let realmID = text("1 to 64 of a–z and digits", StoreArchiveRules.isRealmID)
+    static let realmID = text("1 to 64 of a–z and digits", RealmRow.isID)
     static let realmName = text(
-        "1 to 40 lower-case letters a–z, digits and `-`", Store.isRealmName)
-    static let environment = word([Realm.sandbox, Realm.production])
+        "1 to 40 lower-case letters a–z, digits and `-`", RealmRow.isName)
+    static let environment = word([Environments.sandbox, Environments.production])
     static let seed = integer(Int64.min...Int64.max)
     static let numberKind = integer(1...Int64(IDKind.allCases.count))
     static let nextCount = integer(0...NumberLayout.countMax)
     /// Leaves room, because a restore raises it once more.
     static let generation = integer(1...(1 << 53) - (1 << 22))
     /// The text may have been truncated, possibly within a character.
-    static let auditText = text(bytes: 0...AuditEntry.textBytesMax + 8)
+    static let auditText = text(bytes: 0...RealmSchema.auditTextBytesMax + 8)
     /// A hash that is not too expensive to verify.
     static let passwordHash = text(
         "`scrypt$N$r$p$salt$hash` with a cost of at most \(PasswordCost.bytesMax) bytes"

@@ -8,6 +8,12 @@ import Work
 
 /// The realm itself, and what is administered.
 extension RealmSchema {
+    /// The longest text of the old and of the new value in the audit.
+    static let auditTextBytesMax = 4096
+    /// A catalogue file's name with its folders.
+    static let catalogueNameBytesMax = 1024
+    static let imageBytesMax = 8 * 1024 * 1024
+
     /// Each change of house rows raises `house_revision`.
     /// `reset_generation` is the generation that the last reset made; a cluster
     /// with an older one deletes what happened to its customers. `buckets` is what
@@ -38,7 +44,7 @@ extension RealmSchema {
     static let jumps = WorkSchema.jumps(time: clockTime)
 
     private static let clockTime = ValueRule.integer(
-        Realm.clockEarliest.milliseconds...Realm.clockLatest.milliseconds)
+        RealmClock.earliest.milliseconds...RealmClock.latest.milliseconds)
 
     static let apps = Table(
         "apps", key: ["bundle_id"],
@@ -50,7 +56,7 @@ extension RealmSchema {
             "notification_url": .text("an address that notifications may go to") {
                 (try? NotificationURL.check($0, isProduction: false)) != nil
             }.optional, "has_sold": .flag,
-        ], check: StoreArchiveRules.app)
+        ])
 
     /// `localizations`, `listing` and `terms` are JSON that no query uses.
     static let products = Table(
@@ -65,8 +71,7 @@ extension RealmSchema {
             "state": .word(ReviewState.allCases.map(\.rawValue)),
             "withdrawn_at": .time.optional, "listing": .json, "from_file": .flag,
             "came_with": .version.optional, "terms": .json.optional,
-        ], constraints: ["FOREIGN KEY (bundle_id) REFERENCES apps (bundle_id)"],
-        check: StoreArchiveRules.product)
+        ], constraints: ["FOREIGN KEY (bundle_id) REFERENCES apps (bundle_id)"])
 
     /// Versions of apps. Products are submitted with them.
     static let appVersions = Table(
@@ -83,14 +88,14 @@ extension RealmSchema {
         [
             "bundle_id": .bundleID, "group_id": .id, "place": .place,
             "name": .text(bytes: 0...Edge.textBytesMax), "localizations": .json, "from_file": .flag,
-        ], check: StoreArchiveRules.group)
+        ])
 
     /// The bytes of the file that an app's catalogue was imported from, for
     /// exports.
     static let catalogueFiles = Table(
         "catalogue_files", key: ["bundle_id"],
         [
-            "bundle_id": .bundleID, "name": .text(bytes: 0...CatalogueOriginal.nameBytesMax),
+            "bundle_id": .bundleID, "name": .text(bytes: 0...catalogueNameBytesMax),
             "contents": .blob(bytes: 0...67_108_864),
             "overlay": .blob(bytes: 0...67_108_864).optional, "stored_at": .time,
         ])
@@ -99,7 +104,7 @@ extension RealmSchema {
         "catalogue_images", key: ["bundle_id", "image_id"],
         [
             "bundle_id": .bundleID, "image_id": .id,
-            "contents": .blob(bytes: 1...CatalogueRoom.imageBytesMax),
+            "contents": .blob(bytes: 1...imageBytesMax),
         ])
 
     static let serverKeys = Table(

@@ -7,6 +7,15 @@ import Work
 
 /// What is owed: notifications, calls to other servers, and due work.
 extension RealmSchema {
+    private static func isJWS(_ text: String) -> Bool {
+        (5...1_048_576).contains(text.utf8.count)
+            && text.split(separator: ".", omittingEmptySubsequences: false).count == 3
+            && text.utf8.allSatisfy { byte in
+                (97...122).contains(byte) || (65...90).contains(byte)
+                    || (48...57).contains(byte) || [45, 46, 95].contains(byte)
+            }
+    }
+
     private static let attempts = ValueRule.integer(0...1_000_000_000)
 
     /// One row for each owed notification. A cause owes only one.
@@ -27,7 +36,7 @@ extension RealmSchema {
             "customer_id": .customerOrNone, "cause": .cause, "notification_uuid": .uuid,
             "notification_type": .notificationType, "subtype": .constant.optional,
             "bundle_id": .bundleID,
-            "signed_payload": .text("a compact JWS of at most 1 MiB", StoreArchiveRules.isJWS),
+            "signed_payload": .text("a compact JWS of at most 1 MiB", isJWS),
             "signed_at": .time, "delivered_at": .time.optional,
         ],
         indexes: [
@@ -43,9 +52,9 @@ extension RealmSchema {
         ])
 
     static let errands = WorkSchema.errands(
-        owner: .customerOrNone, kind: .word(StoreArchiveRules.errands), lane: .bundleID,
-        time: .time, check: StoreArchiveRules.errand)
+        owner: .customerOrNone, kind: .word(WorkKind.errands), lane: .bundleID,
+        time: .time)
 
     static let dueWork = WorkSchema.dueWork(
-        customer: .customer, kind: .word([ApprovalTimeout.kind]), subject: .purchase, time: .time)
+        customer: .customer, kind: .word([WorkKind.approval]), subject: .purchase, time: .time)
 }

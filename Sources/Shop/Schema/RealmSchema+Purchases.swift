@@ -40,7 +40,7 @@ extension RealmSchema {
             .init(
                 "purchases_answered", on: ["customer_id", "bundle_id", "revision"],
                 where: "approval IS NOT NULL"),
-        ], check: StoreArchiveRules.purchase)
+        ])
 
     /// Facts never change. Dates beside them show later events. `changed_at` is
     /// the commercial time of `revision`. `record` is the transaction's part of
@@ -73,5 +73,5 @@ extension RealmSchema {
             .init(
                 "transactions_in_receipt", on: ["customer_id", "bundle_id", "transaction_id"],
                 where: "finished_at IS NULL OR product_type <> 'consumable'"),
-        ], check: StoreArchiveRules.transaction)
+        ])
 }

@@ -5,32 +5,6 @@ import SignedData
 import Storage
 public import StoreWire
 
-/// A realm in the registry.
-struct RealmRow: Sendable {
-    let id: String
-    let name: String
-    let environment: String
-    let seed: Int64?
-    let createdAt: Timestamp
-
-    init(_ row: Row) throws {
-        id = try row.text("id")
-        // The id is used in names of files and schemas.
-        guard StoreArchiveRules.isRealmID(id) else {
-            throw StorageFault(.malformedRow, "a realm's id is not letters and digits")
-        }
-        name = try row.text("name")
-        environment = try row.text("environment")
-        seed = try row.optionalInteger("seed")
-        createdAt = Timestamp(milliseconds: try row.integer("created_at"))
-    }
-
-    var summary: RealmSummary {
-        RealmSummary(
-            id: id, name: name, environment: environment, seed: seed, createdDate: createdAt)
-    }
-}
-
 extension Store {
     /// Returns every realm, ordered by name.
     public func realms() async throws -> [RealmSummary] {
@@ -108,7 +82,7 @@ extension Store {
     }
 
     func realmRow(named name: String) async throws -> RealmRow? {
-        guard Self.isRealmName(name) else { return nil }
+        guard RealmRow.isName(name) else { return nil }
         return try await registry.read { reading in
             try reading.first(Statement.Registry.realmByName, [.text(name)]).map(RealmRow.init)
         }
@@ -125,7 +99,7 @@ extension Store {
     func removeDeletedRealms() async throws {
         let ids = try await registry.read { reading in
             try reading.query(Statement.Registry.unremovedRealms, []).map { try $0.text("id") }
-                .filter(StoreArchiveRules.isRealmID)
+                .filter(RealmRow.isID)
         }
         for id in ids {
             do { try await remove(realm: id) } catch let fault as StorageFault
@@ -151,7 +125,7 @@ extension Store {
                 all: try await realm.merchant.serverKeys().map(\.keyId), realm: row.id)
             // Files stay open only for realms that are used.
             var isUsed = realm.processor != nil || row.name == Self.defaultRealm
-            if !isUsed { isUsed = try await realm.owesWork() }
+            if !isUsed { isUsed = try await realm.keeping.owesWork() }
             if !isUsed {
                 await closeRealm(id: row.id)
             }
@@ -193,7 +167,7 @@ extension Store {
     }
 
     private static func check(_ request: CreateRealmRequest) throws {
-        guard isRealmName(request.name) else {
+        guard RealmRow.isName(request.name) else {
             throw Refusal(
                 .badRequest, code: "realmNameInvalid", "This is not a realm's name.",
                 field: "name", rule: "1 to 40 lower-case letters a–z, digits and `-`",
@@ -214,11 +188,4 @@ extension Store {
         }
     }
 
-    /// Whether a text can be the name of a realm.
-    public static func isRealmName(_ name: String) -> Bool {
-        (1...40).contains(name.utf8.count)
-            && name.utf8.allSatisfy {
-                (97...122).contains($0) || (48...57).contains($0) || $0 == 45
-            }
-    }
 }

@@ -9,7 +9,7 @@ extension Store {
     public func work() async {
         let realms = open.all()
         await withDiscardingTaskGroup { group in
-            for await realm in realms { group.addTask { await realm.work() } }
+            for await realm in realms { group.addTask { await realm.keeping.work() } }
             group.cancelAll()
         }
     }

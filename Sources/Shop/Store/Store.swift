@@ -168,7 +168,7 @@ public final class Store: Sendable {
     /// created.
     private func openLive(_ row: RealmRow) async throws -> Realm {
         if row.environment == Realm.production { try await ports.places.proveDurable() }
-        let realm = try await Realm.open(row, in: self)
+        let realm = try await Realm.open(row, parts)
         if try await realmRow(named: row.name)?.id == row.id {
             open.add(realm)
             return realm
@@ -198,16 +198,6 @@ public enum Knock: Hashable, Sendable {
     case otherDoor
     /// The key is invalid.
     case refused
-}
-
-/// The doors of a store that need one of the store's keys.
-public enum Door: String, Sendable, CaseIterable {
-    /// Catalogue, customers, transactions and realms, for both kinds of realm.
-    case `operator`
-    /// Clocks and forced states, for sandboxes only.
-    case control
-    /// Metrics for monitoring. They change nothing.
-    case metrics
 }
 
 /// The root certificate of all signatures of one kind of realm.

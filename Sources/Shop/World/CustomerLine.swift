@@ -31,7 +31,7 @@ package struct CustomerLine {
         _ writing: any Writing
     ) throws {
         let key = SQLValue.integer(customer.value)
-        guard let row = try writing.first(Statement.Customers.line, [key]) else { return nil }
+        guard let row = try writing.first(Statement.Lines.line, [key]) else { return nil }
         guard let facts = try writing.first(question.statement, [key] + question.values) else {
             throw StorageFault(.malformedRow, "the realm has no row")
         }
@@ -78,7 +78,7 @@ struct LineQuestion: Sendable {
     var values: [SQLValue] = []
 
     /// Reads only the time.
-    static let time = LineQuestion(statement: Statement.Customers.now)
+    static let time = LineQuestion(statement: Statement.Lines.now)
 }
 
 extension Realm {

@@ -7,7 +7,7 @@ import Work
 
 extension Realm {
     /// The start of a clock's range, in which the certificates are valid.
-    static let clockEarliest = Timestamp(milliseconds: 946_684_800_000)
+    static let clockEarliest = RealmClock.earliest
     static let clockLatest = RealmClock.latest
 
     /// Returns the realm's commercial time. A jump is under way until its due

@@ -39,16 +39,8 @@ extension Realm: WorkContext {
     package static func now(
         of customer: CustomerID, wall: Timestamp, _ reading: any Reading
     ) throws -> Timestamp? {
-        try reading.first(Statement.Customers.now, [.integer(customer.value)])
+        try reading.first(Statement.Lines.now, [.integer(customer.value)])
             .map { try ClockRow($0).now(wall: wall) }
-    }
-
-    package static func bringForward(
-        beyond latest: Timestamp, to now: Timestamp, _ writing: any Writing
-    ) throws {
-        try writing.execute(
-            Statement.Purchases.bringForward,
-            [.integer(latest.milliseconds), .integer(now.milliseconds)])
     }
 
     package static func line(

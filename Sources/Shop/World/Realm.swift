@@ -17,9 +17,9 @@ package import Work
 /// its waiting requests.
 public final class Realm: Sendable {
     /// The environment in the data that a sandbox signs.
-    public static let sandbox = "Sandbox"
+    public static let sandbox = Environments.sandbox
     /// The environment in the data that a production realm signs.
-    public static let production = "Production"
+    public static let production = Environments.production
     /// The sign-in name of the customer that a sandbox is created with.
     public static let defaultCustomer = "customer"
 
@@ -43,7 +43,7 @@ public final class Realm: Sendable {
     /// The handler for each kind of inner work. Every process handles all
     /// kinds.
     package let dueWorkHandlers: [String: any DueWorkHandler<Realm>]
-    package let chores = Realm.standardChores
+    package let chores: [Chore<Realm>]
     let passwords: Passwords
     let recentSessions = RecentSessions()
     let attempts: AttemptLimits
@@ -54,34 +54,33 @@ public final class Realm: Sendable {
     private let cachedShelf = Mutex<Shelf?>(nil)
     private let hearing = Mutex<Task<Void, Never>?>(nil)
 
-    private init(_ opening: Opening, _ clusters: Clusters, in store: Store) async throws {
+    private init(_ opening: Opening, _ clusters: Clusters, of parts: RealmParts) async throws {
         description = opening.description
         seed = opening.seed
         seeded = opening.seed == nil ? nil : SeededNumbers(next: opening.nextCounts)
-        numbers = store.numbers
-        keyRealms = store.keyRealms
-        ports = store.ports
+        numbers = parts.numbers
+        keyRealms = parts.keyRealms
+        ports = parts.ports
         passwords = Passwords(
-            cost: store.ports.passwordCost, randomness: store.ports.randomness,
-            queue: store.passwordQueue)
-        attempts = store.attempts
-        processor = store.ports.authoriser(opening.description)
-        let handlers: [any ErrandHandler<Realm>] =
-            (store.ports.courier.map { [NotificationErrands(courier: $0)] } ?? [])
-            + (processor.map(ProcessorErrands.handlers) ?? [])
+            cost: parts.ports.passwordCost, randomness: parts.ports.randomness,
+            queue: parts.passwordQueue)
+        attempts = parts.attempts
+        processor = parts.ports.authoriser(opening.description)
+        let handlers = parts.errandHandlers(processor)
         errandHandlers = Dictionary(uniqueKeysWithValues: handlers.map { ($0.kind, $0) })
         dueWorkHandlers = Dictionary(
-            uniqueKeysWithValues: ports.dueWork.map { ($0.kind, $0) })
-        authorities = store.authorities
-        live = try await store.authorities.live(
+            uniqueKeysWithValues: parts.dueWorkHandlers.map { ($0.kind, $0) })
+        chores = parts.chores
+        authorities = parts.authorities
+        live = try await parts.authorities.live(
             opening.description.environment == Self.production ? .production : .sandbox)
         self.clusters = clusters
         bells = clusters.all.map { _ in WorkBell() }
     }
 
     /// Opens the realm's databases and creates what a new one lacks.
-    static func open(_ row: RealmRow, in store: Store) async throws -> Realm {
-        let clusters = try await openClusters(row, store.ports)
+    static func open(_ row: RealmRow, _ parts: RealmParts) async throws -> Realm {
+        let clusters = try await openClusters(row, parts.ports)
         do {
             guard var opening = try await clusters.home.read({ try Opening(reading: $0) }) else {
                 throw StorageFault(.unreadable, "the realm's row cannot be read back")
@@ -92,10 +91,10 @@ public final class Realm: Sendable {
                 let counts = try await cluster.read { try Opening.nextCounts(reading: $0) }
                 opening.nextCounts.merge(counts) { max($0, $1) }
             }
-            let realm = try await Realm(opening, clusters, in: store)
+            let realm = try await Realm(opening, clusters, of: parts)
             realm.hearing.withLock { $0 = realm.hearWakes() }
             if !opening.hasDefaultCustomer, !realm.isProduction {
-                try await realm.makeDefaultCustomer()
+                try await parts.makeDefaultCustomer(realm)
             }
             return realm
         } catch {
@@ -199,14 +198,6 @@ public final class Realm: Sendable {
             if (cached?.revision ?? -1) < shelf.revision { cached = shelf }
         }
         return shelf
-    }
-
-    private func makeDefaultCustomer() async throws {
-        let request = CreateCustomerRequest(name: Self.defaultCustomer)
-        do { _ = try await customers.createCustomer(request) } catch let refusal as Refusal {
-            // Another process was first.
-            guard refusal.kind == .conflict else { throw refusal }
-        }
     }
 }
 

@@ -54,7 +54,7 @@ struct RealmOptions: ParsableArguments {
         _ text: String, _ field: String, _ rule: String
     ) throws -> (realm: String, value: String) {
         let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
-        guard parts.count == 2, Store.isRealmName(parts[0]) else {
+        guard parts.count == 2, RealmRow.isName(parts[0]) else {
             throw Failure(
                 .usage, "realmOptionInvalid", "`\(text)` names no realm and its place.",
                 field: field, rule: rule + ", NAME of 1 to 40 of a–z, 0–9 and `-`",

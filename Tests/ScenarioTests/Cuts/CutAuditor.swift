@@ -38,7 +38,7 @@ extension CutRun {
     }
 
     func audit() async throws {
-        try await store.live().realm.workOnce()
+        try await store.live().realm.keeping.workOnce()
         let sold = try await sold()
         let heard = Set(delivered.withLock { $0 })
         let due = disk.isConfirmed ? 1 : 0

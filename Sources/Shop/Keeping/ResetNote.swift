@@ -19,7 +19,7 @@ struct ResetNote: Hashable, Sendable {
         self.generation = generation
     }
 
-    fileprivate init(_ row: Row) throws {
+    init(_ row: Row) throws {
         realm = try row.text("realm")
         generation = try row.integer("generation")
     }
@@ -27,7 +27,7 @@ struct ResetNote: Hashable, Sendable {
     /// The new value in the realm's audit entry.
     static func words(_ generation: Int64) -> String { "generation \(generation)" }
 
-    fileprivate var key: [SQLValue] { [.text(realm), .integer(generation)] }
+    var key: [SQLValue] { [.text(realm), .integer(generation)] }
 
     func write(_ writing: any Writing) throws {
         try writing.execute(Statement.ResetNotes.insert, key)
@@ -54,35 +54,12 @@ struct ResetNote: Hashable, Sendable {
     /// Replaces the note by the store's entry if the reset was made, or removes
     /// it if the reset can never be made. Does nothing if another process has
     /// done so.
-    fileprivate func settle(_ home: any Storage, _ registry: any Storage) async throws {
+    func settle(_ home: any Storage, _ registry: any Storage) async throws {
         let fate = try await home.read { try self.fate($0) }
         if case .open = fate { return }
         try await registry.write { writing in
             guard try writing.first(Statement.ResetNotes.take, self.key) != nil else { return }
             if case .made(let entry) = fate { try entry.writeInRegistry(writing) }
-        }
-    }
-}
-
-extension Store {
-    /// Writes the store's audit entries of all resets of a realm that were made
-    /// and are not reported yet. Called when a store is opened, around each
-    /// reset, and before the realm is deleted.
-    func auditResets(of realm: Realm) async throws {
-        let id = realm.description.id
-        let notes = try await registry.read { reading in
-            try reading.query(Statement.ResetNotes.list, [.text(id)]).map(ResetNote.init)
-        }
-        for note in notes { try await note.settle(realm.home, registry) }
-    }
-
-    /// Like ``auditResets(of:)``, but without throwing. What cannot be reported
-    /// now remains noted.
-    func auditResetsQuietly(of realm: Realm, _ context: RequestContext?) async {
-        do { try await auditResets(of: realm) } catch {
-            ports.log(
-                .warning, "the store's audit of a reset is on its way", context,
-                ["realm": realm.description.id, "fault": "\(error)"])
         }
     }
 }

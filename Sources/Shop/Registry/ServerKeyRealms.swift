@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SignedData
 import Storage
 import Synchronization
 
@@ -52,18 +51,6 @@ final class ServerKeyRealms: Sendable {
     /// Forgets a deleted realm, because its name is free again.
     func forget(realm name: String) {
         known.withLock { known in known = known.filter { $0.value != name } }
-    }
-}
-
-extension Store {
-    /// Returns the name of the realm that owns the key of a server's token,
-    /// from the token's key id alone. The realm still verifies the token. Nil
-    /// if no realm has such a key.
-    public func realmName(ofBearer bearer: String?) async throws -> String? {
-        guard let bearer, let token = try? BearerToken.parse(bearer),
-            !token.keyID.utf8.contains(0), token.keyID.utf8.count <= Edge.textBytesMax
-        else { return nil }
-        return try await keyRealms.name(ofRealmWith: token.keyID)
     }
 }
 

@@ -68,7 +68,7 @@ extension Realm {
                         Statement.Realms.insert,
                         row.born(generation: 1, house: 0, buckets: Founding.text(map))) != nil
                 else { return }
-                try writing.execute(Statement.Realms.insertClock, RealmClock.bornRow)
+                try writing.execute(Statement.Clustering.insertClock, RealmClock.bornRow)
                 try Founding.write(map, marks: marks, writing)
             }
         }

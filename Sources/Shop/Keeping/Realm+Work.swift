@@ -4,10 +4,10 @@ import Commerce
 import Storage
 import Work
 
-extension Realm {
+extension KeepingRoom {
     /// Does due work, inner and outer, until it is cancelled or the realm is
     /// closed. Called once for each realm and process: see ``Store/work()``.
-    func work() async { await worker.work() }
+    func work() async { await realm.worker.work() }
 
     /// Does all work that is due now, and the work that this makes due. Returns
     /// how much it was. For tests and for jumps of a clock. Does not wait for
@@ -18,12 +18,12 @@ extension Realm {
         while true {
             var done = 0
             // The home comes last, because its jump ends after those of the others.
-            for index in clusters.all.indices.reversed() {
+            for index in realm.clusters.all.indices.reversed() {
                 if index > 0 { try await tidy(index) }
-                done += try await worker.workOnce(in: index)
+                done += try await realm.worker.workOnce(in: index)
             }
             count += done
-            if done == 0 || clusters.isOne { return count }
+            if done == 0 || realm.clusters.isOne { return count }
         }
     }
 
@@ -31,16 +31,17 @@ extension Realm {
     /// answer may have some.
     func owesWork() async throws -> Bool {
         do {
-            return try await clusters.readAll { try Worker<Realm>.owesWork($0) }.contains(true)
-        } catch let fault as StorageFault where !clusters.isOne && Self.isAway(fault) {
+            return try await realm.clusters.readAll { try Worker<Realm>.owesWork($0) }.contains(
+                true)
+        } catch let fault as StorageFault where !realm.clusters.isOne && Realm.isAway(fault) {
             return true
         }
     }
 
     /// What a realm's worker does besides.
-    static let standardChores = [
+    static let chores = [
         Chore<Realm>(startSeconds: 0, pauseSeconds: tidyPauseSeconds, isApart: false) {
-            realm, index in if index > 0 { await realm.tidyQuietly(index) }
+            realm, index in if index > 0 { await realm.keeping.tidyQuietly(index) }
         },
         Chore<Realm>(
             startSeconds: KeepingRoom.pruneStartSeconds,
@@ -58,17 +59,18 @@ extension Realm {
 
     /// Completes what is on its way between the home and another cluster.
     func tidy(_ index: Int) async throws {
-        try await Self.bringHouse(from: home, to: clusters[index], at: ports.wall.now)
-        try await settleArrivals(in: index)
-        try await carryAudit(from: index)
+        try await Realm.bringHouse(
+            from: realm.home, to: realm.clusters[index], at: realm.ports.wall.now)
+        try await realm.customers.settleArrivals(in: index)
+        try await realm.carryAudit(from: index)
     }
 
     private func tidyQuietly(_ index: Int) async {
         do { try await tidy(index) } catch {
-            guard !isClosed else { return }
-            ports.log(
+            guard !realm.isClosed else { return }
+            realm.ports.log(
                 .warning, "a cluster could not be brought up to date", nil,
-                ["cluster": clusters.name(index), "fault": "\(error)"])
+                ["cluster": realm.clusters.name(index), "fault": "\(error)"])
         }
     }
 }

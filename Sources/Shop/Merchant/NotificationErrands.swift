@@ -7,16 +7,16 @@ import Work
 /// Sends the notifications of the outbox: handles the errands of kind
 /// `notification`. Each app's endpoint has its own lane.
 struct NotificationErrands: ErrandHandler {
-    static let kind = "notification"
+    static let kind = WorkKind.notification
 
     let courier: any Courier
 
     var kind: String { Self.kind }
 
-    func retries(in realm: Realm) -> RetryTimetable { realm.notifications.notificationRetries }
+    func retries(in realm: Realm) -> RetryTimetable { realm.merchant.notificationRetries }
 
     func perform(_ errand: Errand, in realm: Realm) async throws -> RealmReport {
-        let attempt = try await realm.notifications.attemptNotification(
+        let attempt = try await realm.merchant.attemptNotification(
             errand.subject, of: errand.customer, by: courier)
         return ErrandReport(attempt.outcome) { try attempt.record($0) }
     }

@@ -55,7 +55,7 @@ struct NotificationAttempt: Sendable {
     }
 }
 
-extension NotificationRoom {
+extension MerchantRoom {
     /// Sends a notification once. The result must still be recorded, in the
     /// commit that settles the errand.
     func attemptNotification(

@@ -31,7 +31,7 @@ struct RotationNote: Hashable, Sendable {
 
     /// Replaces the note by the audit entry, unless another process has done
     /// so. Without `isStored`, only removes the note.
-    fileprivate func settle(isStored: Bool, _ writing: any Writing) throws {
+    func settle(isStored: Bool, _ writing: any Writing) throws {
         let key: [SQLValue] = [.text(kind.rawValue), .text(after)]
         guard try writing.first(Statement.Rotations.take, key) != nil, isStored else { return }
         try AuditEntry(
@@ -42,29 +42,13 @@ struct RotationNote: Hashable, Sendable {
 }
 
 extension RotationNote {
-    fileprivate init?(row: Row) throws {
+    init?(row: Row) throws {
         guard let kind = AuthorityKind(rawValue: try row.text("kind")) else { return nil }
         self.init(
             kind: kind, generation: Int(try row.integer("generation")),
             before: try row.text("old_value"), after: try row.text("new_value"),
             who: try row.text("who"),
             wall: Timestamp(milliseconds: try row.integer("written_at")))
-    }
-}
-
-extension Store {
-    /// Writes the audit entries of all rotations that were stored and are not
-    /// reported yet. Called when a store is opened and around each rotation.
-    func auditRotations() async throws {
-        let notes = try await registry.read { reading in
-            try reading.query(Statement.Rotations.list, []).compactMap(RotationNote.init(row:))
-        }
-        for note in notes {
-            let generations = try await authorities.generations(note.kind)
-            guard note.generation > 0, generations.count >= note.generation else { continue }
-            let isStored = generations[note.generation - 1].serialWords == note.after
-            try await registry.write { try note.settle(isStored: isStored, $0) }
-        }
     }
 }
 

@@ -8,7 +8,7 @@ import Storage
 /// writes the row on the customer's own cluster, unless it exists. If the
 /// process dies in between, the customer's next sign-in or a worker completes
 /// it.
-extension Realm {
+extension CustomerRoom {
     /// The number of arrivals on one page.
     private static let arrivalPage: Int64 = 100
 
@@ -17,7 +17,7 @@ extension Realm {
     @discardableResult
     func settleArrival(_ customer: CustomerID) async throws -> Bool {
         let key = SQLValue.integer(customer.value)
-        let row = try await home.read { try $0.first(Statement.Clustering.arrival, [key]) }
+        let row = try await realm.home.read { try $0.first(Statement.Clustering.arrival, [key]) }
         guard let row else { return false }
         try await settle(arrival: row)
         return true
@@ -25,7 +25,7 @@ extension Realm {
 
     func settleArrivalQuietly(_ customer: CustomerID) async {
         do { try await settleArrival(customer) } catch {
-            ports.log(
+            realm.ports.log(
                 .warning, "a customer cannot be written to its cluster at present", nil,
                 ["customer": customer.description, "fault": "\(error)"])
         }
@@ -36,10 +36,12 @@ extension Realm {
         var last: Int64 = 0
         while true {
             let from: [SQLValue] = [.integer(last), .integer(Self.arrivalPage)]
-            let rows = try await home.read { try $0.query(Statement.Clustering.arrivals, from) }
+            let rows = try await realm.home.read {
+                try $0.query(Statement.Clustering.arrivals, from)
+            }
             for row in rows {
                 last = try row.integer("customer_id")
-                guard clusters.map.cluster(of: last) == index else { continue }
+                guard realm.clusters.map.cluster(of: last) == index else { continue }
                 try await settle(arrival: row)
             }
             if rows.count < Int(Self.arrivalPage) { return }
@@ -51,10 +53,10 @@ extension Realm {
         let number = try row.integer("customer_id")
         let values = RealmSchema.customers.row(
             try RealmSchema.arrivals.values(row), ["revision": .integer(1)])
-        try await clusters.of(number: number).write {
+        try await realm.clusters.of(number: number).write {
             try $0.execute(Statement.Clustering.settle, values)
         }
-        try await home.write {
+        try await realm.home.write {
             try $0.execute(Statement.Clustering.arrived, [.integer(number)])
         }
     }
@@ -65,14 +67,14 @@ extension Realm {
     /// time does not reveal whether the name exists.
     func customer(named name: String) async throws -> Row? {
         let key = SQLValue.text(CustomerRoom.signInKey(name))
-        if clusters.isOne {
-            return try await home.read { try $0.first(Statement.Customers.byName, [key]) }
+        if realm.clusters.isOne {
+            return try await realm.home.read { try $0.first(Statement.Customers.byName, [key]) }
         }
-        let owner = try await home.read {
+        let owner = try await realm.home.read {
             try $0.first(Statement.Clustering.owner, [key])?.integer("customer_id")
         }
         let number = owner ?? CustomerRoom.nobody(CustomerRoom.signInKey(name))
-        let far = clusters.of(number: number)
+        let far = realm.clusters.of(number: number)
         let row = try await far.read {
             try $0.first(Statement.Customers.byID, [.integer(number)])
         }

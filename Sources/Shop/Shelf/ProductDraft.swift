@@ -34,7 +34,7 @@ struct ProductDraft: Sendable {
 
     /// Makes a draft without texts or price.
     init(_ request: CreateProductRequest) throws {
-        try CatalogueRoom.check(productID: request.productId, "productId")
+        try CatalogueRules.check(productID: request.productId, "productId")
         guard let type = ProductType(rawValue: request.type) else {
             throw Refusal(
                 .badRequest, code: "productTypeUnknown", "There is no such type.", field: "type",
@@ -50,8 +50,8 @@ struct ProductDraft: Sendable {
         }
         if isRenewed {
             try Edge.name(request.groupId ?? "", "groupId")
-            try CatalogueRoom.check(groupID: request.groupId ?? "", "groupId")
-            try CatalogueRoom.check(period: request.period ?? "", "period")
+            try CatalogueRules.check(groupID: request.groupId ?? "", "groupId")
+            try CatalogueRules.check(period: request.period ?? "", "period")
         }
         product = Product(
             id: ProductID(request.productId), type: type, referenceName: request.productId,
@@ -73,13 +73,13 @@ struct ProductDraft: Sendable {
         if let prices = change.prices { draft.listing.prices = try Self.prices(prices) }
         if let storefronts = change.storefronts {
             for storefront in storefronts { try Self.check(storefront: storefront) }
-            try CatalogueRoom.checkOnce(storefronts, "storefronts")
+            try CatalogueRules.checkOnce(storefronts, "storefronts")
             draft.listing.storefronts =
                 storefronts.isEmpty ? nil : Set(storefronts).sorted()
         }
         if let images = change.images {
-            for image in images { try CatalogueRoom.checkImageID(image) }
-            try CatalogueRoom.checkOnce(images, "images")
+            for image in images { try CatalogueRules.checkImageID(image) }
+            try CatalogueRules.checkOnce(images, "images")
             draft.listing.images = images
         }
         if let isHosted = change.isHosted { draft.listing.isHosted = isHosted }
@@ -91,7 +91,7 @@ struct ProductDraft: Sendable {
             guard words.count <= Self.localizationsMax else {
                 throw Self.tooMany("localizations", Self.localizationsMax)
             }
-            try CatalogueRoom.checkOnce(words.map(\.locale), "localizations")
+            try CatalogueRules.checkOnce(words.map(\.locale), "localizations")
         }
         draft.product = Product(
             id: product.id, type: product.type,
@@ -102,7 +102,7 @@ struct ProductDraft: Sendable {
                 Localization(
                     locale: $0.locale, displayName: $0.displayName, details: $0.description)
             } ?? product.localizations, groupID: product.groupID, period: product.period)
-        try CatalogueRoom.check(draft.product)
+        try CatalogueRules.check(draft.product)
         try draft.checkComplete(since: isNew ? nil : self)
         return draft
     }
@@ -158,7 +158,7 @@ struct ProductDraft: Sendable {
 
     private static func prices(_ prices: [ProductPrice]) throws -> [StorefrontPrice] {
         guard prices.count <= pricesMax else { throw tooMany("prices", pricesMax) }
-        try CatalogueRoom.checkOnce(prices, "prices", \.storefront) { price in
+        try CatalogueRules.checkOnce(prices, "prices", \.storefront) { price in
             [price.storefront, price.startDate.map { "\($0.milliseconds)" } ?? "always"]
         }
         return try prices.map { price in
@@ -171,7 +171,7 @@ struct ProductDraft: Sendable {
 
     private static func check(storefront: String) throws {
         guard Storefront.named(storefront) != nil else {
-            throw CatalogueRoom.unknownStorefront(field: "storefront")
+            throw CatalogueRules.unknownStorefront(field: "storefront")
         }
     }
 

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The kinds of inner and outer work, as their rows name them.
+enum WorkKind {
+    // Inner work.
+    static let approval = "approval"
+
+    // Outer work.
+    static let notification = "notification"
+    /// Asks the payment processor for an outcome.
+    static let settle = "settle"
+    /// The same, after the database rejected the processor's answer.
+    static let unwritten = "unwritten"
+    static let capture = "capture"
+    static let void = "void"
+
+    static let errands = [notification, settle, unwritten, capture, void]
+
+    /// The lane of calls to the payment processor.
+    static let processorLane = "processor"
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Storage
+import Work
+
+extension Statement {
+    /// Every statement of a realm's database and of the registry, for the test
+    /// that prepares all of them.
+    enum Shop {
+        static let registry =
+            Registry.all + Keys.all + Restores.registry + Advances.registry + Certificates.all
+            + KeyRealms.all + Operators.all + Rotations.all + ResetNotes.registry
+        static let realm =
+            Realms.all + Catalogues.all + Customers.all + Lines.all + Sessions.all + Purchases.all
+            + Transactions.all + ServerKeys.all + Notifications.all + Errands.all
+            + DueWorks.all + Jumps.all + Pruning.all + Audits.all + Restores.realm + Advances.realm
+            + Resets.all
+            + ResetNotes.realm + Clearing.all + AppVersions.all + Groups.all + Clustering.all
+            + Houses.all
+    }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import StoreWire
+import Work
+
+extension Store {
+    /// What each of its realms is opened with.
+    var parts: RealmParts {
+        let courier = ports.courier
+        return RealmParts(
+            ports: ports, numbers: numbers, keyRealms: keyRealms, authorities: authorities,
+            passwordQueue: passwordQueue, attempts: attempts,
+            errandHandlers: { processor in
+                (courier.map { [NotificationErrands(courier: $0)] } ?? [])
+                    + (processor.map(ProcessorErrands.handlers) ?? [])
+            },
+            dueWorkHandlers: ports.dueWork ?? [ApprovalTimeout()],
+            chores: KeepingRoom.chores, makeDefaultCustomer: Self.makeDefaultCustomer)
+    }
+
+    private static func makeDefaultCustomer(in realm: Realm) async throws {
+        let request = CreateCustomerRequest(name: Realm.defaultCustomer)
+        do { _ = try await realm.customers.createCustomer(request) } catch let refusal as Refusal {
+            // Another process was first.
+            guard refusal.kind == .conflict else { throw refusal }
+        }
+    }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Storage
+public import StoreWire
+
+extension Realm {
+    /// Returns up to `limit` administrative changes after the entry `after`,
+    /// oldest first. Refusal: `cursorInvalid`.
+    public func auditEntries(
+        after: String? = nil, limit: Int = ListPage.max
+    ) async throws -> AuditRecords {
+        for index in clusters.others.indices { await carryAuditQuietly(from: index + 1) }
+        return try await .page(Statement.Audits.page, of: home, after: after, limit: limit)
+    }
+
+    func audit(
+        _ deed: String, _ subject: String, before: String?, after: String?,
+        _ context: RequestContext
+    ) -> AuditEntry {
+        AuditEntry(
+            who: context.actor, wall: ports.wall.now, deed: deed, subject: subject,
+            before: before, after: after)
+    }
+}
+
+extension AuditRecords {
+    /// Returns up to `limit` entries of `statement` after the entry `after`.
+    static func page(
+        _ statement: Statement, of storage: any Storage, after: String?, limit: Int
+    ) async throws -> AuditRecords {
+        let limit = ListPage.limit(limit)
+        let values: [SQLValue] = [
+            .integer(try ListPage.cursor(after, "after") ?? 0), .integer(limit),
+        ]
+        let entries = try await storage.read { try $0.query(statement, values) }
+            .map(AuditRecord.init(row:))
+        let isFull = Int64(entries.count) == limit
+        return AuditRecords(
+            entries: entries, next: isFull ? entries.last.map { "\($0.entry)" } : nil)
+    }
+}
+
+extension AuditRecord {
+    fileprivate init(row: Row) throws {
+        self.init(
+            entry: try row.integer("entry"),
+            date: Timestamp(milliseconds: try row.integer("written_at")),
+            who: try row.text("who"), deed: try row.text("deed"),
+            subject: try row.text("subject"), before: try row.optionalText("old_value"),
+            after: try row.optionalText("new_value"))
+    }
+}
