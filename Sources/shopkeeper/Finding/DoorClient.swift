@@ -16,7 +16,7 @@ struct DoorClient: Sendable {
     /// The time in which a store on this machine shows that it is alive. A
     /// process that was stopped or hangs still gets connections from the
     /// operating system, and a right answer may take longer.
-    private static let signOfLifeMilliseconds = 8_000
+    private static let signOfLifeMilliseconds = 15_000
     /// A catalogue of 10,000 products is about 10 MiB.
     private static let answerBytesMax = 64 * 1024 * 1024
 
