@@ -65,7 +65,7 @@ final class Script {
     }
 
     private func storeIsAway() {
-        FileHandle.standardError.write(Data("Network down?\n".utf8))
+        try? FileHandle.standardError.write(contentsOf: Data("Network down?\n".utf8))
         if case .balance = verb { showBalance() }
         exit(69)
     }
@@ -107,7 +107,7 @@ final class Script {
     }
 
     private func fail(_ sentence: String) -> Never {
-        FileHandle.standardError.write(Data("\(sentence)\n".utf8))
+        try? FileHandle.standardError.write(contentsOf: Data("\(sentence)\n".utf8))
         exit(1)
     }
 }

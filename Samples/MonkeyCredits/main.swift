@@ -5,14 +5,15 @@ import StoreKit
 let arguments = Array(CommandLine.arguments.dropFirst())
 let verb = Script.verb(arguments)
 guard arguments.isEmpty || verb != nil else {
-    FileHandle.standardError.write(Data("\(Script.usage)\n".utf8))
+    try? FileHandle.standardError.write(contentsOf: Data("\(Script.usage)\n".utf8))
     exit(64)
 }
 
 let wallet: Wallet
 do { wallet = try Wallet(folder: Wallet.defaultFolder) } catch {
-    FileHandle.standardError.write(
-        Data("The wallet cannot be read: \(error.localizedDescription)\n".utf8))
+    try? FileHandle.standardError.write(
+        contentsOf:
+            Data("The wallet cannot be read: \(error.localizedDescription)\n".utf8))
     exit(1)
 }
 

@@ -55,6 +55,8 @@ struct Shopkeeper: AsyncParsableCommand {
 
     /// Runs the verb, and converts errors to a message and an exit code.
     static func main() async {
+        // A reader that has gone is an error of the write, and ends no server.
+        signal(SIGPIPE, SIG_IGN)
         let wantsJSON = CommandLine.arguments.prefix { $0 != "--" }.contains("--json")
         do {
             var command = try parseAsRoot()

@@ -96,6 +96,28 @@ import Testing
         #expect(await store.outcome().status == 0)
     }
 
+    @Test(arguments: ["--events | true", "--log-level debug 2>&1 >/dev/null | true"])
+    func `a store that nobody ever reads sells and stops`(words: String) async throws {
+        let rig = try Rig()
+        _ = try await serve(rig, words)
+
+        let bought = try await buy(rig)
+        let stopped = try await rig.run("shopkeeper", "stop").status
+
+        #expect(bought == 0)
+        #expect(stopped == 0)
+    }
+
+    @Test func `exec runs its command though nobody reads its errors`() async throws {
+        let rig = try Rig()
+
+        let outcome = try await rig.run(
+            "bash", "-c", "shopkeeper exec --events -- sh -c 'echo ran' 2> >(true)")
+
+        #expect(outcome.output.contains("ran"))
+        #expect(outcome.status == 0)
+    }
+
     @Test(arguments: ["--events > lines", "--log-level debug 2> lines"])
     func `a store whose reader has stopped reading sells and stops`(words: String) async throws {
         let rig = try Rig()

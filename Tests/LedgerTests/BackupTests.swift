@@ -110,6 +110,34 @@ import Testing
         await there.close()
     }
 
+    /// Its units could not be redeemed.
+    @Test(arguments: Engine.allCases)
+    func `a copy that lacks an account is refused, and leaves an empty place`(
+        engine: Engine
+    ) async throws {
+        let here = try await Place(engine)
+        let storage = try await here.open()
+        let book = try await Book.open(storage: storage)
+        try await book.take(1)
+        let good = try await here.backup()
+        try await storage.write { writing in
+            try writing.execute(Statement("test.forget", [], "DELETE FROM accounts"), [])
+        }
+        let copy = here.folder.file("lacking")
+        try FileManager.default.moveItem(atPath: good, toPath: here.folder.file("good"))
+        try FileManager.default.moveItem(atPath: try await here.backup(), toPath: copy)
+        await book.ledger.close()
+        let there = try await Place(engine)
+
+        let fault = await #expect(throws: ArchiveFault.self) { try await there.restore(copy) }
+
+        #expect(fault?.code == .invalid)
+        #expect(fault?.message.contains("`account` of `purchases`") == true)
+        _ = try await there.restore(here.folder.file("good"))
+        await here.close()
+        await there.close()
+    }
+
     @Test func `a copy that is cut short or changed is refused, and nothing is written`()
         async throws
     {

@@ -210,6 +210,51 @@ struct HistoryTests {
         #expect(rig.history()?.transactions.map(\.transactionID) == rig.ids(2))
     }
 
+    @Test func `a history that cannot be read delays no delivery`() async {
+        rig.store.sellElsewhere("credits.5")
+        let first = rig.launch()
+        await first.observer.diary.wait(for: "purchased credits.5")
+        await rig.read(to: 1)
+        await first.device.close()
+        rig.store.sellElsewhere("credits.10")
+        rig.files.state.withLock { $0.unreadable = "history" }
+
+        let second = rig.launch()
+        await second.observer.diary.wait(for: "purchased credits.10")
+        await rig.log.wait(for: "The history of transactions cannot be read")
+        await second.device.close()
+        rig.files.state.withLock { $0.unreadable = nil }
+
+        let third = rig.launch()
+        await rig.read(to: 2)
+        await third.device.close()
+        #expect(rig.history()?.transactions.map(\.transactionID) == rig.ids(2))
+    }
+
+    @Test(arguments: [64, Int64.max, -5])
+    func `a history that has read what no store has written is read again`(
+        revision: Int64
+    ) async throws {
+        rig.store.sellElsewhere("credits.5")
+        let first = rig.launch()
+        await first.observer.diary.wait(for: "purchased credits.5")
+        await rig.read(to: 1)
+        await first.device.close()
+        rig.store.sellElsewhere("credits.10")
+        var record = try #require(rig.history())
+        record.cursor.revision = revision
+        let bytes = Array(try JSONEncoder().encode(record))
+        rig.files.state.withLock { $0.files[rig.historyName] = bytes }
+
+        let second = rig.launch()
+        await second.observer.diary.wait(for: "purchased credits.10")
+        await rig.read(to: 2)
+        await second.device.close()
+
+        #expect(rig.history()?.cursor.revision == 2)
+        #expect(rig.history()?.transactions.map(\.transactionID) == rig.ids(2))
+    }
+
     /// The process ends before each write, and after it.
     @Test(arguments: 1...8, [false, true])
     func `wherever the process ends, each sale is delivered until it is finished`(

@@ -304,7 +304,7 @@ import Testing
         do {
             _ = try ArchiveContents(
                 bytes: text.bytes, name: "strange", holds: StoreBackup.holds,
-                judge: ArchiveJudge(rules: StoreArchiveRules.tables(of:)))
+                judge: StoreArchiveRules.judge())
         } catch { return error as? ArchiveFault }
         return nil
     }
@@ -456,6 +456,7 @@ import Testing
         arguments: [
             ("customers", "app_accounts", "customer_id"),
             ("transactions", "purchases", "transaction_id"),
+            ("purchases", "transactions", "purchase_id"),
         ], BackupEngine.allCases)
     func `a row that names one that is not there is refused, and leaves nothing`(
         names: (gone: String, table: String, column: String), engine: BackupEngine

@@ -81,7 +81,9 @@ import Testing
     /// Rows of the form ``| `Module` | `Import`, `Import` | what it is |``.
     private func moduleTable() throws -> [String: Set<String>] {
         var table: [String: Set<String>] = [:]
-        for line in try tree.text(of: "docs/ARCHITECTURE.md").split(separator: "\n")
+        let page = try tree.text(of: "docs/ARCHITECTURE.md")
+        let part = try #require(page.components(separatedBy: "\n## Modules\n").dropFirst().first)
+        for line in part.components(separatedBy: "\n## ")[0].split(separator: "\n")
         where line.hasPrefix("| `") {
             let cells = line.split(separator: "|", omittingEmptySubsequences: false)
             guard cells.count >= 4, let name = quoted(cells[1]).first else { continue }

@@ -14,7 +14,7 @@ import Testing
         let houses = Dictionary(grouping: files) { Self.room(of: $0) }
         #expect(Set(houses.keys) == Set(order), "docs/ARCHITECTURE.md against the folders")
         let homes = self.homes(of: files)
-        #expect(homes.count > 150)
+        #expect(homes.count > 100)
 
         let wrong = files.flatMap { file -> [String] in
             guard let place = order.firstIndex(of: Self.room(of: file)) else { return [] }

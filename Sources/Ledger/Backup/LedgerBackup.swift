@@ -57,7 +57,10 @@ public enum LedgerRestore {
         let storage = try await open(try migrations(contents))
         do {
             try await begin(storage, dialect, contents, wall)
-            do { try await contents.load(dialect) { _ in storage } } catch {
+            do {
+                try await contents.load(dialect) { _ in storage }
+                try await checkAccounts(storage, path)
+            } catch {
                 guard let fault = strange(error, path) else { throw error }
                 try await ArchiveContents.clear(storage, dialect)
                 throw fault
@@ -73,6 +76,19 @@ public enum LedgerRestore {
         return Summary(
             madeAt: contents.header.madeAt,
             rows: contents.databases.reduce(0) { $0 + $1.rows })
+    }
+
+    /// Without the account's row, what an account has paid for could not be redeemed.
+    private static func checkAccounts(_ storage: any Storage, _ path: String) async throws {
+        let checks = [
+            ("purchases", Statement.Upkeep.strangePurchase),
+            ("redemptions", Statement.Upkeep.strangeRedemption),
+        ]
+        for (table, statement) in checks {
+            guard try await storage.read({ try $0.first(statement, []) }) != nil else { continue }
+            throw ArchiveContents.invalid(
+                path, "`account` of `\(table)`", "an account that the backup has")
+        }
     }
 
     /// The fault if the archive's rows are no ledger's; nil for any other error.

@@ -17,15 +17,29 @@ extension Device {
     func cursor(of session: Session) throws(DeviceFault) -> ReadCursor {
         if let reading = readings[session.owner] { return reading.cursor }
         guard let origin = Self.origin(of: session, in: try openRecord()) else { throw .overtaken }
-        let found: HistoryFile.Found
         do {
-            found = try history.read(origin)
+            let found = try history.read(origin)
+            if let notice = found.notice { sayOnce(notice) }
+            readings[session.owner] = Reading(cursor: found.record.cursor)
+            return found.record.cursor
         } catch {
-            throw .disk(error)
+            sayOnce(
+                "The history of transactions cannot be read: \(error). They are read from the "
+                    + "store again.")
+            let start = ReadCursor(revision: 0)
+            readings[session.owner] = Reading(cursor: start, held: start)
+            return start
         }
-        if let notice = found.notice { sayOnce(notice) }
-        readings[session.owner] = Reading(cursor: found.record.cursor)
-        return found.record.cursor
+    }
+
+    /// Reads the customer's transactions from the beginning: the history has read
+    /// further than the store has written.
+    func startOver(_ session: Session) {
+        sayOnce("The history of transactions is not the store's. They are read again.")
+        let start = ReadCursor(revision: 0)
+        var pages = HistoryPages(since: start)
+        pages.startsOver = true
+        readings[session.owner] = Reading(cursor: start, unwritten: pages)
     }
 
     /// Records a page that was read, once its new transactions are in the queue
@@ -35,6 +49,8 @@ extension Device {
     func note(
         _ page: PageRead, in session: Session, isLast: Bool
     ) throws(DeviceFault) {
+        // The files of a closed device may be in use by another.
+        guard !isClosed else { throw .overtaken }
         var reading = readings[session.owner] ?? Reading(cursor: page.since)
         let read = max(page.read, page.since)
         reading.cursor = read

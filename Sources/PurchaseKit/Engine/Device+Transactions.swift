@@ -61,6 +61,10 @@ extension Device {
         guard let record, Self.isCurrent(session, in: record) else { throw .overtaken }
         let page: TransactionsResponse = try decode(reply)
         noteStoreTime(page.now)
+        guard page.revision >= since.revision || since.revision == 0 else {
+            startOver(session)
+            return true
+        }
         try await take(page, in: session, since: since)
         let isEarly = ports.wall.now.milliseconds(since: started) < 1000
         if waitSeconds > 0, !page.hasNews, isEarly {

@@ -88,9 +88,9 @@ struct HistoryFile: Sendable {
             let version = try? decoder.decode(Versioned.self, from: data).version
         else { throw .unreadable }
         guard version <= HistoryRecord.versionMax else { throw .newer(version) }
-        guard let record = try? decoder.decode(HistoryRecord.self, from: data) else {
-            throw .unreadable
-        }
+        guard let record = try? decoder.decode(HistoryRecord.self, from: data),
+            record.isPossible
+        else { throw .unreadable }
         guard record.origin == origin else { throw .foreign }
         return record
     }

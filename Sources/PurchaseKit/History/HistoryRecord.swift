@@ -48,7 +48,17 @@ struct HistoryRecord: Hashable, Sendable, Codable {
         let latest = Dictionary(all) { $1.revision >= $0.revision ? $1 : $0 }
         transactions = latest.values.filter { $0.revision > cleared ?? -1 }
             .sorted { ($0.revision, $0.transactionID) < ($1.revision, $1.transactionID) }
-        if pages.since <= cursor { cursor = max(cursor, pages.cursor) }
+        if pages.startsOver {
+            cursor = pages.cursor
+        } else if pages.since <= cursor {
+            cursor = max(cursor, pages.cursor)
+        }
+    }
+
+    /// Whether its numbers can be of any store.
+    var isPossible: Bool {
+        cursor.revision >= 0 && (cursor.after ?? 0) >= 0
+            && transactions.allSatisfy { $0.revision >= 0 }
     }
 }
 
@@ -64,6 +74,8 @@ struct HistoryPages: Hashable, Sendable {
     var cursor: ReadCursor
     var cleared: Int64?
     var transactions: [HistoryRecord.Transaction] = []
+    /// Whether what was read before is not the store's.
+    var startsOver = false
 
     init(since: ReadCursor) {
         self.since = since
@@ -72,5 +84,5 @@ struct HistoryPages: Hashable, Sendable {
 
     /// Whether there is anything that is worth a write. A cursor alone is not:
     /// the next launch reads empty pages again.
-    var isEmpty: Bool { transactions.isEmpty && cleared == nil }
+    var isEmpty: Bool { transactions.isEmpty && cleared == nil && !startsOver }
 }

@@ -72,6 +72,8 @@ extension Statement {
             + [
                 Reference("transactions", ["bundle_id", "product_id"], "products"),
                 Reference("purchases", ["customer_id", "transaction_id"], "transactions"),
+                Reference(
+                    "transactions", ["customer_id", "bundle_id", "purchase_id"], "purchases"),
             ]
 
         static let registry = [unfinished, begin, finish, allRealms, forgetSeeds, setNumbers]

@@ -54,7 +54,7 @@ struct StoreArchive {
     }
 
     private static func judge(_ facts: Facts) -> ArchiveJudge {
-        ArchiveJudge(rules: StoreArchiveRules.tables(of:)) { database, table, row in
+        StoreArchiveRules.judge { database, table, row in
             do { try facts.add(database, table, row) } catch {
                 return BrokenRule("id", "a realm's id, name and environment")
             }

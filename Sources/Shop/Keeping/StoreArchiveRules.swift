@@ -15,6 +15,17 @@ enum StoreArchiveRules {
         return realmID(database) == nil ? nil : realm
     }
 
+    /// Checks each row by itself, and with `also`.
+    static func judge(
+        also: @escaping (_ database: String, _ table: String, Row) -> BrokenRule? = { _, _, _ in
+            nil
+        }
+    ) -> ArchiveJudge {
+        ArchiveJudge(rules: tables(of:)) { database, table, row in
+            Self.row(table, row) ?? also(database, table, row)
+        }
+    }
+
     static let registry = RegistrySchema.tables.filter(\.isInBackup)
     static let realm = RealmSchema.tables.map(\.table).filter(\.isInBackup)
 

@@ -17,6 +17,8 @@ final class MemoryFiles: DeviceFiles {
         var failingReads = 0
         /// Writes of files whose names begin so fail.
         var unwritable: String?
+        /// Reads of files whose names begin so fail.
+        var unreadable: String?
     }
 
     let state = Mutex(State())
@@ -42,6 +44,9 @@ final class MemoryFiles: DeviceFiles {
         try state.withLock { state in
             if state.failingReads > 0 {
                 state.failingReads -= 1
+                throw DeviceFilesFault("the disk does not answer", errorNumber: EIO)
+            }
+            if let prefix = state.unreadable, name.hasPrefix(prefix) {
                 throw DeviceFilesFault("the disk does not answer", errorNumber: EIO)
             }
             return state.files[name]
