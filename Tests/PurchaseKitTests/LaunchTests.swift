@@ -238,6 +238,26 @@ struct LaunchTests {
         #expect(third.observer.diary.lines == ["purchased credits.5 2000000000000001"])
     }
 
+    @Test func `a price that another customer saw is asked for again`() async throws {
+        let app = rig.launch(waitSeconds: 1)
+        app.add("credits.5")
+        await app.observer.diary.wait(for: "purchased credits.5")
+        rig.store.state.withLock { state in
+            (state.customer, state.validTokens) = ("1000000000002000", [])
+            state.products["credits.5"] = 1290
+        }
+        await until("another customer's session", seen: rig.files.text) {
+            rig.files.text.contains("1000000000002000")
+        }
+
+        app.add("credits.5")
+        await rig.sheet.shown.wait(for: "Title of credits.5", count: 2)
+
+        let shown = rig.sheet.shown.lines
+        #expect(shown[1].contains("1.29") && !shown[1].contains("changed"), "\(shown)")
+        await app.device.close()
+    }
+
     @Test func `the last customer is assumed while the store is away`() async {
         rig.store.sellElsewhere("credits.5")
         let first = rig.launch()

@@ -197,6 +197,18 @@ struct ErrandTests {
         #expect(try await world.realm.claim(lanes).errands.count == 1)
     }
 
+    @Test func `places that a lane did not need are free again`() async throws {
+        let world = try await world(ScriptedCourier())
+        for number in 1...3 { try await world.buy(purchaseID(number)) }
+        let first = try await world.realm.claim(lanes).errands
+        try await world.buy(purchaseID(4))
+
+        let second = try await world.realm.claim(lanes).errands
+
+        #expect(first.count == 3)
+        #expect(second.count == 1)
+    }
+
     @Test func `a lane's share grows while it goes well and falls when it does not`() throws {
         let lanes = RunningLanes()
         let errand = Errand(
