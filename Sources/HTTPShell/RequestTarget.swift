@@ -7,7 +7,9 @@ enum RequestTarget {
     /// `http://store.example:80/ready`. Nil for any other target. It replaces
     /// the `Host` line (RFC 9112, 3.2.2).
     static func authority(of target: String) -> String? {
-        guard target.first != "/", let scheme = target.utf8Range(of: "://") else { return nil }
+        guard target.first != "/", let scheme = target.utf8.firstRange(of: "://".utf8) else {
+            return nil
+        }
         let rest = target[scheme.upperBound...]
         return String(rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" })
     }
@@ -37,20 +39,5 @@ enum RequestTarget {
         case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
         default: nil
         }
-    }
-}
-
-extension String {
-    /// The first place of an ASCII text.
-    fileprivate func utf8Range(of text: String) -> Range<String.Index>? {
-        let wanted = Array(text.utf8)
-        var start = startIndex
-        while start != endIndex {
-            if utf8[start...].starts(with: wanted) {
-                return start..<utf8.index(start, offsetBy: wanted.count)
-            }
-            start = utf8.index(after: start)
-        }
-        return nil
     }
 }

@@ -132,7 +132,7 @@ public final class TestShop: Sendable {
     }
 
     /// Creates a customer who signs in by name without a password. Throws
-    /// ``Refusal`` like ``Realm/createCustomer(_:)``.
+    /// ``Refusal`` like ``CustomerRoom/createCustomer(_:)``.
     @discardableResult
     public func addCustomer(
         _ name: String, storefront: String? = nil, canMakePayments: Bool = true,

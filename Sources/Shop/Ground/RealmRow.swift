@@ -5,7 +5,7 @@ import Storage
 import StoreWire
 
 /// A realm in the registry.
-public struct RealmRow: Sendable {
+package struct RealmRow: Sendable {
     let id: String
     let name: String
     let environment: String
@@ -36,7 +36,7 @@ public struct RealmRow: Sendable {
     }
 
     /// Whether a text can be the name of a realm.
-    public static func isName(_ name: String) -> Bool {
+    package static func isName(_ name: String) -> Bool {
         (1...40).contains(name.utf8.count)
             && name.utf8.allSatisfy {
                 (97...122).contains($0) || (48...57).contains($0) || $0 == 45

@@ -52,7 +52,7 @@ enum ProcessorErrands {
 struct SettleErrands: ErrandHandler {
     /// There is no answer yet.
     static let asked = WorkKind.settle
-    /// The database rejected the answer: see ``Realm/unwritten(_:_:_:_:_:_:)``.
+    /// The database rejected the answer: see ``PurchaseRoom/unwritten(_:_:_:_:_:_:)``.
     static let unwritten = WorkKind.unwritten
 
     let kind: String
