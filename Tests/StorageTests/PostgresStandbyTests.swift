@@ -66,16 +66,22 @@ import Testing
     /// Sets which standby commits wait for, and waits until the server knows:
     /// it is asked where no answer waits for a standby.
     private func setStandby(_ name: String, _ rig: PostgresRig) async throws {
-        try await rig.direct.outsideTransactions(
+        try await setStandby(name, rig.direct, rig.truth)
+    }
+
+    private func setStandby(
+        _ name: String, _ direct: PostgresDatabase, _ truth: PostgresStorage
+    ) async throws {
+        try await direct.outsideTransactions(
             "ALTER SYSTEM SET synchronous_standby_names = '\(name)'")
-        try await rig.direct.outsideTransactions("SELECT pg_reload_conf()")
+        try await direct.outsideTransactions("SELECT pg_reload_conf()")
         let setting = Statement(
             "setting", "SELECT current_setting('synchronous_standby_names') AS name")
         try await until("the server took its setting") {
-            try await rig.truth.read { try $0.first(setting)?.text("name") } == name
+            try await truth.read { try $0.first(setting)?.text("name") } == name
         }
         // The process that lets commits wait has read it too when this is done.
-        try await rig.direct.outsideTransactions("CHECKPOINT")
+        try await direct.outsideTransactions("CHECKPOINT")
     }
 
     private func untilStreaming(_ rig: PostgresRig) async throws {
@@ -171,15 +177,52 @@ import Testing
         let standby = try Standby(try await Self.cluster.value)
         try await untilStreaming(rig)
         try await shelf.putJar(1, "a")
-        let before = try await transactions(rig)
+        let before = try await transactions(rig.truth)
         #expect(try await shelf.count() == 1)
-        #expect(try await transactions(rig) == before)
+        #expect(try await transactions(rig.truth) == before)
         standby.process.kill(SIGKILL)
         _ = await standby.process.outcome()
 
         #expect(try await shelf.count() == 1)
 
         await short.close()
+        try await setStandby("", rig)
+        await rig.close()
+    }
+
+    /// The other server's numbers are lower, as after a restore. They name other
+    /// transactions, of which its standby has none.
+    @Test func `what is durable on one server proves nothing on another`() async throws {
+        let rig = try await rig()
+        try await setStandby("mate", rig)
+        let standby = try Standby(try await Self.cluster.value)
+        try await untilStreaming(rig)
+        let short = other(rig, connections: 1)
+        let shelf = try await short.schema(rig.schema, migrations: Shelf.migrations)
+        let far = try await PostgresCluster()
+        let beside = PostgresDatabase(
+            far.conninfo + " options='-c synchronous_commit=local'",
+            options: PostgresOptions(connections: 2))
+        let farTruth = try await beside.schema(rig.schema, migrations: Shelf.migrations)
+        try await farTruth.putJar(1, "a")
+        try await setStandby("nobody", beside, farTruth)
+        let farNext = try await transactions(farTruth)
+        for jar in 1... {
+            try await shelf.putJar(Int64(jar), "a")
+            if try await transactions(rig.truth) > farNext + 10 { break }
+        }
+
+        rig.proxy.lead(to: far)
+        rig.proxy.cut(message: 1, .cutBefore)
+        let met = try await fault { try await shelf.count() }
+
+        #expect(met?.code == .unavailable, "\(met?.description ?? "an answer")")
+        #expect(met?.reason.contains("standby") == true)
+        try await setStandby("", beside, farTruth)
+        #expect(try await shelf.count() == 1)
+        withExtendedLifetime(standby) {}
+        await short.close()
+        await beside.close()
         try await setStandby("", rig)
         await rig.close()
     }
@@ -192,7 +235,7 @@ import Testing
         try await untilStreaming(rig)
         let other = other(rig, 60_000)
         let shelf = try await other.schema(rig.schema, migrations: Shelf.migrations)
-        let before = try await transactions(rig)
+        let before = try await transactions(rig.truth)
 
         try await withThrowingTaskGroup(of: Int64.self) { group in
             for _ in 0..<40 { group.addTask { try await shelf.count() } }
@@ -200,7 +243,7 @@ import Testing
         }
 
         // One at best; a connection that is made meanwhile begins anew.
-        let spent = try await transactions(rig) - before
+        let spent = try await transactions(rig.truth) - before
         #expect((1...8).contains(spent), "\(spent) for 40 reads")
         withExtendedLifetime(standby) {}
         await other.close()
@@ -243,10 +286,10 @@ import Testing
     }
 
     /// The number of the next transaction that writes.
-    private func transactions(_ rig: PostgresRig) async throws -> Int64 {
+    private func transactions(_ truth: PostgresStorage) async throws -> Int64 {
         let next = Statement(
             "next",
             "SELECT CAST(CAST(pg_snapshot_xmax(pg_current_snapshot()) AS TEXT) AS BIGINT) AS n")
-        return try await rig.truth.read { try $0.first(next)?.integer("n") ?? -1 }
+        return try await truth.read { try $0.first(next)?.integer("n") ?? -1 }
     }
 }

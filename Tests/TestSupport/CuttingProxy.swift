@@ -44,6 +44,7 @@ public final class CuttingProxy: Sendable {
     public typealias Rule = @Sendable (Message) -> Fate
 
     private struct State {
+        var socketPath: String
         var rule: Rule = { _ in .pass }
         var messages = 0
         var cancelRequests = 0
@@ -53,9 +54,8 @@ public final class CuttingProxy: Sendable {
     }
 
     public let conninfo: String
-    private let socketPath: String
     private let listener: Int32
-    private let state = Mutex(State())
+    private let state: Mutex<State>
     private let gate = NSCondition()
     private let heldMessages: AsyncStream<Void>
     private let tellHeld: AsyncStream<Void>.Continuation
@@ -67,7 +67,7 @@ public final class CuttingProxy: Sendable {
     public init(to cluster: PostgresCluster) throws {
         var port: UInt16 = 0
         (listener, port) = try Loopback.listen()
-        socketPath = cluster.socket
+        state = Mutex(State(socketPath: cluster.socket))
         conninfo =
             "host=127.0.0.1 port=\(port) user=postgres dbname=postgres sslmode=disable "
             + "gssencmode=disable"
@@ -108,6 +108,11 @@ public final class CuttingProxy: Sendable {
 
     public func pass() { obey { _ in .pass } }
 
+    /// Connections made from now on lead to another server.
+    public func lead(to cluster: PostgresCluster) {
+        state.withLock { $0.socketPath = cluster.socket }
+    }
+
     /// Waits until a message is held.
     public func holding() async {
         _ = await first(of: heldMessages, "a message that the proxy holds")
@@ -130,7 +135,10 @@ public final class CuttingProxy: Sendable {
     // MARK: Threads
 
     private func serve(_ client: Int32) {
-        state.withLock { $0.connections += 1 }
+        let socketPath = state.withLock {
+            $0.connections += 1
+            return $0.socketPath
+        }
         guard let server = Self.connect(socketPath) else {
             close(client)
             return
