@@ -43,6 +43,36 @@ struct CrossingTests {
         await second.observer.diary.wait(for: "purchased credits.5")
     }
 
+    /// In another customer's session the store answers that it does not know the
+    /// transaction. That would end the finish, and the sale would come again.
+    @Test func `a finish is sent in no other customer's session`() async {
+        rig.store.always(
+            .lost(.notSent(URLError(.cannotConnectToHost))), when: \.isFinish)
+        let first = rig.launch(observer: DiaryObserver(finishes: true))
+        first.add("credits.5")
+        await first.observer.diary.wait(for: "removed")
+        await until("a first finish") { rig.store.count(\.isFinish) > 0 }
+        let sales = rig.store.state.withLock { state in
+            (state.customer, state.validTokens) = ("1000000000002000", [])
+            defer { state.sales = [] }
+            return state.sales
+        }
+        rig.store.recover()
+        await until("the end of the finish", seen: rig.files.text) {
+            await first.device.finishers.isEmpty
+        }
+        await first.device.close()
+
+        rig.store.state.withLock {
+            ($0.customer, $0.sales) = ("1000000000001000", sales)
+        }
+        #expect(await rig.quietLaunch() == [])
+        let third = rig.launch()
+        await rig.acknowledged()
+        #expect(rig.store.state.withLock { $0.sales.map(\.isFinished) } == [true])
+        await third.device.close()
+    }
+
     /// The payment's own answer is delivered, finished and forgotten while the
     /// page that brings the same transaction waits for its receipt.
     @Test func `what was finished in the meantime is not delivered again`() async throws {
