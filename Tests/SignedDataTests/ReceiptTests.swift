@@ -56,6 +56,22 @@ import Testing
         #expect(receipt.purchases == [purchase])
     }
 
+    @Test func `every fact of the header survives`() throws {
+        var header = Sample.header()
+        header.appItemID = 1_234_567_890
+        header.originalPurchaseDate = Sample.now.adding(seconds: -86_400)
+        header.originalAppVersion = "1.0 β"
+        header.expirationDate = Sample.now.adding(seconds: 86_400)
+
+        let bytes = try Sample.authority().receipts.sign(header, records: [])
+        let receipt = try Sample.receiptVerifier().verify(bytes, bundleID: nil, now: Sample.now)
+
+        #expect(receipt.appItemID == 1_234_567_890)
+        #expect(receipt.originalPurchaseDate == Sample.now.adding(seconds: -86_400))
+        #expect(receipt.originalAppVersion == "1.0 β")
+        #expect(receipt.expirationDate == Sample.now.adding(seconds: 86_400))
+    }
+
     @Test func `dates lose their fraction of a second`() {
         let purchase = ReceiptPurchase(
             quantity: 1, productID: "p", transactionID: "1",
