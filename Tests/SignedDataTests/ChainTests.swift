@@ -272,6 +272,20 @@ struct ChangedChain: CustomTestStringConvertible, Sendable {
         #expect(payloads.provenCount == 2)
     }
 
+    @Test func `callers at the same moment remember one chain`() throws {
+        let roots = [try Sample.authority().root]
+        let (receipt, compact) = (try Sample.receipt(), try SpoiltJWS.good())
+        for _ in 0..<20 {
+            let (receipts, payloads) = (ReceiptVerifier(roots: roots), JWSVerifier(roots: roots))
+            DispatchQueue.concurrentPerform(iterations: 4) { _ in
+                #expect(throws: Never.self) { try receipts.verify(receipt, bundleID: nil) }
+                #expect(throws: Never.self) { try payloads.verifyBytes(compact, at: Sample.now) }
+            }
+            #expect(receipts.provenCount == 1)
+            #expect(payloads.provenCount == 1)
+        }
+    }
+
     @Test func `the memory of chains is bounded`() throws {
         let authority = try Sample.authority()
         let pem = try #require(authority.files["transactions.key.pem"])

@@ -14,6 +14,7 @@ import Testing
     private final class Responder: Sendable {
         let authority: CertificateAuthority
         let asked = Mutex<[String]>([])
+        let requests = Mutex<[[UInt8]]>([])
         let revoked = Mutex<[[UInt8]: Timestamp]>([:])
         let isAway = Mutex(false)
 
@@ -21,6 +22,7 @@ import Testing
 
         func answer(_ request: [UInt8], _ url: String) throws -> [UInt8] {
             asked.withLock { $0.append(url) }
+            requests.withLock { $0.append(request) }
             if isAway.withLock({ $0 }) { throw CancellationError() }
             return try authority.status.answer(
                 request, wall: StatusCheckTests.wall, revoked: revoked.withLock { $0 })
@@ -59,6 +61,23 @@ import Testing
         let told: [CertificateStatusCheck.Verdict] = [first, remembered, later]
         #expect(told == [.good, .good, .revoked])
         #expect(responder.asked.withLock { Set($0) } == [Self.url])
+    }
+
+    @Test func `a request asks the authority that issued the certificates, and no other`()
+        async throws
+    {
+        let responder = try responder()
+        let verdict = await responder.check().verdict(ofSignedJSON: try responder.signed())
+        let requests = responder.requests.withLock { $0 }
+        #expect(verdict == .good && requests.count == 2)
+        let issuer = responder.authority.status
+        let foreign = try Sample.foreignAuthority().status
+
+        for request in requests {
+            #expect(issuer.isAsked(by: request))
+            #expect(!foreign.isAsked(by: request))
+            #expect(!issuer.isAsked(by: Array(request.dropLast())))
+        }
     }
 
     @Test(arguments: [false, true])
