@@ -128,9 +128,10 @@ let package = Package(
         module(
             "Shop",
             [
-                "Archive", "Commerce", "SignedData", "Storage", "StoreWire", "StrictJSON", "Work",
-                crypto, cryptoExtras,
+                "Archive", "Commerce", "SignedData", "Storage", "StoreWire", "StrictJSON",
+                "WireErrors", "Work", crypto, cryptoExtras,
             ]),
+        module("WireErrors", ["Storage", "StoreWire", "StrictJSON"]),
         module(
             "PurchaseKitTesting",
             [
@@ -140,19 +141,21 @@ let package = Package(
         module(
             "HTTPShell",
             [
-                "Commerce", "Storage", "StoreWire", "StrictJSON", hummingbird, hummingbirdCore,
+                "Commerce", "Storage", "StoreWire", "StrictJSON", "WireErrors", hummingbird,
+                hummingbirdCore,
                 lifecycle, logging, nio, nioHTTP1, signals,
             ]),
         module("Ledger", ["Archive", "Commerce", "SignedData", "Storage", "StoreWire"]),
         module(
             "LedgerServer",
-            ["Commerce", "HTTPShell", "Ledger", "StoreWire", hummingbird, logging]),
+            [
+                "Commerce", "HTTPShell", "Ledger", "StoreWire", "WireErrors", hummingbird, logging,
+            ]),
         module(
             "ShopServer",
             [
                 "CatalogueFile", "CatalogueOverlay", "Commerce", "HTTPShell", "Shop", "SignedData",
-                "StoreWire", "StrictJSON",
-                hummingbird, lifecycle, logging,
+                "StoreWire", "StrictJSON", "WireErrors", hummingbird, lifecycle, logging,
             ]),
         .executableTarget(
             name: "shopkeeper",
@@ -232,6 +235,12 @@ let package = Package(
                 "SignedData",
                 "Storage", "StorageSQLite", "StoreWire", "TestSupport", crypto, logging, nio,
                 nioEmbedded, nioHTTP1, nioPosix,
+            ]),
+        tests(
+            "HTTPShellTests",
+            [
+                "Commerce", "HTTPShell", "Live", "StoreWire", "TestSupport", "WireErrors",
+                hummingbird, logging,
             ]),
         tests(
             "PurchaseKitTests",

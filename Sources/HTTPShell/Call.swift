@@ -49,15 +49,20 @@ package struct Call: Sendable {
         request.uri.queryParameters[Substring(name)].map(String.init)
     }
 
-    /// Decodes the body as JSON. Another content type is rejected: a web page
-    /// can send other types to any server, but JSON only to a server that
-    /// allows it.
+    /// Decodes the body as JSON.
     package func body<Value: Decodable>(_ type: Value.Type) async throws -> Value {
+        try StrictJSON.decode(type, from: try await jsonBytes())
+    }
+
+    /// Returns the body, which is declared as JSON. Another content type is
+    /// rejected: a web page can send other types to any server, but JSON only
+    /// to a server that allows it.
+    package func jsonBytes() async throws -> [UInt8] {
         let kind = request.headers[.contentType]?.prefix { $0 != ";" }.lowercased()
         guard kind?.filter({ $0 != " " && $0 != "\t" }) == "application/json" else {
             throw RequestMistake.contentTypeWrong
         }
-        return try StrictJSON.decode(type, from: try await bodyBytes())
+        return try await bodyBytes()
     }
 
     /// Returns the body. `max` is its limit in bytes, for a route that accepts

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Hummingbird
-import Storage
-package import StoreWire
-import StrictJSON
+import StoreWire
+package import WireErrors
 
-/// The answer to a failed request, and what is logged about it. The answer
-/// contains nothing internal: the reason of a fault is only logged.
+/// The answer to a failed request over HTTP, and what is logged about it.
 package struct ErrorAnswer: Sendable {
     package let response: Response
     /// The code of the refusal, for the log.
@@ -21,51 +19,37 @@ package struct ErrorAnswer: Sendable {
         self.fault = fault
     }
 
-    package init(
-        _ status: Int, _ error: WireError, allowed: [String] = [],
-        retryAfterSeconds: Int? = nil, fault: String? = nil
-    ) {
-        let body = try? Response.json(error, status: status)
-        var response = body ?? .empty(status: status)
+    package init(_ reply: ErrorReply, allowed: [String] = []) {
+        let body = try? Response.json(reply.error, status: reply.status)
+        var response = body ?? .empty(status: reply.status)
         if !allowed.isEmpty { response.headers[.allow] = allowed.joined(separator: ", ") }
-        if let retryAfterSeconds { response.headers[.retryAfter] = "\(retryAfterSeconds)" }
-        if status == 401 { response.headers[.wwwAuthenticate] = "Bearer" }
-        self.init(response: response, code: error.code, fault: fault)
+        if let seconds = reply.retryAfterSeconds { response.headers[.retryAfter] = "\(seconds)" }
+        if reply.status == 401 { response.headers[.wwwAuthenticate] = "Bearer" }
+        self.init(response: response, code: reply.error.code, fault: reply.fault)
     }
 
-    /// Explains the errors that any server may meet: mistakes found by the
-    /// shell, malformed bodies, faults of the storage, a server that is
-    /// stopping. All other errors are bugs.
-    package init(_ error: any Error, words: ErrorWords) {
-        switch error {
-        case let mistake as RequestMistake: self.init(mistake: mistake, words)
-        case let failure as JSONFailure: self.init(400, ErrorWords.notJSON(failure))
-        case let failure as DecodingError: self.init(400, ErrorWords.wrongShape(failure))
-        case let fault as StorageFault: self.init(storage: fault, words)
-        case is CancellationError: self.init(503, words.stopping, retryAfterSeconds: 1)
-        default: self.init(500, words.bug, fault: "\(type(of: error))")
+    /// Explains the mistakes that the shell has found, and the errors that every
+    /// server may meet.
+    init(_ error: any Error, words: ErrorWords) {
+        guard let mistake = error as? RequestMistake else {
+            self.init(ErrorReply(error, words: words))
+            return
+        }
+        let reply = ErrorReply(mistake, words)
+        if case .wrongMethod(let allowed) = mistake {
+            self.init(reply, allowed: allowed)
+        } else {
+            self.init(reply)
         }
     }
+}
 
-    private init(storage fault: StorageFault, _ words: ErrorWords) {
-        let reason = fault.description
-        switch fault.code {
-        case .busy: self.init(503, words.busy, retryAfterSeconds: 1, fault: reason)
-        case .outcomeUnknown:
-            self.init(503, words.outcomeUnknown, retryAfterSeconds: 1, fault: reason)
-        case .unavailable:
-            self.init(503, words.storageUnavailable, retryAfterSeconds: 5, fault: reason)
-        case .full: self.init(503, words.storageFull, retryAfterSeconds: 5, fault: reason)
-        case .readOnly: self.init(503, words.storageReadOnly, retryAfterSeconds: 5, fault: reason)
-        default: self.init(500, words.bug, fault: reason)
-        }
-    }
-
-    private init(mistake: RequestMistake, _ words: ErrorWords) {
+extension ErrorReply {
+    fileprivate init(_ mistake: RequestMistake, _ words: ErrorWords) {
         let error = words.described(mistake)
         switch mistake {
         case .unknownPath: self.init(404, error)
-        case .wrongMethod(let allowed): self.init(405, error, allowed: allowed)
+        case .wrongMethod: self.init(405, error)
         case .addressInvalid, .queryInvalid, .bodyCutShort, .hostInvalid: self.init(400, error)
         case .notThroughProxy, .originForeign: self.init(403, error)
         case .hostUnknown: self.init(421, error)

@@ -8,23 +8,28 @@ import ServiceLifecycle
 import StoreWire
 import Synchronization
 import UnixSignals
+package import WireErrors
 
 /// The common part of every server of this project. It listens, applies limits
 /// and time-outs, gives each request an id and a log line, converts errors to
-/// JSON, and stops gracefully. Its ``RequestHandler`` answers the requests.
+/// JSON, and stops gracefully. Its ``RequestHandler``s answer the requests.
 package struct HTTPShell: Sendable {
-    private let handler: any RequestHandler
+    private let handlers: [any RequestHandler]
+    private let words: ErrorWords
     private let configuration: ShellConfiguration
     private let ports: ShellPorts
     private let connections: Connections
     private let figures: ShellFigures
     private let logger: Logger
 
+    /// `handlers`: the first that knows an address answers. `words`: the texts
+    /// of the errors that every server may meet.
     package init(
-        handler: any RequestHandler, configuration: ShellConfiguration, ports: ShellPorts,
-        logger: Logger
+        handlers: [any RequestHandler], words: ErrorWords, configuration: ShellConfiguration,
+        ports: ShellPorts, logger: Logger
     ) {
-        self.handler = handler
+        self.handlers = handlers
+        self.words = words
         self.configuration = configuration
         self.ports = ports
         self.logger = logger
@@ -84,7 +89,7 @@ package struct HTTPShell: Sendable {
         let idle = TimeAmount.nanoseconds(configuration.idleTimeout.nanoseconds)
         return Application(
             responder: ShellResponder(
-                handler: handler, configuration: configuration, ports: ports,
+                handlers: handlers, words: words, configuration: configuration, ports: ports,
                 connections: connections, figures: figures, listening: listening, logger: logger),
             server: HTTPServerBuilder { responder in
                 LoopHTTP1(

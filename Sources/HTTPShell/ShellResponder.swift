@@ -3,15 +3,19 @@
 import Commerce
 package import Hummingbird
 import Logging
+import WireErrors
 
-/// The part of a server that differs: it finds what a request asks for, and
-/// converts errors to answers.
+/// Some addresses of a server, such as its doors or its pages. A server may have
+/// several handlers; the first that knows an address answers.
 package protocol RequestHandler: Sendable {
-    /// Uses only method, path and query. Throws ``RequestMistake``.
-    func match(_ call: Call) throws -> MatchedRequest
+    /// Finds what a request asks for, from its address and head alone. Nil if
+    /// the address belongs to no route of this handler. Throws
+    /// ``RequestMistake``.
+    func match(_ call: Call) throws -> MatchedRequest?
 
-    /// Returns the status and body for an error.
-    func explain(_ error: any Error) -> ErrorAnswer
+    /// Returns the status and body for an error of this handler's own. Nil for
+    /// errors that every server may meet; the shell explains them.
+    func explain(_ error: any Error) -> ErrorAnswer?
 }
 
 /// A request with a known address.
@@ -47,7 +51,8 @@ struct ShellResponder: HTTPResponder {
     static let requestIDName = "X-Request-Id"
     private static let requestIDBytesMax = 128
 
-    let handler: any RequestHandler
+    let handlers: [any RequestHandler]
+    let words: ErrorWords
     let configuration: ShellConfiguration
     let ports: ShellPorts
     let connections: Connections
@@ -65,11 +70,13 @@ struct ShellResponder: HTTPResponder {
             configuration: configuration, ports: ports, connections: connections, figures: figures)
         var line = RequestLine(method: request.method.rawValue, requestID: id)
         var response: Response
+        var handler: (any RequestHandler)?
         do {
             guard RequestTarget.isText(request.uri.string) else {
                 throw RequestMistake.addressInvalid
             }
-            let matched = try handler.match(call)
+            let matched: MatchedRequest
+            (matched, handler) = try find(call)
             line.pattern = matched.pattern
             line.facts = matched.facts
             line.waits = matched.waitsByItself
@@ -79,7 +86,7 @@ struct ShellResponder: HTTPResponder {
             try configuration.check(call.approach, isOpen: matched.isOpen)
             response = try await answer(matched)
         } catch {
-            let answer = handler.explain(error)
+            let answer = handler?.explain(error) ?? ErrorAnswer(error, words: words)
             line.fault = answer.fault
             line.code = answer.code
             response = answer.response
@@ -91,6 +98,13 @@ struct ShellResponder: HTTPResponder {
         line.count(in: figures)
         line.write(to: logger)
         return response
+    }
+
+    private func find(_ call: Call) throws -> (MatchedRequest, any RequestHandler) {
+        for handler in handlers {
+            if let matched = try handler.match(call) { return (matched, handler) }
+        }
+        throw RequestMistake.unknownPath
     }
 
     private func answer(_ matched: MatchedRequest) async throws -> Response {

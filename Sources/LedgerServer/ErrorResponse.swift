@@ -3,22 +3,24 @@
 import HTTPShell
 import Ledger
 import StoreWire
+import WireErrors
 
-/// The only place that converts the ledger's refusals to statuses. The shell's
-/// ``ErrorAnswer`` converts errors that every server may meet.
+/// The only place that converts the ledger's refusals to statuses. The shell
+/// converts errors that every server may meet.
 enum ErrorResponse {
     static let words = ErrorWords(
         subject: "ledger", addresses: "the addresses of docs/PROTOCOL.md, The ledger",
         askAgain: "ask again, a redemption under the same idempotency key")
 
-    static func answer(_ error: any Error) -> ErrorAnswer {
-        if let waiting = error as? TooManyWrongKeys {
-            return ErrorAnswer(429, waiting.error, retryAfterSeconds: waiting.seconds)
+    /// Explains the ledger's own errors. Nil for all others.
+    static func answer(_ error: any Error) -> ErrorAnswer? {
+        switch error {
+        case let waiting as TooManyWrongKeys:
+            ErrorAnswer(ErrorReply(429, waiting.error, retryAfterSeconds: waiting.seconds))
+        case let refusal as LedgerRefusal:
+            ErrorAnswer(ErrorReply(status(refusal.kind), refusal.error))
+        default: nil
         }
-        guard let refusal = error as? LedgerRefusal else {
-            return ErrorAnswer(error, words: words)
-        }
-        return ErrorAnswer(status(refusal.kind), refusal.error)
     }
 
     static func status(_ kind: LedgerRefusal.Kind) -> Int {

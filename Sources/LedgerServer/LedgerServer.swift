@@ -21,8 +21,8 @@ public struct LedgerServer: Sendable {
     ) {
         self.ledger = ledger
         shell = HTTPShell(
-            handler: LedgerResponder(ledger: ledger), configuration: configuration,
-            ports: ports, logger: logger)
+            handlers: [LedgerDoor(ledger: ledger)], words: ErrorResponse.words,
+            configuration: configuration, ports: ports, logger: logger)
     }
 
     /// Serves until SIGTERM or SIGINT arrives or the calling task is cancelled.

@@ -4,23 +4,17 @@ import HTTPShell
 import Hummingbird
 import Shop
 import StoreWire
+import WireErrors
 
-/// The only place that converts the store's refusals to statuses and bodies.
-/// The shell's ``ErrorAnswer`` converts errors that every server may meet.
+/// Converts the store's refusals to statuses and bodies. The shell converts
+/// errors that every server may meet.
 enum ErrorResponse {
-    static let words = ErrorWords(
-        subject: "store",
-        addresses: "the addresses of docs/PROTOCOL.md, behind /realms/NAME or without it",
-        askAgain: "ask again, a purchase under the same purchase id")
-
-    static func answer(_ error: any Error) -> ErrorAnswer {
+    /// Explains the store's own errors. Nil for all others.
+    static func answer(_ error: any Error) -> ErrorAnswer? {
         switch error {
-        case let refusal as Refusal:
-            ErrorAnswer(
-                status(refusal.kind), refusal.error,
-                retryAfterSeconds: refusal.retryAfterSeconds)
+        case let refusal as Refusal: ErrorAnswer(ErrorReply(refusal))
         case let refusal as AppleRefusal: answer(refusal)
-        default: ErrorAnswer(error, words: words)
+        default: nil
         }
     }
 
@@ -30,19 +24,6 @@ enum ErrorResponse {
         return ErrorAnswer(
             response: body ?? .empty(status: refusal.status),
             code: refusal.response.map { "\($0.errorCode)" })
-    }
-
-    static func status(_ kind: Refusal.Kind) -> Int {
-        switch kind {
-        case .badRequest: 400
-        case .unauthorised: 401
-        case .forbidden: 403
-        case .notFound: 404
-        case .conflict: 409
-        case .tooLarge: 413
-        case .tooMany: 429
-        case .notImplemented: 501
-        }
     }
 }
 
@@ -67,12 +48,6 @@ extension RequestMistake {
             403, code: "keyOfAnotherDoor", "This key opens another door.",
             "`Bearer` and the \(door.rawValue) key",
             "use the \(door.rawValue) key of the store's run.json")
-    }
-
-    static var tokenMissing: RequestMistake {
-        turnedAway(
-            401, code: "tokenMissing", "A session is wanted here.",
-            "`Bearer` and the token that signing in gave", "sign in first")
     }
 
     /// A production realm has no control door.

@@ -3,6 +3,7 @@
 public import HTTPShell
 public import Logging
 public import Shop
+import WireErrors
 
 /// Where a store's server listens, and its limits.
 public typealias ShopServerConfiguration = ShellConfiguration
@@ -31,9 +32,10 @@ public struct ShopServer: Sendable {
         var configuration = configuration
         for name in route.names { configuration.names.add(name) }
         shell = HTTPShell(
-            handler: Responder(store: store, route: route), configuration: configuration,
-            ports: ports,
-            logger: logger)
+            handlers: [
+                DeviceDoor(store: store, realms: route), KeyedDoors(store: store, realms: route),
+            ],
+            words: .store, configuration: configuration, ports: ports, logger: logger)
     }
 
     /// Serves and does the due work, until SIGTERM or SIGINT arrives or the

@@ -26,7 +26,7 @@ struct Shopkeeper: AsyncParsableCommand {
                     StatusCommand.self, StopCommand.self,
                 ]),
             CommandGroup(
-                name: "Purchase",
+                name: "Purchases",
                 subcommands: [
                     BuyCommand.self, PurchaseCommand.self, ApproveCommand.self,
                     DeclineCommand.self, TransactionCommand.self, WhyCommand.self,
@@ -45,7 +45,7 @@ struct Shopkeeper: AsyncParsableCommand {
                     LedgerCommand.self,
                 ]),
             CommandGroup(
-                name: "Operator",
+                name: "Operators",
                 subcommands: [
                     RealmCommand.self, CustomerCommand.self, SessionCommand.self,
                     OperatorCommand.self, AuditCommand.self, CertificateCommand.self,

@@ -151,6 +151,8 @@ struct LaunchTests {
         }
         let first = rig.launch()
         await first.observer.diary.wait(for: "purchased", count: 2)
+        // The history is written after the delivery, and by an open device only.
+        await rig.read(to: 2)
         await first.device.close()
         rig.store.state.withLock {
             $0.forge = nil

@@ -2,6 +2,7 @@
 
 import Commerce
 import Foundation
+import StoreWire
 import Synchronization
 import TestSupport
 import Testing

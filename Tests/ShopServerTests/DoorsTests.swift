@@ -14,7 +14,7 @@ import Testing
     enum Key: String, CaseIterable { case none, wrong, device, `operator`, control, metrics, apple }
 
     /// Each route with the only key that opens it; nil: anybody.
-    static let routes = Route.all.map { ($0.method, address($0), key($0.access)) } + device
+    static let routes = Routes.table.all.map { ($0.method, address($0), key($0.access)) } + device
 
     /// Those of the device protocol: signing in is anybody's.
     private static let device: [(String, String, Key?)] = [
@@ -31,7 +31,7 @@ import Testing
         return route.pattern.replacing("{}", with: part)
     }
 
-    private static func key(_ access: Route.Access) -> Key? {
+    private static func key(_ access: Access) -> Key? {
         switch access {
         case .probe, .everyone: nil
         case .store(let door), .realm(let door): Key(rawValue: door.rawValue)

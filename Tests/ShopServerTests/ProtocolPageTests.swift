@@ -57,7 +57,10 @@ import Testing
     @Test func `every code of the shell is on the page`() throws {
         let root = try PackageRoot.path()
         let page = try String(contentsOfFile: root + "/docs/PROTOCOL.md", encoding: .utf8)
-        let files = ["ShopServer/ErrorResponse.swift", "HTTPShell/ErrorWords.swift"]
+        let files = [
+            "ShopServer/ErrorResponse.swift", "Shop/Devices/DeviceRoom+Answer.swift",
+            "HTTPShell/ErrorWords+Mistake.swift", "WireErrors/ErrorWords.swift",
+        ]
         let source = try files.map {
             try String(contentsOfFile: root + "/Sources/" + $0, encoding: .utf8)
         }.joined()

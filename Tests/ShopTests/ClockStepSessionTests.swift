@@ -81,7 +81,9 @@ import Testing
             bundleID: BundleID(key.bundleId)
         ).token(now: world.wall.clock.now, lifetimeSeconds: 300)
         func status() async throws -> String {
-            do { _ = try await world.realm.merchant.transactionInfo(id, bearer: token) } catch let
+            do {
+                _ = try await world.realm.merchant.admit(bearer: token).transactionInfo(id)
+            } catch let
                 refusal
                 as AppleRefusal
             { return "\(refusal)" }

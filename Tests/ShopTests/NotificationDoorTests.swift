@@ -12,15 +12,15 @@ import Testing
     @Test func `a test notification is sent and its status returned`() async throws {
         let world = try await TestWorld.openWithURL()
         let bearer = try await world.bearer()
-        let token = try await world.realm.merchant.requestTestNotification(
-            bearer: bearer, TestWorld.context
+        let token = try await world.realm.merchant.admit(bearer: bearer).requestTestNotification(
+            TestWorld.context
         ).testNotificationToken
 
         let early = try await appleError {
-            try await world.realm.merchant.testNotification(token, bearer: bearer)
+            try await world.realm.merchant.admit(bearer: bearer).testNotification(token)
         }
         try await world.attempt(ScriptedCourier(Delivery(status: 418)))
-        let told = try await world.realm.merchant.testNotification(token, bearer: bearer)
+        let told = try await world.realm.merchant.admit(bearer: bearer).testNotification(token)
 
         #expect(early == 4_040_008)
         let payload = try world.opened(told.signedPayload)
@@ -36,14 +36,13 @@ import Testing
         let other = "com.example.other"
         try await world.realm.catalogue.putCatalogue(
             TestWorld.catalogue(), app: AppDescription(bundleID: BundleID(other)))
-        let token = try await world.realm.merchant.requestTestNotification(
-            bearer: try await world.bearer(), TestWorld.context
-        ).testNotificationToken
+        let token = try await world.realm.merchant.admit(bearer: try await world.bearer())
+            .requestTestNotification(TestWorld.context).testNotificationToken
         try await world.attempt(ScriptedCourier())
         func code(_ token: String, _ bundleID: String) async throws -> Int? {
             try await appleError {
-                try await world.realm.merchant.testNotification(
-                    token, bearer: try await world.bearer(bundleID))
+                try await world.realm.merchant.admit(bearer: try await world.bearer(bundleID))
+                    .testNotification(token)
             }
         }
 
@@ -61,11 +60,12 @@ import Testing
         let bearer = try await world.bearer()
 
         let noURL = try await appleError {
-            try await world.realm.merchant.requestTestNotification(
-                bearer: bearer, TestWorld.context)
+            try await world.realm.merchant.admit(bearer: bearer).requestTestNotification(
+                TestWorld.context)
         }
         let nobody = try await appleError {
-            try await world.realm.merchant.requestTestNotification(bearer: nil, TestWorld.context)
+            try await world.realm.merchant.admit(bearer: nil).requestTestNotification(
+                TestWorld.context)
         }
 
         #expect(noURL == 4_040_007 && nobody == 401)
@@ -130,8 +130,8 @@ import Testing
         let world = try await TestWorld.openWithURL()
         let bearer = try await world.bearer()
         let sold = try world.verified(try await world.buy(purchaseID(1)).signedTransaction)
-        _ = try await world.realm.merchant.requestTestNotification(
-            bearer: bearer, TestWorld.context)
+        _ = try await world.realm.merchant.admit(bearer: bearer).requestTestNotification(
+            TestWorld.context)
         // The test is tried first.
         try await world.attempt(ScriptedCourier(Delivery(.timedOut)))
         func types(_ change: (inout NotificationHistoryRequest) -> Void) async throws -> [String?] {
@@ -196,14 +196,14 @@ import Testing
         ]
         for (body, token, code) in cases {
             let told = try await appleError {
-                try await world.realm.merchant.notificationHistory(
-                    Array(body.utf8), paginationToken: token, bearer: bearer)
+                try await world.realm.merchant.admit(bearer: bearer).notificationHistory(
+                    Array(body.utf8), paginationToken: token)
             }
             #expect(told == code, "\(body)")
         }
         let nobody = try await appleError {
-            try await world.realm.merchant.notificationHistory(
-                [], paginationToken: nil, bearer: "x")
+            try await world.realm.merchant.admit(bearer: "x").notificationHistory(
+                [], paginationToken: nil)
         }
         #expect(nobody == 401)
     }
@@ -233,7 +233,7 @@ extension TestWorld {
         question.startDate = TestWall.start.adding(seconds: -86_400)
         question.endDate = TestWall.start.adding(seconds: 10 * 86_400)
         change(&question)
-        return try await realm.merchant.notificationHistory(
-            [UInt8](try JSONEncoder().encode(question)), paginationToken: token, bearer: bearer)
+        return try await realm.merchant.admit(bearer: bearer).notificationHistory(
+            [UInt8](try JSONEncoder().encode(question)), paginationToken: token)
     }
 }

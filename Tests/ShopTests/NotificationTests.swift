@@ -95,8 +95,8 @@ import Testing
         let world = try await TestWorld.open(realm: "live", environment: Realm.production)
         try await world.realm.catalogue.setNotificationURL(
             "https://example.com/n", bundleID: TestWorld.bundleID.value, TestWorld.context)
-        _ = try await world.realm.merchant.requestTestNotification(
-            bearer: try await world.bearer(), TestWorld.context)
+        _ = try await world.realm.merchant.admit(bearer: try await world.bearer())
+            .requestTestNotification(TestWorld.context)
         let courier = ScriptedCourier(
             Delivery(.tlsIssue), Delivery(.noResponse), Delivery(.timedOut),
             Delivery(status: 302), Delivery(status: 207), Delivery(status: 503))

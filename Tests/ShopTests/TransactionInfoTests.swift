@@ -26,7 +26,9 @@ import Testing
     private func refusal(
         _ world: TestWorld, _ id: String, _ bearer: String?
     ) async throws -> AppleRefusal? {
-        do { _ = try await world.realm.merchant.transactionInfo(id, bearer: bearer) } catch let
+        do {
+            _ = try await world.realm.merchant.admit(bearer: bearer).transactionInfo(id)
+        } catch let
             refusal
             as AppleRefusal
         { return refusal }
@@ -38,8 +40,8 @@ import Testing
         let key = try await world.realm.merchant.createServerKey(bundleID: "com.example.monkeys")
         let id = try await sold(world)
 
-        let answer = try await world.realm.merchant.transactionInfo(
-            id, bearer: try token(key, world))
+        let answer = try await world.realm.merchant.admit(bearer: try token(key, world))
+            .transactionInfo(id)
 
         let payload = try world.verified(answer.signedTransactionInfo)
         #expect(payload.transactionId == id)
@@ -52,8 +54,8 @@ import Testing
         let id = try await sold(world)
         _ = try await world.realm.purchases.finish(id, try await world.session(), TestWorld.context)
 
-        let answer = try await world.realm.merchant.transactionInfo(
-            id, bearer: try token(key, world))
+        let answer = try await world.realm.merchant.admit(bearer: try token(key, world))
+            .transactionInfo(id)
 
         #expect(try world.verified(answer.signedTransactionInfo).transactionId == id)
     }

@@ -2,7 +2,7 @@
 
 public import Foundation
 import Outbound
-import StoreWire
+public import StoreWire
 
 /// The device protocol over HTTP, without cookies, cache or redirects. A proxy
 /// is used only for HTTPS to another machine and if the environment names one.

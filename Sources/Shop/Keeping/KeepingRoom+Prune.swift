@@ -14,7 +14,7 @@ extension KeepingRoom {
     /// Half a year of history and of test tokens, and a week more for late
     /// requests. In commercial time.
     static let notificationsKeptMilliseconds =
-        max(MerchantRoom.historyMilliseconds, MerchantRoom.testTokenMilliseconds)
+        max(Merchant.historyMilliseconds, Merchant.testTokenMilliseconds)
         + 7 * 86_400_000
     /// In wall time after a session's end.
     static let sessionsKeptMilliseconds: Int64 = 30 * 86_400_000

@@ -6,94 +6,94 @@ import ServiceLifecycle
 import Shop
 import StoreWire
 
-/// The door for devices, authenticated by the tokens from signing in.
-struct DeviceDoor: Sendable {
-    let realm: Realm
-    let call: Call
+/// Carries the device protocol over HTTP: `Shop` answers its calls
+/// (``Shop/DeviceRoom``).
+struct DeviceDoor: RequestHandler {
+    let store: Store
+    let realms: RealmRoute
 
-    func answer(_ route: DeviceRoute) async throws -> Response {
-        if route == .signIn {
-            return try await signIn()
-        }
-        if case .purchase(let id) = route { return try await purchase(id) }
-        let session = try await session()
-        switch route {
-        case .signIn, .purchase, .products:
-            let request = try await call.body(ProductsRequest.self)
-            return try .json(try await realm.catalogue.products(request, session, call.context))
-        case .transactions(let since, let after, let waitSeconds):
-            return try await transactions(since, after, waitSeconds: waitSeconds, session)
-        case .finish(let id):
-            return try .json(try await realm.purchases.finish(id, session, call.context))
-        case .receipt:
-            return try await receipt(session)
+    func match(_ call: Call) throws -> MatchedRequest? {
+        let address = RealmPath(call.request.uri.path)
+        guard address.path.hasPrefix(DeviceRoute.prefix),
+            let route = try route(call, address.path)
+        else { return nil }
+        let realm = realms.realm(of: call, address)
+        return MatchedRequest(
+            pattern: route.pattern, facts: MatchedRequest.facts(realm: realm),
+            waitsByItself: route.waits
+        ) {
+            let known = try await store.realm(named: realm ?? Store.defaultRealm)
+            return try await answer(route, call, known)
         }
     }
 
-    /// Hashes the password only while the client still waits for the answer.
-    private func signIn() async throws -> Response {
-        let request = try await call.body(SignInRequest.self)
-        guard request.password != nil else {
-            return try .json(try await realm.customers.signIn(request, call.context))
-        }
-        let (realm, context) = (realm, call.context)
-        let answer = try await untilClientGoes {
-            try await realm.customers.signIn(request, context)
-        }
-        return try .json(answer)
-    }
+    func explain(_ error: any Error) -> ErrorAnswer? { ErrorResponse.answer(error) }
 
-    private func token() throws -> String {
-        guard let token = call.bearer else { throw RequestMistake.tokenMissing }
-        return token
-    }
-
-    private func session() async throws -> DeviceSession {
-        try await realm.customers.session(token: try token())
-    }
-
-    /// The commit verifies the session, so that a recently read one is
-    /// sufficient here.
-    private func purchase(_ id: String) async throws -> Response {
-        let session = try await realm.customers.recentSession(token: try token())
-        let request = try await call.body(PurchaseRequest.self)
-        return try .json(try await realm.purchases.purchase(id, request, session, call.context))
-    }
-
-    /// Answers at once if there is news. Otherwise it waits until there is
-    /// some, the time is over, or the server stops.
-    private func transactions(
-        _ since: Int64, _ after: Int64?, waitSeconds: Int, _ session: DeviceSession
-    ) async throws -> Response {
-        let page = try await realm.purchases.transactions(
-            since: since, after: after, session, call.context)
-        guard waitSeconds > 0, !page.hasNews else {
-            return try .json(page)
-        }
-        return try await call.waiting(ofCustomer: "\(realm.description.id)/\(session.customer)") {
-            try await wait(.seconds(waitSeconds), since: since, session)
-            // The session is read again, because it may have ended and the
-            // clock may have moved.
-            let later = try await self.session()
-            let news = try await realm.purchases.transactions(
-                since: since, after: after, later, call.context)
-            return try .json(news)
-        }
-    }
-
-    private func wait(
-        _ time: Duration, since: Int64, _ session: DeviceSession
-    ) async throws {
-        let (realm, sleep) = (realm, call.ports.sleep)
-        try await untilClientGoes {
-            try await realm.purchases.changes(since: since, session) {
-                try await cancelWhenGracefulShutdown { try await sleep(time) }
+    /// Nil for paths that are not in the protocol.
+    private func route(_ call: Call, _ path: String) throws -> DeviceRoute? {
+        do {
+            return try DeviceRoute(
+                method: call.request.method.rawValue, path: path, query: call.request.uri.query)
+        } catch {
+            switch error {
+            case .unknownPath: return nil
+            case .wrongMethod(let allowed): throw RequestMistake.wrongMethod(allowed: [allowed])
+            case .badQuery(let field, let rule):
+                throw RequestMistake.queryInvalid(
+                    field: field, rule: rule, remedy: "send one, or leave it out for 0")
             }
         }
     }
 
+    private func answer(_ route: DeviceRoute, _ call: Call, _ realm: Realm) async throws -> Response
+    {
+        // The body of a call without a token is not read.
+        if route.needsSession, call.bearer == nil { throw DeviceRoom.tokenMissing }
+        let asked = DeviceCall(
+            route: route, body: route.hasBody ? try await call.jsonBytes() : nil,
+            token: call.bearer, requestID: call.requestID,
+            ifNoneMatch: call.request.headers[.ifNoneMatch])
+        let reply = try await realm.devices.answer(
+            asked, call.context, by: HTTPCarrier(call: call))
+        return response(reply, to: route)
+    }
+
+    private func response(_ reply: DeviceReply, to route: DeviceRoute) -> Response {
+        var response: Response
+        if reply.status == 304 {
+            response = .empty(status: reply.status)
+        } else {
+            response = .bytes(
+                reply.body,
+                type: route == .receipt ? "application/octet-stream" : "application/json",
+                status: reply.status)
+        }
+        if let etag = reply.etag {
+            response.headers[.eTag] = etag
+            response.headers[.cacheControl] = "private, no-cache"
+        }
+        return response
+    }
+}
+
+extension DeviceRoute {
+    /// Whether the answer comes when there is news, or the asked time is over.
+    fileprivate var waits: Bool {
+        if case .transactions(_, _, let seconds) = self { seconds > 0 } else { false }
+    }
+}
+
+/// One HTTP request as the carrier of a device's call.
+private struct HTTPCarrier: DeviceCarrier {
+    let call: Call
+
+    func sleep(_ duration: Duration) async throws {
+        let pause = call.ports.sleep
+        try await cancelWhenGracefulShutdown { try await pause(duration) }
+    }
+
     /// Cancels `body` when the client disconnects. Throws `clientGone`.
-    private func untilClientGoes<Answer: Sendable>(
+    func whileAwaited<Answer: Sendable>(
         _ body: @escaping @Sendable () async throws -> Answer
     ) async throws -> Answer {
         call.end.note()
@@ -106,18 +106,9 @@ struct DeviceDoor: Sendable {
         }
     }
 
-    private func receipt(_ session: DeviceSession) async throws -> Response {
-        let known = call.request.headers[.ifNoneMatch]
-        var response: Response
-        let etag: String
-        switch try await realm.purchases.receipt(ifNoneMatch: known, session, call.context) {
-        case .unchanged(let unchanged):
-            (response, etag) = (.empty(status: 304), unchanged)
-        case .receipt(let bytes, let fresh):
-            (response, etag) = (.bytes(bytes, type: "application/octet-stream"), fresh)
-        }
-        response.headers[.eTag] = etag
-        response.headers[.cacheControl] = "private, no-cache"
-        return response
+    func inWaitingPlace<Answer: Sendable>(
+        of customer: String, _ body: () async throws -> Answer
+    ) async throws -> Answer {
+        try await call.waiting(ofCustomer: customer, body)
     }
 }

@@ -31,6 +31,27 @@ public enum DeviceRoute: Hashable, Sendable {
         }
     }
 
+    /// Whether a call of this route has a body, which is JSON.
+    public var hasBody: Bool {
+        switch self {
+        case .signIn, .products, .purchase: true
+        case .transactions, .finish, .receipt: false
+        }
+    }
+
+    /// Whether a call of this route needs a session's token.
+    public var needsSession: Bool { self != .signIn }
+
+    /// The path without its variable parts, for logs and lists of routes.
+    public var pattern: String {
+        switch self {
+        case .purchase: "\(Self.prefix)/purchases/{}"
+        case .finish: "\(Self.prefix)/transactions/{}/finish"
+        case .transactions: "\(Self.prefix)/transactions"
+        case .signIn, .products, .receipt: path
+        }
+    }
+
     /// Path and query, to be appended to the realm's URL.
     public var path: String {
         switch self {

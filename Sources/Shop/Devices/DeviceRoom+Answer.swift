@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import StoreWire
+import StrictJSON
+import WireErrors
+
+extension DeviceRoom {
+    /// Answers a call of the device protocol. Throws ``Refusal``,
+    /// `StorageFault`, the errors of JSON that breaks its rules, and what the
+    /// carrier throws.
+    public func answer(
+        _ call: DeviceCall, _ context: RequestContext, by carrier: some DeviceCarrier
+    ) async throws -> DeviceReply {
+        switch call.route {
+        case .signIn: return try await signIn(try Self.body(call), context, carrier)
+        case .products:
+            let session = try await session(call)
+            return try Self.ok(
+                try await realm.catalogue.products(try Self.body(call), session, context))
+        case .purchase(let id):
+            // The commit verifies the session, so that a recently read one is
+            // sufficient here.
+            let session = try await realm.customers.recentSession(token: try Self.token(call))
+            return try Self.ok(
+                try await realm.purchases.purchase(id, try Self.body(call), session, context))
+        case .transactions(let since, let after, let waitSeconds):
+            let page = Page(since: since, after: after, waitSeconds: waitSeconds)
+            return try Self.ok(try await transactions(page, call, context, carrier))
+        case .finish(let id):
+            let session = try await session(call)
+            return try Self.ok(try await realm.purchases.finish(id, session, context))
+        case .receipt:
+            let session = try await session(call)
+            switch try await realm.purchases.receipt(
+                ifNoneMatch: call.ifNoneMatch, session, context)
+            {
+            case .unchanged(let etag): return DeviceReply(status: 304, etag: etag)
+            case .receipt(let bytes, let etag):
+                return DeviceReply(status: 200, body: bytes, etag: etag)
+            }
+        }
+    }
+
+    /// Converts what ``answer(_:_:by:)`` throws to the reply that a device receives.
+    public static func reply(to error: any Error) -> DeviceReply {
+        let reply =
+            (error as? Refusal).map(ErrorReply.init) ?? ErrorReply(error, words: .store)
+        return DeviceReply(
+            status: reply.status, body: (try? StrictJSON.encode(reply.error)) ?? [])
+    }
+
+    /// The refusal of a call without a token that needs one.
+    public static let tokenMissing = Refusal(
+        .unauthorised, code: "tokenMissing", "A session is wanted here.",
+        field: "Authorization", rule: "`Bearer` and the token that signing in gave",
+        remedy: "sign in first")
+
+    /// Hashes a password only while the client still waits for the answer.
+    private func signIn(
+        _ request: SignInRequest, _ context: RequestContext, _ carrier: some DeviceCarrier
+    ) async throws -> DeviceReply {
+        guard request.password != nil else {
+            return try Self.ok(try await realm.customers.signIn(request, context))
+        }
+        let realm = realm
+        return try Self.ok(
+            try await carrier.whileAwaited {
+                try await realm.customers.signIn(request, context)
+            })
+    }
+
+    private struct Page: Sendable {
+        let since: Int64
+        let after: Int64?
+        let waitSeconds: Int
+    }
+
+    /// Answers at once if there is news. Otherwise it waits until there is
+    /// some, the time is over, or the carrier stops.
+    private func transactions(
+        _ page: Page, _ call: DeviceCall, _ context: RequestContext, _ carrier: some DeviceCarrier
+    ) async throws -> TransactionsResponse {
+        let session = try await session(call)
+        let first = try await realm.purchases.transactions(
+            since: page.since, after: page.after, session, context)
+        guard page.waitSeconds > 0, !first.hasNews else { return first }
+        let realm = realm
+        let holder = "\(realm.description.id)/\(session.customer)"
+        return try await carrier.inWaitingPlace(of: holder) {
+            try await carrier.whileAwaited {
+                try await realm.purchases.changes(since: page.since, session) {
+                    try await carrier.sleep(.seconds(page.waitSeconds))
+                }
+            }
+            // The session is read again, because it may have ended and the
+            // clock may have moved.
+            let later = try await self.session(call)
+            return try await realm.purchases.transactions(
+                since: page.since, after: page.after, later, context)
+        }
+    }
+
+    private func session(_ call: DeviceCall) async throws -> DeviceSession {
+        try await realm.customers.session(token: try Self.token(call))
+    }
+
+    private static func token(_ call: DeviceCall) throws -> String {
+        guard let token = call.token else { throw tokenMissing }
+        return token
+    }
+
+    private static func body<Body: Decodable>(_ call: DeviceCall) throws -> Body {
+        try StrictJSON.decode(Body.self, from: call.body ?? [])
+    }
+
+    private static func ok(_ answer: some Encodable) throws -> DeviceReply {
+        DeviceReply(status: 200, body: try StrictJSON.encode(answer))
+    }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import SignedData
+import Storage
+public import StoreWire
+
+extension Merchant {
+    /// Returns one transaction, finished or not: `GET
+    /// /inApps/v1/transactions/{transactionId}`.
+    ///
+    /// Throws ``AppleRefusal``, in order: 4000006, 4000048, 4040010 (also for
+    /// another app's transaction).
+    public func transactionInfo(_ id: String) async throws -> TransactionInfoResponse {
+        guard !id.isEmpty, id.utf8.allSatisfy({ (48...57).contains($0) }) else {
+            throw AppleRefusal(.invalidTransactionId)
+        }
+        guard let number = Edge.number(id) else { throw AppleRefusal(.transactionIdNotFound) }
+        if NumberLayout(number: number)?.kind == .appTransaction {
+            throw AppleRefusal(.appTransactionIdNotSupported)
+        }
+        let row = try await realm.clusters.of(number: number).read {
+            try $0.first(Statement.Transactions.byID, [.integer(number)])
+        }
+        guard let row else { throw AppleRefusal(.transactionIdNotFound) }
+        let facts = try TransactionFacts(row: row)
+        guard facts.bundleID == bundleID else { throw AppleRefusal(.transactionIdNotFound) }
+        let now = try ClockRow(row).now(wall: realm.ports.wall.now)
+        return TransactionInfoResponse(
+            signedTransactionInfo: try realm.purchases.sign(facts, at: now))
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HTTPShell
+import Hummingbird
+import Shop
+import StoreWire
+
+/// Answers the routes of ``Routes``, and checks their keys.
+struct KeyedDoors: RequestHandler {
+    let store: Store
+    let realms: RealmRoute
+
+    func match(_ call: Call) throws -> MatchedRequest? {
+        let address = RealmPath(call.request.uri.path)
+        let found = try Routes.table.find(call.request.method.rawValue, address.path) {
+            address.realm == nil || !$0.access.isStoreWide
+        }
+        guard let (route, parts) = found else { return nil }
+        let realm = realms.realm(of: call, address)
+        return MatchedRequest(
+            pattern: route.pattern, facts: MatchedRequest.facts(realm: realm),
+            isOpen: route.access == .probe
+        ) {
+            let (known, subject) = try await admit(call, to: route.access, realm)
+            return try await route.answer(
+                Visit(store: store, call: known, parts: parts, subject: subject))
+        }
+    }
+
+    func explain(_ error: any Error) -> ErrorAnswer? { ErrorResponse.answer(error) }
+
+    /// Checks the key that a route needs. Returns the call under the key's name,
+    /// and what the route is about.
+    private func admit(
+        _ call: Call, to access: Access, _ realm: String?
+    ) async throws -> (Call, Visit.Subject) {
+        switch access {
+        case .probe, .everyone: return (call, .store)
+        case .store(let door): return (try await admit(call, to: door), .store)
+        case .realm(let door):
+            let known = try await admit(call, to: door)
+            let realm = try await store.realm(named: realm ?? Store.defaultRealm)
+            guard door != .control || realm.description.environment == Realm.sandbox else {
+                throw RequestMistake.sandboxOnly
+            }
+            return (known, .realm(realm))
+        case .merchant:
+            // The realm that owns the key, if the address names none.
+            var name = realm
+            if name == nil { name = try await store.realmName(ofBearer: call.bearer) }
+            let realm = try await store.realm(named: name ?? Store.defaultRealm)
+            return (call, .merchant(try await realm.merchant.admit(bearer: call.bearer)))
+        }
+    }
+
+    /// Checks the key for the door. The call continues under the key's name.
+    private func admit(_ call: Call, to door: Door) async throws -> Call {
+        guard let key = call.bearer else { throw RequestMistake.keyMissing(door) }
+        switch try await store.knock(key, at: door, call.context) {
+        case .admitted(let name):
+            var call = call
+            call.actor = name
+            return call
+        case .otherDoor: throw RequestMistake.keyOfAnotherDoor(door)
+        case .refused: throw RequestMistake.keyWrong(door)
+        }
+    }
+}
+
+extension Call {
+    /// The facts about the call that the store receives.
+    var context: Shop.RequestContext {
+        Shop.RequestContext(
+            requestID: requestID, actor: actor ?? Store.unnamedOperator,
+            client: approach.client?.description)
+    }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import StoreWire
+
+/// The options for changing an app.
+struct AppChangeOptions: ParsableArguments {
+    @Option(name: .long, help: "A name for operators.") var name: String?
+    @Option(name: .long, help: "The app's number.") var appId: Int64?
+    @Option(name: .long, help: "The storefront of customers without their own, alpha-3.")
+    var storefront: String?
+    @Option(name: .long, help: "The preferred language of texts: en_US.") var locale: String?
+    @Flag(inversion: .prefixedNo, help: "Whether the app may sell.")
+    var purchasesEnabled: Bool?
+
+    var change: AppChange {
+        AppChange(
+            appAppleId: appId, name: name, storefront: storefront, locale: locale,
+            purchasesEnabled: purchasesEnabled)
+    }
+}
+
+extension AppCommand {
+    struct Create: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Create an app without products.")
+
+        @Argument(help: "The app's bundle id.") var bundleId: String
+        @OptionGroup var details: AppChangeOptions
+        @OptionGroup var store: StoreOptions
+        @OptionGroup var printing: PrintOptions
+
+        func run() async throws {
+            let made = try await store.store().operatorDoor.post(
+                "/apps", CreateAppRequest(bundleId: bundleId, details: details.change),
+                as: AppSummary.self)
+            try printing.show(made, made.words)
+        }
+    }
+
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Show an app.")
+
+        @OptionGroup var app: AppOptions
+        @OptionGroup var printing: PrintOptions
+
+        func run() async throws {
+            let (store, bundleID) = try app.found()
+            let found = try await store.operatorDoor.get(
+                "/apps/\(bundleID)", as: AppSummary.self)
+            try Output.answer(json: found)
+        }
+    }
+
+    struct Set: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Change an app; other fields keep their values.")
+
+        @OptionGroup var details: AppChangeOptions
+        @OptionGroup var app: AppOptions
+        @OptionGroup var printing: PrintOptions
+
+        func run() async throws {
+            let (store, bundleID) = try app.found()
+            let changed = try await store.operatorDoor.patch(
+                "/apps/\(bundleID)", details.change, as: AppSummary.self)
+            try printing.show(changed, changed.words)
+        }
+    }
+
+    struct Secret: AsyncParsableCommand {
+        private struct Nothing: Encodable {}
+
+        static let configuration = CommandConfiguration(
+            commandName: "shared-secret",
+            abstract: "Print the app's shared secret, or replace it.")
+
+        @Flag(name: .long, help: "Create a new secret; the earlier one becomes invalid.")
+        var new = false
+        @OptionGroup var app: AppOptions
+        @OptionGroup var printing: PrintOptions
+
+        func run() async throws {
+            let (store, bundleID) = try app.found()
+            let path = "/apps/\(bundleID)/shared-secret"
+            let door = store.operatorDoor
+            let secret =
+                new
+                ? try await door.post(path, Nothing(), as: SharedSecret.self)
+                : try await door.get(path, as: SharedSecret.self)
+            try printing.show(secret, secret.sharedSecret ?? "\(bundleID): no shared secret")
+        }
+    }
+}
+
+extension AppSummary {
+    var words: String {
+        "\(bundleId)  \(name)  \(storefront)  \(products) products, purchases "
+            + (purchasesEnabled ? "enabled" : "not enabled")
+    }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Commerce
+import Foundation
+import Live
+
+struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve", abstract: "Serve a store until it is stopped.")
+
+    @Argument(help: "A .storekit file; default: a built-in catalogue.")
+    var file: String?
+
+    @OptionGroup var options: ServeOptions
+    @OptionGroup var printing: PrintOptions
+
+    @Flag(
+        help: """
+            Print a line for each purchase, refusal, notification attempt and piece of due \
+            work; default: on a terminal.
+            """)
+    var events: EventLines?
+
+    /// Whether events are printed.
+    enum EventLines: String, EnumerableFlag {
+        case events, quiet
+    }
+
+    private var showsEvents: Bool {
+        if printing.json { return false }
+        return (events ?? (isatty(STDOUT_FILENO) == 1 ? .events : .quiet)) == .events
+    }
+
+    func run() async throws {
+        let options = try options.withSecrets()
+        let app = try options.app(file: file)
+        for warning in app.warnings { Output.complain("warning: \(warning)") }
+        let served = try ServedStore(
+            options: options, app: app, data: options.data ?? "./.shopkeeper",
+            events: showsEvents ? StoreEvents.printed : StoreEvents.unheard)
+        let printing = printing
+        // Not in `exec`, because the command that it starts would inherit the
+        // limit.
+        Live.raiseDescriptorLimit()
+        try await served.run(port: options.port ?? 4780, stopsOnSignals: true) { run in
+            try? printing.show(Announcement(run), lines: lines(run, app))
+        }
+    }
+
+    private func lines(_ run: RunFile, _ app: ServedApp) -> [String] {
+        let product = ShellWord.quoted(app.catalogue.products.first?.id.value ?? "PRODUCT")
+        let data = ShellWord.quoted(run.data, always: true)
+        let own = OwnCommand.words()
+        return [
+            "Serving \(app.bundleID) (\(app.catalogue.products.count) products) at "
+                + (run.publicUrl ?? run.url),
+            "Root certificate: \(run.root)",
+            "",
+            "Try, in another terminal:",
+            "    \(own) buy \(product) --data \(data)",
+            "    \(own) transaction list --data \(data)",
+            "    eval \"$(\(own) env --data \(data))\" && \(OwnCommand.words(for: "monkey-credits"))",
+        ]
+    }
+
+    /// What `--json` prints: everything except the doors' keys.
+    private struct Announcement: Encodable {
+        let url: String
+        let publicUrl: String?
+        let realmUrls: [String: String]?
+        let root: String
+        let data: String
+        let bundleId: String
+        let pid: Int32
+
+        init(_ run: RunFile) {
+            (url, root, data, bundleId, pid) = (run.url, run.root, run.data, run.bundleId, run.pid)
+            (publicUrl, realmUrls) = (run.publicUrl, run.realmUrls)
+        }
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Foundation
+import Live
+import StoreWire
+
+struct NotifyCommand: AsyncParsableCommand {
+    private struct Answer: Encodable {
+        let testNotificationToken: String
+        var sendAttemptResult: String?
+    }
+
+    static let configuration = CommandConfiguration(
+        commandName: "notify",
+        abstract: "Send a notification by hand, and report the result.",
+        discussion: """
+            Only TEST can be sent by hand. Every other type follows its event: `shopkeeper buy` \
+            sends a ONE_TIME_CHARGE.
+            """)
+
+    @Argument(help: "The type: TEST.") var type: String
+    @Option(name: .long, help: "The app; default: the served one.") var bundleId: String?
+    @Flag(name: .long, help: "Do not wait for the end of the first attempt.") var noWait = false
+    @Option(name: .long, help: "The most seconds to wait.") var timeout = 30.0
+    @OptionGroup var store: StoreOptions
+    @OptionGroup var printing: PrintOptions
+
+    func run() async throws {
+        let found = try store.store()
+        let bundleID = bundleId ?? found.run.bundleId
+        let token = try await found.operatorDoor.post(
+            "/notifications",
+            SendNotificationRequest(bundleId: bundleID, notificationType: type),
+            as: SendTestNotificationResponse.self
+        ).testNotificationToken
+        if noWait {
+            return try printing.show(
+                Answer(testNotificationToken: token), "The store sends it: \(token)")
+        }
+        let result = try await result(of: token, bundleID, found)
+        try printing.show(
+            Answer(testNotificationToken: token, sendAttemptResult: result.rawValue),
+            result == .success ? "Delivered." : "Not delivered: \(result).")
+        if result != .success { throw ExitCode(ExitStatus.no.rawValue) }
+    }
+
+    private func result(
+        of token: String, _ bundleID: String, _ found: RunningStore
+    ) async throws -> SendAttemptResult {
+        let end = Live.monotonic() + .seconds(timeout)
+        while Live.monotonic() < end {
+            let told = try await found.operatorDoor.get(
+                "/notifications/\(token)?bundleId=\(bundleID)", as: NotificationStatus.self)
+            if let last = told.sendAttempts.last?.sendAttemptResult { return last }
+            try await Live.sleep(.milliseconds(50))
+        }
+        throw Failure(
+            .no, "notTriedYet", "The store has not tried to send it in \(timeout) seconds.",
+            remedy: "look into the store's log, or wait longer with --timeout")
+    }
+}
+
+struct ListenCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "listen",
+        abstract: "Receive notifications, verify, print and forward them.",
+        discussion: """
+            Start it, and then point a store to it: `shopkeeper app notification-url \
+            http://127.0.0.1:4790/` or `shopkeeper serve --notify http://127.0.0.1:4790/`.
+            """)
+
+    @Option(name: .long, help: "The port to listen at on loopback; 0 for any free one.")
+    var port = 4790
+    @Option(name: .long, help: "A URL to forward every body to; its status is the answer.")
+    var forwardTo: String?
+    @Option(name: .long, help: "The root certificate to trust; default: the running store's.")
+    var root: [String] = []
+    @OptionGroup var store: StoreOptions
+    @OptionGroup var printing: PrintOptions
+
+    func run() async throws {
+        guard (0...65_535).contains(port) else {
+            throw Failure(
+                .usage, "portInvalid", "There is no port \(port).", field: "--port",
+                rule: "0 (any free one) to 65535")
+        }
+        let verifying = try Verifying(files: root, store: store)
+        let json = printing.json
+        let listener = Listener(
+            port: port, forwardTo: forwardTo,
+            verifying: {
+                await verifying.look()
+                return verifying
+            },
+            heard: { heard in
+                Output.answer(json ? (try? heard.line()) ?? "{}" : heard.words)
+            })
+        try await listener.run { port in
+            let url = "http://127.0.0.1:\(port)/"
+            Output.answer(json ? "{\"url\":\"\(url)\"}" : "Listening at \(url)")
+        }
+    }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import StoreWire
+
+struct AuditCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "audit", abstract: "Administrative changes in a realm or in the store.",
+        subcommands: [List.self])
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List who changed what, oldest first.")
+
+        @Flag(
+            name: .customLong("store"),
+            help: "Changes of the store: realms, operators, certificates.")
+        var ofStore = false
+        @OptionGroup var store: StoreOptions
+        @OptionGroup var printing: PrintOptions
+
+        func run() async throws {
+            let found = try store.store()
+            let door = ofStore ? found.storeDoor : found.operatorDoor
+            let path = ofStore ? "/store-audit" : "/audit"
+            var entries: [AuditRecord] = []
+            var query = ""
+            while true {
+                let page = try await door.get(path + query, as: AuditRecords.self)
+                entries += page.entries
+                guard let next = page.next else { break }
+                query = "?after=\(next)"
+            }
+            try printing.show(
+                entries,
+                lines: Output.table(
+                    entries.map { entry in
+                        [
+                            "\(entry.entry)", "\(entry.date)", entry.who, entry.deed,
+                            entry.subject,
+                            [entry.before, entry.after].compactMap { $0 }
+                                .joined(separator: " -> "),
+                        ]
+                    }))
+        }
+    }
+}
