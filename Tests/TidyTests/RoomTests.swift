@@ -30,6 +30,27 @@ import Testing
         #expect(wrong.sorted() == [])
     }
 
+    @Test func `a verb is in the folder of its group in the help`() throws {
+        let files = try tree.files(in: ["Sources/shopkeeper"], extensions: ["swift"])
+        let root = try #require(files.first { $0.path.hasSuffix("/Shopkeeper.swift") })
+        let groups = root.text.matches(of: #/name: "([A-Za-z ]+)",\s+subcommands: \[([^\]]*)\]/#)
+        #expect(groups.count == 5)
+
+        for group in groups {
+            let name = group.output.1.split(separator: " ").map {
+                $0.prefix(1).uppercased() + $0.dropFirst()
+            }
+            .joined()
+            for verb in group.output.2.matches(of: #/(\w+)\.self/#) {
+                let home = files.first { $0.text.contains("\nstruct \(verb.output.1):") }
+                let isElsewhere = ["Verifying", "Ledgers"].contains(
+                    home?.path.split(separator: "/")[2])
+                let folder = "Sources/shopkeeper/Verbs/\(name)/"
+                #expect(isElsewhere || home?.path.hasPrefix(folder) == true, "\(verb.output.1)")
+            }
+        }
+    }
+
     /// The rooms in the order of the documents.
     private func rooms() throws -> [String] {
         let page = try #require(
