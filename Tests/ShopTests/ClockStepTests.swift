@@ -121,21 +121,41 @@ import Testing
 
         #expect(courier.parcels.count == 2)
         #expect(processor.captured.count == 1)
+        #expect(world.logged.count(Self.wasSetBack) == 1)
         // It failed again, and waits as long as it should.
         #expect(try await world.realm.keeping.workOnce() == 0)
         world.wall.advance(seconds: 12 * 3600)
         #expect(try await world.realm.keeping.workOnce() == 1)
     }
 
-    /// Notifications that were tried and are to be tried again.
-    private func putOff(_ world: TestWorld) async throws -> Int {
+    private static let wasSetBack = "a clock was set back: what it had put off is due again"
+
+    @Test func `a clock that put nothing off is not reported`() async throws {
+        let world = try await TestWorld.open()
+
+        #expect(try await world.realm.worker.bringForward(in: 0) == 0)
+
+        #expect(world.logged.count(Self.wasSetBack) == 0)
+    }
+
+    /// Notifications that were tried so often and are to be tried again.
+    private func putOff(_ world: TestWorld, attempts: Int = 1) async throws -> Int {
         let tried = Statement(
             "test.tried",
             """
-            SELECT subject FROM errands
-            WHERE kind = 'notification' AND attempt = 1 AND lease_until IS NULL
+            SELECT attempt FROM errands WHERE kind = 'notification' AND lease_until IS NULL
             """)
-        return try await world.realm.rows(tried).count
+        return try await world.realm.rows(tried).count {
+            try $0.integer("attempt") == attempts
+        }
+    }
+
+    /// As another machine does whose clock runs ahead.
+    private func putOffAhead(_ world: TestWorld) async throws {
+        let ahead = Statement(
+            "test.ahead", [.integer], "UPDATE errands SET due_at = due_at + $1")
+        let distance = SQLValue.integer(twoDays * 1000)
+        try await world.realm.storage.write { try $0.execute(ahead, [distance]) }
     }
 
     @Test func `a worker at work makes due again what its clock has put off`() async throws {
@@ -166,10 +186,7 @@ import Testing
         let worker = Task { await world.store.work() }
         _ = try await sold(world, 1, session)
         try await until("a notification that is put off") { try await putOff(world) == 1 }
-        let ahead = Statement(
-            "test.ahead", [.integer], "UPDATE errands SET due_at = due_at + $1")
-        let distance = SQLValue.integer(twoDays * 1000)
-        try await world.realm.storage.write { try $0.execute(ahead, [distance]) }
+        try await putOffAhead(world)
 
         // Half an hour passes, in which nothing would be due without it.
         var left: Int64 = 1800
@@ -179,6 +196,39 @@ import Testing
             world.realm.ringAll()
             return courier.parcels.count == 2
         }
+        worker.cancel()
+        await worker.value
+    }
+
+    /// While it ran ahead, the clock set the next time of each chore.
+    @Test func `a worker whose clock was set back has its chores to do as before`()
+        async throws
+    {
+        let failed = Delivery(status: 500)
+        let courier = ScriptedCourier(failed, failed, failed, failed)
+        let (world, session) = try await production(courier: courier)
+        try await world.realm.catalogue.setNotificationURL(
+            "https://example.com/", bundleID: TestWorld.bundleID.value, TestWorld.context)
+        let worker = Task { await world.store.work() }
+        world.wall.advance(seconds: twoDays)
+        // The worker looks for chores before it sends the second.
+        for number in 1...2 {
+            _ = try await sold(world, number, session)
+            try await until("a notification put off") { try await putOff(world) == number }
+        }
+        world.wall.advance(seconds: -twoDays)
+        world.realm.ringAll()
+        try await until("two put off again") { try await putOff(world, attempts: 2) == 2 }
+
+        try await putOffAhead(world)
+        var left: Int64 = 3600
+        await until("a third time for both") {
+            if left > 0 { world.wall.advance(seconds: 60) }
+            left -= 60
+            world.realm.ringAll()
+            return courier.parcels.count == 6
+        }
+
         worker.cancel()
         await worker.value
     }
