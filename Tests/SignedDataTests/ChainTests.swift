@@ -304,4 +304,19 @@ struct ChangedChain: CustomTestStringConvertible, Sendable {
 
         #expect(verifier.provenCount == SignedDataLimits.provenChainsMax)
     }
+
+    @Test func `the memory of chains under receipts is bounded`() throws {
+        var recipe = ChainRecipe()
+        recipe.leafKey = .init(try Sample.receiptKey().publicKey)
+        let issuers = try recipe.chain().dropFirst()
+        let verifier = ReceiptVerifier(roots: [try #require(issuers.last)])
+
+        for _ in 0..<(SignedDataLimits.provenChainsMax + 4) {
+            let chain = [try recipe.chain()[0]] + issuers
+            let receipt = try recipe.signReceipt(by: Sample.receiptKey(), chain: chain)
+            #expect(throws: Never.self) { try verifier.verify(receipt, bundleID: nil) }
+        }
+
+        #expect(verifier.provenCount == SignedDataLimits.provenChainsMax)
+    }
 }
