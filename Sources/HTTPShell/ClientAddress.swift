@@ -112,6 +112,9 @@ package struct Approach: Hashable, Sendable {
     var isProxied = false
     /// The requested host and port on this connection.
     var authority: String?
+    /// Whether the `Host` line, or the address in its place, is something else
+    /// than one host and at most one port.
+    var isHostBroken = false
     /// The number of `Host` lines.
     var hostCount = 1
     /// The site of the web page that made the request, if a browser reports it.
@@ -128,6 +131,7 @@ package struct Approach: Hashable, Sendable {
         self.authority = authority
         origin = header("Origin")
         host = authority.flatMap(Self.host)
+        isHostBroken = host == nil && authority?.isEmpty == false
         let forwarded = header("X-Forwarded-For")
         guard let proxies, let peer, proxies.contains(peer), let forwarded else {
             isExposed = peer?.isLoopback != true
@@ -164,14 +168,5 @@ package struct Approach: Hashable, Sendable {
 
     /// Returns the host of `[::1]:4780`, `store.example:443` and so on, without
     /// the port.
-    static func host(_ authority: String) -> String? {
-        let host: Substring
-        if authority.first == "[" {
-            guard let end = authority.firstIndex(of: "]") else { return nil }
-            host = authority[authority.index(after: authority.startIndex)..<end]
-        } else {
-            host = authority.prefix { $0 != ":" }
-        }
-        return host.isEmpty || host.utf8.count > 253 ? nil : host.lowercased()
-    }
+    static func host(_ authority: String) -> String? { HostName(authority)?.host }
 }

@@ -60,8 +60,10 @@ extension ErrorWords {
         switch mistake {
         case .hostInvalid:
             WireError(
-                code: "hostInvalid", message: "The request names no host, or more than one.",
-                field: "Host", rule: "one Host line", remedy: "send one")
+                code: "hostInvalid",
+                message: "The request names no host, more than one, or one that cannot be.",
+                field: "Host", rule: "one Host line: a name or an address, and a port to 65535",
+                remedy: "send one")
         case .hostUnknown:
             WireError(
                 code: "hostUnknown",

@@ -26,6 +26,7 @@ final class EventLoopExecutor: TaskExecutor {
 /// HTTP/1.1 with requests that are answered on their connection's event loop.
 struct LoopHTTP1: ServerChildChannel {
     let http: HTTP1Channel
+    let configuration: ShellConfiguration
     let bodyTimeout: TimeAmount
     /// A connection with a higher descriptor is closed at once. Descriptors are
     /// assigned from the lowest free one, so a high one means that the rest are
@@ -34,7 +35,7 @@ struct LoopHTTP1: ServerChildChannel {
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
         http.setup(channel: channel, logger: logger).flatMapThrowing {
-            [bodyTimeout, descriptorMax] value in
+            [configuration, bodyTimeout, descriptorMax] value in
             let pipeline = channel.pipeline.syncOperations
             let number = try pipeline.withUnsafeTransportIfAvailable(
                 of: NIOBSDSocket.Handle.self
@@ -44,7 +45,10 @@ struct LoopHTTP1: ServerChildChannel {
                 type: ByteToMessageHandler<HTTPRequestDecoder>.self)
             try pipeline.addHandler(BodyPatience(bodyTimeout), position: .after(decoder))
             try pipeline.addHandler(LastAnswer(), position: .after(decoder))
-            try pipeline.addHandler(UnknownMethod(), position: .after(decoder))
+            let bytes = LastBytes()
+            try pipeline.addHandler(bytes, position: .before(decoder))
+            try pipeline.addHandler(
+                UnknownMethod(configuration, bytes), position: .after(decoder))
             try pipeline.addHandler(AbsoluteTarget(), position: .after(decoder))
             return value
         }

@@ -82,7 +82,7 @@ package struct HTTPShell: Sendable {
     private func application(
         _ listening: Listening, port: Int, onReady: @escaping @Sendable (Int) async -> Void
     ) -> some Service {
-        let logger = logger
+        let (logger, configuration) = (logger, configuration)
         // The rest of the process is certain to have half of the reserve.
         let descriptorMax = Int32(
             clamping: configuration.descriptors.map { $0.limit - $0.reserve / 2 } ?? .max)
@@ -95,6 +95,7 @@ package struct HTTPShell: Sendable {
                 LoopHTTP1(
                     http: HTTP1Channel(
                         responder: responder, configuration: .init(idleTimeout: idle)),
+                    configuration: configuration,
                     bodyTimeout: .nanoseconds(configuration.bodyTimeout.nanoseconds),
                     descriptorMax: descriptorMax)
             },

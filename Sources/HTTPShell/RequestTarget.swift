@@ -7,11 +7,20 @@ enum RequestTarget {
     /// `http://store.example:80/ready`. Nil for any other target. It replaces
     /// the `Host` line (RFC 9112, 3.2.2).
     static func authority(of target: String) -> String? {
-        guard target.first != "/", let scheme = target.utf8.firstRange(of: "://".utf8) else {
-            return nil
-        }
-        let rest = target[scheme.upperBound...]
-        return String(rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" })
+        guard target.utf8.first != UInt8(ascii: "/"),
+            let scheme = schemes.first(where: { target.lowercased().hasPrefix($0) })
+        else { return nil }
+        let rest = target.utf8.dropFirst(scheme.utf8.count)
+        return String(Substring(rest.prefix { !ends.contains($0) }))
+    }
+
+    private static let schemes = ["http://", "https://"]
+    private static let ends = Array("/?#".utf8)
+
+    /// Whether a target is a path, or the `*` of a question about the server
+    /// itself. Then the `Host` line names the host.
+    static func isPath(_ target: String) -> Bool {
+        target.utf8.first == UInt8(ascii: "/") || target == "*"
     }
 
     /// Whether all `%xx` in path and query encode UTF-8 without a zero byte.

@@ -38,7 +38,7 @@ extension ShellConfiguration {
     /// whether a load balancer uses the address. It may send no host or the
     /// machine's own address.
     func check(_ approach: Approach, isOpen: Bool) throws(RequestMistake) {
-        guard approach.hostCount < 2 else { throw .hostInvalid }
+        guard approach.hostCount < 2, !approach.isHostBroken else { throw .hostInvalid }
         guard !isOpen else { return }
         guard let host = approach.host else { throw .hostInvalid }
         guard names.contains(host) || approach.isProxied && !names.coversProxies else {

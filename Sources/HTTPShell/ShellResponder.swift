@@ -100,11 +100,18 @@ struct ShellResponder: HTTPResponder {
         return response
     }
 
+    /// An address or a method that is unknown is reported under the server's own
+    /// names only.
     private func find(_ call: Call) throws -> (MatchedRequest, any RequestHandler) {
-        for handler in handlers {
-            if let matched = try handler.match(call) { return (matched, handler) }
+        do {
+            for handler in handlers {
+                if let matched = try handler.match(call) { return (matched, handler) }
+            }
+            throw RequestMistake.unknownPath
+        } catch {
+            try configuration.check(call.approach, isOpen: false)
+            throw error
         }
-        throw RequestMistake.unknownPath
     }
 
     private func answer(_ matched: MatchedRequest) async throws -> Response {

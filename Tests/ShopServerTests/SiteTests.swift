@@ -56,7 +56,7 @@ import Testing
         arguments: [
             ("http://evil.example", "localhost", 421, "hostUnknown"),
             ("http://evil.example:80", "localhost", 421, "hostUnknown"),
-            ("HTTP://localhost@evil.example", "localhost", 421, "hostUnknown"),
+            ("HTTP://localhost@evil.example", "localhost", 400, "hostInvalid"),
             ("http://[::1]:4780", "evil.example", 200, nil),
             ("http://localhost", "evil.example", 200, nil),
             ("http://localhost", nil, 400, "hostInvalid"),
@@ -70,6 +70,88 @@ import Testing
                 server, "GET \(start)/certificates/root", host.map { ["Host: \($0)"] } ?? [])
 
             expect(told, status, code)
+        }
+    }
+
+    private static let strange = [
+        "localhost:evil", "localhost:1,evil", "localhost:99999", "localhost:0", "localhost:-1",
+        "localhost:+1", "localhost:1:2", "localhost:080000", "local%00host", "localhost/evil",
+        "localhost?", "localhost#", "localhost\\evil", "local host", "localhost,evil",
+        "user@localhost",
+        "[::1]evil", "[::1", "::1", "[localhost]", "[::1%25lo]", "[]", "löcalhost", "localhost..",
+        ".localhost", "a..localhost", "\"localhost\"", "localhost;x", "local*host",
+        String(repeating: "a.", count: 126) + "localhost",
+    ]
+
+    /// RFC 9112, 3.2: the line is one host and at most one port.
+    @Test(arguments: strange)
+    func `a host that is none is refused`(host: String) async throws {
+        try await TestServer.with { server in
+            let line = ["Host: \(host)"]
+            expect(try await answer(server, "GET /certificates/root", line), 400, "hostInvalid")
+            // Those that need no name accept any, but only a name.
+            expect(try await answer(server, "GET /health", line), 400, "hostInvalid")
+        }
+    }
+
+    /// RFC 9112, 3.2.2 and 7.1: of absolute addresses, only those of this
+    /// protocol.
+    @Test(
+        arguments: strange.filter { name in !name.contains { " /?#ö".contains($0) } }
+            .map { "http://\($0)/certificates/root" } + [
+                "ftp://localhost/certificates/root", "file://localhost/certificates/root",
+                "ws://localhost/certificates/root", "://localhost/certificates/root",
+                "http:/certificates/root", "localhost/certificates/root", "http://",
+                "http://user@localhost/certificates/root", "certificates/root",
+            ])
+    func `an absolute address of another protocol or of no host is refused`(
+        target: String
+    ) async throws {
+        try await TestServer.with { server in
+            let told = try await answer(server, "GET \(target)", ["Host: localhost"])
+
+            expect(told, 400)
+        }
+    }
+
+    @Test(arguments: ["localhost", "localhost:1", "localhost:65535", "localhost:", "127.0.0.1:080"])
+    func `a host with a port that there is, or with none, is served`(host: String) async throws {
+        try await TestServer.with { server in
+            expect(try await answer(server, "GET /certificates/root", ["Host: \(host)"]), 200)
+        }
+    }
+
+    /// A proxy's word of the host is judged as the line is.
+    @Test(arguments: ["store.example:evil", "store%00.example", "store.example/x"])
+    func `a forwarded host that is none is refused`(host: String) async throws {
+        let proxied = try ShopServerConfiguration(port: 0, proxies: TrustedProxies(["127.0.0.1"]))
+        try await TestServer.with(configure: {
+            $0 = proxied
+            $0.stopsOnSignals = false
+        }) { server in
+            let told = try await answer(
+                server, "GET /certificates/root",
+                [
+                    "Host: localhost", "X-Forwarded-For: 192.0.2.7", "X-Forwarded-Proto: https",
+                    "X-Forwarded-Host: \(host)",
+                ])
+            expect(told, 400, "hostInvalid")
+        }
+    }
+
+    @Test(
+        arguments: [
+            (["Host: evil.example"], 421), (["Host: localhost:evil"], 400), ([], 400),
+            (["Host: localhost", "Host: localhost"], 400), (["Host: localhost"], 501),
+        ] as [([String], Int)])
+    func `a method that nobody knows does not excuse the host`(
+        lines: [String], status: Int
+    ) async throws {
+        try await TestServer.with { server in
+            for method in ["FROB", "frob", "G3T", "PATCH-ALL"] {
+                let told = try await answer(server, "\(method) /certificates/root", lines)
+                expect(told, status)
+            }
         }
     }
 
