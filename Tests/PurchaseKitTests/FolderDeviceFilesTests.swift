@@ -63,20 +63,15 @@ struct FolderDeviceFilesTests {
 
     @Test func `what cannot be read or written is a fault that names it`() throws {
         try files.replace([DeviceFile(name: "queue.json", bytes: [1])])
-        for name in ["folder", ".other.new"] {
-            try FileManager.default.createDirectory(
-                atPath: place.file("device/\(name)"), withIntermediateDirectories: false)
-        }
+        try FileManager.default.createDirectory(
+            atPath: place.file("device/.other.new"), withIntermediateDirectories: false)
 
-        let read = #expect(throws: DeviceFilesFault.self) { try files.read("folder") }
-        #expect(read?.description.contains("read \(place.file("device/folder"))") == true)
-        // One cannot be renamed to what it replaces, the other cannot be written.
-        for name in ["folder", "other"] {
-            let file = DeviceFile(name: name, bytes: [2])
-            for write in [{ try files.replace([file]) }, { try files.exchange(file) }] {
-                let fault = #expect(throws: DeviceFilesFault.self, performing: write)
-                #expect(fault?.description.contains(name) == true)
-            }
+        let read = #expect(throws: DeviceFilesFault.self) { try files.read("queue.json/x") }
+        #expect(read?.description.contains("read \(place.file("device/queue.json/x"))") == true)
+        let file = DeviceFile(name: "other", bytes: [2])
+        for write in [{ try files.replace([file]) }, { try files.exchange(file) }] {
+            let fault = #expect(throws: DeviceFilesFault.self, performing: write)
+            #expect(fault?.description.contains("other") == true)
         }
         #expect(try files.read("queue.json") == [1])
     }
@@ -226,6 +221,63 @@ struct FolderDeviceFilesTests {
             #expect(change.record.entries == [entry])
             #expect(try queue.read() == known)
             #expect((change.notice != nil) == (damage != nil))
+        }
+    }
+
+    /// What may be in the place of a file. Reading some of it would never end.
+    enum NoFile: String, Sendable, CaseIterable, Codable {
+        case pipe, folder, zeroes, listener
+
+        func make(at path: String) throws {
+            switch self {
+            case .pipe: #expect(mkfifo(path, 0o600) == 0)
+            case .folder:
+                try FileManager.default.createDirectory(
+                    atPath: path + "/full", withIntermediateDirectories: true)
+            case .zeroes: #expect(symlink("/dev/zero", path) == 0)
+            case .listener:
+                let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+                var address = sockaddr_un()
+                address.sun_family = sa_family_t(AF_UNIX)
+                withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+                let size = socklen_t(MemoryLayout<sockaddr_un>.size)
+                let isBound = withUnsafePointer(to: &address) { pointer in
+                    pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                        bind(descriptor, $0, size) == 0
+                    }
+                }
+                #expect(isBound)
+            }
+        }
+    }
+
+    /// In a process of its own, which ends if it hangs.
+    @Test(arguments: NoFile.allCases)
+    func `what is no file is set aside in the place of queue and history`(kind: NoFile) async {
+        await #expect(processExitsWith: .exitCode(3)) { [kind] in
+            alarm(100)
+            let place = try temporaryFolder()
+            let files = FolderDeviceFiles(folder: URL(fileURLWithPath: place.file("device")))
+            let queue = QueueFile(
+                files: files, storeURL: "u", bundleID: nil, randomness: .seeded(1))
+            let origin = HistoryOrigin(
+                deviceUUID: "d", owner: Owner(realm: "r", customer: "c"), generation: 1)
+            let history = HistoryFile(files: files)
+            let names = [QueueFile.name, HistoryFile.name(of: origin.owner)]
+            try files.replace([DeviceFile(name: "other", bytes: [1])])
+            for name in names { try kind.make(at: place.file("device/\(name)")) }
+
+            let change = try queue.open(for: "l")
+            #expect(change.record.entries.isEmpty && change.notice != nil)
+            #expect(try queue.read() == change.record)
+            #expect(try queue.open(for: "l").notice == nil)
+            let found = try history.read(origin)
+            #expect(found.record == HistoryRecord(origin) && found.notice != nil)
+            for name in names { try files.exchange(DeviceFile(name: name, bytes: [7])) }
+            #expect(try names.map { try files.read($0) } == [[7], [7]])
+            let left = try FileManager.default.contentsOfDirectory(atPath: place.file("device"))
+            #expect(left.filter { $0.hasSuffix(".no-file-1") }.count == 2)
+            exit(3)
         }
     }
 

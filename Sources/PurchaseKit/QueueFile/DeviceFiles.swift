@@ -5,14 +5,16 @@ public import Foundation
 /// The port to the device folder, with the queue file, the histories and the
 /// receipt. Names are plain file names in one folder.
 public protocol DeviceFiles: Sendable {
-    /// Returns a file's bytes. Nil if there is no such file.
+    /// Returns a file's bytes. Nil if there is no such file. What is no regular
+    /// file, such as a pipe or a folder, has no bytes, so that it is set aside
+    /// as an empty file is.
     func read(_ name: String) throws -> [UInt8]?
 
     /// Returns at most the first `count` bytes of a file. Nil if there is no
     /// such file.
     func read(_ name: String, atMost count: Int) throws -> [UInt8]?
 
-    /// Replaces files, in order, readable only by their owner, and returns when
+    /// Replaces files (what is no regular file gets another name), in order, readable only by their owner, and returns when
     /// this is durable. After a crash each file has either all of its old bytes
     /// or all of its new ones. A later file never has new bytes while an
     /// earlier one has old bytes. One call is one durable point.

@@ -44,12 +44,17 @@ public final class FolderDeviceFiles: DeviceFiles {
     }
 
     public func read(_ name: String, atMost limit: Int) throws -> [UInt8]? {
-        let descriptor = open(path(name), O_RDONLY | O_CLOEXEC)
+        // Without O_NONBLOCK, opening a pipe would wait for a process that writes.
+        let descriptor = open(path(name), O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
+            // A socket has no bytes to read.
+            if errno == ENXIO { return [] }
             throw fault("read \(path(name))")
         }
         defer { close(descriptor) }
+        // Reading a device or a pipe might never end.
+        guard Self.isFile(descriptor) else { return [] }
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
@@ -67,7 +72,7 @@ public final class FolderDeviceFiles: DeviceFiles {
         try makeFolder()
         for file in files { try disk.write(file.bytes, to: temporary(file.name)) }
         for file in files {
-            try disk.rename(temporary(file.name), to: path(file.name))
+            try place(file.name)
             try disk.syncFolder(folder)
         }
     }
@@ -77,7 +82,39 @@ public final class FolderDeviceFiles: DeviceFiles {
     public func exchange(_ file: DeviceFile) throws {
         try makeFolder()
         try disk.write(file.bytes, to: temporary(file.name))
-        try disk.rename(temporary(file.name), to: path(file.name))
+        try place(file.name)
+    }
+
+    /// Gives a written file its name. What is no file, such as a folder, is
+    /// renamed first.
+    private func place(_ name: String) throws {
+        if !Self.isFileOrNothing(path(name)) {
+            try disk.rename(path(name), to: try freeName(besides: name))
+        }
+        try disk.rename(temporary(name), to: path(name))
+    }
+
+    private func freeName(besides name: String) throws -> String {
+        for number in 1...100 {
+            let free = path("\(name).no-file-\(number)")
+            var facts = stat()
+            if lstat(free, &facts) != 0, errno == ENOENT { return free }
+        }
+        throw DeviceFilesFault(
+            "could not set \(path(name)) aside: remove what stands in its place",
+            errorNumber: EEXIST)
+    }
+
+    private static func isFile(_ descriptor: Int32) -> Bool {
+        var facts = stat()
+        return fstat(descriptor, &facts) == 0 && facts.st_mode & S_IFMT == S_IFREG
+    }
+
+    /// A symbolic link counts as what it leads to. One that leads nowhere is
+    /// replaced, as a file is.
+    private static func isFileOrNothing(_ path: String) -> Bool {
+        var facts = stat()
+        return stat(path, &facts) != 0 || facts.st_mode & S_IFMT == S_IFREG
     }
 
     public func withLock<Result>(_ body: () throws -> Result) throws -> Result {
