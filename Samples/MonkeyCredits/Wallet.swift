@@ -11,44 +11,64 @@ final class Wallet {
         var credited: Set<String> = []
     }
 
-    private let file: URL
-    private var contents: Contents
+    private let folder: URL
+    private var file: URL { folder.appendingPathComponent("wallet.json") }
 
     init(folder: URL) throws {
+        self.folder = folder
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        file = folder.appendingPathComponent("wallet.json")
-        if FileManager.default.fileExists(atPath: file.path) {
-            contents = try JSONDecoder().decode(Contents.self, from: Data(contentsOf: file))
-        } else {
-            contents = Contents()
-        }
+        _ = try read()
     }
 
-    var balance: Int { contents.balance }
+    /// The balance that is in the file now. 0 if it cannot be read.
+    var balance: Int { (try? read().balance) ?? 0 }
 
     /// Adds credits, once for each transaction. Returns whether it did so now.
     func credit(_ credits: Int, for transactionIdentifier: String) throws -> Bool {
-        var changed = contents
-        guard changed.credited.insert(transactionIdentifier).inserted else { return false }
-        changed.balance += credits
-        try save(changed)
-        return true
+        try change { contents in
+            guard contents.credited.insert(transactionIdentifier).inserted else { return false }
+            contents.balance += credits
+            return true
+        }
     }
 
     /// Removes credits. Returns whether there were enough.
     func spend(_ credits: Int) throws -> Bool {
-        guard credits <= contents.balance else { return false }
-        var changed = contents
-        changed.balance -= credits
-        try save(changed)
-        return true
+        try change { contents in
+            guard credits <= contents.balance else { return false }
+            contents.balance -= credits
+            return true
+        }
     }
 
-    private func save(_ changed: Contents) throws {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-        try encoder.encode(changed).write(to: file, options: .atomic)
-        contents = changed
+    /// Reads the file, changes it and writes it, while no other process of the
+    /// app does. Writes only if `body` returns true.
+    private func change(_ body: (inout Contents) -> Bool) throws -> Bool {
+        try withLock {
+            var contents = try read()
+            guard body(&contents) else { return false }
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+            try encoder.encode(contents).write(to: file, options: .atomic)
+            return true
+        }
+    }
+
+    private func read() throws -> Contents {
+        guard FileManager.default.fileExists(atPath: file.path) else { return Contents() }
+        return try JSONDecoder().decode(Contents.self, from: Data(contentsOf: file))
+    }
+
+    /// The lock ends with the process, however that ends.
+    private func withLock<Result>(_ body: () throws -> Result) throws -> Result {
+        let path = folder.appendingPathComponent("wallet.lock").path
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw CocoaError(.fileWriteNoPermission) }
+        defer { close(descriptor) }
+        while flock(descriptor, LOCK_EX) != 0 {
+            guard errno == EINTR else { throw CocoaError(.fileLocking) }
+        }
+        return try body()
     }
 
     /// `MONKEY_CREDITS_HOME`, or the user's folder for applications' data.

@@ -120,6 +120,26 @@ import Testing
         #expect(balance == "\(5 * sold)\n")
     }
 
+    @Test func `processes that share a wallet lose none of its changes`() async throws {
+        let wallet = rig.path("wallet/wallet.json")
+        try FileManager.default.createDirectory(
+            atPath: rig.path("wallet"), withIntermediateDirectories: true)
+        try Data(#"{"balance": 1000, "credited": []}"#.utf8).write(
+            to: URL(fileURLWithPath: wallet))
+        let apps = try (0..<24).map { _ in
+            try ChildProcess(
+                ["monkey-credits", "spend", "10"], environment: rig.environment,
+                folder: URL(fileURLWithPath: rig.folder.path))
+        }
+        var spent = 0
+        for app in apps where await app.outcome().status == 0 { spent += 10 }
+
+        let left = try JSONSerialization.jsonObject(
+            with: Data(contentsOf: URL(fileURLWithPath: wallet)))
+        #expect(spent == 240)
+        #expect((left as? [String: Any])?["balance"] as? Int == 1000 - spent)
+    }
+
     /// Starts the app until the store knows everything sold as finished: the
     /// balance that this last start showed, and the number of sales. What is
     /// finished was credited before, and the balance is shown after that.
