@@ -51,15 +51,27 @@ public struct CatalogueOverlay: Hashable, Sendable {
         guard reader.problems.isEmpty else { throw CatalogueFileFault(problems: reader.problems) }
     }
 
+    /// Sentences about what the overlay names and nobody has: images that are
+    /// not in `images`, and products that the catalogue does not contain.
+    public func warnings(images: Set<String>, catalogue: Catalogue) -> [String] {
+        unknownImages(known: images).map { product, image in
+            "\(product.value): the overlay names the image `\(image)`, which the app does not "
+                + "have; upload it with `app image put`"
+        }
+            + strangers(to: catalogue).map {
+                "\($0): the overlay names it, and the file does not"
+            }
+    }
+
     /// The images that the overlay names and that are not in `known`, by product.
-    public func unknownImages(known: Set<String>) -> [(product: ProductID, image: String)] {
+    func unknownImages(known: Set<String>) -> [(product: ProductID, image: String)] {
         listings.sorted { $0.key.value < $1.key.value }.flatMap { id, listing in
             listing.images.filter { !known.contains($0) }.map { (id, $0) }
         }
     }
 
     /// The products that the overlay names and the catalogue does not contain.
-    public func strangers(to catalogue: Catalogue) -> [ProductID] {
+    func strangers(to catalogue: Catalogue) -> [ProductID] {
         let known = Set(catalogue.products.map(\.id))
         return listings.keys.filter { !known.contains($0) }.sorted { $0.value < $1.value }
     }

@@ -152,6 +152,38 @@ import Testing
         #expect(bytes("Back.storekit.yaml") == Data(yaml.utf8))
     }
 
+    /// Each door at which a file comes in has the same warnings.
+    @Test func `an image that nobody has is a warning at every door`() async throws {
+        let yaml = """
+            app: {bundleId: com.example.zoo}
+            products:
+              zoo.a: {images: [GONE]}
+
+            """
+        try write([("zoo.a", "0.99")], to: "Zoo.storekit")
+        try Data(yaml.utf8).write(to: URL(fileURLWithPath: rig.path("Zoo.storekit.yaml")))
+        let sentence = "the overlay names the image `GONE`"
+
+        let run = try await rig.run("shopkeeper", "exec", "Zoo.storekit", "--", "true")
+        let store = try await rig.serve("Zoo.storekit")
+        let imported = try await rig.run("shopkeeper", "catalogue", "import", "Zoo.storekit")
+        try Data(yaml.replacing("GONE", with: "LOST").utf8).write(
+            to: URL(fileURLWithPath: rig.path("Zoo.storekit.yaml")))
+        // The store looks every second; each question takes a while itself.
+        var isTaken = false
+        for _ in 0..<200 where !isTaken {
+            isTaken =
+                try await rig.run("shopkeeper", "catalogue", "diff", "Zoo.storekit").status == 0
+        }
+        store.kill(SIGTERM)
+        let served = await store.outcome()
+
+        #expect(imported.output.contains(sentence), "\(imported.output)")
+        #expect(run.errors.contains("warning: zoo.a: \(sentence)"), "\(run.errors)")
+        #expect(served.errors.contains("warning: zoo.a: \(sentence)"), "\(served.errors)")
+        #expect(served.errors.contains("the image `LOST`"), "\(served.errors)")
+    }
+
     @Test func `an export writes what the file cannot say, and leaves nothing stale`()
         async throws
     {

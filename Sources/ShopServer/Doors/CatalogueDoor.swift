@@ -68,27 +68,16 @@ struct CatalogueDoor: Sendable {
         let differences = before.differences(to: file.contents).map(CatalogueChange.init)
         let approved = try await approved(differences, overlay, bundleID)
         let drafts = try await realm.catalogue.storedCatalogue(bundleID: bundleID).drafts(of: file)
-        let unknown = (overlay?.unknownImages(known: Set(images)) ?? []).map { product, image in
-            Self.unknownImage(product, image)
-        }
+        let foreign = overlay?.warnings(images: Set(images), catalogue: file.catalogue) ?? []
         return try .json(
             CatalogueImported(
                 bundleId: bundleID, products: file.catalogue.products.count,
                 differences: differences
                     + (sold?.differences(to: overlay) ?? []),
                 warnings: (file.warnings + file.unobeyed).map(\.description)
-                    + unknown
-                    + (overlay?.strangers(to: file.catalogue) ?? []).map {
-                        "\($0): the overlay names it, and the file does not"
-                    }
-                    + removed.map { "\($0): the product was removed, and stays so" }
+                    + foreign + removed.map { "\($0): the product was removed, and stays so" }
                     + (drafts.map { [$0] } ?? []) + approved
                     + (sells ? [] : [Self.awaitsVersion])))
-    }
-
-    private static func unknownImage(_ product: ProductID, _ image: String) -> String {
-        "\(product.value): the overlay names the image `\(image)`, which the app does not have; "
-            + "upload it with `app image put`"
     }
 
     /// Returns notes about what an import into production approves by itself. A

@@ -104,14 +104,20 @@ struct ServedStore {
             app: app, realm: try await store.realm(named: Store.defaultRealm))
         let watch = CatalogueWatch(
             path: file.name, sleep: { try await Live.sleep($0) },
-            apply: { try await served.take($0, $1) }, tell: { Output.complain($0) })
+            apply: { file, overlay in
+                let taken = try await served.take(file, overlay)
+                for warning in taken.warnings { Output.complain("warning: \(warning)") }
+                return taken.differences
+            }, tell: { Output.complain($0) })
         return Task { await watch.run(from: state) }
     }
 
     /// Fills the default realm, and returns the contents of the run file.
     private func announcement(_ store: Store, _ host: String) async throws -> RunFile {
         let realm = try await store.realm(named: Store.defaultRealm)
-        try await ServedCatalogue(app: app, realm: realm).start()
+        for warning in try await ServedCatalogue(app: app, realm: realm).start() {
+            Output.complain("warning: \(warning)")
+        }
         if let url = options.notify {
             try await realm.catalogue.setNotificationURL(url, bundleID: app.bundleID, .serve)
         }
