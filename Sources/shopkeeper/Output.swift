@@ -53,6 +53,25 @@ enum Output {
     static var isLost: Bool { lost.load(ordering: .relaxed) }
     private static let lost = Atomic(false)
 
+    /// What to report if the answer is lost.
+    static var loss: Failure {
+        let said = lossWords.withLock { $0 }
+        return Failure(
+            .output, "answerLost",
+            said?.change ?? "The answer could not be written.", field: "standard output",
+            rule: "what the command changed stays changed",
+            remedy: said?.remedy
+                ?? "make room or read the output; if the verb changes something, look at it with "
+                + "its `list` or `show` before you repeat it")
+    }
+    private static let lossWords = Mutex<(change: String, remedy: String)?>(nil)
+
+    /// Sets the sentences for an answer that cannot be printed again: what was
+    /// changed, and how to replace what the answer contained.
+    static func ifLost(_ change: String, remedy: String) {
+        lossWords.withLock { $0 = (change, remedy) }
+    }
+
     /// Prints a question on standard error, without a line end.
     static func ask(_ question: String) {
         _ = write("\(VisibleText.line(question)) ", to: .standardError)

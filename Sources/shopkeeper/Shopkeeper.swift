@@ -97,7 +97,11 @@ struct Shopkeeper: AsyncParsableCommand {
     }
 
     private static func end(_ code: Int32) -> Never {
-        let code = code == 0 && Output.isLost ? ExitStatus.output.rawValue : code
+        var code = code
+        if code == 0, Output.isLost {
+            Output.loss.complain(asJSON: CommandLine.arguments.contains("--json"))
+            code = ExitStatus.output.rawValue
+        }
         // `exit` would wait for the lock of the stream that is being written.
         guard PrintQueue.drain() else { _exit(code) }
         Foundation.exit(code)

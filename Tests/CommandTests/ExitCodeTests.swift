@@ -39,6 +39,38 @@ import Testing
         #expect(outcome.status == 74, "\(outcome.errors)")
     }
 
+    /// Its key cannot be printed again.
+    @Test(arguments: [">/dev/full", "--json >/dev/full", "| true"])
+    func `a key that could not be written is named, with the way to another`(
+        words: String
+    ) async throws {
+        let rig = try Rig()
+        let store = try await rig.serve()
+        defer { store.kill(SIGTERM) }
+
+        // The pipe's reader is gone before the answer comes.
+        let run = { (verb: String) in
+            try await rig.run(
+                "bash", "-c",
+                "exec 3> >(true); wait $!; shopkeeper \(verb) "
+                    + (words == "| true" ? ">&3" : words))
+        }
+        let made = try await run("operator create ann")
+        let key = try await run("key create")
+        let plain = try await run("clock")
+        let operators = try await rig.list("operator", "list")
+        let keys = try await rig.list("key", "list")
+
+        #expect([made.status, key.status, plain.status] == [74, 74, 74], "\(made.errors)")
+        #expect(made.errors.contains("operator revoke ann"), "\(made.errors)")
+        #expect(operators.map { $0["name"] as? String } == ["ann"])
+        let id = try #require(keys.last?["keyId"] as? String)
+        #expect(key.errors.contains("key revoke"), "\(key.errors)")
+        #expect(keys.contains { key.errors.contains($0["keyId"] as? String ?? "-") }, "\(id)")
+        #expect(plain.errors.contains("could not be written"), "\(plain.errors)")
+        for errors in [made.errors, key.errors] { #expect(!errors.contains("BEGIN")) }
+    }
+
     @Test func `with --json an error is an object on standard error`() async throws {
         let outcome = try await rig.run("shopkeeper", "status", "--json")
 

@@ -24,6 +24,10 @@ struct KeyCommand: AsyncParsableCommand {
                 "/server-keys",
                 CreateServerKeyRequest(bundleId: bundleId ?? found.run.bundleId),
                 as: CreatedServerKey.self)
+            Output.ifLost(
+                "The server key `\(made.keyId)` was created, and could not be written: nobody has "
+                    + "its private half.",
+                remedy: "run `key revoke \(made.keyId)`, then `key create` again")
             try printing.show(
                 made,
                 lines: ["key \(made.keyId), issuer \(made.issuerId)"]

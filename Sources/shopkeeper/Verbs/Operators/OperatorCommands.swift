@@ -25,6 +25,11 @@ struct OperatorCommand: AsyncParsableCommand {
         func run() async throws {
             let made = try await store.store().storeDoor.post(
                 "/operators", CreateOperatorRequest(name: name), as: CreatedOperator.self)
+            Output.ifLost(
+                "The operator `\(made.name)` was created, and the key could not be written: nobody "
+                    + "has it.",
+                remedy: "run `operator revoke \(made.name)`, then `operator create` with another "
+                    + "name")
             try printing.show(made, "\(made.name)  \(made.key)")
         }
     }
