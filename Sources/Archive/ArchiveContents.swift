@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import Commerce
 import Foundation
 public import Storage
 
@@ -120,6 +121,21 @@ public struct ArchiveContents: Sendable {
         try await loader?.flush()
     }
 
+    /// Checks references between rows, which is possible only after all are
+    /// loaded. Throws ``ArchiveFault``.
+    public func check(
+        _ references: [Table.Missing], in storage: any Storage, _ database: String
+    ) async throws {
+        for missing in references {
+            guard try await storage.read({ try $0.first(missing.statement) }) != nil else {
+                continue
+            }
+            throw Self.invalid(
+                path, "`\(missing.column)` of `\(missing.table)`, database `\(database)`",
+                "one that a row of `\(missing.reference.target)` has")
+        }
+    }
+
     /// Whether a database contains nothing but its migrations.
     public static func isEmpty(_ storage: any Storage, _ dialect: Dialect) async throws -> Bool {
         try await storage.read { reading in
@@ -131,11 +147,27 @@ public struct ArchiveContents: Sendable {
 
     /// Deletes every row. Rows that refer to others are deleted first.
     public static func clear(_ storage: any Storage, _ dialect: Dialect) async throws {
-        try await storage.write { writing in
-            for table in try TableShape.all(writing, dialect).reversed() {
-                try writing.execute(table.clearing, [])
-            }
+        try await storage.write { try clear($0, dialect) }
+    }
+
+    /// The same, inside a commit of the caller.
+    public static func clear(_ writing: any Writing, _ dialect: Dialect) throws {
+        for table in try TableShape.all(writing, dialect).reversed() {
+            try writing.execute(table.clearing, [])
         }
+    }
+
+    /// Returns the migrations of a database with ``Table/restores``. If the
+    /// database is new, the commit that creates its tables also writes the mark
+    /// of an unfinished restore. So no process sees it without the mark.
+    public func marked(_ migrations: [Migration], _ wall: Timestamp) -> [Migration] {
+        var migrations = migrations
+        guard !migrations.isEmpty else { return [] }
+        let values = "1, \(header.madeAt.milliseconds), \(wall.milliseconds)"
+        migrations[0].firstRows = [
+            "INSERT INTO restores (singleton, made_at, begun_at) VALUES (\(values))"
+        ]
+        return migrations
     }
 }
 

@@ -46,7 +46,8 @@ enum LedgerSchema {
         constraints: [
             "CHECK (quantity > 0)", "CHECK (spent >= 0 AND spent <= quantity)",
         ],
-        indexes: [.init("purchases_account", on: ["account", "environment", "revision"])]
+        indexes: [.init("purchases_account", on: ["account", "environment", "revision"])],
+        references: [.init(["account"], to: "accounts")]
     ) { row in
         let spent = (try? row.integer("spent")) ?? 0
         let quantity = (try? row.integer("quantity")) ?? 0
@@ -66,6 +67,12 @@ enum LedgerSchema {
             .unique(
                 "redemptions_unit",
                 on: ["root", "environment", "bundle_id", "transaction_id", "unit"])
+        ],
+        references: [
+            // Without the account's row, what an account has paid for could not
+            // be redeemed.
+            .init(["account"], to: "accounts"),
+            .init(["root", "environment", "bundle_id", "transaction_id"], to: "purchases"),
         ])
 
     static let keys = Table(

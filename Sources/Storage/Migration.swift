@@ -8,6 +8,10 @@ public struct Migration: Hashable, Sendable {
     public let name: String
     /// DDL in the dialect of SQLite STRICT. Each engine translates it.
     public let statements: [String]
+    /// Statements that run after the others, in the same commit. The checksum
+    /// does not cover them: they write rows that a new database has from its
+    /// first moment.
+    public var firstRows: [String] = []
 
     public init(_ number: Int, _ name: String, _ statements: [String]) {
         self.number = number

@@ -84,6 +84,8 @@ public struct Table: Sendable {
     public let isInBackup: Bool
     /// The most rows in a backup.
     public let rowsMax: Int
+    /// The rows of other tables that a row must find in a backup.
+    public let references: [Reference]
     /// A rule that concerns several values of a row in a backup. Returns the
     /// broken rule, or nil.
     public let check: (@Sendable (Row) -> BrokenRule?)?
@@ -91,19 +93,75 @@ public struct Table: Sendable {
     public let ddl: [String]
     private let places: [String: Int]
 
+    /// Columns that name a row of another table in the same database. A backup
+    /// whose rows name a missing one is refused. Only for rows that no program
+    /// deletes before those that name them.
+    public struct Reference: Sendable {
+        /// In the order of ``targetColumns``. A row with a null in one of them
+        /// refers to nothing. If there are none, the other table must have any
+        /// row.
+        public let columns: [String]
+        public let target: String
+        public let targetColumns: [String]
+        /// SQL about the row `t`: which rows refer. Nil for all.
+        public let condition: String?
+
+        /// Without `targetColumns`, the columns have the same names in both
+        /// tables.
+        public init(
+            _ columns: [String], to target: String, _ targetColumns: [String]? = nil,
+            where condition: String? = nil
+        ) {
+            (self.columns, self.target) = (columns, target)
+            self.targetColumns = targetColumns ?? columns
+            self.condition = condition
+        }
+    }
+
+    /// A statement that finds a row whose ``Reference`` is missing.
+    public struct Missing: Sendable {
+        public let table: String
+        public let reference: Reference
+        public let statement: Statement
+
+        /// The last column, for messages.
+        public var column: String { reference.columns.last ?? "a row" }
+
+        fileprivate init(_ table: String, _ reference: Reference) {
+            (self.table, self.reference) = (table, reference)
+            let pairs = zip(reference.columns, reference.targetColumns)
+            let same = ["1 = 1"] + pairs.map { "o.\($1) = t.\($0)" }
+            let conditions =
+                ["1 = 1"] + reference.columns.map { "t.\($0) IS NOT NULL" }
+                + (reference.condition.map { ["(\($0))"] } ?? [])
+            statement = Statement(
+                "\(table).missing.\(reference.target).\(reference.columns.last ?? "")", [],
+                """
+                SELECT 1 AS missing FROM \(table) t
+                WHERE \(conditions.joined(separator: " AND "))
+                    AND NOT EXISTS (SELECT 1 FROM \(reference.target) o
+                        WHERE \(same.joined(separator: " AND "))) LIMIT 1
+                """)
+        }
+    }
+
+    /// For each reference, the statement that finds a row without its other.
+    public var missing: [Missing] { references.map { Missing(name, $0) } }
+
     /// `constraints` are table constraints in SQL. PostgreSQL splits a table if
     /// its key begins with `customer_id`.
     public init(
         _ name: String, key: [String], as form: Form = .rows,
         _ columns: Columns, constraints: [String] = [],
-        indexes: [Index] = [], isInBackup: Bool = true, rowsMax: Int = .max,
-        check: (@Sendable (Row) -> BrokenRule?)? = nil
+        indexes: [Index] = [], references: [Reference] = [], isInBackup: Bool = true,
+        rowsMax: Int = .max, check: (@Sendable (Row) -> BrokenRule?)? = nil
     ) {
         self.name = name
         self.key = key
         self.columns = columns.all
         self.isInBackup = isInBackup
         self.rowsMax = rowsMax
+        self.references = references
         self.check = check
         places = Dictionary(
             uniqueKeysWithValues: self.columns.enumerated().map { ($1.name, $0) })

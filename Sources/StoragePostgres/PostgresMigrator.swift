@@ -97,7 +97,7 @@ struct PostgresMigrator {
         let statements = migration.statements.flatMap {
             partitions.statements($0, migration: migration.number)
         }
-        for statement in statements {
+        for statement in statements + migration.firstRows {
             do { try connection.command(statement) } catch let error
                 as ServerError
             {

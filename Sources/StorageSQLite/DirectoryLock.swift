@@ -22,7 +22,9 @@ public final class DirectoryLock: Sendable {
     public static let file = "lock"
 
     /// Files that only a data directory contains.
-    private static let contents = [file, "store.sqlite", "ledger.sqlite", "seal.key"]
+    private static let contents = [
+        file, "store.sqlite", "ledger.sqlite", "seal.key", "restore.unfinished",
+    ]
 
     /// Locks a folder. Creates it if it does not exist, and removes other
     /// users' permissions if it has any.

@@ -47,7 +47,7 @@ struct Migrator {
     }
 
     private func take(_ migration: Migration) throws {
-        for statement in migration.statements {
+        for statement in migration.statements + migration.firstRows {
             do {
                 try connection.execute(sql: try SQLiteDDL.translate(statement))
             } catch {

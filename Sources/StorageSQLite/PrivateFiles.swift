@@ -19,7 +19,7 @@ public enum PrivateFiles {
     ///
     /// An existing file is not opened: closing it would release the locks that
     /// SQLite holds on it elsewhere in this process.
-    static func makeFile(_ path: String) throws(StorageFault) {
+    public static func makeFile(_ path: String) throws(StorageFault) {
         try makeFolder(folder(of: path))
         let descriptor = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
         if descriptor >= 0 {
@@ -131,8 +131,17 @@ public enum PrivateFiles {
         guard fsync(descriptor) == 0 else { throw failure(path, "cannot be synced") }
     }
 
+    /// Removes a file if it exists. Returns when that is durable.
+    public static func remove(_ path: String) throws(StorageFault) {
+        guard unlink(path) == 0 else {
+            if errno == ENOENT { return }
+            throw failure(path, "cannot be removed")
+        }
+        try syncFolder(folder(of: path))
+    }
+
     /// Removes a database and SQLite's files beside it, if they exist.
-    static func removeDatabase(_ path: String) {
+    public static func removeDatabase(_ path: String) {
         for suffix in ["", "-wal", "-shm", "-journal"] { unlink(path + suffix) }
     }
 

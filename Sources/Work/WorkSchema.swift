@@ -10,7 +10,7 @@ package enum WorkSchema {
     /// what belongs to no customer.
     package static func errands(
         owner: ValueRule, kind: ValueRule, lane: ValueRule, time: ValueRule,
-        check: (@Sendable (Row) -> BrokenRule?)? = nil
+        references: [Table.Reference] = [], check: (@Sendable (Row) -> BrokenRule?)? = nil
     ) -> Table {
         Table(
             "errands", key: ["customer_id", "kind", "subject"], as: .tree,
@@ -21,19 +21,20 @@ package enum WorkSchema {
             ],
             indexes: [
                 .init("errands_by_lane", on: ["kind", "lane", "due_at", "customer_id", "subject"])
-            ], check: check)
+            ], references: references, check: check)
     }
 
     /// Changes that happen to a customer at `due_at`, in commercial time.
     package static func dueWork(
-        customer: ValueRule, kind: ValueRule, subject: ValueRule, time: ValueRule
+        customer: ValueRule, kind: ValueRule, subject: ValueRule, time: ValueRule,
+        references: [Table.Reference] = []
     ) -> Table {
         Table(
             "due_work", key: ["customer_id", "kind", "subject"], as: .tree,
             ["customer_id": customer, "kind": kind, "subject": subject, "due_at": time],
             indexes: [
                 .init("due_work_by_date", on: ["due_at", "customer_id", "kind", "subject"])
-            ])
+            ], references: references)
     }
 
     /// A jump of a clock whose due work this database has still to do: all that was
@@ -41,7 +42,8 @@ package enum WorkSchema {
     package static func jumps(time: ValueRule) -> Table {
         Table(
             "jumps", key: ["clock_id"],
-            ["clock_id": .integer(0...0), "target": time, "reached": time], rowsMax: 1)
+            ["clock_id": .integer(0...0), "target": time, "reached": time],
+            references: [.init(["clock_id"], to: "clocks")], rowsMax: 1)
     }
 
     // The shapes of the tables, from which the statements are made.

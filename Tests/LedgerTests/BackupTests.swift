@@ -198,6 +198,31 @@ import Testing
         await there.close()
     }
 
+    @Test(arguments: Engine.allCases)
+    func `a restore that ends before its first row is not taken for a new ledger`(
+        engine: Engine
+    ) async throws {
+        let (here, there) = (try await Place(.sqlite), try await Place(engine))
+        let book = try await Book.open(storage: try await here.open())
+        try await book.take(1)
+        let archive = try await here.backup()
+        await book.ledger.close()
+
+        // The second time over what the first has left.
+        for _ in 1...2 {
+            await #expect(throws: StorageFault.self) {
+                try await LedgerRestore.read(archive, there.dialect, wall: Book.now) {
+                    Dying(storage: try await there.open($0), isMarkEnough: false)
+                }
+            }
+            let fault = await #expect(throws: StorageFault.self) {
+                try await Book.open(storage: try await there.open())
+            }
+            #expect(fault?.code == .halfRestored)
+        }
+        await there.close()
+    }
+
     @Test func `an archive of no ledger, or of two, is not restored`() async throws {
         let here = try await Place(.sqlite)
         try await here.open().close()
@@ -242,9 +267,10 @@ import Testing
         await first.ledger.close()
     }
 
-    /// Writes the mark, and dies with what follows.
+    /// Writes the mark, and dies with what follows, or dies with its first write.
     private struct Dying: Storage {
         let storage: any Storage
+        var isMarkEnough = true
 
         func read<Answer: Sendable>(
             _ body: @escaping @Sendable (any Reading) throws -> Answer
@@ -256,7 +282,7 @@ import Testing
             let isMarked = try await storage.read {
                 try $0.first(Statement.Upkeep.unfinished) != nil
             }
-            if isMarked { throw StorageFault(.unavailable, "killed") }
+            if isMarked || !isMarkEnough { throw StorageFault(.unavailable, "killed") }
             return try await storage.write(body)
         }
 

@@ -454,7 +454,11 @@ import Testing
     /// Rows that name others: what is missing would be a fault for ever.
     @Test(
         arguments: [
-            ("customers", "app_accounts", "customer_id"),
+            ("customers", "sign_in_names", "customer_id"),
+            ("products", "purchases", "product_id"),
+            ("app_accounts", "transactions", "app_transaction_id"),
+            ("notifications", "notification_attempts", "cause"),
+            ("clocks", "realm", "a row"),
             ("transactions", "purchases", "transaction_id"),
             ("purchases", "transactions", "purchase_id"),
         ], BackupEngine.allCases)
@@ -464,7 +468,7 @@ import Testing
         let (gone, table, column) = names
         var strange = try await Self.filled.value
         let (at, _) = try strange.table(gone)
-        strange.lines.remove(at: at + 1)
+        while strange.lines[at + 1].hasPrefix("[") { strange.lines.remove(at: at + 1) }
         let place = try await BackupPlace(engine)
         let path = place.folder.file("strange")
         try strange.write(to: path)

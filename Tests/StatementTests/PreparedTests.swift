@@ -120,7 +120,9 @@ import Testing
         // Those that are made from a table's columns are named by it.
         written.removeAll { $0.contains("\\(") }
         let copied = HouseCopy.all.flatMap { [$0.list, $0.upsert, $0.remove] }
-        let checks = Statement.Restores.references.map(\.missing)
+        let restores =
+            Statement.Restores.registryReferences + Statement.Restores.realmReferences
+        let checks = (restores + Statement.Upkeep.references).map(\.statement)
         let imported = Statement.Catalogues.imported.dropLast()
         let made = Set((copied + Statement.Resets.clear + checks + imported).map(\.name))
 

@@ -47,22 +47,28 @@ public enum LedgerRestore {
     }
 
     /// Restores a ledger. `open` returns its database with the migrations of
-    /// the copy. Throws ``ArchiveFault`` before anything is written if the
-    /// archive is incomplete or too new, or the place is not empty.
+    /// the copy; `delete` deletes the closed database, or is nil if only its
+    /// rows can be deleted. Throws ``ArchiveFault`` if the archive is incomplete
+    /// or too new, or the place is not empty. The place is then as it was
+    /// before.
     public static func read(
         _ path: String, _ dialect: Dialect, wall: Timestamp,
+        delete: (() async throws -> Void)? = nil,
         open: ([Migration]) async throws -> any Storage
     ) async throws -> Summary {
         let contents = try LedgerArchive(path: path).contents
-        let storage = try await open(try migrations(contents))
+        // A new database has the mark of an unfinished restore from the
+        // beginning.
+        let storage = try await open(contents.marked(try migrations(contents), wall))
         do {
             try await begin(storage, dialect, contents, wall)
             do {
                 try await contents.load(dialect) { _ in storage }
-                try await checkAccounts(storage, path)
+                try await contents.check(
+                    Statement.Upkeep.references, in: storage, LedgerBackup.database)
             } catch {
                 guard let fault = strange(error, path) else { throw error }
-                try await ArchiveContents.clear(storage, dialect)
+                try await undo(storage, dialect, delete)
                 throw fault
             }
             try await storage.write {
@@ -78,17 +84,13 @@ public enum LedgerRestore {
             rows: contents.databases.reduce(0) { $0 + $1.rows })
     }
 
-    /// Without the account's row, what an account has paid for could not be redeemed.
-    private static func checkAccounts(_ storage: any Storage, _ path: String) async throws {
-        let checks = [
-            ("purchases", Statement.Upkeep.strangePurchase),
-            ("redemptions", Statement.Upkeep.strangeRedemption),
-        ]
-        for (table, statement) in checks {
-            guard try await storage.read({ try $0.first(statement, []) }) != nil else { continue }
-            throw ArchiveContents.invalid(
-                path, "`account` of `\(table)`", "an account that the backup has")
-        }
+    /// Leaves the place as it was before, which is empty.
+    private static func undo(
+        _ storage: any Storage, _ dialect: Dialect, _ delete: (() async throws -> Void)?
+    ) async throws {
+        guard let delete else { return try await ArchiveContents.clear(storage, dialect) }
+        try await storage.close()
+        try await delete()
     }
 
     /// The fault if the archive's rows are no ledger's; nil for any other error.
@@ -115,10 +117,7 @@ public enum LedgerRestore {
         _ storage: any Storage, _ dialect: Dialect, _ contents: ArchiveContents,
         _ wall: Timestamp
     ) async throws {
-        if try await isUnfinished(storage) {
-            try await ArchiveContents.clear(storage, dialect)
-        }
-        guard try await ArchiveContents.isEmpty(storage, dialect) else {
+        if try await !isUnfinished(storage), try await !ArchiveContents.isEmpty(storage, dialect) {
             throw ArchiveFault(
                 .targetNotEmpty, "There is a ledger in this place already.",
                 rule: "a ledger is restored to an empty place",
@@ -127,7 +126,11 @@ public enum LedgerRestore {
         let values: [SQLValue] = [
             .integer(contents.header.madeAt.milliseconds), .integer(wall.milliseconds),
         ]
-        try await storage.write { try $0.execute(Statement.Upkeep.begin, values) }
+        // One commit, so that the database is never without a mark.
+        try await storage.write { writing in
+            try ArchiveContents.clear(writing, dialect)
+            try writing.execute(Statement.Upkeep.begin, values)
+        }
     }
 
     /// Returns the migrations of the copy. Newer ones are applied when the

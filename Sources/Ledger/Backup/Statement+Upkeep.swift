@@ -28,25 +28,11 @@ extension Statement {
         static let leaveReadiness = Statement(
             "upkeep.leaveReadiness", [], "UPDATE readiness SET room = NULL")
 
-        /// Rows of a copy that name an account which the copy does not have.
-        static let strangePurchase = Statement(
-            "upkeep.strangePurchase", [],
-            """
-            SELECT p.account AS missing FROM purchases p
-            WHERE p.account IS NOT NULL
-                AND NOT EXISTS (SELECT 1 FROM accounts a WHERE a.account = p.account) LIMIT 1
-            """)
+        /// The references that a restore checks once all rows are loaded.
+        static let references = LedgerSchema.tables.filter(\.isInBackup).flatMap(\.missing)
 
-        static let strangeRedemption = Statement(
-            "upkeep.strangeRedemption", [],
-            """
-            SELECT r.account AS missing FROM redemptions r
-            WHERE NOT EXISTS (SELECT 1 FROM accounts a WHERE a.account = r.account) LIMIT 1
-            """)
-
-        static let all = [
-            strangePurchase, strangeRedemption, unfinished, begin, finish, askReadiness,
-            leaveReadiness,
-        ]
+        static let all =
+            [unfinished, begin, finish, askReadiness, leaveReadiness]
+            + references.map(\.statement)
     }
 }

@@ -10,6 +10,9 @@ public struct StoragePlaces: Sendable {
     public var realm: @Sendable (_ id: String, [Migration]) async throws -> any Storage
     /// Deletes the closed database of a realm. A repeated call has no effect.
     public var deleteRealm: @Sendable (_ id: String) async throws -> Void
+    /// Deletes the closed registry, after a restore into it was refused. Nil if
+    /// it cannot be deleted; its rows are then deleted.
+    public var deleteRegistry: (@Sendable () async throws -> Void)?
     /// Whether no other process can have these databases open. Errands of an
     /// earlier process are then free at once, without waiting for their leases.
     public var isOneProcess: Bool

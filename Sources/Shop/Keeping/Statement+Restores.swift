@@ -39,45 +39,16 @@ extension Statement {
             "restores.errands", [],
             "SELECT count(*) AS errands, min(due_at) AS oldest FROM errands")
 
-        /// Rows that name others. The statement finds one whose other is not there.
-        struct Reference {
-            let table: String
-            let column: String
-            /// The table that must have it.
-            let target: String
-            let missing: Statement
+        /// The references that are checked once all rows are loaded.
+        static let registryReferences = RegistrySchema.tables.filter(\.isInBackup)
+            .flatMap(\.missing)
+        static let realmReferences = RealmSchema.tables.map(\.table).filter(\.isInBackup)
+            .flatMap(\.missing)
 
-            /// `columns` have the same names in both tables.
-            init(_ table: String, _ columns: [String], _ target: String) {
-                (self.table, self.target) = (table, target)
-                column = columns.last ?? ""
-                let same = columns.map { "o.\($0) = t.\($0)" }.joined(separator: " AND ")
-                missing = Statement(
-                    "restores.missing.\(table).\(column)", [],
-                    """
-                    SELECT t.\(column) AS missing FROM \(table) t
-                    WHERE t.\(column) IS NOT NULL
-                        AND NOT EXISTS (SELECT 1 FROM \(target) o WHERE \(same)) LIMIT 1
-                    """)
-            }
-        }
-
-        /// Of tables that every schema has, and of rows that no store deletes
-        /// before those that name them.
-        static let references =
-            ["app_accounts", "devices", "purchases", "transactions", "sign_in_names"].map {
-                Reference($0, ["customer_id"], "customers")
-            }
-            + ["app_accounts", "devices", "purchases"].map { Reference($0, ["bundle_id"], "apps") }
-            + [
-                Reference("transactions", ["bundle_id", "product_id"], "products"),
-                Reference("purchases", ["customer_id", "transaction_id"], "transactions"),
-                Reference(
-                    "transactions", ["customer_id", "bundle_id", "purchase_id"], "purchases"),
-            ]
-
-        static let registry = [unfinished, begin, finish, allRealms, forgetSeeds, setNumbers]
+        static let registry =
+            [unfinished, begin, finish, allRealms, forgetSeeds, setNumbers]
+            + registryReferences.map(\.statement)
         static let realm =
-            [newGeneration, freeErrands, generation, errands] + references.map(\.missing)
+            [newGeneration, freeErrands, generation, errands] + realmReferences.map(\.statement)
     }
 }

@@ -27,9 +27,9 @@ public enum StoreRestore {
         public let keys: Int
     }
 
-    /// Restores a store. Throws ``ArchiveFault`` before anything is written if
-    /// the archive is incomplete or too new, or the place is not empty. If its
-    /// rows contradict each other, the place is empty again after the fault.
+    /// Restores a store. Throws ``ArchiveFault`` if the archive is incomplete or
+    /// too new, if its rows contradict each other, or if the place is not empty.
+    /// The place is then as it was before.
     public static func read(
         _ path: String, into places: StoragePlaces, _ dialect: Dialect, keys: any KeyStore,
         wall: Timestamp, randomness: Randomness
@@ -43,13 +43,17 @@ public enum StoreRestore {
         }
         let contents = try StoreArchive(path: path).contents
         let plan = try RestorePlan(contents)
-        try await check(keys, contents)
-        let registry = try await places.registry(plan.registry)
+        // A new registry has the mark of an unfinished restore from the
+        // beginning.
+        let registry = try await places.registry(contents.marked(plan.registry, wall))
         do {
-            try await begin(registry, places, dialect, contents, wall)
-            do { try await load(contents, plan, registry, places, dialect, start) } catch {
+            do {
+                try await check(keys, contents)
+                try await begin(registry, places, dialect, contents, wall)
+                try await load(contents, plan, registry, places, dialect, start)
+            } catch {
                 guard let fault = Self.strange(error, path) else { throw error }
-                try await undo(plan, registry, places, dialect)
+                try await undo(plan, registry, places, dialect, begunAt: wall)
                 throw fault
             }
             // After the rows, which may turn out to be no store's.
@@ -76,14 +80,22 @@ public enum StoreRestore {
             path, "a row", "each row once, and what it refers to beside it")
     }
 
-    /// Leaves the place as it was before, which is empty. The registry with the
-    /// mark comes last, so that a process that dies here leaves an unfinished
+    /// Leaves the place as it was before, which is empty. Does nothing if the
+    /// restore was refused before it wrote its mark. The registry with the mark
+    /// comes last, so that a process that dies here leaves an unfinished
     /// restore.
     private static func undo(
-        _ plan: RestorePlan, _ registry: any Storage, _ places: StoragePlaces, _ dialect: Dialect
+        _ plan: RestorePlan, _ registry: any Storage, _ places: StoragePlaces, _ dialect: Dialect,
+        begunAt: Timestamp
     ) async throws {
+        let mark = try await registry.read { try $0.first(Statement.Restores.unfinished) }
+        guard try mark?.integer("begun_at") == begunAt.milliseconds else { return }
         for id in plan.realms.keys { try await places.deleteRealm(id) }
-        try await ArchiveContents.clear(registry, dialect)
+        guard let delete = places.deleteRegistry else {
+            return try await ArchiveContents.clear(registry, dialect)
+        }
+        try await registry.close()
+        try await delete()
     }
 
     /// Throws a fault if there is an unfinished restore.
@@ -125,20 +137,19 @@ public enum StoreRestore {
             for id in Set(left).union(try RestorePlan(contents).realms.keys) {
                 try await places.deleteRealm(id)
             }
-            try await ArchiveContents.clear(registry, dialect)
-        }
-        guard try await ArchiveContents.isEmpty(registry, dialect) else {
+        } else if try await !ArchiveContents.isEmpty(registry, dialect) {
             throw ArchiveFault(
                 .targetNotEmpty, "There is a store in this place already.",
                 rule: "a store is restored to an empty place",
                 remedy: "name an empty data directory, or an empty database")
         }
+        let mark: [SQLValue] = [
+            .integer(contents.header.madeAt.milliseconds), .integer(wall.milliseconds),
+        ]
+        // One commit, so that the registry is never without a mark.
         try await registry.write { writing in
-            try writing.execute(
-                Statement.Restores.begin,
-                [
-                    .integer(contents.header.madeAt.milliseconds), .integer(wall.milliseconds),
-                ])
+            try ArchiveContents.clear(writing, dialect)
+            try writing.execute(Statement.Restores.begin, mark)
         }
     }
 
@@ -154,8 +165,11 @@ public enum StoreRestore {
                 open.append((id, realm))
                 return realm
             }
+            try await contents.check(
+                Statement.Restores.registryReferences, in: registry, StoreBackup.registry)
             for (id, realm) in open {
-                try await checkReferences(realm, id, contents.path)
+                try await contents.check(
+                    Statement.Restores.realmReferences, in: realm, StoreBackup.realmPrefix + id)
                 try await realm.write { writing in
                     let last =
                         try writing.first(Statement.Restores.generation)?
@@ -170,21 +184,6 @@ public enum StoreRestore {
         } catch {
             for (_, realm) in open { try? await realm.close() }
             throw error
-        }
-    }
-
-    /// Checks references between rows, which is possible only after all are
-    /// loaded.
-    private static func checkReferences(
-        _ realm: any Storage, _ id: String, _ path: String
-    ) async throws {
-        for reference in Statement.Restores.references {
-            guard try await realm.read({ try $0.first(reference.missing) }) != nil else { continue }
-            throw ArchiveContents.invalid(
-                path,
-                "`\(reference.column)` of `\(reference.table)`, database "
-                    + "`\(StoreBackup.realmPrefix)\(id)`",
-                "one that a row of `\(reference.target)` has")
         }
     }
 

@@ -28,7 +28,7 @@ extension RealmSchema {
 
     static let signInNames = Table(
         "sign_in_names", key: ["name"],
-        ["name": .label(bytes: 1...1024), "customer_id": .customer])
+        ["name": .label(bytes: 1...1024), "customer_id": .customer], references: [ofCustomer])
 
     static let devices = Table(
         "devices", key: ["customer_id", "bundle_id", "device_uuid"], as: .tree,
@@ -36,7 +36,7 @@ extension RealmSchema {
             "customer_id": .customer, "bundle_id": .bundleID, "device_uuid": .uuid,
             "device_id": .number(.device), "name": .label(bytes: 0...255).optional,
             "app_version": .reportedVersion, "seen_at": .time,
-        ])
+        ], references: [ofCustomer, ofApp])
 
     /// All dates are wall time, so a jump of the realm's clock ends no session.
     /// A restored store has no sessions.
@@ -55,5 +55,5 @@ extension RealmSchema {
             "customer_id": .customer, "bundle_id": .bundleID,
             "app_transaction_id": .number(.appTransaction), "original_purchased_at": .time,
             "original_version": .reportedVersion,
-        ])
+        ], references: [ofCustomer, ofApp])
 }

@@ -27,7 +27,7 @@ extension RealmSchema {
             "reset_generation": .count,
             "catalogue_revision": .count, "house_revision": .count, "audit_count": .count,
             "buckets": .nothing(.text), "cluster": .nothing(.text),
-        ], constraints: Table.oneRow, rowsMax: 1)
+        ], constraints: Table.oneRow, references: [.init([], to: "clocks")], rowsMax: 1)
 
     /// The realm's clock has the id 0. From the wall clock's instant `clock_since`
     /// on, it runs at `clock_rate` times the wall clock's speed.
@@ -71,7 +71,11 @@ extension RealmSchema {
             "state": .word(ReviewState.allCases.map(\.rawValue)),
             "withdrawn_at": .time.optional, "listing": .json, "from_file": .flag,
             "came_with": .version.optional, "terms": .json.optional,
-        ], constraints: ["FOREIGN KEY (bundle_id) REFERENCES apps (bundle_id)"])
+        ], constraints: ["FOREIGN KEY (bundle_id) REFERENCES apps (bundle_id)"],
+        references: [
+            ofApp,
+            .init(["bundle_id", "came_with"], to: "app_versions", ["bundle_id", "version"]),
+        ])
 
     /// Versions of apps. Products are submitted with them.
     static let appVersions = Table(
@@ -80,7 +84,7 @@ extension RealmSchema {
             "bundle_id": .bundleID, "version": .version,
             "state": .word(AppVersionState.allCases.map(\.rawValue)), "made_at": .time,
             "live_at": .time.optional,
-        ])
+        ], references: [ofApp])
 
     /// `localizations` is a JSON array, opaque to the database.
     static let subscriptionGroups = Table(
@@ -88,7 +92,7 @@ extension RealmSchema {
         [
             "bundle_id": .bundleID, "group_id": .id, "place": .place,
             "name": .text(bytes: 0...Edge.textBytesMax), "localizations": .json, "from_file": .flag,
-        ])
+        ], references: [ofApp])
 
     /// The bytes of the file that an app's catalogue was imported from, for
     /// exports.
@@ -98,14 +102,14 @@ extension RealmSchema {
             "bundle_id": .bundleID, "name": .text(bytes: 0...catalogueNameBytesMax),
             "contents": .blob(bytes: 0...67_108_864),
             "overlay": .blob(bytes: 0...67_108_864).optional, "stored_at": .time,
-        ])
+        ], references: [ofApp])
 
     static let catalogueImages = Table(
         "catalogue_images", key: ["bundle_id", "image_id"],
         [
             "bundle_id": .bundleID, "image_id": .id,
             "contents": .blob(bytes: 1...imageBytesMax),
-        ])
+        ], references: [ofApp])
 
     static let serverKeys = Table(
         "server_keys", key: ["key_id"],
@@ -115,7 +119,7 @@ extension RealmSchema {
                 (try? P256.Signing.PublicKey(x963Representation: $0)) != nil
             }, "created_at": .time,
             "revoked_at": .time.optional,
-        ])
+        ], references: [ofApp])
 
     /// `old_value` and `new_value` are texts for people.
     static let audit = Table.audit("audit")

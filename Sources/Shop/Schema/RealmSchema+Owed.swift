@@ -26,6 +26,18 @@ extension RealmSchema {
             "notification_type": .notificationType, "bundle_id": .bundleID,
             "transaction_id": .number(.transaction).optional, "revision": .count,
             "created_at": .time,
+        ],
+        references: [
+            ofCustomerIfAny, ofApp,
+            // A transaction may be cleared once its notification is signed.
+            .init(
+                ["customer_id", "transaction_id"], to: "transactions",
+                where: """
+                    EXISTS (SELECT 1 FROM errands e WHERE e.customer_id = t.customer_id
+                        AND e.kind = '\(WorkKind.notification)' AND e.subject = t.cause)
+                    AND NOT EXISTS (SELECT 1 FROM notifications n
+                        WHERE n.customer_id = t.customer_id AND n.cause = t.cause)
+                    """),
         ])
 
     /// What was signed at the first attempt. Later attempts send the same
@@ -41,7 +53,7 @@ extension RealmSchema {
         ],
         indexes: [
             .init("notifications_by_date", on: ["bundle_id", "signed_at", "notification_uuid"])
-        ])
+        ], references: [ofCustomerIfAny, ofApp])
 
     /// `status` is the answer's, if there was one.
     static let notificationAttempts = Table(
@@ -49,12 +61,13 @@ extension RealmSchema {
         [
             "customer_id": .customerOrNone, "cause": .cause, "attempt": attempts,
             "attempted_at": .time, "result": .constant, "status": .integer(0...999).optional,
-        ])
+        ], references: [.init(["customer_id", "cause"], to: "notifications")])
 
     static let errands = WorkSchema.errands(
         owner: .customerOrNone, kind: .word(WorkKind.errands), lane: .bundleID,
-        time: .time)
+        time: .time, references: [ofCustomerIfAny])
 
     static let dueWork = WorkSchema.dueWork(
-        customer: .customer, kind: .word([WorkKind.approval]), subject: .purchase, time: .time)
+        customer: .customer, kind: .word([WorkKind.approval]), subject: .purchase, time: .time,
+        references: [ofCustomer])
 }

@@ -40,6 +40,14 @@ extension RealmSchema {
             .init(
                 "purchases_answered", on: ["customer_id", "bundle_id", "revision"],
                 where: "approval IS NOT NULL"),
+        ],
+        references: [
+            ofCustomer, ofApp,
+            // A refused purchase may have named a product that never was.
+            .init(
+                ["bundle_id", "product_id"], to: "products",
+                where: "t.state IN ('authorising', 'waiting', 'sold')"),
+            .init(["customer_id", "transaction_id"], to: "transactions"),
         ])
 
     /// Facts never change. Dates beside them show later events. `changed_at` is
@@ -73,5 +81,10 @@ extension RealmSchema {
             .init(
                 "transactions_in_receipt", on: ["customer_id", "bundle_id", "transaction_id"],
                 where: "finished_at IS NULL OR product_type <> 'consumable'"),
+        ],
+        references: [
+            ofCustomer, .init(["bundle_id", "product_id"], to: "products"),
+            .init(["customer_id", "bundle_id", "app_transaction_id"], to: "app_accounts"),
+            .init(["customer_id", "bundle_id", "purchase_id"], to: "purchases"),
         ])
 }

@@ -9,6 +9,13 @@ enum RealmSchema {
         Migration(1, "the realm", tables.flatMap(\.table.ddl))
     ]
 
+    // References of several tables. Apps and customers are never deleted.
+    static let ofApp = Table.Reference(["bundle_id"], to: "apps")
+    static let ofCustomer = Table.Reference(["customer_id"], to: "customers")
+    /// For tables that also have rows of no customer.
+    static let ofCustomerIfAny = Table.Reference(
+        ["customer_id"], to: "customers", where: "t.customer_id <> 0")
+
     /// Every table. A table comes after those that it refers to.
     static let tables: [RealmTable] = [
         .kept(realm), .copied(clocks), .cleared(jumps), .copied(apps, without: ["shared_secret"]),

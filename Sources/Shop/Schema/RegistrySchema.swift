@@ -46,7 +46,8 @@ enum RegistrySchema {
     /// The realm of each server key. It is written before the key's row in its
     /// realm's own database. A row that is only here authorises nothing.
     static let serverKeyRealms = Table(
-        "server_key_realms", key: ["key_id"], ["key_id": .id, "realm_id": .realmID])
+        "server_key_realms", key: ["key_id"], ["key_id": .id, "realm_id": .realmID],
+        references: [.init(["realm_id"], to: "realms", ["id"])])
 
     /// Only the SHA-256 of a key is stored. A name can be used only once.
     static let operators = Table(
@@ -72,7 +73,8 @@ enum RegistrySchema {
 
     static let resetNotes = Table(
         "reset_notes", key: ["realm", "generation"],
-        ["realm": .realmID, "generation": .generation])
+        ["realm": .realmID, "generation": .generation],
+        references: [.init(["realm"], to: "realms", ["id"])])
 
     /// At most one row. It has no end while an advance is running.
     static let advances = Table(

@@ -66,8 +66,10 @@ struct LedgerRestoreCommand: AsyncParsableCommand {
     func run() async throws {
         let path = URL(fileURLWithPath: file).standardizedFileURL.path
         let place = try place.place()
-        let summary = try await place.writing { dialect, open in
-            try await LedgerRestore.read(path, dialect, wall: Live.wallClock.now, open: open)
+        let summary = try await place.restoring { ledger in
+            try await LedgerRestore.read(
+                path, ledger.dialect, wall: Live.wallClock.now, delete: ledger.delete,
+                open: ledger.open)
         }
         try printing.show(
             summary,

@@ -60,6 +60,9 @@ struct LedgerPlace: Sendable {
     private func readingFile<Answer: Sendable>(
         _ copy: String?, _ body: (any Storage, Dialect) async throws -> Answer
     ) async throws -> Answer {
+        do { try RestoredFolder.check(path) } catch {
+            throw DatabaseFailure.told(error, isPostgres: false)
+        }
         guard FileManager.default.fileExists(atPath: file) else {
             throw noLedger("There is no ledger in \(path).")
         }
@@ -72,33 +75,52 @@ struct LedgerPlace: Sendable {
         } catch { throw DatabaseFailure.told(error, isPostgres: false) }
     }
 
-    /// Opens the database for writing. No ledger may use the data directory.
-    func writing<Answer: Sendable>(
-        _ body: (Dialect, ([Migration]) async throws -> any Storage) async throws -> Answer
+    /// Opens the place of a restore. No ledger may use the data directory.
+    func restoring<Answer: Sendable>(
+        _ body: (RestoredLedger) async throws -> Answer
     ) async throws -> Answer {
-        let file = file
+        let restored = RestoredFolder(path: path)
         let lock: DirectoryLock
-        do { lock = try DirectoryLock(folder: path) } catch {
-            throw DatabaseFailure.told(error, isPostgres: false)
-        }
+        do {
+            lock = try DirectoryLock(folder: path)
+            try restored.begin()
+        } catch { throw DatabaseFailure.told(error, isPostgres: false) }
         defer { lock.release() }
+        do {
+            return try await restored.restoring { try await opened(restored, body) }
+        } catch {
+            restored.tidy()
+            throw DatabaseFailure.told(error, isPostgres: database != nil)
+        }
+    }
+
+    private func opened<Answer: Sendable>(
+        _ restored: RestoredFolder, _ body: (RestoredLedger) async throws -> Answer
+    ) async throws -> Answer {
         guard let database else {
-            do {
-                return try await body(SQLiteStorage.dialect) {
-                    try await SQLiteStorage.open(file: file, migrations: $0)
-                }
-            } catch { throw DatabaseFailure.told(error, isPostgres: false) }
+            let file = file
+            return try await body(
+                RestoredLedger(dialect: SQLiteStorage.dialect) { migrations in
+                    try await restored.opening {
+                        try await SQLiteStorage.open(file: file, migrations: migrations)
+                    }
+                } delete: {
+                    PrivateFiles.removeDatabase(file)
+                })
         }
         let served = ServedDatabase(conninfo: database)
+        let ledger = RestoredLedger(dialect: PostgresStorage.dialect) { migrations in
+            try await restored.opening { try await served.ledger(migrations: migrations) }
+        } delete: {
+            try await served.deleteLedger()
+        }
         do {
-            let answer = try await body(PostgresStorage.dialect) {
-                try await served.ledger(migrations: $0)
-            }
+            let answer = try await body(ledger)
             await served.close()
             return answer
         } catch {
             await served.close()
-            throw DatabaseFailure.told(error, isPostgres: true)
+            throw error
         }
     }
 
@@ -107,4 +129,11 @@ struct LedgerPlace: Sendable {
             .unavailable, "noLedger", message, field: database == nil ? "--data" : "--database",
             rule: "where a ledger was served from", remedy: "name its data directory or database")
     }
+}
+
+/// The database into which a ledger is restored.
+struct RestoredLedger {
+    let dialect: Dialect
+    let open: ([Migration]) async throws -> any Storage
+    let delete: () async throws -> Void
 }

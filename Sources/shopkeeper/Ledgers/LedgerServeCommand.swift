@@ -61,6 +61,7 @@ struct LedgerServeCommand: AsyncParsableCommand {
         let path = URL(fileURLWithPath: data).standardizedFileURL.path
         let lock = try DirectoryLock(folder: path)
         defer { lock.release() }
+        try RestoredFolder.check(path)
         let database = try database.map { try SecretFile.value($0, field: "--database") }
         let ledger = try await open(book, path, database, logger)
         let own = ServedStore.ownAddress(host)

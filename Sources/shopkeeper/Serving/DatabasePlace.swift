@@ -69,7 +69,7 @@ struct DatabasePlace: Sendable {
         guard let database else { return try await readingFiles(copy, body) }
         let served = ServedDatabase(conninfo: database)
         let others = clusters.databases { ServedDatabase(conninfo: $0) }
-        return try await closing([served] + others.map(\.database)) {
+        return try await told([served] + others.map(\.database)) {
             let registry = try await existingRegistry(served)
             // Only for reading: no migration is applied and no key is
             // generated.
@@ -95,6 +95,15 @@ struct DatabasePlace: Sendable {
         return registry
     }
 
+    /// Like ``closing(_:_:)``, and explains the error to the user.
+    private func told<Answer: Sendable>(
+        _ databases: [ServedDatabase], _ body: () async throws -> Answer
+    ) async throws -> Answer {
+        do { return try await closing(databases, body) } catch {
+            throw DatabaseFailure.told(error, isPostgres: true)
+        }
+    }
+
     /// Closes the databases after `body`, whether it succeeds or throws, and
     /// passes on its result.
     private func closing<Answer: Sendable>(
@@ -106,7 +115,7 @@ struct DatabasePlace: Sendable {
             return answer
         } catch {
             for database in databases { await database.close() }
-            throw DatabaseFailure.told(error, isPostgres: true)
+            throw error
         }
     }
 
@@ -115,6 +124,7 @@ struct DatabasePlace: Sendable {
     ) async throws -> Answer {
         let path = path
         let file = path + "/store.sqlite"
+        try checkFinished()
         guard FileManager.default.fileExists(atPath: file) else {
             throw noStore("There is no store in \(path).")
         }
@@ -134,24 +144,43 @@ struct DatabasePlace: Sendable {
         } catch { throw DatabaseFailure.told(error, isPostgres: false) }
     }
 
-    /// Opens the databases for writing. No server may use the data directory.
-    func writing<Answer: Sendable>(
+    /// Opens the place of a restore. No server may use the data directory.
+    func restoring<Answer: Sendable>(
         _ body: (StoragePlaces, Dialect, any KeyStore) async throws -> Answer
     ) async throws -> Answer {
+        let restored = RestoredFolder(path: path)
+        return try await locked(restored) { folder in
+            do {
+                return try await restored.restoring {
+                    guard let database else {
+                        let places = folder.files.opened(by: restored)
+                        return try await body(places, SQLiteStorage.dialect, files)
+                    }
+                    let served = ServedDatabase(conninfo: database)
+                    return try await closing([served]) {
+                        let keys = SplitKeyStore(shared: try sealed(served.places), own: files)
+                        let places = served.places.opened(by: restored)
+                        return try await body(places, PostgresStorage.dialect, keys)
+                    }
+                }
+            } catch {
+                restored.tidy()
+                throw error
+            }
+        }
+    }
+
+    /// Locks the data directory while `body` runs. No server may use it.
+    private func locked<Answer: Sendable>(
+        _ restored: RestoredFolder? = nil, _ body: (StoreFolder) async throws -> Answer
+    ) async throws -> Answer {
         let folder: StoreFolder
-        do { folder = try StoreFolder(path: path) } catch {
+        do { folder = try StoreFolder(path: path, restored) } catch {
             throw DatabaseFailure.told(error, isPostgres: false)
         }
         defer { folder.release() }
-        guard let database else {
-            do { return try await body(folder.files, SQLiteStorage.dialect, files) } catch {
-                throw DatabaseFailure.told(error, isPostgres: false)
-            }
-        }
-        let served = ServedDatabase(conninfo: database)
-        return try await closing([served]) {
-            let keys = SplitKeyStore(shared: try sealed(served.places), own: files)
-            return try await body(served.places, PostgresStorage.dialect, keys)
+        do { return try await body(folder) } catch {
+            throw DatabaseFailure.told(error, isPostgres: database != nil)
         }
     }
 
@@ -161,10 +190,11 @@ struct DatabasePlace: Sendable {
         _ body: (StoragePlaces) async throws -> Answer
     ) async throws -> Answer {
         guard let database else {
+            try checkFinished()
             guard FileManager.default.fileExists(atPath: path + "/store.sqlite") else {
                 throw noStore("There is no store in \(path).")
             }
-            return try await writing { places, _, _ in try await body(places) }
+            return try await locked { try await body($0.files) }
         }
         if isServed {
             throw DatabaseFailure.failure(
@@ -172,11 +202,18 @@ struct DatabasePlace: Sendable {
         }
         let served = ServedDatabase(conninfo: database)
         let others = clusters.databases { ServedDatabase(conninfo: $0) }
-        return try await closing([served] + others.map(\.database)) {
+        return try await told([served] + others.map(\.database)) {
             try await ServedDatabase.checkIsIdle(try await existingRegistry(served))
             var places = served.places
             places.clusters = others.map { $0.database.cluster($0.buckets) }
             return try await body(places)
+        }
+    }
+
+    /// Throws if a restore into the data directory was not finished.
+    private func checkFinished() throws {
+        do { try RestoredFolder.check(path) } catch {
+            throw DatabaseFailure.told(error, isPostgres: false)
         }
     }
 
@@ -190,6 +227,18 @@ struct DatabasePlace: Sendable {
         Failure(
             .unavailable, "noStore", message, field: database == nil ? "--data" : "--database",
             rule: "where a store was served from", remedy: "name its data directory or database")
+    }
+}
+
+extension StoragePlaces {
+    /// The same places, whose registry is opened through the place of a restore.
+    fileprivate func opened(by restored: RestoredFolder) -> StoragePlaces {
+        var places = self
+        let open = registry
+        places.registry = { migrations in
+            try await restored.opening { try await open(migrations) }
+        }
+        return places
     }
 }
 

@@ -39,11 +39,13 @@ struct ServedDatabase {
 
     var places: StoragePlaces {
         let database = database
-        return StoragePlaces(
+        var places = StoragePlaces(
             registry: { try await database.schema("shopkeeper", migrations: $0, isSplit: false) },
             realm: { try await database.schema(Self.schema(of: $0), migrations: $1) },
             deleteRealm: { try await database.dropSchema(Self.schema(of: $0)) },
             leasesInDatabaseTime: true, proveDurable: { try await database.proveDurable() })
+        places.deleteRegistry = { try await database.dropSchema("shopkeeper") }
+        return places
     }
 
     /// Uses this database as a cluster other than the home, which contains only
@@ -59,6 +61,9 @@ struct ServedDatabase {
     func ledger(migrations: [Migration]) async throws -> any Storage {
         try await database.schema("ledger", migrations: migrations)
     }
+
+    /// Deletes the ledger, after a restore into it was refused.
+    func deleteLedger() async throws { try await database.dropSchema("ledger") }
 
     /// Opens the ledger for reading, without migrating it. Nil if the database
     /// contains none.

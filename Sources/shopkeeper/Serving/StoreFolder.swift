@@ -17,10 +17,12 @@ final class StoreFolder: Sendable {
     private let commits = CommitCounter()
 
     /// Creates the folder if there is none, and locks it. Throws
-    /// ``StorageFault`` if another process uses it.
-    init(path: String) throws {
+    /// ``StorageFault`` if another process uses it, or if a restore into it was
+    /// not finished. `restored`: the folder as the place of a restore.
+    init(path: String, _ restored: RestoredFolder? = nil) throws(StorageFault) {
         self.path = path
         lock = try DirectoryLock(folder: path)
+        if let restored { try restored.begin() } else { try RestoredFolder.check(path) }
     }
 
     func release() { lock.release() }
@@ -87,7 +89,7 @@ final class StoreFolder: Sendable {
     /// One file for each database.
     var files: StoragePlaces {
         let (path, timed) = (path, timed)
-        return StoragePlaces(
+        var places = StoragePlaces(
             registry: { migrations in
                 try await SQLiteStorage.open(
                     file: "\(path)/store.sqlite", migrations: migrations, options: timed)
@@ -98,11 +100,10 @@ final class StoreFolder: Sendable {
                     options: timed)
             },
             deleteRealm: { id in
-                for suffix in ["", "-wal", "-shm"] {
-                    try? FileManager.default.removeItem(
-                        atPath: "\(path)/realms/\(id).sqlite\(suffix)")
-                }
+                PrivateFiles.removeDatabase("\(path)/realms/\(id).sqlite")
             }, isOneProcess: true)
+        places.deleteRegistry = { PrivateFiles.removeDatabase("\(path)/store.sqlite") }
+        return places
     }
 
     private var timed: SQLiteOptions {

@@ -61,7 +61,7 @@ struct DatabaseCommand: AsyncParsableCommand {
         func run() async throws {
             let path = URL(fileURLWithPath: file).standardizedFileURL.path
             let place = try place.place()
-            let summary = try await place.writing { places, dialect, keys in
+            let summary = try await place.restoring { places, dialect, keys in
                 try await StoreRestore.read(
                     path, into: places, dialect, keys: keys, wall: Live.wallClock.now,
                     randomness: Live.randomness)

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Archive
+import Commerce
+import Storage
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Shop
+
+/// A restore that ends at any commit, as a killed process ends. What it leaves is
+/// never taken for a new store.
+@Suite(.timeLimit(.minutes(5))) struct KilledRestoreTests {
+    /// A backup of a store with one app.
+    private func archive(_ here: BackupPlace) async throws -> String {
+        let store = try await here.open(isNew: true)
+        let realm = try await store.realm(named: Store.defaultRealm)
+        try await realm.catalogue.putCatalogue(
+            TestWorld.catalogue(), app: AppDescription(bundleID: TestWorld.bundleID))
+        let archive = try await here.backup("copy")
+        await store.close()
+        return archive
+    }
+
+    private func restore(
+        _ archive: String, into place: BackupPlace, dyingAfter commits: Int
+    ) async throws {
+        let countdown = Countdown(left: commits)
+        var dying = place.places
+        let (registry, realm) = (dying.registry, dying.realm)
+        dying.registry = { DyingStorage(try await registry($0), countdown) }
+        dying.realm = { DyingStorage(try await realm($0, $1), countdown) }
+        _ = try await StoreRestore.read(
+            archive, into: dying, place.dialect, keys: try place.keys(),
+            wall: TestWall.start, randomness: .seeded(1))
+    }
+
+    /// Whether a store was opened. Throws if it was refused for another reason
+    /// than the unfinished restore.
+    private func isServed(_ place: BackupPlace) async throws -> Bool {
+        do {
+            await (try await place.open()).close()
+            return true
+        } catch let fault as StorageFault where fault.code == .halfRestored { return false }
+    }
+
+    @Test(arguments: BackupEngine.allCases)
+    func `what a restore leaves is not served, wherever it ended`(
+        engine: BackupEngine
+    ) async throws {
+        let here = try await BackupPlace(.sqlite)
+        let archive = try await archive(here)
+        var commits = 0
+        while true {
+            let place = try await BackupPlace(engine)
+            do {
+                try await restore(archive, into: place, dyingAfter: commits)
+                break
+            } catch is StorageFault {}
+            #expect(try await !isServed(place), "after \(commits) commits")
+            _ = try await place.restore(archive)
+            #expect(try await isServed(place), "after \(commits) commits")
+            // Each of the first commits, then samples of the many that load rows.
+            commits += commits < 5 ? 1 : 6
+        }
+        #expect(commits > 3)
+        withExtendedLifetime(here) {}
+    }
+
+    @Test(arguments: BackupEngine.allCases)
+    func `a restore over an unfinished one leaves no moment without a mark`(
+        engine: BackupEngine
+    ) async throws {
+        let here = try await BackupPlace(.sqlite)
+        let archive = try await archive(here)
+        let place = try await BackupPlace(engine)
+        await #expect(throws: StorageFault.self) {
+            try await restore(archive, into: place, dyingAfter: 2)
+        }
+
+        for commits in 0..<4 {
+            await #expect(throws: StorageFault.self) {
+                try await restore(archive, into: place, dyingAfter: commits)
+            }
+            #expect(try await !isServed(place), "after \(commits) commits")
+        }
+        withExtendedLifetime(here) {}
+    }
+}
+
+/// The commits that a process still makes before it dies.
+private final class Countdown: Sendable {
+    private let left: Mutex<Int>
+
+    init(left: Int) { self.left = Mutex(left) }
+
+    /// Throws once the process is dead.
+    func commit() throws {
+        try left.withLock { left in
+            guard left > 0 else { throw StorageFault(.unavailable, "the process died") }
+            left -= 1
+        }
+    }
+}
+
+/// A database that takes no write after the process died.
+private struct DyingStorage: Storage {
+    let storage: any Storage
+    let countdown: Countdown
+
+    init(_ storage: any Storage, _ countdown: Countdown) {
+        (self.storage, self.countdown) = (storage, countdown)
+    }
+
+    func read<Answer: Sendable>(
+        _ body: @escaping @Sendable (any Reading) throws -> Answer
+    ) async throws -> Answer { try await storage.read(body) }
+
+    func write<Answer: Sendable>(
+        _ body: @escaping @Sendable (any Writing) throws -> Answer
+    ) async throws -> Answer {
+        try countdown.commit()
+        return try await storage.write(body)
+    }
+
+    func wake(_ word: String) { storage.wake(word) }
+    func wakes() -> AsyncStream<Wake> { storage.wakes() }
+    func close() async throws { try await storage.close() }
+}
