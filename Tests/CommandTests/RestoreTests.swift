@@ -6,7 +6,7 @@ import Testing
 
 /// What a restore leaves behind that was killed or refused, of a store and of a
 /// ledger.
-@Suite(.timeLimit(.minutes(5))) struct RestoreTests {
+@Suite(.unforgiven, .timeLimit(.minutes(5))) struct RestoreTests {
     enum Program: String, Sendable, CaseIterable {
         case store, ledger
 

@@ -11,7 +11,7 @@ import Testing
 
 /// A restore that ends at any commit, as a killed process ends. What it leaves is
 /// never taken for a new store.
-@Suite(.timeLimit(.minutes(5))) struct KilledRestoreTests {
+@Suite(.unforgiven, .timeLimit(.minutes(5))) struct KilledRestoreTests {
     /// A backup of a store with one app.
     private func archive(_ here: BackupPlace) async throws -> String {
         let store = try await here.open(isNew: true)
