@@ -136,7 +136,7 @@ import Testing
         let statements = [
             Statement.Sessions.find, Statement.Lines.line, Statement.Lines.now,
             Statement.Customers.revision, Statement.Customers.byName, Statement.Purchases.facts,
-            Statement.Purchases.settle, Statement.Purchases.answer, Statement.Purchases.one,
+            Statement.Purchases.move, Statement.Purchases.one,
             Statement.Purchases.waitingByID, Statement.Purchases.waitingPage,
             Statement.Purchases.answeredSince, Statement.DueWorks.heads, Statement.DueWorks.take,
             Statement.Errands.take,

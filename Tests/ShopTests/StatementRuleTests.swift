@@ -24,18 +24,16 @@ import Testing
 
     @Test func `a purchase that is sold is neither settled nor answered`() async throws {
         let (world, key, storage) = try await sold()
-        let settling: [SQLValue] = [.text("refused"), .null, .null, .null, .null] + later
-        let answering: [SQLValue] =
-            [.text("refused"), .null, .null, .null, .integer(7_000), .null, .integer(99)]
+        let values: [SQLValue] =
+            [.text("refused"), .text("processor")] + Array(repeating: .null, count: 6) + later
 
-        let settled = try await storage.write {
-            try $0.first(Statement.Purchases.settle, key.values + settling) != nil
+        for state in ["authorising", "waiting", "asked", "refused"] {
+            let moved = try await storage.write {
+                try $0.first(
+                    Statement.Purchases.move, key.values + [.text(state)] + values) != nil
+            }
+            #expect(!moved, "from \(state)")
         }
-        let answered = try await storage.write {
-            try $0.first(Statement.Purchases.answer, key.values + answering) != nil
-        }
-
-        #expect(!settled && !answered)
         #expect(try await world.realm.purchases.purchaseRow(key)?.state.word == "sold")
     }
 

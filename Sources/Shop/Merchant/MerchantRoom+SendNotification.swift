@@ -118,6 +118,7 @@ extension MerchantRoom {
     ) async throws -> String? {
         var payload = ResponseBodyV2DecodedPayload()
         payload.notificationType = try row.text("notification_type")
+        payload.subtype = try row.optionalText("subtype")
         payload.notificationUUID = try row.text("notification_uuid")
         payload.version = ResponseBodyV2DecodedPayload.currentVersion
         payload.signedDate = now
@@ -128,6 +129,7 @@ extension MerchantRoom {
             "customer_id": .integer(customer.value), "cause": .text(cause),
             "notification_uuid": try row.value("notification_uuid"),
             "notification_type": try row.value("notification_type"),
+            "subtype": try row.value("subtype"),
             "bundle_id": try row.value("bundle_id"), "signed_payload": .text(signed),
             "signed_at": .integer(now.milliseconds),
         ])

@@ -16,6 +16,8 @@ struct OwedNotification: Sendable {
     let cause: String
     let uuid: String
     let type: String
+    /// What distinguishes notifications of one type. Most types have none.
+    var subtype: String?
     let bundleID: BundleID
     let transaction: TransactionID?
     let revision: Int64
@@ -27,6 +29,7 @@ struct OwedNotification: Sendable {
             RealmSchema.outbox.row([
                 "customer_id": .integer(customer.value), "cause": .text(cause),
                 "notification_uuid": .text(uuid), "notification_type": .text(type),
+                "subtype": .optional(subtype),
                 "bundle_id": .text(bundleID.value),
                 "transaction_id": .optional(transaction?.value),
                 "revision": .integer(revision), "created_at": .integer(owedAt.milliseconds),

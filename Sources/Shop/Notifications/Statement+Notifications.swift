@@ -19,7 +19,7 @@ extension Statement {
         static let facts = Statement(
             "notifications.facts", [.integer, .text],
             """
-            SELECT o.notification_uuid, o.notification_type, o.transaction_id, o.bundle_id,
+            SELECT o.notification_uuid, o.notification_type, o.subtype, o.transaction_id, o.bundle_id,
                 a.notification_url, a.app_id, n.signed_payload, n.delivered_at,
                 (SELECT count(*) FROM notification_attempts t
                     WHERE t.customer_id = $1 AND t.cause = $2) AS attempts,

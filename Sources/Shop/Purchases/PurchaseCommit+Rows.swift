@@ -7,28 +7,82 @@ import Work
 
 /// The rows that a purchase's commits write.
 extension PurchaseCommit {
-    func transaction(
-        selling total: Money, _ line: CustomerLine
-    ) throws -> TransactionFacts {
-        let storefront = try storefront(line)
-        guard
-            let product = try shelf(line).offered(
-                payment.productID, of: key.bundleID, in: storefront, at: line.now)
-        else { throw StorageFault(.malformedRow, "a product that was decided on and is gone") }
-        return TransactionFacts(
-            customer: key.customer, id: TransactionID(transactionNumber),
-            originalID: TransactionID(transactionNumber), bundleID: key.bundleID,
-            productID: product.id, type: product.type, quantity: payment.quantity,
-            unitPrice: product.price, total: total,
-            storefront: storefront.countryCode,
+    /// Writes everything that follows from an event: the purchase's new state,
+    /// a sale's transaction and notification, and what is owed. `before` is nil
+    /// for a new purchase.
+    func apply(
+        _ event: PurchaseEvent, to before: PurchaseRow?, _ line: CustomerLine
+    ) throws -> PurchaseOutcome {
+        let sold = try transaction(of: event, line)
+        if let before {
+            let move = PurchaseMove(key, event, from: before.state, at: line.now)
+            guard try move.write(line) else {
+                throw StorageFault(.malformedRow, "a purchase moved while its line was held")
+            }
+        } else {
+            try insert(event, line)
+        }
+        var outcome = PurchaseOutcome(
+            state: event.state, transaction: sold, charge: nil,
+            revision: line.revision, now: line.now)
+        outcome.cause = event.cause
+        outcome.owesWork = try owe(event, sold, line)
+        if case .waiting? = before?.state {
+            try DueWork.remove(ApprovalTimeout.kind, key.subject, of: key.customer, line.writing)
+        }
+        if case .authorising(let sale) = event.result {
+            outcome.charge = charge(sale.total)
+            outcome.errand = try hold(line)
+        }
+        return outcome
+    }
+
+    /// Returns the transaction that the answer contains: a new one for a sale,
+    /// the known one of a product that is owned.
+    private func transaction(
+        of event: PurchaseEvent, _ line: CustomerLine
+    ) throws -> TransactionFacts? {
+        switch event.result {
+        case .sold(let sale, let id): facts(of: sale, id, line)
+        case .delivered(let owned): try transaction(owned, line.writing)
+        case .refused, .authorising, .waiting: nil
+        }
+    }
+
+    private func facts(
+        of sale: Sale, _ id: TransactionID, _ line: CustomerLine
+    ) -> TransactionFacts {
+        TransactionFacts(
+            customer: key.customer, id: id, originalID: id, bundleID: key.bundleID,
+            productID: sale.product.id, type: sale.product.type, quantity: sale.quantity,
+            unitPrice: sale.unitPrice.amount, total: sale.total,
+            storefront: sale.storefront.countryCode, reason: .purchase, ownership: .purchased,
             appAccountToken: payment.appAccountToken?.text, appTransactionID: appTransactionID,
             purchaseID: key.purchaseID, purchasedAt: line.now, originalPurchasedAt: line.now,
             revision: line.revision)
     }
 
+    /// Writes what an event owes. Returns whether there is work for a worker.
+    private func owe(
+        _ event: PurchaseEvent, _ sold: TransactionFacts?, _ line: CustomerLine
+    ) throws -> Bool {
+        switch event.debt {
+        case .capture?: try owe(CaptureErrands.kind, line.now, line.writing)
+        case .void?: try owe(VoidErrands.kind, line.now, line.writing)
+        case nil: break
+        }
+        switch event.result {
+        case .sold: return try sold.map { try write($0, line) } == true || event.debt != nil
+        case .waiting:
+            try ApprovalTimeout.work(key, askedAt: line.now).add(line.writing)
+            return true
+        case .refused, .delivered, .authorising: return event.debt != nil
+        }
+    }
+
     /// Writes the sale: the transaction and the notification that it owes.
     /// Returns whether the app has a URL for it.
-    func write(_ sold: TransactionFacts, _ line: CustomerLine) throws -> Bool {
+    private func write(_ sold: TransactionFacts, _ line: CustomerLine) throws -> Bool {
         let hasURL = try shelf(line).apps[sold.bundleID]?.notificationURL != nil
         try line.writing.execute(Statement.Transactions.insert, sold.row)
         let owed = OwedNotification(
@@ -40,21 +94,8 @@ extension PurchaseCommit {
         return hasURL
     }
 
-    func transaction(
-        _ id: TransactionID, _ reading: any Reading
-    ) throws -> TransactionFacts {
-        let values: [SQLValue] = [.integer(key.customer.value), .integer(id.value)]
-        guard let row = try reading.first(Statement.Transactions.one, values) else {
-            throw StorageFault(.malformedRow, "a purchase whose transaction is gone")
-        }
-        return try TransactionFacts(row: row)
-    }
-
-    func record(
-        _ state: PurchaseState, _ line: CustomerLine, total: Money? = nil,
-        transaction: TransactionFacts? = nil
-    ) throws -> PurchaseOutcome {
-        let decided = state.isDecided ? line.now : nil
+    private func insert(_ event: PurchaseEvent, _ line: CustomerLine) throws {
+        let state = event.state
         try line.writing.execute(
             Statement.Purchases.insert,
             RealmSchema.purchases.row([
@@ -68,41 +109,25 @@ extension PurchaseCommit {
                 "application_username": .optional(payment.applicationUsername),
                 "replaces": .optional(payment.replaces?.value),
                 "simulates_ask_to_buy": .boolean(payment.simulatesAskToBuy),
-                "state": .text(state.word), "refusal": .optional(state.refusal?.rawValue),
+                "state": .text(state.word), "cause": .text(event.cause.rawValue),
+                "refusal": .optional(state.refusal?.rawValue),
                 "waiting_for": .optional(state.waitingFor),
-                "transaction_id": .optional(transaction?.id.value),
-                "total_price": .optional(total?.amount.milliunits),
-                "asked_at": .integer(line.now.milliseconds), "decided_at": .optional(decided),
+                "transaction_id": .optional(event.transaction?.value),
+                "total_price": .optional(event.total?.amount.milliunits),
+                "asked_at": .integer(line.now.milliseconds),
+                "decided_at": .optional(state.isDecided ? line.now : nil),
                 "revision": .integer(line.revision),
             ]))
-        return PurchaseOutcome(
-            state: state, transaction: transaction,
-            charge: state == .authorising ? total.map(charge) : nil, revision: line.revision,
-            now: line.now)
     }
 
-    func move(
-        to state: PurchaseState, _ line: CustomerLine, reference: String? = nil,
-        owesVoid: Bool = false, transaction: TransactionFacts? = nil
-    ) throws -> PurchaseOutcome {
-        let now = line.now
-        let moved = try line.writing.first(
-            Statement.Purchases.settle,
-            key.values + [
-                .text(state.word), .optional(state.refusal?.rawValue),
-                .optional(transaction?.id.value), .optional(reference),
-                .optional(owesVoid ? now : nil), .integer(now.milliseconds),
-                .integer(line.revision),
-            ])
-        guard moved != nil else {
-            throw StorageFault(.malformedRow, "a purchase moved while its line was held")
+    private func transaction(
+        _ id: TransactionID, _ reading: any Reading
+    ) throws -> TransactionFacts {
+        let values: [SQLValue] = [.integer(key.customer.value), .integer(id.value)]
+        guard let row = try reading.first(Statement.Transactions.one, values) else {
+            throw StorageFault(.malformedRow, "a purchase whose transaction is gone")
         }
-        if owesVoid { try owe(VoidErrands.kind, now, line.writing) }
-        if case .sold = state, !owesVoid { try owe(CaptureErrands.kind, now, line.writing) }
-        var outcome = PurchaseOutcome(
-            state: state, transaction: transaction, charge: nil, revision: line.revision, now: now)
-        outcome.owesWork = true
-        return outcome
+        return try TransactionFacts(row: row)
     }
 
     /// Returns the outcome of a row that an earlier process left.

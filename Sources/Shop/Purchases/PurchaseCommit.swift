@@ -33,6 +33,9 @@ struct PurchaseCommit: Sendable {
             ])
     }
 
+    /// The id of the transaction if this commit sells.
+    private var newID: TransactionID { TransactionID(transactionNumber) }
+
     /// Decides a payment and writes the result. Leaves it if it was decided or
     /// begun before.
     func ask(_ line: CustomerLine) throws -> Ending<PurchaseOutcome> {
@@ -43,28 +46,10 @@ struct PurchaseCommit: Sendable {
         }
         try checkReplaced(line.facts)
         let switches = try shelf(line).apps[key.bundleID]?.settings
-        let facts = try facts(line, hurdles(line.account, switches))
-        switch PurchaseDecision.decide(payment, facts) {
-        case .refuse(let refusal):
-            return .commit(try record(.refused(refusal), line))
-        case .deliverOwned(let owned):
-            let facts = try transaction(owned, line.writing)
-            return .commit(try record(.sold(owned), line, transaction: facts))
-        case .authorise(let total):
-            var outcome = try record(.authorising, line, total: total)
-            outcome.errand = try hold(line)
-            return .commit(outcome)
-        case .wait(let reason):
-            var outcome = try record(.waiting(reason), line)
-            try ApprovalTimeout.work(key, askedAt: line.now).add(line.writing)
-            outcome.owesWork = true
-            return .commit(outcome)
-        case .sell(let total):
-            let sold = try transaction(selling: total, line)
-            var outcome = try record(.sold(sold.id), line, total: total, transaction: sold)
-            outcome.owesWork = try write(sold, line)
-            return .commit(outcome)
-        }
+        let decision = try decide(line, simulated: switches?.purchaseRefusal)
+        return .commit(
+            try apply(
+                .asked(decision, hurdles(line.account, switches), as: newID), to: nil, line))
     }
 
     /// Writes a processor's answer if the purchase is still authorising.
@@ -73,35 +58,8 @@ struct PurchaseCommit: Sendable {
         _ said: ChargeOutcome, _ line: CustomerLine
     ) throws -> Ending<PurchaseOutcome> {
         try whileAuthorising(line) { before in
-            guard case .approved(let reference) = said else {
-                return try move(to: .refused(.declined), line)
-            }
-            return try settle(before, reference, line)
-        }
-    }
-
-    /// Decides a second time, because the facts may have changed while the
-    /// processor was asked. If the answer is now no, the sum is given back.
-    private func settle(
-        _ before: PurchaseRow, _ reference: String, _ line: CustomerLine
-    ) throws -> PurchaseOutcome {
-        switch PurchaseDecision.decide(payment, try facts(line)) {
-        case .authorise(let total) where total.amount == before.total:
-            let sold = try transaction(selling: total, line)
-            let outcome = try move(
-                to: .sold(sold.id), line, reference: reference, transaction: sold)
-            _ = try write(sold, line)
-            return outcome
-        case .deliverOwned(let owned):
-            let facts = try transaction(owned, line.writing)
-            return try move(
-                to: .sold(owned), line, reference: reference, owesVoid: true,
-                transaction: facts)
-        case .refuse(let refusal):
-            return try move(to: .refused(refusal), line, reference: reference, owesVoid: true)
-        case .authorise, .sell, .wait:
-            return try move(
-                to: .refused(.priceChanged), line, reference: reference, owesVoid: true)
+            guard case .approved(let reference) = said else { return .declined }
+            return .reserved(before.total, reference, try decide(line), as: newID)
         }
     }
 
@@ -110,40 +68,62 @@ struct PurchaseCommit: Sendable {
     func giveBack(
         _ reference: String, _ line: CustomerLine
     ) throws -> Ending<PurchaseOutcome> {
-        try whileAuthorising(line) { _ in
-            try move(to: .refused(.notRecorded), line, reference: reference, owesVoid: true)
+        try whileAuthorising(line) { _ in .unwritten(reference) }
+    }
+
+    /// Writes the answer to a payment that waits for approval. An approved
+    /// payment is decided again, because price and customer may have changed
+    /// since. Leaves it if it has this answer already. Throws a refusal if it
+    /// has another one.
+    func answer(
+        _ answer: ApprovalAnswer, _ line: CustomerLine
+    ) throws -> Ending<PurchaseOutcome> {
+        let before = try row(line)
+        guard case .waiting = before.state else {
+            guard before.approval == answer else { throw Self.answeredBefore(before.approval) }
+            return .leave(try outcome(of: before, line))
         }
+        let event: PurchaseEvent =
+            switch answer {
+            case .approved: .approved(try decide(line), as: newID)
+            case .declined: .notApproved(isTimedOut: false)
+            case .timedOut: .notApproved(isTimedOut: true)
+            }
+        return .commit(try apply(event, to: before, line))
     }
 
     private func whileAuthorising(
-        _ line: CustomerLine, _ body: (PurchaseRow) throws -> PurchaseOutcome
+        _ line: CustomerLine, _ event: (PurchaseRow) throws -> PurchaseEvent
     ) throws -> Ending<PurchaseOutcome> {
-        guard let before = try PurchaseRow(line.facts, key: key) else {
-            throw StorageFault(.malformedRow, "the row of a purchase has disappeared")
-        }
+        let before = try row(line)
         guard before.state == .authorising else {
             return .leave(try outcome(of: before, line))
         }
-        return .commit(try body(before))
+        return .commit(try apply(try event(before), to: before, line))
+    }
+
+    private func row(_ line: CustomerLine) throws -> PurchaseRow {
+        guard let row = try PurchaseRow(line.facts, key: key) else {
+            throw StorageFault(.malformedRow, "the row of a purchase has disappeared")
+        }
+        return row
     }
 
     /// Returns what must happen before a new payment can be sold, by the
     /// settings of the customer and of the app.
     private func hurdles(
         _ account: CustomerAccount, _ switches: SandboxSettings?
-    ) -> Hurdles {
-        Hurdles(
+    ) -> PurchaseHurdles {
+        PurchaseHurdles(
             lacksApproval: payment.simulatesAskToBuy || account.asksToBuy
                 || switches?.asksToBuy == true,
-            needsAttention: account.interruptsPurchases || switches?.interruptsPurchases == true,
-            simulated: switches?.purchaseRefusal)
+            needsAttention: account.interruptsPurchases || switches?.interruptsPurchases == true)
     }
 
-    /// Returns the facts for the decision. Once a parent or the customer has
-    /// answered, there are no hurdles any more.
-    func facts(
-        _ line: CustomerLine, _ hurdles: Hurdles = Hurdles()
-    ) throws -> PurchaseFacts {
+    /// Decides the payment by the facts that the line has read.
+    private func decide(
+        _ line: CustomerLine, simulated: PurchaseRefusal? = nil
+    ) throws -> PurchaseDecision {
         let owned = try line.facts.optionalInteger("owned").map(TransactionID.init)
         let storefront = try storefront(line)
         // An owned product is delivered again, whether it is on sale or not.
@@ -152,10 +132,11 @@ struct PurchaseCommit: Sendable {
             owned == nil
             ? shelf.offered(payment.productID, of: key.bundleID, in: storefront, at: line.now)
             : shelf.product(payment.productID, of: key.bundleID)
-        return PurchaseFacts(
-            product: product, storefront: storefront, mayBuy: line.account.mayBuy,
-            owned: owned, authoriser: authoriser, lacksApproval: hurdles.lacksApproval,
-            needsAttention: hurdles.needsAttention, simulated: hurdles.simulated)
+        return PurchaseDecision.decide(
+            payment,
+            PurchaseFacts(
+                product: product, storefront: storefront, mayBuy: line.account.mayBuy,
+                owned: owned, authoriser: authoriser, simulated: simulated))
     }
 
     /// Returns the cached catalogue, or the one of this transaction if that is
@@ -197,11 +178,18 @@ struct PurchaseCommit: Sendable {
                 remedy: "request its state under its own purchase id")
         }
     }
-}
 
-/// What can delay a payment when it is first decided, and only then.
-struct Hurdles: Sendable {
-    var lacksApproval = false
-    var needsAttention = false
-    var simulated: PurchaseRefusal?
+    private static func answeredBefore(_ answer: ApprovalAnswer?) -> Refusal {
+        let words =
+            switch answer {
+            case .approved: "This purchase was approved before."
+            case .declined: "This purchase was declined before."
+            case .timedOut: "This purchase has waited too long for an answer."
+            case nil: "This purchase does not wait for an answer."
+            }
+        return Refusal(
+            .conflict, code: "approvalAnswered", words, field: "answer",
+            rule: "the first answer counts, at most a day after the request",
+            remedy: "list the purchase to see its state")
+    }
 }

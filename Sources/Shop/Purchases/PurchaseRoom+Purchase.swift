@@ -97,6 +97,7 @@ extension PurchaseRoom {
             "state": outcome.state.word, "product": payment.productID.value,
             "quantity": "\(payment.quantity)",
         ]
+        if let cause = outcome.cause { facts["cause"] = cause.rawValue }
         if let sold = outcome.transaction { facts["transaction"] = sold.id.description }
         if case .refused(let refusal) = outcome.state { facts["refusal"] = refusal.rawValue }
         realm.ports.log(.info, "purchase", context, facts)

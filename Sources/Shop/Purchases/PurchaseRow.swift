@@ -140,13 +140,15 @@ struct PurchaseOutcome: Sendable {
     /// Present with `sold`.
     let transaction: TransactionFacts?
     /// What a processor is to be asked for. Present with `authorising`.
-    let charge: Charge?
+    var charge: Charge?
     let revision: Int64
     /// The commercial time of the answer.
     let now: Timestamp
     /// The leased errand for calling the processor. Present with `authorising`,
     /// if this call wrote it.
     var errand: Errand?
+    /// Why the commit changed the purchase. Nil if an earlier one left it.
+    var cause: PurchaseCause?
     /// Whether the commit left work to do.
     var owesWork = false
 }

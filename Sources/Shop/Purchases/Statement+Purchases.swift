@@ -15,7 +15,8 @@ extension Statement {
             SELECT \(Lines.lineColumns),
                 (SELECT t.transaction_id FROM transactions t
                     WHERE t.customer_id = $1 AND t.bundle_id = $2 AND t.product_id = $4
-                        AND t.product_type = 'non-consumable' AND t.revoked_at IS NULL) AS owned,
+                        AND t.product_type = 'non-consumable' AND t.revoked_at IS NULL
+                        AND t.original_transaction_id = t.transaction_id) AS owned,
                 (SELECT q.state FROM purchases q WHERE q.customer_id = $1 AND q.bundle_id = $2
                     AND q.purchase_id = $5) AS replaced_state,
                 s.expires_at AS session_expires_at, s.ended_at AS session_ended_at,
@@ -28,38 +29,25 @@ extension Statement {
 
         static let insert = Statement.insert("purchases.insert", into: RealmSchema.purchases)
 
-        /// Moves a purchase on from `authorising`. Returns no row if it is no
-        /// longer in this state. If the clock was set back since the question,
-        /// this corrects the question's date: no answer is dated before it.
-        static let settle = Statement(
-            "purchases.settle",
+        /// Moves a purchase on by an event. Returns no row if it is no longer in
+        /// the state that the event began in. What earlier events stated stays,
+        /// unless this one states it anew. If the clock was set back since the
+        /// question, this corrects the question's date: no answer is dated
+        /// before it.
+        static let move = Statement(
+            "purchases.move",
             [
-                .integer, .text, .text, .text, .text, .integer, .text, .integer, .integer,
-                .integer,
+                .integer, .text, .text, .text, .text, .text, .text, .integer, .integer, .text,
+                .integer, .text, .integer, .integer,
             ],
             """
-            UPDATE purchases SET state = $4, refusal = $5, transaction_id = $6,
-                processor_reference = $7, void_owed_at = $8, decided_at = $9, revision = $10,
-                asked_at = CASE WHEN $9 < asked_at THEN $9 ELSE asked_at END
-            WHERE customer_id = $1 AND bundle_id = $2 AND purchase_id = $3
-                AND state = 'authorising'
-            RETURNING revision
-            """)
-
-        /// Moves a waiting purchase on. Returns no row if it is no longer
-        /// waiting. Corrects the question's date like ``settle``.
-        static let answer = Statement(
-            "purchases.answer",
-            [
-                .integer, .text, .text, .text, .text, .integer, .integer, .integer, .text,
-                .integer,
-            ],
-            """
-            UPDATE purchases SET state = $4, refusal = $5, transaction_id = $6,
-                total_price = $7, decided_at = $8, approval = $9, revision = $10,
-                asked_at = CASE WHEN $8 < asked_at THEN $8 ELSE asked_at END
-            WHERE customer_id = $1 AND bundle_id = $2 AND purchase_id = $3
-                AND state = 'waiting'
+            UPDATE purchases SET state = $5, cause = $6, refusal = $7, transaction_id = $8,
+                total_price = coalesce($9, total_price),
+                processor_reference = coalesce($10, processor_reference),
+                void_owed_at = $11, approval = coalesce($12, approval), decided_at = $13,
+                asked_at = CASE WHEN $13 < asked_at THEN $13 ELSE asked_at END,
+                revision = $14
+            WHERE customer_id = $1 AND bundle_id = $2 AND purchase_id = $3 AND state = $4
             RETURNING revision
             """)
 
@@ -157,7 +145,7 @@ extension Statement {
             """)
 
         static let all = [
-            facts, insert, settle, answer, bringForward, one, waitingByID, waitingPage, page,
+            facts, insert, move, bringForward, one, waitingByID, waitingPage, page,
             answeredSince,
             news, setVoided, setCaptured, appAccount,
         ]
@@ -220,6 +208,17 @@ extension Statement {
             RETURNING revision
             """)
 
+        /// Revokes a transaction, with the record that says so. Returns the row's
+        /// revision if this call revoked it.
+        static let revoke = Statement(
+            "transactions.revoke", [.integer, .integer, .integer, .integer, .blob, .integer],
+            """
+            UPDATE transactions SET revoked_at = $3, revocation_reason = $4, record = $5,
+                changed_at = $3, revision = $6
+            WHERE customer_id = $1 AND transaction_id = $2 AND revoked_at IS NULL
+            RETURNING revision
+            """)
+
         /// The contents of a receipt: consumables only until they are finished.
         /// If there are none, one row without a record, which contains the
         /// revision.
@@ -233,6 +232,6 @@ extension Statement {
             WHERE c.customer_id = $1 ORDER BY t.transaction_id NULLS FIRST
             """)
 
-        static let all = [insert, one, byID, since, page, finish, records]
+        static let all = [insert, one, byID, since, page, finish, revoke, records]
     }
 }

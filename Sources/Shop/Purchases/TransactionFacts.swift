@@ -19,6 +19,8 @@ struct TransactionFacts: Sendable {
     let total: Money
     /// Alpha-3 code.
     let storefront: String
+    let reason: TransactionReason
+    let ownership: Ownership
     let appAccountToken: String?
     let appTransactionID: Int64
     let purchaseID: PurchaseID?
@@ -27,7 +29,8 @@ struct TransactionFacts: Sendable {
     var finishedAt: Timestamp?
     var revokedAt: Timestamp?
     var revocationReason: Int?
-    let revision: Int64
+    /// The customer's revision in which it last changed.
+    var revision: Int64
 
     /// Returns the payload to sign. Absent facts are left out.
     func payload(environment: String, signedAt: Timestamp) -> JWSTransactionDecodedPayload {
@@ -41,14 +44,14 @@ struct TransactionFacts: Sendable {
         payload.quantity = quantity
         payload.type = type.name
         payload.appAccountToken = appAccountToken
-        payload.inAppOwnershipType = "PURCHASED"
+        payload.inAppOwnershipType = ownership.wireName
         payload.signedDate = signedAt
         payload.revocationDate = revokedAt
         payload.revocationReason = revokedAt == nil ? nil : revocationReason
         payload.environment = environment
         payload.storefront = storefront
         payload.storefrontId = Storefront.named(storefront)?.id
-        payload.transactionReason = "PURCHASE"
+        payload.transactionReason = reason.wireName
         payload.price = total.amount.milliunits
         payload.currency = total.currency.code
         payload.appTransactionId = String(appTransactionID)
@@ -59,9 +62,11 @@ struct TransactionFacts: Sendable {
     var record: [UInt8] {
         var purchase = ReceiptPurchase(
             quantity: Int64(quantity), productID: productID, transactionID: id.description,
-            purchaseDate: purchasedAt, type: type == .consumable ? .consumable : .nonConsumable)
+            purchaseDate: purchasedAt, type: type.inReceipts)
         purchase.originalTransactionID = originalID.description
         purchase.originalPurchaseDate = originalPurchasedAt
+        purchase.cancellationDate = revokedAt
+        purchase.cancellationReason = revokedAt == nil ? nil : revocationReason.map(Int64.init)
         return purchase.encoded()
     }
 
@@ -75,6 +80,7 @@ struct TransactionFacts: Sendable {
             "unit_price": .integer(unitPrice.milliunits),
             "total_price": .integer(total.amount.milliunits),
             "currency": .text(total.currency.code), "storefront": .text(storefront),
+            "reason": .text(reason.rawValue), "ownership": .text(ownership.rawValue),
             "app_account_token": .optional(appAccountToken),
             "app_transaction_id": .integer(appTransactionID),
             "purchase_id": .optional(purchaseID?.value),
@@ -93,6 +99,8 @@ extension TransactionFacts {
         }
         guard let type = ProductType(rawValue: try row.text("product_type")),
             let currency = Currency(code: try row.text("currency")),
+            let reason = TransactionReason(rawValue: try row.text("reason")),
+            let ownership = Ownership(rawValue: try row.text("ownership")),
             let purchasedAt = try date("purchased_at"),
             let originalPurchasedAt = try date("original_purchased_at")
         else { throw StorageFault(.malformedRow, "a transaction that cannot be read") }
@@ -105,7 +113,7 @@ extension TransactionFacts {
             quantity: Int(try row.integer("quantity")),
             unitPrice: Amount(milliunits: try row.integer("unit_price")),
             total: Money(Amount(milliunits: try row.integer("total_price")), currency),
-            storefront: try row.text("storefront"),
+            storefront: try row.text("storefront"), reason: reason, ownership: ownership,
             appAccountToken: try row.optionalText("app_account_token"),
             appTransactionID: try row.integer("app_transaction_id"),
             purchaseID: try row.optionalText("purchase_id").map { PurchaseID($0) },
@@ -113,6 +121,38 @@ extension TransactionFacts {
             finishedAt: try date("finished_at"), revokedAt: try date("revoked_at"),
             revocationReason: try row.optionalInteger("revocation_reason").map(Int.init),
             revision: try row.integer("revision"))
+    }
+}
+
+extension TransactionReason {
+    /// The name in signed transactions.
+    var wireName: String {
+        switch self {
+        case .purchase: "PURCHASE"
+        case .renewal: "RENEWAL"
+        }
+    }
+}
+
+extension Ownership {
+    /// The name in signed transactions.
+    var wireName: String {
+        switch self {
+        case .purchased: "PURCHASED"
+        case .familyShared: "FAMILY_SHARED"
+        }
+    }
+}
+
+extension ProductType {
+    /// The type's number in receipts.
+    fileprivate var inReceipts: ReceiptPurchase.ProductType {
+        switch self {
+        case .consumable: .consumable
+        case .nonConsumable: .nonConsumable
+        case .autoRenewable: .autoRenewable
+        case .nonRenewing: .nonRenewing
+        }
     }
 }
 

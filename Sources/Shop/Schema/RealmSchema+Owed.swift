@@ -23,8 +23,9 @@ extension RealmSchema {
         "outbox", key: ["customer_id", "cause"], as: .tree,
         [
             "customer_id": .customerOrNone, "cause": .cause, "notification_uuid": .uuid,
-            "notification_type": .notificationType, "bundle_id": .bundleID,
-            "transaction_id": .number(.transaction).optional, "revision": .count,
+            "notification_type": .notificationType, "subtype": .constant.optional,
+            "bundle_id": .bundleID, "transaction_id": .number(.transaction).optional,
+            "revision": .count,
             "created_at": .time,
         ],
         references: [

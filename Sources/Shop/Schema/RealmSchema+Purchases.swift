@@ -11,7 +11,7 @@ extension RealmSchema {
 
     /// `void_owed_at`: the purchase was refused after the processor had
     /// approved it, and the sum is still to be given back. `waiting_for` keeps
-    /// its value after the answer.
+    /// its value after the answer. `cause` is that of the last event.
     static let purchases = Table(
         "purchases", key: ["customer_id", "bundle_id", "purchase_id"], as: .tree,
         [
@@ -21,6 +21,7 @@ extension RealmSchema {
             "application_username": .text(bytes: 0...Edge.usernameBytesMax).optional,
             "replaces": .uuid.optional, "simulates_ask_to_buy": .flag,
             "state": .word(["asked", "authorising", "sold", "refused", "waiting"]),
+            "cause": .word(PurchaseCause.allCases.map(\.rawValue)),
             "refusal": .word(PurchaseRefusal.allCases.map(\.rawValue)).optional,
             "waiting_for": .word(WaitingReason.allCases.map(\.rawValue)).optional,
             "approval": .word(ApprovalAnswer.allCases.map(\.rawValue)).optional,
@@ -61,6 +62,8 @@ extension RealmSchema {
             "product_id": .id, "product_type": .word(ProductType.allCases.map(\.rawValue)),
             "quantity": .integer(1...Int64(Payment.quantityMax)), "unit_price": .price,
             "total_price": total, "currency": .currency, "storefront": .storefront,
+            "reason": .word(TransactionReason.allCases.map(\.rawValue)),
+            "ownership": .word(Ownership.allCases.map(\.rawValue)),
             "app_account_token": .uuid.optional,
             "app_transaction_id": .number(.appTransaction), "purchase_id": .uuid.optional,
             "purchased_at": .time, "original_purchased_at": .time,
@@ -72,10 +75,12 @@ extension RealmSchema {
             .init(
                 "transactions_by_revision", on: ["customer_id", "revision", "transaction_id"]),
             .init("transactions_by_id", on: ["transaction_id"]),
-            // A product that is bought once can be owned once.
+            // A product that is bought once can be owned once. A restored
+            // transaction stands beside its original.
             .unique(
                 "transactions_owned", on: ["customer_id", "bundle_id", "product_id"],
-                where: "product_type = 'non-consumable' AND revoked_at IS NULL"),
+                where: "product_type = 'non-consumable' AND revoked_at IS NULL "
+                    + "AND original_transaction_id = transaction_id"),
             // Only what a receipt contains, so that finished consumables cost
             // it nothing.
             .init(

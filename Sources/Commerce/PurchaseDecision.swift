@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The facts that a decision on a payment needs. They are read in the commit
+/// that decides.
+public struct PurchaseFacts: Hashable, Sendable {
+    public let product: Product?
+    public let storefront: Storefront
+    public let mayBuy: Bool
+    /// The transaction with which the customer already owns the product.
+    public let owned: TransactionID?
+    public let authoriser: AuthoriserKind
+    /// The refusal that the sandbox is configured to give.
+    public let simulated: PurchaseRefusal?
+
+    public init(
+        product: Product?, storefront: Storefront, mayBuy: Bool, owned: TransactionID?,
+        authoriser: AuthoriserKind, simulated: PurchaseRefusal? = nil
+    ) {
+        self.product = product
+        self.storefront = storefront
+        self.mayBuy = mayBuy
+        self.owned = owned
+        self.authoriser = authoriser
+        self.simulated = simulated
+    }
+}
+
+/// How payments are authorised.
+public enum AuthoriserKind: String, Sendable {
+    /// A rule authorises at once. Used in sandboxes.
+    case rule
+    /// A payment processor authorises. It is never called inside a commit.
+    case processor
+    /// Payments are not authorised, so nothing is sold.
+    case none
+}
+
+/// What a payment buys, with everything that its transaction states about it.
+public struct Sale: Hashable, Sendable {
+    /// The product, with its price in the storefront.
+    public let product: Product
+    public let quantity: Int
+    public let storefront: Storefront
+
+    public init(product: Product, quantity: Int, storefront: Storefront) {
+        self.product = product
+        self.quantity = quantity
+        self.storefront = storefront
+    }
+
+    public var unitPrice: Money { Money(product.price, storefront.currency) }
+
+    /// The price of the whole quantity.
+    public var total: Money { Money(product.price * quantity, storefront.currency) }
+}
+
+/// Whether a payment may be sold, and what is sold.
+public enum PurchaseDecision: Hashable, Sendable {
+    case refuse(PurchaseRefusal)
+    /// The customer already owns the product. Answer with that transaction and
+    /// charge nothing.
+    case deliverOwned(TransactionID)
+    /// Sell in the current commit.
+    case sell(Sale)
+    /// Commit the state `authorising`, then ask the payment processor for the
+    /// total.
+    case authorise(Sale)
+}
+
+extension PurchaseDecision {
+    /// Decides a payment, in the order of ``PurchaseRefusal``. A product that
+    /// the customer owns is delivered again without checking the price or the
+    /// payment, because nothing is charged.
+    public static func decide(_ payment: Payment, _ facts: PurchaseFacts) -> PurchaseDecision {
+        if let simulated = facts.simulated { return .refuse(simulated) }
+        guard let product = facts.product else { return .refuse(.unknownProduct) }
+        guard product.type.isSold else { return .refuse(.notSoldYet) }
+        guard (1...Payment.quantityMax).contains(payment.quantity) else {
+            return .refuse(.quantityOutOfRange)
+        }
+        guard payment.quantity == 1 || product.type == .consumable else {
+            return .refuse(.quantityOfNonConsumable)
+        }
+        if let owned = facts.owned { return .deliverOwned(owned) }
+        guard facts.mayBuy else { return .refuse(.purchasesNotAllowed) }
+        let sale = Sale(
+            product: product, quantity: payment.quantity, storefront: facts.storefront)
+        guard payment.shownUnitPrice == sale.unitPrice else { return .refuse(.priceChanged) }
+        switch facts.authoriser {
+        case .none: return .refuse(.noProcessor)
+        case .rule: return .sell(sale)
+        case .processor: return .authorise(sale)
+        }
+    }
+}
+
+extension ProductType {
+    /// Whether the store sells products of this type. The others are listed
+    /// only.
+    public var isSold: Bool {
+        switch self {
+        case .consumable, .nonConsumable: true
+        case .autoRenewable, .nonRenewing: false
+        }
+    }
+}

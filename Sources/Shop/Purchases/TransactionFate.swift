@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Storage
+
+/// What happens to a transaction after its sale. Its facts stay; dates beside
+/// them, and its record in receipts, show what happened.
+extension TransactionFacts {
+    /// Writes that the transaction grants nothing any more, in the customer's
+    /// line. Returns the transaction as it is then, or nil if it was revoked
+    /// before. Signed forms and receipts state it from then on, and devices read
+    /// it again.
+    func revoke(
+        for reason: RevocationReason, _ line: CustomerLine
+    ) throws -> TransactionFacts? {
+        var revoked = self
+        revoked.revokedAt = line.now
+        revoked.revocationReason = reason.rawValue
+        revoked.revision = line.revision
+        let row = try line.writing.first(
+            Statement.Transactions.revoke,
+            [
+                .integer(customer.value), .integer(id.value), .integer(line.now.milliseconds),
+                .integer(Int64(reason.rawValue)), .blob(revoked.record),
+                .integer(line.revision),
+            ])
+        return row == nil ? nil : revoked
+    }
+}
