@@ -122,7 +122,7 @@ private struct Changes {
         let losesPrice = after.unpriced.contains(new.id) && !unpriced.contains(new.id)
         let gainsPrice = unpriced.contains(new.id) && !after.unpriced.contains(new.id)
         guard old != new || losesPrice || gainsPrice else { return item }
-        if old.type != new.type || old.groupID != new.groupID || old.period != new.period {
+        if old.kind != new.kind {
             problems.append(
                 CatalogueProblem(
                     file: file, keyPath: new.id.value,
@@ -152,15 +152,21 @@ private struct Changes {
     }
 
     private func add(_ product: Product, to tree: inout JSONTree) {
-        if product.type == .autoRenewable { return addSubscription(product, to: &tree) }
-        let key = product.type == .nonRenewing ? "nonRenewingSubscriptions" : "products"
-        append(self.tree(product), under: key, to: &tree)
+        switch product.kind {
+        case .autoRenewable(let groupID, _):
+            addSubscription(product, to: groupID ?? Self.internalID(of: product.id), in: &tree)
+        case .nonRenewing:
+            append(self.tree(product), under: "nonRenewingSubscriptions", to: &tree)
+        case .consumable, .nonConsumable:
+            append(self.tree(product), under: "products", to: &tree)
+        }
     }
 
     /// Adds a subscription to its group. A missing group is created and named
     /// after its id.
-    private func addSubscription(_ product: Product, to tree: inout JSONTree) {
-        let id = product.groupID ?? Self.internalID(of: product.id)
+    private func addSubscription(
+        _ product: Product, to id: String, in tree: inout JSONTree
+    ) {
         var groups: [JSONTree] = []
         if case .array(let present)? = tree["subscriptionGroups"] { groups = present }
         guard let index = groups.firstIndex(where: { $0["id"] == .string(id) }) else {
@@ -195,12 +201,12 @@ private struct Changes {
             .init("referenceName", .string(product.referenceName)),
             .init("type", .string(Self.typeName(product.type))),
         ]
-        if product.type == .autoRenewable {
+        if case .autoRenewable(let groupID, let period) = product.kind {
             members += [
                 .init("adHocOffers", .array([])), .init("codeOffers", .array([])),
                 .init("groupNumber", .number("1")),
-                .init("recurringSubscriptionPeriod", .string(product.period ?? "P1M")),
-                .init("subscriptionGroupID", .string(product.groupID ?? "")),
+                .init("recurringSubscriptionPeriod", .string(period ?? "P1M")),
+                .init("subscriptionGroupID", .string(groupID ?? "")),
             ]
         }
         return FileText.sorted(.object(members))

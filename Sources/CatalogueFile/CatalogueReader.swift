@@ -70,10 +70,12 @@ struct CatalogueReader {
         guard let id, let type, !hasWrongPrice, isNew(id, item) else { return nil }
         if price == nil { unpriced.insert(ProductID(id)) }
         return Product(
-            id: ProductID(id), type: type, referenceName: referenceName,
-            price: price ?? Amount(milliunits: 0),
-            isFamilyShareable: isFamilyShareable, localizations: localizations,
-            groupID: type == .autoRenewable ? group : nil, period: period?.description)
+            id: ProductID(id),
+            kind: type == .autoRenewable
+                ? .autoRenewable(groupID: group, period: period?.description)
+                : ProductKind(type),
+            referenceName: referenceName, price: price ?? Amount(milliunits: 0),
+            isFamilyShareable: isFamilyShareable, localizations: localizations)
     }
 
     private mutating func isNew(_ id: String, _ item: Node) -> Bool {

@@ -8,6 +8,36 @@ public enum ProductType: String, Sendable, CaseIterable {
     case nonRenewing = "non-renewing"
 }
 
+/// A product's type, with what belongs to products of that type alone.
+public enum ProductKind: Hashable, Sendable {
+    case consumable
+    case nonConsumable
+    /// `groupID` is the subscription group's id. `period` is the length of one
+    /// period as an ISO 8601 duration. A file may lack either.
+    case autoRenewable(groupID: String?, period: String?)
+    case nonRenewing
+
+    /// A product of a type about which nothing else is known.
+    public init(_ type: ProductType) {
+        self =
+            switch type {
+            case .consumable: .consumable
+            case .nonConsumable: .nonConsumable
+            case .autoRenewable: .autoRenewable(groupID: nil, period: nil)
+            case .nonRenewing: .nonRenewing
+            }
+    }
+
+    public var type: ProductType {
+        switch self {
+        case .consumable: .consumable
+        case .nonConsumable: .nonConsumable
+        case .autoRenewable: .autoRenewable
+        case .nonRenewing: .nonRenewing
+        }
+    }
+}
+
 /// The texts of a product in one language.
 public struct Localization: Hashable, Sendable {
     /// An identifier with underscores: `en_US`, `zh_Hans`, `ja`.
@@ -25,7 +55,7 @@ public struct Localization: Hashable, Sendable {
 /// Something an app sells.
 public struct Product: Hashable, Sendable {
     public let id: ProductID
-    public let type: ProductType
+    public let kind: ProductKind
     /// The merchant's own label. Customers never see it.
     public let referenceName: String
     /// The price in every storefront: the same number in each currency, as in
@@ -33,24 +63,30 @@ public struct Product: Hashable, Sendable {
     public let price: Amount
     public let isFamilyShareable: Bool
     public let localizations: [Localization]
-    /// The subscription group's id, for auto-renewables.
-    public let groupID: String?
-    /// The length of one period as an ISO 8601 duration, for auto-renewables.
-    public let period: String?
 
     public init(
-        id: ProductID, type: ProductType, referenceName: String, price: Amount,
-        isFamilyShareable: Bool = false, localizations: [Localization],
-        groupID: String? = nil, period: String? = nil
+        id: ProductID, kind: ProductKind, referenceName: String, price: Amount,
+        isFamilyShareable: Bool = false, localizations: [Localization]
     ) {
         self.id = id
-        self.type = type
+        self.kind = kind
         self.referenceName = referenceName
         self.price = price
         self.isFamilyShareable = isFamilyShareable
         self.localizations = localizations
-        self.groupID = groupID
-        self.period = period
+    }
+
+    public var type: ProductType { kind.type }
+
+    /// The subscription group's id. Nil for products that are not renewed.
+    public var groupID: String? {
+        if case .autoRenewable(let groupID, _) = kind { groupID } else { nil }
+    }
+
+    /// The length of one period as an ISO 8601 duration. Nil for products that
+    /// are not renewed.
+    public var period: String? {
+        if case .autoRenewable(_, let period) = kind { period } else { nil }
     }
 
     /// Returns the texts for `locale`: those of that locale, otherwise of its

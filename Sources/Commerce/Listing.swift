@@ -154,8 +154,7 @@ extension Product {
     /// Returns the product with another price.
     public func priced(_ price: Amount) -> Product {
         Product(
-            id: id, type: type, referenceName: referenceName, price: price,
-            isFamilyShareable: isFamilyShareable, localizations: localizations,
-            groupID: groupID, period: period)
+            id: id, kind: kind, referenceName: referenceName, price: price,
+            isFamilyShareable: isFamilyShareable, localizations: localizations)
     }
 }

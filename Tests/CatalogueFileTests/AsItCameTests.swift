@@ -101,7 +101,7 @@ import Testing
         var catalogue = try file(written).catalogue
         catalogue.products.append(
             Product(
-                id: "b", type: .consumable, referenceName: "", price: Amount(milliunits: 2000),
+                id: "b", kind: .consumable, referenceName: "", price: Amount(milliunits: 2000),
                 localizations: []))
 
         let changed = try file(written).selling(catalogue)
@@ -179,9 +179,8 @@ import Testing
 extension Product {
     fileprivate func with(price: Int64? = nil, words: [Localization]? = nil) -> Product {
         Product(
-            id: id, type: type, referenceName: referenceName,
+            id: id, kind: kind, referenceName: referenceName,
             price: price.map { Amount(milliunits: $0) } ?? self.price,
-            isFamilyShareable: isFamilyShareable, localizations: words ?? localizations,
-            groupID: groupID, period: period)
+            isFamilyShareable: isFamilyShareable, localizations: words ?? localizations)
     }
 }

@@ -15,7 +15,7 @@ private func read(_ json: String) throws -> CatalogueFile {
     @Test func `a full file is read as far as products go`() throws {
         let file = try read(Fixtures.full)
         let bananas = Product(
-            id: "zoo.bananas.5", type: .consumable, referenceName: "",
+            id: "zoo.bananas.5", kind: .consumable, referenceName: "",
             price: Amount(milliunits: 990),
             localizations: [
                 Localization(
@@ -26,17 +26,18 @@ private func read(_ json: String) throws -> CatalogueFile {
                     details: "Fünf Bananen für die Affen."),
             ])
         let house = Product(
-            id: "zoo.house", type: .nonConsumable, referenceName: "House",
+            id: "zoo.house", kind: .nonConsumable, referenceName: "House",
             price: Amount(milliunits: 14_000), isFamilyShareable: true,
             localizations: [
                 Localization(locale: "en_US", displayName: "Monkey house", details: "🐒")
             ])
         let season = Product(
-            id: "zoo.season", type: .nonRenewing, referenceName: "One season",
+            id: "zoo.season", kind: .nonRenewing, referenceName: "One season",
             price: Amount(milliunits: 4990), localizations: [])
         let keeper = Product(
-            id: "zoo.keeper.monthly", type: .autoRenewable, referenceName: "Keeper, monthly",
-            price: Amount(milliunits: 2990), localizations: [], groupID: "77EE88FF", period: "P1M")
+            id: "zoo.keeper.monthly", kind: .autoRenewable(groupID: "77EE88FF", period: "P1M"),
+            referenceName: "Keeper, monthly",
+            price: Amount(milliunits: 2990), localizations: [])
         let expected = Catalogue(
             products: [bananas, house, season, keeper], storefront: "DEU", locale: "de_DE",
             appID: 6_448_000_001)

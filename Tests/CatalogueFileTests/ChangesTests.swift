@@ -56,12 +56,12 @@ extension CatalogueFile {
     @Test func `what is new goes where its kind is`() throws {
         var catalogue = full.catalogue
         let season = Product(
-            id: "zoo.winter", type: .nonRenewing, referenceName: "Winter",
+            id: "zoo.winter", kind: .nonRenewing, referenceName: "Winter",
             price: Amount(milliunits: 2000), localizations: [])
         let yearly = Product(
-            id: "zoo.keeper.yearly", type: .autoRenewable, referenceName: "Keeper, yearly",
-            price: Amount(milliunits: 19_900), localizations: [], groupID: "77EE88FF",
-            period: "P1Y")
+            id: "zoo.keeper.yearly", kind: .autoRenewable(groupID: "77EE88FF", period: "P1Y"),
+            referenceName: "Keeper, yearly",
+            price: Amount(milliunits: 19_900), localizations: [])
         catalogue.products.insert(season, at: 3)
         catalogue.products.append(yearly)
 
@@ -76,8 +76,9 @@ extension CatalogueFile {
         var catalogue = full.catalogue
         catalogue.products.append(
             Product(
-                id: "zoo.other", type: .autoRenewable, referenceName: "",
-                price: Amount(milliunits: 1), localizations: [], groupID: "NEW", period: "P1M"))
+                id: "zoo.other", kind: .autoRenewable(groupID: "NEW", period: "P1M"),
+                referenceName: "",
+                price: Amount(milliunits: 1), localizations: []))
 
         let changed = try full.selling(catalogue)
 
@@ -91,7 +92,7 @@ extension CatalogueFile {
         var catalogue = full.catalogue
         let old = catalogue.products[0]
         catalogue.products[0] = Product(
-            id: old.id, type: .nonConsumable, referenceName: old.referenceName, price: old.price,
+            id: old.id, kind: .nonConsumable, referenceName: old.referenceName, price: old.price,
             localizations: old.localizations)
 
         #expect(throws: CatalogueFileFault.self) { try full.selling(catalogue) }
@@ -129,7 +130,7 @@ extension CatalogueFile {
             default:
                 catalogue.products.append(
                     Product(
-                        id: ProductID("step.\(step)"), type: .consumable,
+                        id: ProductID("step.\(step)"), kind: .consumable,
                         referenceName: "\"\\\n\u{1}é🐒", price: Amount(milliunits: 10),
                         localizations: []))
             }
@@ -146,9 +147,9 @@ extension CatalogueFile {
 extension Product {
     fileprivate func priced(_ milliunits: Int64) -> Product {
         Product(
-            id: id, type: type, referenceName: referenceName,
+            id: id, kind: kind, referenceName: referenceName,
             price: Amount(milliunits: milliunits), isFamilyShareable: isFamilyShareable,
-            localizations: localizations, groupID: groupID, period: period)
+            localizations: localizations)
     }
 }
 

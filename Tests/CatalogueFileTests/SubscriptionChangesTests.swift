@@ -117,8 +117,9 @@ import Testing
 
     @Test func `a subscription that is new comes with its terms`() throws {
         let product = Product(
-            id: "silver", type: .autoRenewable, referenceName: "", price: Amount(milliunits: 990),
-            localizations: [], groupID: "SS", period: "P1Y")
+            id: "silver", kind: .autoRenewable(groupID: "SS", period: "P1Y"), referenceName: "",
+            price: Amount(milliunits: 990),
+            localizations: [])
         let catalogue = Catalogue(products: [product], storefront: "USA", locale: "en_US")
         let terms = SubscriptionTerms(groupID: "SS", level: 2, period: Period(1, .year))
             .with([offers[0].1], of: .introductory)

@@ -23,7 +23,7 @@ import Testing
     func `the first product of an app goes live with a version of it`(row: String) throws {
         let cells = row.split(separator: "|").map { $0.trimmingCharacters() }
         let product = Product(
-            id: "pro", type: .nonConsumable, referenceName: "", price: Amount(milliunits: 990),
+            id: "pro", kind: .nonConsumable, referenceName: "", price: Amount(milliunits: 990),
             localizations: [])
         let release = AppRelease(
             hasSold: cells[2] == "yes", cameWithLive: cells[3] == "-" ? [] : [ProductID(cells[3])])

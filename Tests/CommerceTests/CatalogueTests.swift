@@ -48,7 +48,7 @@ import Testing
             Localization(locale: String($0), displayName: "n", details: "d")
         }
         let product = Product(
-            id: "a", type: .consumable, referenceName: "", price: Amount(milliunits: 990),
+            id: "a", kind: .consumable, referenceName: "", price: Amount(milliunits: 990),
             localizations: localizations)
         #expect(product.localization(for: asked)?.locale == taken)
     }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct ListingTests {
     private static let product = Product(
-        id: "pro", type: .nonConsumable, referenceName: "", price: Amount(milliunits: 990),
+        id: "pro", kind: .nonConsumable, referenceName: "", price: Amount(milliunits: 990),
         localizations: [])
 
     private func offering(

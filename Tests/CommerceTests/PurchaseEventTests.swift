@@ -75,7 +75,7 @@ import Testing
 
     private static func decision(_ word: String) throws -> PurchaseDecision {
         let product = Product(
-            id: "a", type: .consumable, referenceName: "", price: Amount(milliunits: 1990),
+            id: "a", kind: .consumable, referenceName: "", price: Amount(milliunits: 1990),
             localizations: [])
         let sale = Sale(
             product: product, quantity: 3, storefront: try #require(Storefront.named("USA")))

@@ -57,7 +57,7 @@ import Testing
     ) throws -> PurchaseFacts {
         let product = ProductType(rawValue: product).map {
             Product(
-                id: "a", type: $0, referenceName: "", price: Amount(milliunits: 1990),
+                id: "a", kind: ProductKind($0), referenceName: "", price: Amount(milliunits: 1990),
                 localizations: [])
         }
         return PurchaseFacts(

@@ -23,7 +23,8 @@ enum Goods {
 
     private static func product(_ id: String, _ type: ProductType, _ price: Int64) -> Product {
         Product(
-            id: ProductID(id), type: type, referenceName: id, price: Amount(milliunits: price),
+            id: ProductID(id), kind: ProductKind(type), referenceName: id,
+            price: Amount(milliunits: price),
             localizations: [
                 Localization(locale: "en_US", displayName: "The \(id)", details: "About \(id)")
             ])

@@ -150,7 +150,7 @@ struct TestServer: Sendable {
     private static var catalogue: Catalogue {
         func product(_ id: String, _ type: ProductType, _ price: Int64) -> Product {
             Product(
-                id: ProductID(id), type: type, referenceName: id,
+                id: ProductID(id), kind: ProductKind(type), referenceName: id,
                 price: Amount(milliunits: price),
                 localizations: [
                     Localization(

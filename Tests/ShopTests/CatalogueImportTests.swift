@@ -39,7 +39,7 @@ import Testing
         #expect(during == ["credits.10"])
         #expect(refused.refusal?.code == "unknownProduct")
         #expect(shelf.product("credits.5", of: TestWorld.bundleID) != nil)
-        #expect(shelf.apps[TestWorld.bundleID]?.listings["credits.5"]?.isWithdrawn == true)
+        #expect(shelf.apps[TestWorld.bundleID]?.byID["credits.5"]?.listing.isWithdrawn == true)
         #expect(try await ids(world) == ["credits.5", "credits.10", "pro"])
         #expect(try await world.buy("credits.5", purchaseID(2)).state == "sold")
     }
@@ -120,7 +120,7 @@ import Testing
             var catalogue = TestWorld.catalogue()
             let pro = catalogue.products[2]
             catalogue.products[2] = Product(
-                id: pro.id, type: .consumable, referenceName: "", price: pro.price,
+                id: pro.id, kind: .consumable, referenceName: "", price: pro.price,
                 localizations: [])
             try await put(CatalogueImport(catalogue), world)
         }

@@ -14,10 +14,10 @@ import Testing
 
     private func product(_ id: String, group: String? = nil) -> Product {
         Product(
-            id: ProductID(id), type: group == nil ? .nonConsumable : .autoRenewable,
+            id: ProductID(id),
+            kind: group.map { .autoRenewable(groupID: $0, period: "P1M") } ?? .nonConsumable,
             referenceName: id, price: Amount(milliunits: 4990),
-            localizations: [Localization(locale: "en_US", displayName: id, details: id)],
-            groupID: group, period: group == nil ? nil : "P1M")
+            localizations: [Localization(locale: "en_US", displayName: id, details: id)])
     }
 
     private func put(_ world: TestWorld, _ products: [Product]) async throws {

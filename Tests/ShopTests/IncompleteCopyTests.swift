@@ -39,8 +39,8 @@ import Testing
         guard gap == .name else { return catalogue }
         catalogue.products = catalogue.products.map {
             Product(
-                id: $0.id, type: $0.type, referenceName: $0.referenceName, price: $0.price,
-                localizations: [], groupID: $0.groupID, period: $0.period)
+                id: $0.id, kind: $0.kind, referenceName: $0.referenceName, price: $0.price,
+                localizations: [])
         }
         return catalogue
     }

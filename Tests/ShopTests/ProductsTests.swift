@@ -141,7 +141,7 @@ import Testing
     ) async throws {
         let world = try await TestWorld.open()
         let product = Product(
-            id: ProductID(id), type: .consumable, referenceName: "r",
+            id: ProductID(id), kind: .consumable, referenceName: "r",
             price: Amount(milliunits: price), localizations: [])
 
         let refusal = try await refusal {
@@ -170,11 +170,12 @@ import Testing
     @Test func `a product keeps every fact through the database`() async throws {
         let world = try await TestWorld.open()
         let product = Product(
-            id: "sub", type: .autoRenewable, referenceName: "Ref \"quoted\" / \\",
+            id: "sub", kind: .autoRenewable(groupID: "21", period: "P1M"),
+            referenceName: "Ref \"quoted\" / \\",
             price: Amount(milliunits: 1), isFamilyShareable: true,
             localizations: [
                 Localization(locale: "zh_Hans", displayName: "猴\u{1F412}", details: "a\nb")
-            ], groupID: "21", period: "P1M")
+            ])
 
         try await world.realm.catalogue.putCatalogue(
             Catalogue(products: [product], storefront: "CHN", locale: "zh_Hans"),

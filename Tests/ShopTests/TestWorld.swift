@@ -346,7 +346,7 @@ struct TestWorld: Sendable {
     static func catalogue(price: Int64 = 990, storefront: String = "USA") -> Catalogue {
         func product(_ id: String, _ type: ProductType, _ price: Int64) -> Product {
             Product(
-                id: ProductID(id), type: type, referenceName: id,
+                id: ProductID(id), kind: ProductKind(type), referenceName: id,
                 price: Amount(milliunits: price),
                 localizations: [
                     Localization(

@@ -49,7 +49,7 @@ enum BenchStore {
     static let catalogue = Catalogue(
         products: [
             Product(
-                id: "com.example.coins", type: .consumable, referenceName: "Coins",
+                id: "com.example.coins", kind: .consumable, referenceName: "Coins",
                 price: Amount(milliunits: 990),
                 localizations: [
                     Localization(locale: "en_US", displayName: "Coins", details: "A coin.")

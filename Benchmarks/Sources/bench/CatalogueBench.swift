@@ -78,7 +78,7 @@ struct CatalogueBench {
         let catalogue = Catalogue(
             products: (0..<products).map { number in
                 Product(
-                    id: ProductID("com.example.many.\(number)"), type: .consumable,
+                    id: ProductID("com.example.many.\(number)"), kind: .consumable,
                     referenceName: "Number \(number)",
                     price: Amount(milliunits: Int64(990 + number % 100 * 1000)),
                     localizations: [

@@ -159,8 +159,7 @@ extension CatalogueRoom {
         if case .offered(let price) = offering {
             answer.price = price.milliunits
             answer.currency = place.currency.code
-            let type = app.byID[ProductID(id)]?.type
-            if type != .consumable, type != .nonConsumable {
+            if app.byID[ProductID(id)]?.product.type.isSold != true {
                 answer.answer = "notSoldYet"
                 answer.message = "the product is listed; its type is not sold yet"
             }

@@ -45,12 +45,13 @@ extension CatalogueRoom {
                 unpriced: Set(
                     app.products.filter { product in
                         product.price.milliunits == 0
-                            && app.listings[product.id]?.hasBasePrice == false
+                            && app.byID[product.id]?.listing.hasBasePrice == false
                     }.map(\.id))),
-            listings: app.listings, settings: app.settings, original: original,
+            listings: app.byID.mapValues(\.listing), settings: app.settings, original: original,
             imageIDs: try images.map { try $0.text("image_id") },
             groups: app.toldGroups.isEmpty
-                ? nil : app.groups.filter { app.toldGroups.contains($0.id) }, terms: app.terms)
+                ? nil : app.groups.filter { app.toldGroups.contains($0.id) },
+            terms: app.byID.compactMapValues(\.terms))
     }
 
     /// Returns an app of this realm. Refusals: `textInvalid`,

@@ -132,10 +132,10 @@ extension CatalogueRoom {
     private static func check(_ name: String, _ words: [ProductWords]?) throws {
         try Edge.name(name, "name")
         guard let words else { return }
-        guard words.count <= ProductDraft.localizationsMax else {
+        guard words.count <= ListedProduct.localizationsMax else {
             throw Refusal(
                 .badRequest, code: "tooManyEntries", "The list is too long.",
-                field: "localizations", rule: "at most \(ProductDraft.localizationsMax) entries",
+                field: "localizations", rule: "at most \(ListedProduct.localizationsMax) entries",
                 remedy: "leave some out")
         }
         try CatalogueRules.checkOnce(words.map(\.locale), "localizations")
@@ -157,7 +157,7 @@ extension CatalogueRoom {
 extension Shelf.App {
     fileprivate func record(_ group: SubscriptionGroup) -> GroupRecord {
         let members = group.products.map {
-            GroupMember(productId: $0.value, level: terms[$0]?.level)
+            GroupMember(productId: $0.value, level: byID[$0]?.terms?.level)
         }
         return GroupRecord(
             bundleId: bundleID.value, groupId: group.id, name: group.referenceName,

@@ -134,7 +134,7 @@ private struct ImageDeletion: Sendable {
 extension Shelf.App {
     /// The products that an image shows, including withdrawn ones, as text.
     fileprivate func products(shownBy image: String) -> [String] {
-        listings.filter { $0.value.state != .removed && $0.value.images.contains(image) }
-            .map { "product `\($0.key)`" }.sorted()
+        byID.values.filter { $0.listing.state != .removed && $0.listing.images.contains(image) }
+            .map { "product `\($0.product.id)`" }.sorted()
     }
 }

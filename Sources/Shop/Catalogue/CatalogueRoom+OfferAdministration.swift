@@ -13,8 +13,8 @@ extension CatalogueRoom {
     public func offers(_ product: String, bundleID: String) async throws -> OfferList {
         let app = try await app(bundleID)
         let id = ProductID(product)
-        guard app.byID[id] != nil else { throw Self.unknownProduct }
-        return OfferList(offers: app.terms[id].map(\.offerRecords) ?? [])
+        guard let listed = app.byID[id] else { throw Self.unknownProduct }
+        return OfferList(offers: listed.terms?.offerRecords ?? [])
     }
 
     /// Adds an offer. Refusals, in order: `bundleIdUnknown`, those of the offer

@@ -36,7 +36,7 @@ extension CatalogueRoom {
         _ request: CreateProductRequest, bundleID: String, _ context: RequestContext
     ) async throws -> ProductRecord {
         let app = try await app(bundleID)
-        let made = try ProductDraft(request).applying(
+        let made = try ListedProduct(request).applying(
             request.details ?? ProductChange(), isNew: true)
         let values = try made.product.row(
             of: app.bundleID, place: Self.lastPlace, made.listing, isFromFile: false)
@@ -106,7 +106,7 @@ extension CatalogueRoom {
     /// audits.
     func alter(
         _ id: String, _ bundleID: String, _ deed: String, _ context: RequestContext,
-        _ change: @escaping @Sendable (ProductDraft) throws -> ProductDraft
+        _ change: @escaping @Sendable (ListedProduct) throws -> ListedProduct
     ) async throws -> ProductRecord {
         let app = try await app(bundleID)
         try Edge.text(id, "productId")
@@ -117,7 +117,7 @@ extension CatalogueRoom {
             guard let row = try writing.first(Statement.Catalogues.product, key) else {
                 throw Self.unknownProduct
             }
-            let before = try ProductDraft(row: row).admitted(isProduction: isProduction)
+            let before = try ListedProduct(row: row).admitted(isProduction: isProduction)
             guard before.listing.state != .removed else { throw Self.removedProduct }
             let after = try change(before)
             try Self.checkImages(after, since: before, of: bundleID, writing)
@@ -143,7 +143,7 @@ extension CatalogueRoom {
     /// Checks that the app has the images that `before` did not name. A file may
     /// have named images that the app does not have. Refusal: `imageUnknown`.
     private static func checkImages(
-        _ draft: ProductDraft, since before: ProductDraft?, of bundleID: String,
+        _ draft: ListedProduct, since before: ListedProduct?, of bundleID: String,
         _ reading: any Reading
     ) throws {
         let new = Set(draft.listing.images).subtracting(before?.listing.images ?? [])
@@ -168,8 +168,8 @@ extension CatalogueRoom {
 extension Shelf.App {
     /// Returns a product for operators.
     func record(_ id: ProductID) -> ProductRecord? {
-        guard let product = byID[id] else { return nil }
-        let listing = listings[id] ?? Listing()
+        guard let listed = byID[id] else { return nil }
+        let (product, listing) = (listed.product, listed.listing)
         return ProductRecord(
             bundleId: bundleID.value, productId: id.value, type: product.type.rawValue,
             state: listing.state.rawValue, isWithdrawn: listing.isWithdrawn,
@@ -185,6 +185,6 @@ extension Shelf.App {
                     locale: $0.locale, displayName: $0.displayName, description: $0.details)
             }, isFamilyShareable: product.isFamilyShareable, isHosted: listing.isHosted,
             images: listing.images, groupId: product.groupID, period: product.period,
-            level: terms[id]?.level)
+            level: listed.terms?.level)
     }
 }

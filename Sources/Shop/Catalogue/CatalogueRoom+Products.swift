@@ -97,7 +97,7 @@ extension Product {
             description: words?.details ?? "", price: price.milliunits, currency: currency,
             priceLocale: session.storefront.priceLocale(ofWords: words?.locale ?? session.locale),
             isFamilyShareable: isFamilyShareable, subscriptionGroupIdentifier: groupID,
-            subscriptionPeriod: period, isSold: type == .consumable || type == .nonConsumable)
+            subscriptionPeriod: period, isSold: type.isSold)
     }
 }
 

@@ -89,7 +89,8 @@ extension StoreArchiveRules {
         guard let product = try? Product(row: row) else {
             return BrokenRule("localizations", "words that can be read")
         }
-        return words(row, product) ?? subscribed(product) ?? listing(row) ?? terms(row, product)
+        return words(row, product) ?? subscribed(row, product) ?? listing(row)
+            ?? terms(row, product)
     }
 
     private static func words(_ row: Row, _ product: Product) -> BrokenRule? {
@@ -100,11 +101,11 @@ extension StoreArchiveRules {
     }
 
     /// The export of a product of another type has no place for them.
-    private static func subscribed(_ product: Product) -> BrokenRule? {
+    private static func subscribed(_ row: Row, _ product: Product) -> BrokenRule? {
         guard product.type != .autoRenewable else { return nil }
         let words = "null, except for an auto-renewable"
-        if product.groupID != nil { return BrokenRule("group_id", words) }
-        return product.period == nil ? nil : BrokenRule("period", words)
+        let columns = ["group_id", "period"]
+        return columns.first { (try? row.value($0)) != .null }.map { BrokenRule($0, words) }
     }
 
     private static func listing(_ row: Row) -> BrokenRule? {

@@ -24,10 +24,7 @@ struct Shelf: Sendable {
         /// The products that are neither withdrawn nor removed.
         let products: [Product]
         /// All products, including withdrawn and removed ones.
-        let byID: [ProductID: Product]
-        let listings: [ProductID: Listing]
-        /// The terms of subscriptions for which they are set.
-        let terms: [ProductID: SubscriptionTerms]
+        let byID: [ProductID: ListedProduct]
         let groups: [SubscriptionGroup]
         /// The groups that were set explicitly, and not only named by their
         /// members.
@@ -44,10 +41,10 @@ struct Shelf: Sendable {
         }
         revision = try realm.integer("catalogue_revision")
         isProduction = try realm.text("environment") == Environments.production
-        var sold: [BundleID: [ProductDraft]] = [:]
+        var sold: [BundleID: [ListedProduct]] = [:]
         for row in try reading.query(Statement.Catalogues.products, []) {
             sold[BundleID(try row.text("bundle_id")), default: []].append(
-                try ProductDraft(row: row).admitted(isProduction: isProduction))
+                try ListedProduct(row: row).admitted(isProduction: isProduction))
         }
         var groups: [BundleID: [StoredGroup]] = [:]
         for row in try reading.query(Statement.Groups.list, []) {
@@ -69,16 +66,16 @@ struct Shelf: Sendable {
         self.apps = apps
     }
 
-    func product(_ id: ProductID, of app: BundleID) -> Product? { apps[app]?.byID[id] }
+    func product(_ id: ProductID, of app: BundleID) -> Product? { apps[app]?.byID[id]?.product }
 
     /// Returns whether a device in a storefront is offered a product, and why
     /// not.
     func offering(
         _ id: ProductID, of app: BundleID, in storefront: Storefront, at now: Timestamp
     ) -> Offering {
-        guard let app = apps[app], let product = app.byID[id] else { return .unknown }
+        guard let app = apps[app], let listed = app.byID[id] else { return .unknown }
         return Offering.of(
-            product, app.listings[id] ?? Listing(), in: storefront.countryCode, at: now,
+            listed.product, listed.listing, in: storefront.countryCode, at: now,
             isProduction: isProduction, arePurchasesEnabled: app.arePurchasesEnabled,
             release: app.release)
     }
@@ -97,7 +94,7 @@ struct Shelf: Sendable {
 
 extension Shelf.App {
     fileprivate init(
-        _ row: Row, _ bundleID: BundleID, _ sold: [ProductDraft],
+        _ row: Row, _ bundleID: BundleID, _ sold: [ListedProduct],
         _ live: Set<ProductID>, _ told: [StoredGroup], isProduction: Bool
     ) throws {
         self.bundleID = bundleID
@@ -112,11 +109,7 @@ extension Shelf.App {
         settings = try stored.map(SandboxSettings.init(stored:)) ?? SandboxSettings()
         products = sold.filter { !$0.listing.isWithdrawn && $0.listing.state != .removed }
             .map(\.product)
-        byID = Dictionary(sold.map { ($0.product.id, $0.product) }) { first, _ in first }
-        listings = Dictionary(sold.map { ($0.product.id, $0.listing) }) { first, _ in first }
-        terms = Dictionary(
-            sold.compactMap { draft in draft.terms.map { (draft.product.id, $0) } }
-        ) { first, _ in first }
+        byID = Dictionary(sold.map { ($0.product.id, $0) }) { first, _ in first }
         groups = StoredGroup.groups(told, of: products)
         toldGroups = Set(told.map(\.id))
     }
@@ -132,15 +125,19 @@ extension Product {
             throw StorageFault(.malformedRow, "a product whose words cannot be read")
         }
         self.init(
-            id: ProductID(try row.text("product_id")), type: type,
+            id: ProductID(try row.text("product_id")),
+            kind: type == .autoRenewable
+                ? .autoRenewable(
+                    groupID: try row.optionalText("group_id"),
+                    period: try row.optionalText("period"))
+                : ProductKind(type),
             referenceName: try row.text("reference_name"),
             price: Amount(milliunits: try row.integer("price")),
             isFamilyShareable: try row.boolean("is_family_shareable"),
             localizations: words.map {
                 Localization(
                     locale: $0.locale, displayName: $0.displayName, details: $0.details)
-            },
-            groupID: try row.optionalText("group_id"), period: try row.optionalText("period"))
+            })
     }
 
     /// Returns the value of the column `localizations`, which ``init(row:)`` reads.

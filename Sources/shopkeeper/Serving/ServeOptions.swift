@@ -217,7 +217,7 @@ enum BuiltInCatalogue {
 
     private static func pack(_ credits: Int, price: Int64, details: String) -> Product {
         Product(
-            id: ProductID("\(bundleID).credits\(credits)"), type: .consumable,
+            id: ProductID("\(bundleID).credits\(credits)"), kind: .consumable,
             referenceName: "\(credits) credits", price: Amount(milliunits: price),
             localizations: [
                 Localization(

@@ -4,8 +4,9 @@ import Commerce
 import Storage
 import StoreWire
 
-/// A product with its listing, during a change.
-struct ProductDraft: Sendable {
+/// A product, how it is offered, and the terms if it is a subscription. An
+/// operator's change makes another one of it.
+struct ListedProduct: Sendable {
     var product: Product
     var listing: Listing
     /// The terms of a subscription. Nil if they are not set.
@@ -13,7 +14,7 @@ struct ProductDraft: Sendable {
 
     /// Returns the draft as its realm accepts it: see
     /// ``Listing/admitted(_:isProduction:)``.
-    func admitted(isProduction: Bool) -> ProductDraft {
+    func admitted(isProduction: Bool) -> ListedProduct {
         var draft = self
         draft.listing = listing.admitted(product, isProduction: isProduction)
         return draft
@@ -54,16 +55,18 @@ struct ProductDraft: Sendable {
             try CatalogueRules.check(period: request.period ?? "", "period")
         }
         product = Product(
-            id: ProductID(request.productId), type: type, referenceName: request.productId,
-            price: Amount(milliunits: 0), localizations: [],
-            groupID: isRenewed ? request.groupId : nil, period: isRenewed ? request.period : nil)
+            id: ProductID(request.productId),
+            kind: isRenewed
+                ? .autoRenewable(groupID: request.groupId, period: request.period)
+                : ProductKind(type),
+            referenceName: request.productId, price: Amount(milliunits: 0), localizations: [])
         listing = Listing(state: .draft, hasBasePrice: false)
         terms = SubscriptionTerms(of: product)
     }
 
     /// Returns the draft with an operator's changes. Throws a refusal if a rule
     /// is broken.
-    func applying(_ change: ProductChange, isNew: Bool) throws -> ProductDraft {
+    func applying(_ change: ProductChange, isNew: Bool) throws -> ListedProduct {
         var draft = self
         if let state = change.state { draft.listing.state = try Self.state(state) }
         if let price = change.price {
@@ -94,14 +97,14 @@ struct ProductDraft: Sendable {
             try CatalogueRules.checkOnce(words.map(\.locale), "localizations")
         }
         draft.product = Product(
-            id: product.id, type: product.type,
+            id: product.id, kind: product.kind,
             referenceName: change.referenceName ?? product.referenceName,
             price: change.price.map(Amount.init(milliunits:)) ?? product.price,
             isFamilyShareable: change.isFamilyShareable ?? product.isFamilyShareable,
             localizations: change.localizations?.map {
                 Localization(
                     locale: $0.locale, displayName: $0.displayName, details: $0.description)
-            } ?? product.localizations, groupID: product.groupID, period: product.period)
+            } ?? product.localizations)
         try CatalogueRules.check(draft.product)
         try draft.checkComplete(since: isNew ? nil : self)
         return draft
@@ -109,7 +112,7 @@ struct ProductDraft: Sendable {
 
     /// Throws if a product that is more than a draft cannot be shown and
     /// bought.
-    private func checkComplete(since before: ProductDraft?) throws {
+    private func checkComplete(since before: ListedProduct?) throws {
         let gaps = listing.newGaps(
             of: product, since: before.map { ($0.listing, $0.product) })
         guard let gap = gaps.first else { return }
@@ -183,7 +186,7 @@ struct ProductDraft: Sendable {
 }
 
 /// Texts for the audit.
-extension ProductDraft {
+extension ListedProduct {
     var words: String {
         fields.map(Self.words).joined(separator: "; ")
     }
@@ -193,7 +196,7 @@ extension ProductDraft {
     }
 
     /// The fields that differ, with their old and new values.
-    func changes(to other: ProductDraft) -> (before: String, after: String) {
+    func changes(to other: ListedProduct) -> (before: String, after: String) {
         let pairs = zip(fields, other.fields).filter { $0.0.1 != $0.1.1 }
         return (
             pairs.map { Self.words($0.0) }.joined(separator: "; "),
