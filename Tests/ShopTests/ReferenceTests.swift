@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Commerce
 import Storage
+import StoreWire
 import Testing
 
 @testable import Shop
@@ -53,5 +55,57 @@ struct ReferenceTests {
                 #expect(isDeclared, "\(table.name).\(column) names a row of \(owner)")
             }
         }
+    }
+
+    /// A restore would refuse the backup of a store that has such a row.
+    private func expectWhole(
+        _ world: TestWorld, _ stage: String, _ location: SourceLocation = #_sourceLocation
+    ) async throws {
+        for (storage, references) in [
+            (world.realm.home, Statement.Restores.realmReferences),
+            (world.store.registry, Statement.Restores.registryReferences),
+        ] {
+            for missing in references {
+                let row = try await storage.read { try $0.first(missing.statement) }
+                #expect(row == nil, "\(stage): \(missing.statement.name)", sourceLocation: location)
+            }
+        }
+    }
+
+    @Test func `no store deletes a row before those that name it`() async throws {
+        let world = try await TestWorld.open(courier: ScriptedCourier())
+        // A backup is of one database.
+        guard world.realm.clusters.isOne else { return }
+        let bundle = TestWorld.bundleID.value
+        try await world.realm.catalogue.setNotificationURL(
+            TestWorld.url, bundleID: bundle, TestWorld.context)
+        _ = try await world.realm.customers.createCustomer(
+            CreateCustomerRequest(name: "kid", asksToBuy: true))
+        let (session, kid) = (try await world.session(), try await world.session(customer: "kid"))
+        try await world.buy("credits.5", purchaseID(1), session: session)
+        try await world.buy("nothing", purchaseID(2), price: 1, session: session)
+        try await world.buy("credits.5", purchaseID(3), session: kid)
+        _ = try await world.realm.merchant.sendNotification(
+            SendNotificationRequest(bundleId: bundle, notificationType: "TEST"), TestWorld.context)
+        try await expectWhole(world, "sold")
+
+        try await world.realm.keeping.workOnce()
+        try await world.buy("pro", purchaseID(4), session: session)
+        try await expectWhole(world, "one signed, one owed")
+
+        for buyer in [session, kid] {
+            _ = try await world.realm.customers.clearHistory(
+                ofCustomer: buyer.customer.description, TestWorld.context)
+        }
+        try await expectWhole(world, "cleared")
+
+        world.wall.advance(seconds: 200 * 86_400)
+        try await world.realm.keeping.prune()
+        try await expectWhole(world, "pruned")
+
+        try await world.buy("credits.5", purchaseID(5), session: try await world.session())
+        _ = try await world.store.resetRealm(named: Store.defaultRealm, TestWorld.context)
+        try await expectWhole(world, "reset")
+        await world.store.close()
     }
 }
