@@ -217,6 +217,18 @@ private struct JSONWebToken {
         return text.map { (Double($0) / 1000).rounded(.down) }
     }
 
+    /// Whether the library, which is written in Python, takes a value for none.
+    private static func isNone(_ value: Any) -> Bool {
+        switch value {
+        case is NSNull: true
+        case let text as String: text.isEmpty
+        case let list as [Any]: list.isEmpty
+        case let object as [String: Any]: object.isEmpty
+        case let number as NSNumber: number.doubleValue == 0
+        default: false
+        }
+    }
+
     /// Checks the claims of web tokens, as the library does, although no
     /// payload of a store has them.
     private func areClaimsKept(_ now: Timestamp) -> Bool {
@@ -227,9 +239,7 @@ private struct JSONWebToken {
         for claim in ["sub", "jti"] where payload[claim].map({ !($0 is String) }) ?? false {
             return false
         }
-        if let audience = payload["aud"], (audience as? String) != "", !(audience is NSNull) {
-            return false
-        }
+        if let audience = payload["aud"], !Self.isNone(audience) { return false }
         if let expires = number("exp"), (expires ?? 0) <= seconds { return false }
         if let begins = number("nbf"), (begins ?? .infinity) > seconds { return false }
         if let issued = number("iat"), (issued ?? .infinity) > seconds { return false }
