@@ -117,6 +117,19 @@ import Testing
         #expect(ids == (0..<TransactionsResponse.pageMax + 5).map { purchaseID($0) })
     }
 
+    @Test func `a history of exactly a page has no second one`() async throws {
+        let world = try await TestWorld.open()
+        let session = try await world.session()
+        for n in 0..<TransactionsResponse.pageMax {
+            try await world.buy(purchaseID(n), session: session)
+        }
+
+        let page = try await since(0, world, session)
+
+        #expect(page.transactions.count == TransactionsResponse.pageMax)
+        #expect(!page.hasMore)
+    }
+
     @Test func `a commit larger than a page comes in pages and loses nothing`() async throws {
         let world = try await TestWorld.open()
         let session = try await world.session()
