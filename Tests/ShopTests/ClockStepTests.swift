@@ -381,4 +381,32 @@ import Testing
         #expect(try await moved() == 1)
         #expect(try await moved() == 0)
     }
+
+    /// The pauses of a payment processor. The last is that of all later attempts.
+    @Test(arguments: [(0, 0), (1, 1), (2, 5), (5, 600), (6, 3600), (7, 3600), (1000, 3600)])
+    func `an errand is put off by the pause after its last attempt at most`(
+        attempt: Int64, pause: Int64
+    ) async throws {
+        let (world, session) = try await production()
+        let storage = world.realm.storage(of: session.customer)
+        for late in [30, 31] as [Int64] {
+            let due = TestWall.start.adding(seconds: pause + late)
+            let row = RealmSchema.errands.row([
+                "customer_id": .integer(session.customer.value), "kind": .text(WorkKind.capture),
+                "subject": .text("\(late)"), "lane": .text("lane"),
+                "due_at": .integer(due.milliseconds), "attempt": .integer(attempt),
+                "fence": .integer(1), "lease_until": .null,
+            ])
+            try await storage.write { try $0.execute(Statement.Errands.insertHeld, row) }
+        }
+
+        for index in world.realm.clusters.all.indices {
+            try await world.realm.worker.bringForward(in: index)
+        }
+
+        let dates = Statement("test.dates", "SELECT due_at FROM errands ORDER BY subject")
+        let due = try await world.realm.rows(dates).map { try $0.integer("due_at") }
+        let start = TestWall.start.milliseconds
+        #expect(due == [start + (pause + 30) * 1000, start])
+    }
 }
