@@ -27,7 +27,7 @@ struct BookedPurchase: Hashable, Sendable {
 
     init(_ row: Row) throws {
         let environment = try row.text("environment")
-        guard let environment = LedgerEnvironment(named: environment) else {
+        guard let environment = Environment(named: environment) else {
             throw StorageFault(.malformedRow, "environment is \(environment)")
         }
         key = PurchaseKey(

@@ -73,7 +73,7 @@ struct BookedRedemption: Hashable, Sendable {
     }
 
     init(_ row: Row) throws {
-        guard let environment = LedgerEnvironment(named: try row.text("environment")) else {
+        guard let environment = Environment(named: try row.text("environment")) else {
             throw StorageFault(.malformedRow, "a redemption's environment is unknown")
         }
         key = PurchaseKey(
@@ -119,7 +119,7 @@ struct RedemptionWish: Hashable, Sendable {
     let purpose: String
     let transactionID: String?
     let productID: String?
-    let environment: LedgerEnvironment
+    let environment: Environment
     let bundleID: String
 
     /// Returns the first field in which two wishes with the same key differ.

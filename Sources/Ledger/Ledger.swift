@@ -87,7 +87,7 @@ public struct Ledger: Sendable {
 
     /// Returns the environment of a request. If it names none, there must be
     /// only one.
-    func environment(_ word: String?) throws(LedgerRefusal) -> LedgerEnvironment {
+    func environment(_ word: String?) throws(LedgerRefusal) -> Environment {
         let accepted = configuration.environments
         guard let word else {
             if let only = accepted.first, accepted.count == 1 { return only }
@@ -96,7 +96,7 @@ public struct Ledger: Sendable {
                 "This ledger books several environments; which is meant?", field: "environment",
                 rule: words(accepted), remedy: "name one")
         }
-        guard let named = LedgerEnvironment(named: word), accepted.contains(named) else {
+        guard let named = Environment(named: word), accepted.contains(named) else {
             throw LedgerRefusal(
                 .badRequest, code: "environmentRefused",
                 "This ledger books no such environment.", field: "environment",
@@ -119,7 +119,7 @@ public struct Ledger: Sendable {
             remedy: "name one of them")
     }
 
-    private func words(_ environments: Set<LedgerEnvironment>) -> String {
+    private func words(_ environments: Set<Environment>) -> String {
         environments.map(\.rawValue).sorted().joined(separator: " or ")
     }
 }

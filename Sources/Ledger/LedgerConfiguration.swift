@@ -4,44 +4,21 @@ public import Commerce
 import SignedData
 public import StoreWire
 
-/// The environment of a purchase, as named in its signed data.
-public struct LedgerEnvironment: Hashable, Sendable, CustomStringConvertible {
-    /// The name in the signed data.
-    public let rawValue: String
-
-    private init(_ rawValue: String) { self.rawValue = rawValue }
-
-    public static let production = LedgerEnvironment("Production")
-    public static let sandbox = LedgerEnvironment("Sandbox")
-    public static let xcode = LedgerEnvironment("Xcode")
-    public static let localTesting = LedgerEnvironment("LocalTesting")
-
-    public static let all = [production, sandbox, xcode, localTesting]
-
-    /// Nil if there is no such environment. Names are case-sensitive.
-    public init?(named word: String) {
-        guard let known = Self.all.first(where: { $0.rawValue == word }) else { return nil }
-        self = known
-    }
-
-    public var description: String { rawValue }
-}
-
 /// A certificate whose signatures the ledger trusts, and the environments that
 /// it may prove: the root of a sandbox proves nothing about production.
 public struct TrustedRoot: Hashable, Sendable {
     /// In DER.
     public let certificate: [UInt8]
-    public let environments: Set<LedgerEnvironment>
+    public let environments: Set<Environment>
 
-    public init(certificate: [UInt8], environments: Set<LedgerEnvironment>) {
+    public init(certificate: [UInt8], environments: Set<Environment>) {
         self.certificate = certificate
         self.environments = environments
     }
 
     /// Reads a file in DER or PEM. Throws ``WireError`` `rootInvalid`.
     public init(
-        file bytes: [UInt8], environments: Set<LedgerEnvironment>
+        file bytes: [UInt8], environments: Set<Environment>
     ) throws(WireError) {
         do {
             self.init(
@@ -61,10 +38,10 @@ public struct LedgerApp: Hashable, Sendable {
     /// The app's number, which notifications of production must contain. Nil
     /// for no check.
     public let appID: Int64?
-    public let environments: Set<LedgerEnvironment>
+    public let environments: Set<Environment>
 
     public init(
-        bundleID: BundleID, appID: Int64? = nil, environments: Set<LedgerEnvironment>
+        bundleID: BundleID, appID: Int64? = nil, environments: Set<Environment>
     ) {
         self.bundleID = bundleID
         self.appID = appID
@@ -77,7 +54,7 @@ public struct LedgerConfiguration: Sendable {
     public let roots: [TrustedRoot]
     public let apps: [LedgerApp]
     /// All environments in which an app is booked.
-    public let environments: Set<LedgerEnvironment>
+    public let environments: Set<Environment>
 
     /// Throws ``WireError`` `rootMissing`, `appMissing`, `appTwice`,
     /// `environmentMissing` or `environmentUnproven`.
@@ -95,8 +72,8 @@ public struct LedgerConfiguration: Sendable {
         guard apps.allSatisfy({ !$0.environments.isEmpty }) else {
             throw Self.missing("environmentMissing", "An app has no environment.", "environments")
         }
-        let proven = roots.reduce(into: Set<LedgerEnvironment>()) {
-            $0.formUnion($1.environments)
+        let proven = roots.reduce(into: Set<Environment>()) {
+            $0.formUnion($1.environments.filter(Environment.known.contains))
         }
         guard environments.isSubset(of: proven) else {
             throw Self.missing(

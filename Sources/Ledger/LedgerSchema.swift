@@ -16,7 +16,7 @@ enum LedgerSchema {
     private static let purchaseKey: Table.Columns = [
         "root": .hex(64...64),
         "environment": .text("an environment that a ledger books") {
-            LedgerEnvironment(named: $0) != nil
+            Environment(named: $0) != nil
         },
         "bundle_id": .name, "transaction_id": .name,
     ]

@@ -7,7 +7,7 @@ import StoreWire
 /// and the transaction's number.
 struct PurchaseKey: Hashable, Sendable {
     let root: String
-    let environment: LedgerEnvironment
+    let environment: Environment
     let bundleID: String
     let transactionID: String
 }
@@ -84,7 +84,7 @@ struct ProvenPurchase: Hashable, Sendable {
     /// Reads the facts from a verified payload. Rejects a payload that lacks a
     /// required fact.
     init(
-        _ payload: JWSTransactionDecodedPayload, root: String, environment: LedgerEnvironment,
+        _ payload: JWSTransactionDecodedPayload, root: String, environment: Environment,
         bundleID: String
     ) throws(LedgerRefusal) {
         key = PurchaseKey(

@@ -9,7 +9,7 @@ import StoreWire
 struct Prover: Sendable {
     private struct Witness: Sendable {
         let fingerprint: String
-        let environments: Set<LedgerEnvironment>
+        let environments: Set<Environment>
         let verifier: JWSVerifier
     }
 
@@ -19,7 +19,7 @@ struct Prover: Sendable {
     init(_ configuration: LedgerConfiguration) {
         // A root that is configured twice counts once, with the environments of
         // both.
-        var environments: [[UInt8]: Set<LedgerEnvironment>] = [:]
+        var environments: [[UInt8]: Set<Environment>] = [:]
         for root in configuration.roots {
             environments[root.certificate, default: []].formUnion(root.environments)
         }
@@ -128,9 +128,9 @@ struct Prover: Sendable {
 
     private func environment(
         _ word: String?, _ app: LedgerApp, _ witness: Witness, _ field: String
-    ) throws(LedgerRefusal) -> LedgerEnvironment {
+    ) throws(LedgerRefusal) -> Environment {
         let allowed = app.environments.intersection(witness.environments)
-        guard let environment = word.flatMap(LedgerEnvironment.init(named:)),
+        guard let environment = word.flatMap(Environment.init(named:)),
             allowed.contains(environment)
         else {
             throw LedgerRefusal(
@@ -147,7 +147,7 @@ struct Prover: Sendable {
     /// Production's dates are compared with wall time. A sandbox's clock may
     /// have any time.
     private func checkFuture(
-        _ date: Timestamp?, _ environment: LedgerEnvironment, _ wall: Timestamp, _ field: String
+        _ date: Timestamp?, _ environment: Environment, _ wall: Timestamp, _ field: String
     ) throws(LedgerRefusal) {
         guard environment == .production, let date else { return }
         let latest = wall.adding(milliseconds: SignedDataLimits.signedDateToleranceMilliseconds)
@@ -160,7 +160,7 @@ struct Prover: Sendable {
     }
 
     private func checkNumber(
-        _ number: Int64?, _ app: LedgerApp, _ environment: LedgerEnvironment, _ field: String
+        _ number: Int64?, _ app: LedgerApp, _ environment: Environment, _ field: String
     ) throws(LedgerRefusal) {
         guard environment == .production, let wanted = app.appID, number != wanted else { return }
         throw LedgerRefusal(

@@ -11,18 +11,18 @@ public import StoreWire
 public struct NotificationVerifier: Sendable {
     private let verifier: JWSVerifier
     private let bundleID: BundleID
-    private let environment: String
+    private let environment: Environment
     private let appID: Int64?
 
-    /// `roots`: certificates in DER. `environment`: `Sandbox` or `Production`.
-    public init(roots: [[UInt8]], bundleID: BundleID, environment: String, appID: Int64? = nil) {
+    /// `roots`: certificates in DER. `environment`: that of the realm that signs.
+    public init(roots: [[UInt8]], bundleID: BundleID, environment: Environment, appID: Int64? = nil) {
         self.init(
             verifier: JWSVerifier(roots: roots), bundleID: bundleID, environment: environment,
             appID: appID)
     }
 
     /// Shares a verifier and its cache of proven chains.
-    public init(verifier: JWSVerifier, bundleID: BundleID, environment: String, appID: Int64? = nil)
+    public init(verifier: JWSVerifier, bundleID: BundleID, environment: Environment, appID: Int64? = nil)
     {
         self.verifier = verifier
         self.bundleID = bundleID
@@ -48,7 +48,7 @@ public struct NotificationVerifier: Sendable {
             "data.appAppleId is \(data.appAppleId.map { "\($0)" } ?? "absent"), "
                 + "not \(appID.map { "\($0)" } ?? "")")
         try verifier.rules.check(
-            .environment, data.environment == environment,
+            .environment, data.environment == environment.rawValue,
             "data.environment is \(data.environment ?? "absent"), not \(environment)")
         return verified
     }

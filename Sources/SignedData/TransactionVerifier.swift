@@ -9,16 +9,16 @@ public import StoreWire
 public struct TransactionVerifier: Sendable {
     private let verifier: JWSVerifier
     private let bundleID: BundleID
-    private let environment: String
+    private let environment: Environment
 
-    /// `roots`: certificates in DER. `environment`: `Sandbox` or `Production`.
-    public init(roots: [[UInt8]], bundleID: BundleID, environment: String) {
+    /// `roots`: certificates in DER. `environment`: that of the realm that signs.
+    public init(roots: [[UInt8]], bundleID: BundleID, environment: Environment) {
         self.init(
             verifier: JWSVerifier(roots: roots), bundleID: bundleID, environment: environment)
     }
 
     /// Shares a verifier and its cache of proven chains.
-    public init(verifier: JWSVerifier, bundleID: BundleID, environment: String) {
+    public init(verifier: JWSVerifier, bundleID: BundleID, environment: Environment) {
         self.verifier = verifier
         self.bundleID = bundleID
         self.environment = environment
@@ -34,7 +34,7 @@ public struct TransactionVerifier: Sendable {
             .bundleID, verified.payload.bundleId == bundleID.value,
             "bundleId is \(verified.payload.bundleId ?? "absent"), not \(bundleID)")
         try verifier.rules.check(
-            .environment, verified.payload.environment == environment,
+            .environment, verified.payload.environment == environment.rawValue,
             "environment is \(verified.payload.environment ?? "absent"), not \(environment)")
         return verified
     }

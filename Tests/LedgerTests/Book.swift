@@ -52,7 +52,7 @@ struct Book: Sendable {
     /// Trusts the sandbox's root for the sandbox and production's for
     /// production; every write is run twice.
     static func open(
-        environments: Set<LedgerEnvironment> = [.sandbox],
+        environments: Set<Environment> = [.sandbox],
         apps: [BundleID] = [Book.bundleID], appID: Int64? = nil, storage: (any Storage)? = nil,
         moreRoots: [TrustedRoot] = [], status: LedgerStatusCheck? = nil
     ) async throws -> Book {

@@ -173,7 +173,7 @@ import Testing
     }
 
     private static func believing(_ root: [UInt8]) async throws -> Ledger {
-        let environments: Set<LedgerEnvironment> = [.production, .sandbox]
+        let environments: Set<Environment> = [.production, .sandbox]
         return try await Ledger.open(
             storage: try await Shelf.storage(),
             configuration: try LedgerConfiguration(

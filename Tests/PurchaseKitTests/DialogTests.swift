@@ -16,7 +16,7 @@ import Testing
         rig.sheet.answers.withLock { $0 = [.cancel] }
     }
 
-    private func disable(_ signIn: Bool?, _ products: Bool?, environment: String = "Sandbox") {
+    private func disable(_ signIn: Bool?, _ products: Bool?, environment: Environment = .sandbox) {
         rig.store.state.withLock {
             $0.disablesDialogs = (signIn, products)
             $0.environment = environment
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test func `a store that charges cannot do without the sheet`() async {
-        disable(true, true, environment: "Production")
+        disable(true, true, environment: .production)
         let app = rig.launch()
 
         app.add("credits.5")

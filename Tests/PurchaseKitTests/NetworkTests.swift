@@ -240,7 +240,7 @@ struct NetworkTests {
     {
         let (store, wall) = (rig.store, rig.store.state.withLock { $0.now })
         store.state.withLock {
-            $0.environment = "Production"
+            $0.environment = .production
             $0.forge = { $0.environment = "Production" }
             $0.now = wall.adding(seconds: 2 * 86_400)
         }
@@ -259,16 +259,16 @@ struct NetworkTests {
         await app.observer.diary.wait(for: "purchased", count: 2)
     }
 
-    @Test(arguments: ["Sandbox", "Production"])
+    @Test(arguments: [Environment.sandbox, .production])
     func `only a sandbox is asked for its time, and only about a date in the future`(
-        environment: String
+        environment: Environment
     ) async {
         rig.store.state.withLock { state in
             let later = state.now.adding(seconds: 2 * 86_400)
             state.environment = environment
             state.forge = { payload in
-                payload.environment = environment
-                if environment == "Production" {
+                payload.environment = environment.rawValue
+                if environment == .production {
                     payload.signedDate = later
                 } else {
                     payload.bundleId = "com.example.other"

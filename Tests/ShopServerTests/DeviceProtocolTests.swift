@@ -35,7 +35,7 @@ import Testing
             let root = try await server.send("GET", "/certificates/root").body
             let payload = try TransactionVerifier(
                 verifier: JWSVerifier(roots: [root]), bundleID: TestServer.bundleID,
-                environment: "Sandbox"
+                environment: .sandbox
             ).verify(try #require(page.transactions.first).signedTransaction, now: nil).payload
             #expect(payload.quantity == 3)
 

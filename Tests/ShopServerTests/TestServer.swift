@@ -108,7 +108,7 @@ struct TestServer: Sendable {
         let store = try await Store.open(
             ports(keys: keys, wall: Live.wallClock, log: .silent, Storages()))
         _ = try await store.createRealm(
-            CreateRealmRequest(name: "live", environment: Realm.production))
+            CreateRealmRequest(name: "live", environment: .production))
         await store.close()
         return keys
     }
@@ -136,7 +136,7 @@ struct TestServer: Sendable {
             ports(keys: try await keys.value, wall: wall, log: log, storages))
         _ = try await store.createRealm(CreateRealmRequest(name: "test-1"))
         _ = try await store.createRealm(
-            CreateRealmRequest(name: "live", environment: Realm.production))
+            CreateRealmRequest(name: "live", environment: .production))
         for name in [Store.defaultRealm, "test-1", "live"] {
             let realm = try await store.realm(named: name)
             try await realm.catalogue.putCatalogue(

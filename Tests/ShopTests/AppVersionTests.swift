@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct AppVersionTests {
     private static let app = "com.example.zoo"
 
-    private func world(_ environment: String = Realm.production) async throws -> TestWorld {
+    private func world(_ environment: Environment = .production) async throws -> TestWorld {
         let world = try await TestWorld.open(realm: "live", environment: environment)
         _ = try await world.realm.catalogue.createApp(
             CreateAppRequest(bundleId: Self.app), TestWorld.context)
@@ -108,7 +108,7 @@ import Testing
     }
 
     @Test func `a sandbox waits for no version, however the app is created`() async throws {
-        let sandbox = try await world(Realm.sandbox)
+        let sandbox = try await world(.sandbox)
         #expect(try await why(sandbox, "lion") == "sold")
         #expect(
             try await sandbox.realm.catalogue.why(
@@ -120,7 +120,7 @@ import Testing
     @Test func `what a file brings into production waits for a version too, and but once`()
         async throws
     {
-        let world = try await TestWorld.open(realm: "live", environment: Realm.production)
+        let world = try await TestWorld.open(realm: "live", environment: .production)
         func bring() async throws {
             try await world.realm.catalogue.putCatalogue(
                 TestWorld.catalogue(), app: AppDescription(bundleID: BundleID(Self.app)))

@@ -209,7 +209,7 @@ import Testing
 
         let live = try await TestWorld.open(
             processor: ScriptedProcessor([.approve]), realm: "live",
-            environment: Realm.production)
+            environment: .production)
         _ = try await live.realm.customers.createCustomer(
             CreateCustomerRequest(name: "ann", password: "correct horse"))
         let signedIn = try await live.signIn(customer: "ann", password: "correct horse")

@@ -32,7 +32,7 @@ import Testing
         _ = try await realm.customers.createCustomer(
             CreateCustomerRequest(name: "Zoë ✓ \"quoted\"", asksToBuy: true))
         _ = try await store.createRealm(
-            CreateRealmRequest(name: "live", environment: Realm.production))
+            CreateRealmRequest(name: "live", environment: .production))
         let bought = try await buy(realm, 1)
         return (store, try #require(bought.signedTransaction))
     }

@@ -85,7 +85,7 @@ import Testing
     func `a sandbox sells what is ready, production what is approved`(
         state: ReviewState, inSandbox: Bool, inProduction: Bool
     ) async throws {
-        for environment in [Realm.sandbox, Realm.production] {
+        for environment in [Environment.sandbox, .production] {
             let world = try await TestWorld.open(realm: "other", environment: environment)
             let bundle = TestWorld.bundleID
             var given = CatalogueImport(TestWorld.catalogue())
@@ -96,7 +96,7 @@ import Testing
             let usa = try #require(Storefront.named("USA"))
             let isSold = shelf.offered("pro", of: bundle, in: usa, at: TestWall.start) != nil
 
-            #expect(isSold == (environment == Realm.sandbox ? inSandbox : inProduction))
+            #expect(isSold == (environment == .sandbox ? inSandbox : inProduction))
         }
     }
 
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test func `in production a product keeps its type`() async throws {
-        func change(_ environment: String) async throws {
+        func change(_ environment: Environment) async throws {
             let world = try await TestWorld.open(realm: "other", environment: environment)
             var catalogue = TestWorld.catalogue()
             let pro = catalogue.products[2]
@@ -125,8 +125,8 @@ import Testing
             try await put(CatalogueImport(catalogue), world)
         }
 
-        try await change(Realm.sandbox)
-        let refusal = try await refusal { try await change(Realm.production) }
+        try await change(.sandbox)
+        let refusal = try await refusal { try await change(.production) }
 
         #expect(refusal.error.code == "productTypeFixed")
     }

@@ -174,7 +174,7 @@ import Testing
 
     @Test func `production keeps what was sold`() async throws {
         let world = try await TestWorld.open(
-            realm: "live", environment: Realm.production)
+            realm: "live", environment: .production)
 
         let refused = try await refusal {
             try await world.realm.customers.clearHistory(ofCustomer: "1", TestWorld.context)

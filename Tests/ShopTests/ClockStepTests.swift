@@ -19,7 +19,7 @@ import Testing
         _ processor: ScriptedProcessor = ScriptedProcessor([]), courier: (any Courier)? = nil
     ) async throws -> (world: TestWorld, session: DeviceSession) {
         let world = try await TestWorld.open(
-            processor: processor, realm: "live", environment: Realm.production, courier: courier)
+            processor: processor, realm: "live", environment: .production, courier: courier)
         _ = try await world.realm.customers.createCustomer(
             CreateCustomerRequest(name: "ann", password: "correct horse"))
         let answer = try await world.signIn(customer: "ann", password: "correct horse")

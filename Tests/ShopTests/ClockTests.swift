@@ -150,7 +150,7 @@ import Testing
     }
 
     @Test func `a production realm's clock is never moved`() async throws {
-        let world = try await TestWorld.open(realm: "live", environment: Realm.production)
+        let world = try await TestWorld.open(realm: "live", environment: .production)
 
         let refusal = try await refusal {
             try await move(world, MoveClockRequest(advanceMilliseconds: 1))
@@ -237,7 +237,7 @@ import Testing
     }
 
     @Test func `a production realm's clock takes no file's rate`() async throws {
-        let world = try await TestWorld.open(realm: "live", environment: Realm.production)
+        let world = try await TestWorld.open(realm: "live", environment: .production)
         try await importing(.secondIsDay, into: world)
         world.wall.advance(seconds: 9)
 

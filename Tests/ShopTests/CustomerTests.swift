@@ -135,7 +135,7 @@ import Testing
     }
 
     @Test func `production interrupts no purchase`() async throws {
-        let world = try await TestWorld.open(realm: "live", environment: Realm.production)
+        let world = try await TestWorld.open(realm: "live", environment: .production)
         let made = try await world.realm.customers.createCustomer(
             CreateCustomerRequest(
                 name: "ann", email: "ann@example.com", password: "correct horse",

@@ -46,7 +46,7 @@ struct ErrandTests {
         let courier = ScriptedCourier(
             Delivery(status: 500), Delivery(.timedOut), Delivery(status: 500))
         let world = try await TestWorld.open(
-            realm: "live", environment: Realm.production, courier: courier)
+            realm: "live", environment: .production, courier: courier)
         try await world.realm.catalogue.setNotificationURL(
             "https://example.com/", bundleID: TestWorld.bundleID.value, TestWorld.context)
         _ = try await world.realm.merchant.sendNotification(

@@ -50,7 +50,7 @@ import Testing
         let place = try await BackupPlace(.sqlite)
         let store = try await place.open(isNew: true)
         _ = try await store.createRealm(
-            CreateRealmRequest(name: "live", environment: Realm.production))
+            CreateRealmRequest(name: "live", environment: .production))
         for name in [Store.defaultRealm, "live"] {
             let realm = try await store.realm(named: name)
             let app = AppDescription(bundleID: Self.bundleID)

@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test func `production tries again by the timetable, six times in all`() async throws {
-        let world = try await TestWorld.open(realm: "live", environment: Realm.production)
+        let world = try await TestWorld.open(realm: "live", environment: .production)
         try await world.realm.catalogue.setNotificationURL(
             "https://example.com/n", bundleID: TestWorld.bundleID.value, TestWorld.context)
         _ = try await world.realm.merchant.admit(bearer: try await world.bearer())

@@ -370,7 +370,7 @@ import Testing
     @Test func `a production realm with a processor sells`() async throws {
         let world = try await TestWorld.open(
             processor: ScriptedProcessor([.approve]), realm: "live",
-            environment: Realm.production)
+            environment: .production)
         _ = try await world.realm.customers.createCustomer(
             CreateCustomerRequest(name: "ann", password: "correct horse"))
         let answer = try await world.signIn(customer: "ann", password: "correct horse")

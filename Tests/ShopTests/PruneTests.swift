@@ -54,7 +54,7 @@ import Testing
     @Test func `what is still owed is never removed`() async throws {
         let courier = ScriptedCourier(Delivery(.timedOut))
         let world = try await TestWorld.open(
-            realm: "live", environment: Realm.production, courier: courier)
+            realm: "live", environment: .production, courier: courier)
         try await world.realm.catalogue.setNotificationURL(
             "https://example.com/", bundleID: TestWorld.bundleID.value, TestWorld.context)
         _ = try await world.realm.merchant.sendNotification(

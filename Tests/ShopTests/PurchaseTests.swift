@@ -251,7 +251,7 @@ import Testing
     }
 
     @Test func `a production realm without a processor sells nothing`() async throws {
-        let world = try await TestWorld.open(realm: "live", environment: Realm.production)
+        let world = try await TestWorld.open(realm: "live", environment: .production)
         _ = try await world.realm.customers.createCustomer(
             CreateCustomerRequest(name: "ann", password: "correct horse"))
         let token = try await world.signIn(customer: "ann", password: "correct horse").token

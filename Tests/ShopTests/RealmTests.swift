@@ -16,7 +16,7 @@ import Testing
         let realms = try await world.store.realms()
 
         #expect(realms.map(\.name) == ["default"])
-        #expect(realms.map(\.environment) == ["Sandbox"])
+        #expect(realms.map(\.environment) == [.sandbox])
         let operators = try await world.store.doorKey(.operator)
         let control = try await world.store.doorKey(.control)
         #expect(operators.utf8.count == 64 && operators != control)
@@ -114,11 +114,11 @@ import Testing
 
         let environment = try await refusal {
             try await world.store.createRealm(
-                CreateRealmRequest(name: "x", environment: "Xcode"))
+                CreateRealmRequest(name: "x", environment: .xcode))
         }
         let seed = try await refusal {
             try await world.store.createRealm(
-                CreateRealmRequest(name: "x", environment: "Production", seed: 1))
+                CreateRealmRequest(name: "x", environment: .production, seed: 1))
         }
         let taken = try await refusal {
             try await world.store.createRealm(CreateRealmRequest(name: "default"))
@@ -181,7 +181,7 @@ import Testing
     }
 
     @Test func `production has another root, made with its first realm`() async throws {
-        let world = try await TestWorld.open(realm: "live", environment: Realm.production)
+        let world = try await TestWorld.open(realm: "live", environment: .production)
 
         let production = try await world.store.rootCertificate(.production)
         let sandbox = try await world.store.rootCertificate(.sandbox)

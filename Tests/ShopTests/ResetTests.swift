@@ -257,7 +257,7 @@ import Testing
     }
 
     @Test func `a production realm is not reset, nor one that does not exist`() async throws {
-        let world = try await TestWorld.open(realm: "live", environment: Realm.production)
+        let world = try await TestWorld.open(realm: "live", environment: .production)
 
         let production = try await refusal { try await reset(world) }
         let missing = try await refusal {

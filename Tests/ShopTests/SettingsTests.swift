@@ -9,7 +9,7 @@ import Testing
 /// The switches of a catalogue file that the store obeys.
 @Suite(.timeLimit(.minutes(5))) struct SettingsTests {
     private func world(
-        _ settings: SandboxSettings, environment: String = Realm.sandbox,
+        _ settings: SandboxSettings, environment: Environment = .sandbox,
         processor: ScriptedProcessor? = nil
     ) async throws -> TestWorld {
         let world = try await TestWorld.open(
@@ -95,7 +95,7 @@ import Testing
         settings.asksToBuy = true
         settings.interruptsPurchases = true
         let world = try await world(
-            settings, environment: Realm.production, processor: ScriptedProcessor([]))
+            settings, environment: .production, processor: ScriptedProcessor([]))
 
         let shelf = try await world.realm.loadShelf()
 
@@ -144,7 +144,7 @@ import Testing
 
     @Test func `production has no settings`() async throws {
         let world = try await world(
-            SandboxSettings(disablesDialogs: true), environment: Realm.production,
+            SandboxSettings(disablesDialogs: true), environment: .production,
             processor: ScriptedProcessor([]))
 
         let refusal = try await refusal {

@@ -22,7 +22,7 @@ import Testing
         #expect(answer.appTransactionId == "4000000000000000")
         #expect(answer.canMakePayments)
         #expect(answer.realm == world.realm.description)
-        #expect(answer.realm.environment == "Sandbox")
+        #expect(answer.realm.environment == .sandbox)
         #expect(answer.storefront.countryCode == "USA")
         #expect(answer.storefront.locale == "en_US")
         #expect(answer.now == TestWall.start)
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test func `a production realm wants a name and a password`() async throws {
-        let world = try await TestWorld.open(realm: "live", environment: Realm.production)
+        let world = try await TestWorld.open(realm: "live", environment: .production)
 
         let nobody = try await refusal { try await world.signIn() }
         let noPassword = try await refusal {
@@ -201,7 +201,7 @@ import Testing
     }
 
     @Test func `a production realm does not reveal which apps it has`() async throws {
-        let world = try await TestWorld.open(realm: "live", environment: Realm.production)
+        let world = try await TestWorld.open(realm: "live", environment: .production)
 
         let unknown = try await refusal {
             try await world.signIn(customer: "ann", password: "x", bundleID: "com.example.third")
@@ -213,7 +213,7 @@ import Testing
     }
 
     @Test func `a production password has at least 8 characters`() async throws {
-        let world = try await TestWorld.open(realm: "live", environment: Realm.production)
+        let world = try await TestWorld.open(realm: "live", environment: .production)
         let short = try await refusal {
             try await world.realm.customers.createCustomer(
                 CreateCustomerRequest(name: "ann", password: "1234567"))
@@ -263,7 +263,7 @@ import Testing
     }
 
     @Test func `a customer has a bounded number of sessions and devices`() async throws {
-        let world = try await TestWorld.open(realm: "live", environment: Realm.production)
+        let world = try await TestWorld.open(realm: "live", environment: .production)
         let made = try await world.realm.customers.createCustomer(
             CreateCustomerRequest(name: "ann", password: "correct horse"))
         let most = Int(world.realm.customers.sessionsMax)

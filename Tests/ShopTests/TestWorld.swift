@@ -294,7 +294,7 @@ struct TestWorld: Sendable {
     static func open(
         places: TestPlaces = TestPlaces(), wall: TestWall = TestWall(), seed: Int64? = nil,
         randomness: UInt64 = 1, processor: ScriptedProcessor? = nil, realm: String? = nil,
-        environment: String = Realm.sandbox, courier: (any Courier)? = nil,
+        environment: Environment = .sandbox, courier: (any Courier)? = nil,
         keys: (any KeyStore)? = nil, opensSandboxes: Bool = true, doorKeys: [Door: String] = [:],
         dueWork: [any DueWorkHandler<Realm>] = [ApprovalTimeout()]
     ) async throws -> TestWorld {
@@ -317,7 +317,7 @@ struct TestWorld: Sendable {
         if try await opened.catalogue.apps().isEmpty {
             try await opened.catalogue.putCatalogue(
                 catalogue(), app: AppDescription(bundleID: bundleID))
-            if environment == Realm.production { try await begin(opened) }
+            if environment == .production { try await begin(opened) }
         }
         return TestWorld(
             places: places, wall: wall, logged: logged, store: store, realm: opened)

@@ -106,7 +106,7 @@ import Testing
             Sample.transaction(environment: "Production"))
         let production = TransactionVerifier(
             roots: [try Sample.productionAuthority().root], bundleID: Sample.bundleID,
-            environment: "Production")
+            environment: .production)
 
         #expect(refusal { try production.verify(compact, now: nil) }?.code == .root)
     }

@@ -29,7 +29,7 @@ import Testing
     private static func verifier() throws -> NotificationVerifier {
         NotificationVerifier(
             roots: [try Sample.authority().root], bundleID: Sample.bundleID,
-            environment: "Sandbox")
+            environment: .sandbox)
     }
 
     @Test func `a notification and the transaction in it verify`() throws {
@@ -64,7 +64,7 @@ import Testing
         let signed = try Self.notification()
         let others = NotificationVerifier(
             roots: [try Sample.foreignAuthority().root], bundleID: Sample.bundleID,
-            environment: "Sandbox")
+            environment: .sandbox)
 
         #expect(throws: VerificationFailure.self) { try others.verify(signed, now: nil) }
         #expect(throws: VerificationFailure.self) {

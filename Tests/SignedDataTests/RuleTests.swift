@@ -24,7 +24,7 @@ import _CryptoExtras
                 verifier: JWSVerifier(
                     roots: [try Sample.authority().root],
                     rules: VerificationRules.all.without(rule)),
-                bundleID: Sample.bundleID, environment: "Sandbox")
+                bundleID: Sample.bundleID, environment: .sandbox)
             let compact = try spoilt.make()
             if refusal({ try verifier.verify(compact, now: Sample.now) }) == nil {
                 passing.append(spoilt.testDescription)
@@ -53,7 +53,7 @@ import _CryptoExtras
             refusal {
                 try NotificationVerifier(
                     verifier: JWSVerifier(roots: [Sample.authority().root], rules: rules),
-                    bundleID: Sample.bundleID, environment: "Production", appID: appID
+                    bundleID: Sample.bundleID, environment: .production, appID: appID
                 ).verify(compact, now: Sample.now)
             }
         }

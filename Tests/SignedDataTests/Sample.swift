@@ -25,7 +25,7 @@ enum Sample {
     /// Another store's authority: same names, other keys.
     static func foreignAuthority() throws -> CertificateAuthority { try other.get() }
 
-    static func verifier(environment: String = "Sandbox") throws -> TransactionVerifier {
+    static func verifier(environment: Environment = .sandbox) throws -> TransactionVerifier {
         try TransactionVerifier(
             roots: [authority().root], bundleID: bundleID, environment: environment)
     }

@@ -30,7 +30,7 @@ import Testing
             #"{"appVersion":"1.2","bundleId":"com.example.zoo","customer":"blob","#
                 + #""deviceName":"host","deviceUUID":"u","password":"hunter2"}"#)
         let realm = RealmDescription(
-            id: "r1", name: "default", environment: "Sandbox", generation: 0)
+            id: "r1", name: "default", environment: .sandbox, generation: 0)
         try expectGolden(
             SignInResponse(
                 token: "t", tokenExpires: now, customerId: "1000000000001007",

@@ -131,11 +131,11 @@ import Testing
         try expectGolden(
             RealmList(realms: [
                 RealmSummary(
-                    id: "r", name: "n", environment: "Sandbox", seed: nil, createdDate: made)
+                    id: "r", name: "n", environment: .sandbox, seed: nil, createdDate: made)
             ]),
             #"{"realms":[{"createdDate":5,"environment":"Sandbox","id":"r","name":"n"}]}"#)
         try expectGolden(
-            CreateRealmRequest(name: "n", environment: "Sandbox", seed: 7),
+            CreateRealmRequest(name: "n", environment: .sandbox, seed: 7),
             #"{"environment":"Sandbox","name":"n","seed":7}"#)
         try expectGolden(CreateRealmRequest(name: "n"), #"{"name":"n"}"#)
         try expectGolden(

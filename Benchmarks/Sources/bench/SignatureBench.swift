@@ -45,7 +45,7 @@ struct SignatureBench {
     private func verifyingAndDecoding() throws -> Pairs {
         progress("verifying and decoding")
         let verifier = TransactionVerifier(
-            roots: [authority.root], bundleID: "com.example.app", environment: "Sandbox")
+            roots: [authority.root], bundleID: "com.example.app", environment: .sandbox)
         let bare = try BareCheck(compact)
         var figure = Pairs("warm JWS verification, decoded / bare P-256 check", atLeast: 0.75)
         for _ in 0..<pairs {
@@ -86,7 +86,7 @@ struct SignatureBench {
         try Data(authority.root).write(to: folder.appendingPathComponent("root.der"))
         try Data(compact.utf8).write(to: folder.appendingPathComponent("transaction.jws"))
         let verifier = TransactionVerifier(
-            roots: [authority.root], bundleID: "com.example.app", environment: "Sandbox")
+            roots: [authority.root], bundleID: "com.example.app", environment: .sandbox)
         var figure = Pairs("ours / the official Python library, verified and decoded", atLeast: nil)
         for _ in 0..<Pairs.pairsMin {
             guard let theirs = try secondsInPython(python, script, folder) else { return nil }

@@ -31,9 +31,6 @@ struct Carriage {
 }
 
 extension Device {
-    /// The name of the environment in which no customer is charged.
-    private static let sandbox = "Sandbox"
-
     func enqueue(_ payment: PaymentContents) {
         let key = ports.randomness.uuid()
         let entry = QueueEntry(
@@ -146,7 +143,7 @@ extension Device {
     /// Shows the payment sheet. A sandbox may disable it; a realm that charges
     /// may not.
     private func present(_ contents: SheetContents) async -> SheetAnswer {
-        if storeDisablesDialogs, session?.environment == Self.sandbox { return .confirm }
+        if storeDisablesDialogs, session?.environment == .sandbox { return .confirm }
         await sheetGate.enter()
         let answer = await ports.sheet.present(contents)
         await sheetGate.leave()

@@ -11,7 +11,7 @@ struct Session: Sendable {
     var expires: Timestamp
     var owner: Owner
     var bundleID: BundleID
-    var environment: String
+    var environment: Environment
     /// The realm's generation at sign-in.
     var generation: Int64
     var mayBuy: Bool

@@ -174,7 +174,7 @@ extension Device {
         do throws(DeviceFault) {
             return try verify(compact, in: session)
         } catch .unverified(let failure)
-            where failure.code == .signedInFuture && session.environment != "Production"
+            where failure.code == .signedInFuture && session.environment != .production
         {
             // The realm's clock was moved since the store last sent its time.
             try await askStoreTime(session)
@@ -195,7 +195,7 @@ extension Device {
     }
 
     private func now(_ session: Session) -> Timestamp {
-        session.environment == "Production" ? ports.wall.now : session.storeTime
+        session.environment == .production ? ports.wall.now : session.storeTime
     }
 
     private func askStoreTime(_ session: Session) async throws(DeviceFault) {
@@ -249,7 +249,7 @@ extension Device {
     ) async throws(DeviceFault) -> (QueueRecord.Receipt, [DeviceFile]) {
         let session = try await signIn()
         guard session.owner == owner else { throw .overtaken }
-        let path = session.environment == "Production" ? "receipt" : "sandboxReceipt"
+        let path = session.environment == .production ? "receipt" : "sandboxReceipt"
         let isOurs = basis?.owner == owner && basis?.path == path
         let reply = try await call(.receipt, ifNoneMatch: isOurs ? basis?.etag : nil)
         if reply.status == 304, let basis, isOurs { return (basis, []) }

@@ -108,7 +108,7 @@ extension RealmRow {
     {
         RealmSchema.realm.row([
             "singleton": .integer(1), "id": .text(id), "name": .text(name),
-            "environment": .text(environment), "seed": .optional(seed),
+            "environment": .text(environment.rawValue), "seed": .optional(seed),
             "generation": .integer(generation), "reset_generation": .integer(0),
             "catalogue_revision": .integer(0), "house_revision": .integer(house),
             "audit_count": .integer(0), "buckets": .optional(buckets),

@@ -8,7 +8,7 @@ import StoreWire
 package struct RealmRow: Sendable {
     let id: String
     let name: String
-    let environment: String
+    let environment: Environment
     let seed: Int64?
     let createdAt: Timestamp
 
@@ -19,7 +19,7 @@ package struct RealmRow: Sendable {
             throw StorageFault(.malformedRow, "a realm's id is not letters and digits")
         }
         name = try row.text("name")
-        environment = try row.text("environment")
+        environment = Environment(rawValue: try row.text("environment"))
         seed = try row.optionalInteger("seed")
         createdAt = Timestamp(milliseconds: try row.integer("created_at"))
     }

@@ -27,12 +27,12 @@ struct StoreArchive {
     private struct RealmFacts: Hashable {
         let id: String
         let name: String
-        let environment: String
+        let environment: Environment
 
         init(_ row: Row) throws {
             id = try row.text("id")
             name = try row.text("name")
-            environment = try row.text("environment")
+            environment = Environment(rawValue: try row.text("environment"))
         }
     }
 

@@ -43,7 +43,7 @@ public struct StoreStatus: Hashable, Sendable, Codable {
     public struct RealmStatus: Hashable, Sendable, Codable {
         public let id: String
         public let name: String
-        public let environment: String
+        public let environment: Environment
         public let generation: Int64
         public let schema: Schema
         public let bytes: Int64

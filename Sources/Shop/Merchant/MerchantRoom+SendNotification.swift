@@ -146,7 +146,7 @@ extension MerchantRoom {
     ) async throws -> NotificationData {
         var data = NotificationData()
         data.bundleId = try row.text("bundle_id")
-        data.environment = realm.description.environment
+        data.environment = realm.description.environment.rawValue
         data.appAppleId = realm.isProduction ? try row.optionalInteger("app_id") : nil
         if let transaction = try row.optionalInteger("transaction_id") {
             let key: [SQLValue] = [.integer(customer.value), .integer(transaction)]

@@ -41,7 +41,7 @@ extension PurchaseRoom {
 
     private func header(_ session: DeviceSession, etag: String) -> ReceiptHeader {
         var header = ReceiptHeader(
-            environment: realm.isProduction ? "Production" : "ProductionSandbox",
+            environment: realm.isProduction ? Environment.production.rawValue : "ProductionSandbox",
             bundleID: session.bundleID, appVersion: session.appVersion,
             device: bytes(hexadecimal: session.deviceUUID.filter { $0 != "-" }) ?? [],
             opaque: realm.opaque(for: "\(session.customer)/\(session.bundleID)/\(etag)"),

@@ -33,7 +33,7 @@ struct TransactionFacts: Sendable {
     var revision: Int64
 
     /// Returns the payload to sign. Absent facts are left out.
-    func payload(environment: String, signedAt: Timestamp) -> JWSTransactionDecodedPayload {
+    func payload(environment: Environment, signedAt: Timestamp) -> JWSTransactionDecodedPayload {
         var payload = JWSTransactionDecodedPayload()
         payload.transactionId = id.description
         payload.originalTransactionId = originalID.description
@@ -48,7 +48,7 @@ struct TransactionFacts: Sendable {
         payload.signedDate = signedAt
         payload.revocationDate = revokedAt
         payload.revocationReason = revokedAt == nil ? nil : revocationReason
-        payload.environment = environment
+        payload.environment = environment.rawValue
         payload.storefront = storefront
         payload.storefrontId = Storefront.named(storefront)?.id
         payload.transactionReason = reason.wireName

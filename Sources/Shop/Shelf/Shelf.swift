@@ -40,7 +40,7 @@ struct Shelf: Sendable {
             throw StorageFault(.malformedRow, "the realm has no row")
         }
         revision = try realm.integer("catalogue_revision")
-        isProduction = try realm.text("environment") == Environments.production
+        isProduction = try realm.text("environment") == Environment.production.rawValue
         var sold: [BundleID: [ListedProduct]] = [:]
         for row in try reading.query(Statement.Catalogues.products, []) {
             sold[BundleID(try row.text("bundle_id")), default: []].append(

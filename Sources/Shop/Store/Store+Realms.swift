@@ -20,8 +20,8 @@ extension Store {
         _ context: RequestContext = RequestContext(requestID: "none", actor: "server")
     ) async throws -> RealmSummary {
         try Self.check(request)
-        let environment = request.environment ?? Realm.sandbox
-        if environment == Realm.production { _ = try await authorities.authority(.production) }
+        let environment = request.environment ?? .sandbox
+        if environment == .production { _ = try await authorities.authority(.production) }
         guard
             let row = try await insertRealm(
                 request.name, environment, seed: request.seed, context)
@@ -32,7 +32,7 @@ extension Store {
                 remedy: "choose another name, or delete the realm")
         }
         _ = try await opened(row)
-        ports.log(.info, "realm made", nil, ["realm": row.id, "environment": environment])
+        ports.log(.info, "realm made", nil, ["realm": row.id, "environment": environment.rawValue])
         return row.summary
     }
 
@@ -91,7 +91,7 @@ extension Store {
     func makeDefaultRealm() async throws {
         if try await realmRow(named: Self.defaultRealm) != nil { return }
         _ = try await insertRealm(
-            Self.defaultRealm, Realm.sandbox, seed: ports.defaultRealmSeed,
+            Self.defaultRealm, .sandbox, seed: ports.defaultRealmSeed,
             RequestContext(requestID: "start", actor: "server"))
     }
 
@@ -145,12 +145,12 @@ extension Store {
 
     /// Nil if the name is in use.
     private func insertRealm(
-        _ name: String, _ environment: String, seed: Int64?, _ context: RequestContext
+        _ name: String, _ environment: Environment, seed: Int64?, _ context: RequestContext
     ) async throws -> RealmRow? {
         let id = ports.randomness.hex(8)
         let now = ports.wall.now
         let values = RegistrySchema.realms.row([
-            "id": .text(id), "name": .text(name), "environment": .text(environment),
+            "id": .text(id), "name": .text(name), "environment": .text(environment.rawValue),
             "seed": .optional(seed), "created_at": .integer(now.milliseconds),
         ])
         let entry = audit(
@@ -173,14 +173,15 @@ extension Store {
                 field: "name", rule: "1 to 40 lower-case letters a–z, digits and `-`",
                 remedy: "choose a name such as `test-1`")
         }
-        let environment = request.environment ?? Realm.sandbox
-        guard [Realm.sandbox, Realm.production].contains(environment) else {
+        let environment = request.environment ?? .sandbox
+        guard [.sandbox, .production].contains(environment) else {
             throw Refusal(
                 .badRequest, code: "environmentUnknown", "There is no such kind of realm.",
-                field: "environment", rule: "`\(Realm.sandbox)` or `\(Realm.production)`",
+                field: "environment",
+                rule: "`\(Environment.sandbox)` or `\(Environment.production)`",
                 remedy: "leave it out for a sandbox")
         }
-        guard request.seed == nil || environment == Realm.sandbox else {
+        guard request.seed == nil || environment == .sandbox else {
             throw Refusal(
                 .badRequest, code: "seedOfProduction", "A production realm has no seed.",
                 field: "seed", rule: "only a sandbox repeats itself",

@@ -167,7 +167,7 @@ public final class Store: Sendable {
     /// Opens a realm. If it is deleted in the meantime, deletes what this
     /// created.
     private func openLive(_ row: RealmRow) async throws -> Realm {
-        if row.environment == Realm.production { try await ports.places.proveDurable() }
+        if row.environment == .production { try await ports.places.proveDurable() }
         let realm = try await Realm.open(row, parts)
         if try await realmRow(named: row.name)?.id == row.id {
             open.add(realm)

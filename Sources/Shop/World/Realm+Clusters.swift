@@ -84,7 +84,7 @@ extension Realm {
         _ place: ClusterPlace, _ mark: String, _ row: RealmRow, home: any Storage,
         _ ports: StorePorts
     ) async throws -> any Storage {
-        if row.environment == production { try await place.proveDurable() }
+        if row.environment == .production { try await place.proveDurable() }
         let far = try await place.realm(row.id, RealmSchema.migrations)
         do {
             let wall = ports.wall.now

@@ -16,10 +16,6 @@ package import Work
 /// A class, because all its users share its database, its cached catalogue and
 /// its waiting requests.
 public final class Realm: Sendable {
-    /// The environment in the data that a sandbox signs.
-    public static let sandbox = Environments.sandbox
-    /// The environment in the data that a production realm signs.
-    public static let production = Environments.production
     /// The sign-in name of the customer that a sandbox is created with.
     public static let defaultCustomer = "customer"
 
@@ -73,7 +69,7 @@ public final class Realm: Sendable {
         chores = parts.chores
         authorities = parts.authorities
         live = try await parts.authorities.live(
-            opening.description.environment == Self.production ? .production : .sandbox)
+            opening.description.environment == .production ? .production : .sandbox)
         self.clusters = clusters
         bells = clusters.all.map { _ in WorkBell() }
     }
@@ -117,7 +113,7 @@ public final class Realm: Sendable {
     /// realm is open.
     var authority: CertificateAuthority { live.current }
 
-    var isProduction: Bool { description.environment == Self.production }
+    var isProduction: Bool { description.environment == .production }
 
     /// How payments are authorised.
     var authoriserKind: AuthoriserKind {
@@ -214,7 +210,8 @@ private struct Opening: Sendable {
         guard let row = try reading.first(Statement.Realms.open) else { return nil }
         description = RealmDescription(
             id: try row.text("id"), name: try row.text("name"),
-            environment: try row.text("environment"), generation: try row.integer("generation"))
+            environment: Environment(rawValue: try row.text("environment")),
+            generation: try row.integer("generation"))
         seed = try row.optionalInteger("seed")
         hasDefaultCustomer = try row.optionalInteger("default_customer") != nil
         nextCounts = try Self.nextCounts(row, reading)

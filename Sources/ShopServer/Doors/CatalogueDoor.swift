@@ -86,7 +86,7 @@ struct CatalogueDoor: Sendable {
     private func approved(
         _ differences: [CatalogueChange], _ overlay: CatalogueOverlay?, _ bundleID: String
     ) async throws -> [String] {
-        guard realm.description.environment == Realm.production else { return [] }
+        guard realm.description.environment == .production else { return [] }
         let listings = try await realm.catalogue.storedCatalogue(bundleID: bundleID).listings
         let approved = differences.filter { $0.kind == CatalogueDifference.Kind.added.rawValue }
             .compactMap { $0.productId.map { ProductID($0) } }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Commerce
 import HTTPShell
 import Hummingbird
 import Shop
@@ -40,7 +41,7 @@ struct KeyedDoors: RequestHandler {
         case .realm(let door):
             let known = try await admit(call, to: door)
             let realm = try await store.realm(named: realm ?? Store.defaultRealm)
-            guard door != .control || realm.description.environment == Realm.sandbox else {
+            guard door != .control || realm.description.environment == .sandbox else {
                 throw RequestMistake.sandboxOnly
             }
             return (known, .realm(realm))

@@ -45,7 +45,7 @@ package struct Explanation: Sendable {
         let chain = x5c.map { Base64.decode($0.utf8) ?? [] }
         let trusted = roots(chain)
         let dated = jws.flatMap { try? StrictJSON.decode(Dated.self, from: $0.payload) }
-        let isXcode = chain.count == 1 && dated?.place == XcodeVerifier.environment
+        let isXcode = chain.count == 1 && dated?.place == Environment.xcode.rawValue
         form = .signedJSON
         official = OfficialOpinion(compact, roots: trusted, now: now ?? wall)
         certificates = chain
@@ -75,7 +75,7 @@ package struct Explanation: Sendable {
         let content = outline?.receipt
         let chain = outline?.certificates ?? []
         let trusted = roots(chain)
-        let isXcode = chain.count == 1 && content?.environment == XcodeVerifier.environment
+        let isXcode = chain.count == 1 && content?.environment == Environment.xcode.rawValue
         form = .receipt
         official = nil
         certificates = chain

@@ -33,7 +33,7 @@ package struct OfficialOpinion: Hashable, Sendable {
     let whereSigned: Status
 
     /// Environments in which the library does not check signatures.
-    private static let unsigned = ["Xcode", "LocalTesting"]
+    private static let unsigned = [Environment.xcode, .localTesting].map(\.rawValue)
 
     /// `roots`: the roots that the library is given. `now`: the date of a
     /// payload without one.

@@ -11,9 +11,6 @@ import X509
 ///
 /// The rules, in order, are ``VerificationRule/xcode``.
 public struct XcodeVerifier: Sendable {
-    /// The name of the environment in Xcode's data.
-    public static let environment = "Xcode"
-
     private let certificates: TrustedRoots
 
     /// `certificates`: those to trust, in DER, as Xcode exports them.
@@ -68,7 +65,7 @@ public struct XcodeVerifier: Sendable {
 
     private static func check(_ environment: String?) throws(VerificationFailure) {
         try VerificationRules.all.check(
-            .environment, environment == Self.environment,
-            "the environment is \(environment ?? "absent"), not \(Self.environment)")
+            .environment, environment == Environment.xcode.rawValue,
+            "the environment is \(environment ?? "absent"), not \(Environment.xcode)")
     }
 }

@@ -83,12 +83,12 @@ public struct RealmDescription: Hashable, Sendable, Codable {
     public var name: String
     /// `Sandbox` or `Production`: the environment in the data that the realm
     /// signs.
-    public var environment: String
+    public var environment: Environment
     /// Raised when the realm was restored from a backup. Devices then drop
     /// their caches.
     public var generation: Int64
 
-    public init(id: String, name: String, environment: String, generation: Int64) {
+    public init(id: String, name: String, environment: Environment, generation: Int64) {
         self.id = id
         self.name = name
         self.environment = environment

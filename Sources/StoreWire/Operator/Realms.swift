@@ -8,14 +8,14 @@ public struct RealmSummary: Hashable, Sendable, Codable {
     public var id: String
     public var name: String
     /// `Sandbox` or `Production`.
-    public var environment: String
+    public var environment: Environment
     /// The seed of a repeatable realm. Missing for others.
     public var seed: Int64?
     /// The wall time of its creation.
     public var createdDate: Timestamp
 
     public init(
-        id: String, name: String, environment: String, seed: Int64?, createdDate: Timestamp
+        id: String, name: String, environment: Environment, seed: Int64?, createdDate: Timestamp
     ) {
         self.id = id
         self.name = name
@@ -30,12 +30,12 @@ public struct CreateRealmRequest: Hashable, Sendable, Codable {
     /// 1 to 40 of `a`–`z`, `0`–`9` and `-`.
     public var name: String
     /// `Sandbox` (if missing) or `Production`.
-    public var environment: String?
+    public var environment: Environment?
     /// The same seed and the same commands produce the same ids. Sandboxes
     /// only.
     public var seed: Int64?
 
-    public init(name: String, environment: String? = nil, seed: Int64? = nil) {
+    public init(name: String, environment: Environment? = nil, seed: Int64? = nil) {
         self.name = name
         self.environment = environment
         self.seed = seed

@@ -61,15 +61,15 @@ struct TrustOptions: ParsableArguments {
             })
     }
 
-    private func environments() throws -> Set<LedgerEnvironment> {
+    private func environments() throws -> Set<Environment> {
         guard !environment.isEmpty else { return [.sandbox] }
         return Set(
             try environment.map { word in
-                guard let known = LedgerEnvironment(named: word) else {
+                guard let known = Environment(named: word) else {
                     throw Failure(
                         .usage, "environmentUnknown", "There is no environment `\(word)`.",
                         field: "--environment",
-                        rule: LedgerEnvironment.all.map(\.rawValue).joined(separator: ", "))
+                        rule: Environment.known.map(\.rawValue).joined(separator: ", "))
                 }
                 return known
             })
@@ -81,7 +81,7 @@ struct TrustOptions: ParsableArguments {
     }
 
     private static func root(
-        _ path: String, _ environments: Set<LedgerEnvironment>
+        _ path: String, _ environments: Set<Environment>
     ) throws -> TrustedRoot {
         guard let bytes = FileManager.default.contents(atPath: path) else {
             throw Failure(
@@ -94,7 +94,7 @@ struct TrustOptions: ParsableArguments {
     /// Fetches a store's roots. Over plain HTTP an attacker on the way could
     /// replace them, and would be trusted from then on.
     private static func roots(
-        of url: String, _ environments: Set<LedgerEnvironment>, _ pins: [String]
+        of url: String, _ environments: Set<Environment>, _ pins: [String]
     ) async throws -> [TrustedRoot] {
         let parts = URLComponents(string: url)
         let host = parts?.host?.trimmingCharacters(in: ["[", "]"]) ?? ""
@@ -110,7 +110,7 @@ struct TrustOptions: ParsableArguments {
         let door = DoorClient(base: url.hasSuffix("/") ? String(url.dropLast()) : url, key: nil)
         var roots: [TrustedRoot] = []
         for (environment, kind) in [
-            (LedgerEnvironment.sandbox, "sandbox"), (.production, "production"),
+            (Environment.sandbox, "sandbox"), (.production, "production"),
         ] where environments.contains(environment) {
             let der = [UInt8](try await door.bytes("/certificates/root?kind=\(kind)"))
             let fingerprint = CertificateAuthority.fingerprint(of: der)

@@ -168,7 +168,7 @@ struct ServeOptions: ParsableArguments {
         let live = try LiveProcessor(url: processor)
         let named = Set(processorRealm)
         return { realm in
-            realm.environment == Realm.production || named.contains(realm.name) ? live : nil
+            realm.environment == .production || named.contains(realm.name) ? live : nil
         }
     }
 

@@ -42,7 +42,7 @@ final class FakeStore: StoreTransport {
         var generation: Int64 = 1
         var customer = "1000000000001000"
         var mayBuy = true
-        var environment = "Sandbox"
+        var environment = Environment.sandbox
         /// Told when signing in, and with products.
         var disablesDialogs: (signIn: Bool?, products: Bool?) = (nil, nil)
         var refusal: WireError?

@@ -64,7 +64,7 @@ import Testing
         let told = Dictionary(grouping: records, by: { $0.purchaseId ?? "none" })
             .mapValues { $0.map { $0.payload.transactionId ?? "none" } }
         let verifier = TransactionVerifier(
-            roots: [root], bundleID: "com.example.monkeycredits", environment: "Sandbox")
+            roots: [root], bundleID: "com.example.monkeycredits", environment: .sandbox)
 
         #expect(answers.count > Self.killsMin)
         #expect(answers.keys.contains(where: Buyer.asksFirst))

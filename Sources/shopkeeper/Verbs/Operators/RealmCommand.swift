@@ -26,7 +26,7 @@ struct RealmCommand: AsyncParsableCommand {
             let made = try await found.storeDoor.post(
                 "/realms",
                 CreateRealmRequest(
-                    name: name, environment: production ? "Production" : nil, seed: seed),
+                    name: name, environment: production ? .production : nil, seed: seed),
                 as: RealmSummary.self)
             try printing.show(
                 made, "\(made.environment) \(made.name): \(found.run.url)/realms/\(made.name)")
@@ -44,7 +44,7 @@ struct RealmCommand: AsyncParsableCommand {
             try printing.show(
                 realms,
                 lines: Output.table(
-                    realms.map { [$0.name, $0.environment, $0.id, "\($0.createdDate)"] }))
+                    realms.map { [$0.name, $0.environment.rawValue, $0.id, "\($0.createdDate)"] }))
         }
     }
 
