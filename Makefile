@@ -7,7 +7,7 @@ VENV := .venv
 SOURCES := Package.swift Sources Samples Tests Benchmarks Fuzz/Package.swift Fuzz/Sources
 
 .DEFAULT_GOAL := help
-.PHONY: help run on-sqlite on-postgres test test-proxy test-stranger test-growing lint format build unit peers packages bench fuzz soak flaws mutants times clean
+.PHONY: help run on-sqlite on-postgres test test-proxy test-stranger test-growing lint format build unit peers packages bench fuzz cuts soak flaws mutants times clean
 
 help:                ## what there is to do
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1|/p' Makefile | awk -F'|' '{printf "%-22s %s\n", $$1, $$2}'
@@ -30,10 +30,10 @@ unit:                ## every test that is built, on both engines
 	@scripts/run-tests --tally
 
 on-sqlite:
-	SHOPKEEPER_PYTHON="$(CURDIR)/$(VENV)/bin/python" SWIFT="$(SWIFT)" scripts/run-tests $(ARGS)
+	SHOPKEEPER_PYTHON="$(CURDIR)/$(VENV)/bin/python" SWIFT="$(SWIFT)" scripts/run-tests $(or $(ARGS),--each)
 
 on-postgres:         ## the store's and the ledger's own tests, and the scenarios, on the other engine
-	SHOPKEEPER_TEST_ENGINE=postgres SWIFT="$(SWIFT)" scripts/run-tests --filter 'ShopTests|LedgerTests|ScenarioTests'
+	SHOPKEEPER_TEST_ENGINE=postgres SWIFT="$(SWIFT)" scripts/run-tests --each ShopTests LedgerTests ScenarioTests
 
 test-proxy: build    ## buy through a real nginx and a real Caddy, as docs/OPERATING.md configures them
 	@scripts/install-packages nginx-light caddy
@@ -72,7 +72,11 @@ bench: packages peers  ## the figures, as ratios measured in one run
 fuzz:                ## feed the parsers for SECONDS=600 each, with libFuzzer
 	SWIFT="$(SWIFT)" scripts/fuzz $(or $(SECONDS),600) $(ARGS)
 
-soak: packages peers  ## the proof that nothing is lost or doubled, for MINUTES=20 an engine
+cuts: packages peers build  ## every cut of every story of the tests, on both engines
+	SHOPKEEPER_CUTS=all SWIFT="$(SWIFT)" scripts/run-tests --filter 'CutTests'
+	SHOPKEEPER_CUTS=all SHOPKEEPER_TEST_ENGINE=postgres SWIFT="$(SWIFT)" scripts/run-tests --filter 'CutTests'
+
+soak: cuts           ## every cut, and the proof that nothing is lost or doubled, for MINUTES=20 an engine
 	SHOPKEEPER_PYTHON="$(CURDIR)/$(VENV)/bin/python" scripts/soak $(or $(MINUTES),20) $(ARGS)
 
 flaws: packages peers build  ## break a store on purpose, and see the proof find each flaw

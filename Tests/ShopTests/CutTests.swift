@@ -20,7 +20,7 @@ import Testing
     func `a store that dies at any call sells once on another cluster`(
         hasProcessor: Bool
     ) async throws {
-        try await cut(more: 20, every: 3) {
+        try await cut(more: 20) {
             Story(cut: $0, hasProcessor: hasProcessor, far: [TestClusters.far])
         }
     }
@@ -39,24 +39,22 @@ import Testing
     func `a payment that waits is answered once wherever the store dies`(
         answer: ParentsAnswer, hasProcessor: Bool
     ) async throws {
-        // The engine's own calls are cut in the stories above.
-        try await cut(more: 10, every: TestPlaces.isOnPostgres ? 3 : 1) {
+        try await cut(more: 10) {
             Story(cut: $0, hasProcessor: hasProcessor, parent: answer)
         }
     }
 
-    /// Each story on both sides of each of its calls; of every third where each
-    /// story makes schemas in two real clusters.
+    /// Each story on both sides of a third of its calls that the run's seed
+    /// draws.
     private func cut(
-        more than: Int, every least: Int = 1,
+        more than: Int,
         _ story: (Knife.Cut?) -> Story
     ) async throws {
-        let step = TestPlaces.isOnPostgres && TestClusters.areShared ? max(least, 3) : least
         let calls = try await story(nil).run()
         #expect(calls > than)
 
         var fired = 0
-        let cuts = stride(from: 0, to: calls, by: step)
+        let cuts = SeededShare.of(0..<calls, oneIn: 3)
         for call in cuts {
             for side in Knife.Side.allCases {
                 let story = story((call, side))
@@ -65,7 +63,7 @@ import Testing
             }
         }
 
-        #expect(fired == 2 * Array(cuts).count)
+        #expect(fired == 2 * cuts.count)
     }
 }
 

@@ -45,6 +45,23 @@ public struct SeededGenerator: RandomNumberGenerator {
     }
 }
 
+/// Which of many similar cases a run plays: a share that its seed draws. All of
+/// them with `SHOPKEEPER_CUTS=all`, as `make soak` sets it.
+public enum SeededShare {
+    public static let isAll = ProcessInfo.processInfo.environment["SHOPKEEPER_CUTS"] == "all"
+
+    /// Returns one case in `count`, in order, beginning with the one that the
+    /// run's seed draws.
+    public static func of<Cases: RandomAccessCollection>(
+        _ cases: Cases, oneIn count: Int
+    ) -> [Cases.Element] where Cases.Index == Int {
+        guard !isAll, count > 1 else { return Array(cases) }
+        let first = Int(Seeds.fresh % UInt64(count))
+        return stride(from: cases.startIndex + first, to: cases.endIndex, by: count)
+            .map { cases[$0] }
+    }
+}
+
 /// The seeds of property tests: three constant ones, and one for this run.
 /// `SHOPKEEPER_SEED=N` uses N instead of the last.
 public enum Seeds {

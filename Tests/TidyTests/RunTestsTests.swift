@@ -28,12 +28,9 @@ import Testing
         try Data(text.utf8).write(to: url)
     }
 
-    /// `swift` says the lines of `first`, then, in another run, of `later`; a
-    /// line that begins with `!` is run.
-    private func run(
-        _ first: [String], _ later: [String] = [], _ environment: [String: String] = [:],
-        _ options: String...
-    ) async throws -> ChildProcess.Outcome {
+    /// Writes a program that says the lines of `first`, and in its later runs of
+    /// `later`; a line that begins with `!` is run.
+    private func write(_ first: [String], _ later: [String]) throws -> String {
         let say = { (lines: [String]) in
             lines.map { $0.hasPrefix("!") ? String($0.dropFirst()) : "echo '\($0)'" }
                 .joined(separator: "\n")
@@ -49,10 +46,25 @@ import Testing
             touch been
             \(say(first))
             """)
+        return "bash \(folder.file("swift"))"
+    }
+
+    private var environment: [String: String] {
         var all = ProcessInfo.processInfo.environment
         all["SHOPKEEPER_SEED"] = nil
+        all["SHOPKEEPER_TEST_ENGINE"] = nil
         all["SHOPKEEPER_TEST_GRACE"] = "1"
-        all["SWIFT"] = "bash \(folder.file("swift"))"
+        return all
+    }
+
+    /// Runs the script with such a program in place of `swift`.
+    private func run(
+        _ first: [String], _ later: [String] = [], _ environment: [String: String] = [:],
+        _ options: String...
+    ) async throws -> ChildProcess.Outcome {
+        let program = try write(first, later)
+        var all = self.environment
+        all["SWIFT"] = program
         return try await ChildProcess.run(
             ["python3", try PackageRoot.path() + "/scripts/run-tests"] + options,
             environment: all.merging(environment) { $1 },
@@ -109,6 +121,72 @@ import Testing
         #expect(try await run([], [], [:], "--tally").output.contains("forgiven: 1\n  Crowded"))
         _ = try await run([], [], [:], "--new-tally")
         #expect(try await run([], [], [:], "--tally").output.contains("forgiven: 0\n"))
+    }
+
+    /// Runs each target of a package of two, with budgets.
+    private func runEach(_ budgets: String, _ later: [String] = []) async throws -> (
+        status: Int32, output: String
+    ) {
+        try write(
+            "Package.swift",
+            "        tests(\"OneTests\", []),\n        tests(\n            \"TwoTests\",")
+        try write("Tests/budgets.json", budgets)
+        let program = try write(passed, later)
+        let outcome = try await ChildProcess.run(
+            ["python3", try PackageRoot.path() + "/scripts/run-tests", "--each"],
+            environment: environment.merging(["SHOPKEEPER_TEST_PROGRAM": program]) { $1 },
+            folder: URL(fileURLWithPath: folder.path))
+        return (outcome.status, outcome.output + outcome.errors)
+    }
+
+    @Test func `each target is run by itself, and its cost is printed`() async throws {
+        let (status, output) = try await runEach(
+            #"{"sqlite": {"OneTests": 60, "TwoTests": 70}}"#, passed)
+
+        #expect(status == 0, "\(output)")
+        #expect(output.contains(#"asked: --filter ^OneTests\."#))
+        #expect(output.contains(#"asked: --filter ^TwoTests\."#))
+        #expect(output.contains(#/OneTests +1 tests +[0-9.]+ of 60 /#))
+        #expect(output.contains(#/TwoTests +1 tests +[0-9.]+ of 70 /#))
+        #expect(output.contains("1.0 s  \"a sentence\""))
+        #expect(output.contains(#/all +2 tests +[0-9.]+ of 130/#))
+    }
+
+    @Test(arguments: [
+        (#"{"OneTests": 60, "TwoTests": 0}"#, "TwoTests took "),
+        (#"{"OneTests": 60}"#, "TwoTests has no budget for sqlite"),
+    ])
+    func `a target over its budget, or without one, fails the run`(
+        budgets: String, sentence: String
+    ) async throws {
+        let (status, output) = try await runEach(#"{"sqlite": \#(budgets)}"#, passed)
+
+        #expect(status == 1)
+        #expect(output.contains("OVER ITS BUDGET: \(sentence)"), "\(output)")
+        #expect(!output.contains("OVER ITS BUDGET: OneTests"))
+    }
+
+    @Test func `a target that fails fails the run, and the next is run`() async throws {
+        let (status, output) = try await runEach(
+            #"{"sqlite": {"OneTests": 60, "TwoTests": 70}}"#, failed("KillTests"))
+
+        #expect(status == 1)
+        #expect(output.contains("never forgiven: KillTests"), "\(output)")
+        #expect(output.contains("TwoTests:"))
+    }
+
+    @Test func `each test target has a budget`() throws {
+        let root = try PackageRoot.path()
+        let manifest = try String(contentsOfFile: root + "/Package.swift", encoding: .utf8)
+        let targets = manifest.matches(of: #/\n {8}tests\(\s*"(\w+)"/#).map { String($0.output.1) }
+        let budgets = try JSONDecoder().decode(
+            [String: [String: Double]].self,
+            from: Data(contentsOf: URL(fileURLWithPath: root + "/Tests/budgets.json")))
+
+        #expect(targets.count > 15)
+        #expect(budgets["sqlite"].map { Set($0.keys) } == Set(targets))
+        let both: Set = ["ShopTests", "LedgerTests", "ScenarioTests"]
+        #expect(budgets["postgres"].map { Set($0.keys) } == both)
     }
 
     @Test func `a seed that is given is the seed of the run`() async throws {

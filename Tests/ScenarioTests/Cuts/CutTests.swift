@@ -45,7 +45,7 @@ import Testing
         #expect(try await uncut.run() == [])
         let calls = uncut.tape.calls
 
-        for index in stride(from: 0, to: calls.count, by: 9) {
+        for index in SeededShare.of(calls.indices, oneIn: 9) {
             let cut = Cut(index: index, side: index.isMultiple(of: 2) ? .before : .after)
             #expect(try await story(cut).run() == [], "\(cut), \(calls[index])")
         }
@@ -79,12 +79,10 @@ extension Flaw {
 }
 
 extension Cut {
-    /// All of them, and on PostgreSQL each fifth: a run takes many times as
-    /// long there, and the store's own tests cut every call on both engines.
+    /// A third of them that the run's seed draws, and on PostgreSQL a fifth,
+    /// because a run takes many times as long there.
     static func everywhere(_ calls: Int) -> [Cut] {
-        let all = all(calls)
-        guard TestEngine.isOnPostgres else { return all }
-        return stride(from: 0, to: all.count, by: 5).map { all[$0] }
+        SeededShare.of(all(calls), oneIn: TestEngine.isOnPostgres ? 5 : 3)
     }
 
     /// Both sides of every call.
