@@ -203,6 +203,20 @@ struct FolderDeviceFilesTests {
         #expect(try queue.open(for: "l").notice == nil)
     }
 
+    @Test func `of a queue file that is too large only the beginning is read`() throws {
+        let queue = QueueFile(
+            files: files, storeURL: "u", bundleID: nil, randomness: .seeded(1), bytesMax: 100)
+        let bytes = Array(repeating: UInt8(ascii: " "), count: 1_000_000)
+        try files.replace([DeviceFile(name: "queue.json", bytes: bytes)])
+
+        let change = try queue.open(for: "l")
+
+        #expect(change.record.entries == [])
+        let names = try FileManager.default.contentsOfDirectory(atPath: place.file("device"))
+        let aside = try #require(names.first { $0.hasPrefix("queue-aside-") })
+        #expect(try files.read(aside)?.count == 101)
+    }
+
     @Test func `a queue file damaged while a process runs is written again as it knew it`()
         throws
     {

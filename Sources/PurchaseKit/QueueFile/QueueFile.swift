@@ -17,10 +17,13 @@ struct QueueFile: Sendable {
     /// once, because the file may be read, and the UUID used to sign in, before
     /// the file is written.
     private let newDeviceUUID: String
+    private let bytesMax: Int
 
     init(
-        files: any DeviceFiles, storeURL: String, bundleID: String?, randomness: Randomness
+        files: any DeviceFiles, storeURL: String, bundleID: String?, randomness: Randomness,
+        bytesMax: Int = QueueFile.bytesMax
     ) {
+        self.bytesMax = bytesMax
         self.files = files
         self.storeURL = storeURL
         self.bundleID = bundleID
@@ -35,14 +38,19 @@ struct QueueFile: Sendable {
         var notice: String?
     }
 
+    /// Of a file that is too large, only as much as shows this.
+    private func bytes() throws -> [UInt8]? {
+        try files.read(Self.name, atMost: bytesMax + 1)
+    }
+
     func read() throws -> QueueRecord {
-        guard let bytes = try files.read(Self.name) else { return fresh }
+        guard let bytes = try bytes() else { return fresh }
         return try parse(bytes)
     }
 
     /// Returns the record, or a known one if the file was removed.
     func read(orElse known: QueueRecord?) throws -> QueueRecord? {
-        guard let bytes = try files.read(Self.name) else { return known }
+        guard let bytes = try bytes() else { return known }
         return try parse(bytes)
     }
 
@@ -99,7 +107,7 @@ struct QueueFile: Sendable {
     }
 
     private func find(_ known: QueueRecord?) throws -> Found {
-        guard let bytes = try files.read(Self.name) else {
+        guard let bytes = try bytes() else {
             return Found(record: known ?? fresh, isMissing: known?.entries.isEmpty == false)
         }
         do {
@@ -121,7 +129,7 @@ struct QueueFile: Sendable {
         struct Versioned: Decodable { var version: Int }
         let data = Data(bytes)
         let decoder = JSONDecoder()
-        guard bytes.count <= Self.bytesMax, JSONNesting.isWithin(bytes),
+        guard bytes.count <= bytesMax, JSONNesting.isWithin(bytes),
             let version = try? decoder.decode(Versioned.self, from: data).version
         else { throw QueueFileFault.unreadable("it is not a queue file") }
         guard version <= QueueRecord.versionMax else { throw QueueFileFault.newer(version) }
