@@ -57,12 +57,12 @@ package struct Call: Sendable {
     /// Returns the body, which is declared as JSON. Another content type is
     /// rejected: a web page can send other types to any server, but JSON only
     /// to a server that allows it.
-    package func jsonBytes() async throws -> [UInt8] {
+    package func jsonBytes(max: Int? = nil) async throws -> [UInt8] {
         let kind = request.headers[.contentType]?.prefix { $0 != ";" }.lowercased()
         guard kind?.filter({ $0 != " " && $0 != "\t" }) == "application/json" else {
             throw RequestMistake.contentTypeWrong
         }
-        return try await bodyBytes()
+        return try await bodyBytes(max: max)
     }
 
     /// Returns the body. `max` is its limit in bytes, for a route that accepts

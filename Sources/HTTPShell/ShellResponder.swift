@@ -92,6 +92,9 @@ struct ShellResponder: HTTPResponder {
             response = answer.response
         }
         if let name = HTTPFields.Element.Name(Self.requestIDName) { response.headers[name] = id }
+        // HTTP allows no body in the answer to HEAD; a client would take it for
+        // the next answer.
+        if request.method == .head { response = response.createHeadResponse() }
         if call.end.isReached { response.headers[.connection] = "close" }
         line.status = response.status.code
         line.duration = ports.monotonic() - started

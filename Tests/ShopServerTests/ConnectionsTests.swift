@@ -101,16 +101,31 @@ import Testing
         }
     }
 
+    /// A body would be taken for the beginning of the next answer.
+    @Test func `an answer to HEAD has no body`() async throws {
+        try await TestServer.with { server in
+            let client = try RawConnection(port: server.port)
+            try client.send(
+                "HEAD /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+                    + "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            let answers = await client.receive { $0.contains(#""status":"ok""#) }
+
+            let parts = answers.components(separatedBy: "HTTP/1.1 ")
+            #expect(parts.count == 3)
+            #expect(parts[1].hasPrefix("405") && parts[1].hasSuffix("\r\n\r\n"), "\(answers)")
+        }
+    }
+
     @Test func `the metrics show how close the limits are`() async throws {
         try await TestServer.with(configure: {
-            _ = $0.fit(into: try Descriptors(limit: 1024))
+            _ = $0.fit(into: try Descriptors(limit: 8192))
         }) { server in
             let key = try await server.store.doorKey(.metrics)
             let figures = try await server.send("GET", "/metrics", bearer: key).text
 
             #expect(figures.contains("\nshopkeeper_connections 1\n"))
-            #expect(figures.contains("\nshopkeeper_connections_max 768\n"))
-            #expect(figures.contains("\nprocess_max_fds 1024\n"))
+            #expect(figures.contains("\nshopkeeper_connections_max 7168\n"))
+            #expect(figures.contains("\nprocess_max_fds 8192\n"))
         }
     }
 

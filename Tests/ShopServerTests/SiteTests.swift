@@ -257,6 +257,19 @@ import Testing
         }
     }
 
+    @Test func `a catalogue must be declared as JSON too`() async throws {
+        try await TestServer.with { server in
+            let key = try await server.keys()[.operator] ?? ""
+            for (type, status) in [("text/plain", 415), ("application/json", 400)] {
+                let told = try await answer(
+                    server, "PUT /operator/v1/apps/\(TestServer.bundleID)/catalogue",
+                    ["Host: localhost", "Authorization: Bearer \(key)", "Content-Type: \(type)"],
+                    "{}")
+                expect(told, status)
+            }
+        }
+    }
+
     @Test func `a client that expects 100-continue gets it`() async throws {
         try await TestServer.with { server in
             let connection = try RawConnection(port: server.port)

@@ -44,7 +44,7 @@ struct CatalogueDoor: Sendable {
 
     /// Imports a catalogue file.
     func put(_ bundleID: String) async throws -> Response {
-        let bytes = try await call.bodyBytes(max: Self.documentBytesMax)
+        let bytes = try await call.jsonBytes(max: Self.documentBytesMax)
         let given = try StrictJSON.decode(
             CatalogueDocument.self, from: bytes, bytesMax: Self.documentBytesMax)
         let known = try await realm.catalogue.apps().first { $0.bundleID.value == bundleID }
