@@ -15,15 +15,17 @@ public struct NotificationVerifier: Sendable {
     private let appID: Int64?
 
     /// `roots`: certificates in DER. `environment`: that of the realm that signs.
-    public init(roots: [[UInt8]], bundleID: BundleID, environment: Environment, appID: Int64? = nil) {
+    public init(roots: [[UInt8]], bundleID: BundleID, environment: Environment, appID: Int64? = nil)
+    {
         self.init(
             verifier: JWSVerifier(roots: roots), bundleID: bundleID, environment: environment,
             appID: appID)
     }
 
     /// Shares a verifier and its cache of proven chains.
-    public init(verifier: JWSVerifier, bundleID: BundleID, environment: Environment, appID: Int64? = nil)
-    {
+    public init(
+        verifier: JWSVerifier, bundleID: BundleID, environment: Environment, appID: Int64? = nil
+    ) {
         self.verifier = verifier
         self.bundleID = bundleID
         self.environment = environment

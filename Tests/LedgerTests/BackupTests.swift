@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Archive
+import Commerce
 import Foundation
 import Storage
 import StoragePostgres
@@ -196,6 +197,34 @@ import Testing
         #expect(!status.isHalfRestored)
         await second.ledger.close()
         await there.close()
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `a refused restore leaves an unfinished one unfinished`(engine: Engine) async throws {
+        let (here, there) = (try await Place(.sqlite), try await Place(engine))
+        let book = try await Book.open(storage: try await here.open())
+        try await book.take(1)
+        let archive = try await here.backup()
+        let orphans = Statement("test.orphans", "DELETE FROM accounts")
+        try await (try await here.open()).write { try $0.execute(orphans, []) }
+        let contradicting = try await here.backup("contradicting")
+        await book.ledger.close()
+        await #expect(throws: StorageFault.self) {
+            try await LedgerRestore.read(archive, there.dialect, wall: Book.now) {
+                Dying(storage: try await there.open($0))
+            }
+        }
+
+        await #expect(throws: ArchiveFault.self) {
+            try await LedgerRestore.read(
+                contradicting, there.dialect, wall: Book.now.adding(seconds: 5)
+            ) { try await there.open($0) }
+        }
+
+        let fault = await #expect(throws: StorageFault.self) {
+            try await Book.open(storage: try await there.open())
+        }
+        #expect(fault?.code == .halfRestored)
     }
 
     @Test(arguments: Engine.allCases)

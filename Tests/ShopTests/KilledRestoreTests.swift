@@ -89,6 +89,39 @@ import Testing
     }
 }
 
+extension KilledRestoreTests {
+    /// A place with an unfinished restore stays one when the next archive is
+    /// refused.
+    @Test(arguments: BackupEngine.allCases)
+    func `a refused restore leaves an unfinished one unfinished`(
+        engine: BackupEngine
+    ) async throws {
+        let here = try await BackupPlace(.sqlite)
+        let archive = try await archive(here)
+        let place = try await BackupPlace(engine)
+        await #expect(throws: StorageFault.self) {
+            try await restore(archive, into: place, dyingAfter: 2)
+        }
+
+        await #expect(throws: ArchiveFault.self) {
+            var refusing = place.places
+            let realm = refusing.realm
+            refusing.realm = { id, migrations in
+                _ = try await realm(id, migrations)
+                throw ArchiveFault(.notAnArchive, "a row contradicts another", rule: "none does")
+            }
+            _ = try await StoreRestore.read(
+                archive, into: refusing, place.dialect, keys: try place.keys(),
+                wall: TestWall.start.adding(seconds: 5), randomness: .seeded(2))
+        }
+
+        #expect(try await !isServed(place))
+        _ = try await place.restore(archive)
+        #expect(try await isServed(place))
+        withExtendedLifetime(here) {}
+    }
+}
+
 /// The commits that a process still makes before it dies.
 private final class Countdown: Sendable {
     private let left: Mutex<Int>

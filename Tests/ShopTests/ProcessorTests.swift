@@ -198,6 +198,41 @@ import Testing
         #expect(processor.charged == [price, price])
     }
 
+    /// The sum could be neither taken nor given back once the realm is gone.
+    @Test func `a realm whose processor is owed an answer is not deleted`() async throws {
+        let processor = ScriptedProcessor([.chargeAndLoseAnswer])
+        let world = try await TestWorld.open(processor: processor, realm: "paid")
+        _ = try await world.realm.customers.createCustomer(CreateCustomerRequest(name: "kid"))
+        let session = try await world.session(customer: "kid")
+        let asked = try await world.buy(purchaseID(1), session: session)
+        #expect(asked.state == "authorising")
+
+        await #expect(throws: ClearedRows.processorIsOwed) {
+            try await world.store.deleteRealm(named: "paid")
+        }
+
+        #expect(try await world.buy(purchaseID(1), session: session).state == "sold")
+        await #expect(throws: ClearedRows.processorIsOwed, "the sum is not taken yet") {
+            try await world.store.deleteRealm(named: "paid")
+        }
+    }
+
+    /// As in a backup that was changed by hand.
+    @Test func `an errand that its purchase does not owe calls no processor`() async throws {
+        let processor = ScriptedProcessor([.approve])
+        let world = try await TestWorld.open(processor: processor)
+        let session = try await world.session()
+        #expect(try await world.buy(purchaseID(1), session: session).state == "sold")
+        let forge = Statement(
+            "test.forge", "UPDATE errands SET kind = 'void' WHERE kind = 'capture'")
+        try await world.realm.storage(of: session.customer).write { try $0.execute(forge, []) }
+
+        _ = try await world.realm.worker.workOnce(in: 0)
+
+        #expect(processor.calls == ["authorise"])
+        #expect(world.logged.count("an errand contradicts its purchase, and is dropped") == 1)
+    }
+
     /// As a database that answers what it does not hold: nothing is sold by its word.
     @Test(arguments: [false, true])
     func `a purchase whose row does not move is not sold`(isApproved: Bool) async throws {

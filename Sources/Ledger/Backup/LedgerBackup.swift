@@ -50,7 +50,7 @@ public enum LedgerRestore {
     /// the copy; `delete` deletes the closed database, or is nil if only its
     /// rows can be deleted. Throws ``ArchiveFault`` if the archive is incomplete
     /// or too new, or the place is not empty. The place is then as it was
-    /// before.
+    /// before: empty, or with an unfinished restore.
     public static func read(
         _ path: String, _ dialect: Dialect, wall: Timestamp,
         delete: (() async throws -> Void)? = nil,
@@ -61,6 +61,8 @@ public enum LedgerRestore {
         // beginning.
         let storage = try await open(contents.marked(try migrations(contents), wall))
         do {
+            let before = try await storage.read { try $0.first(Statement.Upkeep.unfinished) }
+            let wasUnfinished = try before.map { try $0.integer("begun_at") != wall.milliseconds }
             try await begin(storage, dialect, contents, wall)
             do {
                 try await contents.load(dialect) { _ in storage }
@@ -68,7 +70,7 @@ public enum LedgerRestore {
                     Statement.Upkeep.references, in: storage, LedgerBackup.database)
             } catch {
                 guard let fault = strange(error, path) else { throw error }
-                try await undo(storage, dialect, delete)
+                if wasUnfinished != true { try await undo(storage, dialect, delete) }
                 throw fault
             }
             try await storage.write {
@@ -84,7 +86,7 @@ public enum LedgerRestore {
             rows: contents.databases.reduce(0) { $0 + $1.rows })
     }
 
-    /// Leaves the place as it was before, which is empty.
+    /// Leaves the place as it was before, if that was empty.
     private static func undo(
         _ storage: any Storage, _ dialect: Dialect, _ delete: (() async throws -> Void)?
     ) async throws {

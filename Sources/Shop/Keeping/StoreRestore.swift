@@ -29,7 +29,7 @@ public enum StoreRestore {
 
     /// Restores a store. Throws ``ArchiveFault`` if the archive is incomplete or
     /// too new, if its rows contradict each other, or if the place is not empty.
-    /// The place is then as it was before.
+    /// The place is then as it was before: empty, or with an unfinished restore.
     public static func read(
         _ path: String, into places: StoragePlaces, _ dialect: Dialect, keys: any KeyStore,
         wall: Timestamp, randomness: Randomness
@@ -47,13 +47,17 @@ public enum StoreRestore {
         // beginning.
         let registry = try await places.registry(contents.marked(plan.registry, wall))
         do {
+            let before = try await registry.read { try $0.first(Statement.Restores.unfinished) }
+            let wasUnfinished = try before.map { try $0.integer("begun_at") != wall.milliseconds }
             do {
                 try await check(keys, contents)
                 try await begin(registry, places, dialect, contents, wall)
                 try await load(contents, plan, registry, places, dialect, start)
             } catch {
                 guard let fault = Self.strange(error, path) else { throw error }
-                try await undo(plan, registry, places, dialect, begunAt: wall)
+                if wasUnfinished != true {
+                    try await undo(plan, registry, places, dialect, begunAt: wall)
+                }
                 throw fault
             }
             // After the rows, which may turn out to be no store's.
@@ -80,7 +84,7 @@ public enum StoreRestore {
             path, "a row", "each row once, and what it refers to beside it")
     }
 
-    /// Leaves the place as it was before, which is empty. Does nothing if the
+    /// Leaves the place as it was before, if that was empty. Does nothing if the
     /// restore was refused before it wrote its mark. The registry with the mark
     /// comes last, so that a process that dies here leaves an unfinished
     /// restore.

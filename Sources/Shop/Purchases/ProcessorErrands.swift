@@ -26,12 +26,19 @@ enum ProcessorErrands {
         return key
     }
 
-    /// Runs one of them, and writes its date with `statement`.
+    /// Runs one of them if its purchase owes `debt`, and writes its date with
+    /// `statement`.
     static func perform(
-        _ errand: Errand, in realm: Realm, writing statement: Statement,
-        _ body: (_ charge: String) async throws -> Void
+        _ errand: Errand, of debt: PurchaseEvent.Debt, in realm: Realm,
+        writing statement: Statement, _ body: (_ charge: String) async throws -> Void
     ) async throws -> RealmReport {
         let key = try key(of: errand)
+        guard try await realm.purchases.purchaseRow(key)?.debt == debt else {
+            realm.ports.log(
+                .error, "an errand contradicts its purchase, and is dropped", nil,
+                ["kind": errand.kind, "charge": key.charge(in: realm.description.id)])
+            return ErrandReport(.done)
+        }
         do { try await body(key.charge(in: realm.description.id)) } catch is CancellationError {
             throw CancellationError()
         } catch {
@@ -80,7 +87,7 @@ struct CaptureErrands: ErrandHandler {
 
     func perform(_ errand: Errand, in realm: Realm) async throws -> RealmReport {
         try await ProcessorErrands.perform(
-            errand, in: realm, writing: Statement.Purchases.setCaptured
+            errand, of: .capture, in: realm, writing: Statement.Purchases.setCaptured
         ) { try await processor.capture($0) }
     }
 }
@@ -95,7 +102,7 @@ struct VoidErrands: ErrandHandler {
 
     func perform(_ errand: Errand, in realm: Realm) async throws -> RealmReport {
         try await ProcessorErrands.perform(
-            errand, in: realm, writing: Statement.Purchases.setVoided
+            errand, of: .void, in: realm, writing: Statement.Purchases.setVoided
         ) { try await processor.void($0) }
     }
 }

@@ -59,6 +59,8 @@ struct PurchaseRow: Sendable {
     let approval: ApprovalAnswer?
     let askedAt: Timestamp
     let revision: Int64
+    /// What is or was owed to the processor.
+    let debt: PurchaseEvent.Debt?
 
     /// Nil if the row contains no purchase.
     init?(_ row: Row, key: PurchaseKey) throws {
@@ -80,6 +82,17 @@ struct PurchaseRow: Sendable {
         approval = try row.optionalText("approval").flatMap(ApprovalAnswer.init)
         askedAt = Timestamp(milliseconds: try row.integer("asked_at"))
         revision = try row.integer("revision")
+        debt = try Self.debt(row, state)
+    }
+
+    private static func debt(
+        _ row: Row, _ state: PurchaseState
+    ) throws -> PurchaseEvent.Debt? {
+        if try row.optionalInteger("void_owed_at") != nil { return .void }
+        if case .sold = state, try row.optionalText("processor_reference") != nil {
+            return .capture
+        }
+        return nil
     }
 
     private static func state(_ row: Row) throws -> PurchaseState {

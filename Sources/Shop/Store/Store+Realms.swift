@@ -37,7 +37,7 @@ extension Store {
     }
 
     /// Deletes a realm with its contents. Refusals: `defaultRealm`,
-    /// `realmNotFound`.
+    /// `realmNotFound`, `processorIsOwed`.
     public func deleteRealm(
         named name: String,
         _ context: RequestContext = RequestContext(requestID: "none", actor: "server")
@@ -53,6 +53,7 @@ extension Store {
         // deleted.
         if let realm = try? await opened(row) {
             await auditResetsQuietly(of: realm, context)
+            try await realm.keeping.endSales()
         }
         let now = ports.wall.now
         let who = context.actor

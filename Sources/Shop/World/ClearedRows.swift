@@ -82,6 +82,9 @@ extension Statement {
             "resets.processorErrand", [],
             "SELECT 1 AS owed FROM errands WHERE lane = 'processor' LIMIT 1")
 
+        static let endSessions = Statement(
+            "resets.endSessions", [], "DELETE FROM sessions")
+
         static let counts = Statement(
             "resets.counts", [],
             """
@@ -111,6 +114,8 @@ extension Statement {
             "resets.marks", [], "SELECT kind, next_count FROM number_marks")
 
         static let all =
-            clear + [takeLines, processorErrand, counts, newGeneration, markNumber, marks]
+            clear + [
+                takeLines, processorErrand, endSessions, counts, newGeneration, markNumber, marks,
+            ]
     }
 }

@@ -20,6 +20,7 @@ final class RestoredFolder: Sendable {
     private static let used: Set = [
         "store.sqlite", "ledger.sqlite", "seal.key", "keys", "run.json",
     ]
+    private static let databases: Set = ["store.sqlite", "ledger.sqlite"]
     /// What a restore makes. The mark goes last but for the lock.
     private static let made = [
         "store.sqlite", "store.sqlite-wal", "store.sqlite-shm", "ledger.sqlite",
@@ -77,15 +78,26 @@ final class RestoredFolder: Sendable {
     /// Calls `open`, which opens the database and gives a new one the mark.
     func opening<Answer>(_ open: () async throws -> Answer) async throws -> Answer {
         let answer = try await open()
-        try PrivateFiles.remove(path + "/" + Self.mark)
+        // The mark of an earlier restore stays until this one is complete.
+        if !found.contains(Self.mark) { try PrivateFiles.remove(path + "/" + Self.mark) }
         state.withLock { $0 = .inDatabase }
         return answer
     }
 
     /// Passes on the result of a restore, and records a refusal.
     func restoring<Answer>(_ body: () async throws -> Answer) async throws -> Answer {
-        do { return try await body() } catch {
-            if error is ArchiveFault { state.withLock { $0 = .refused } }
+        do {
+            let answer = try await body()
+            try PrivateFiles.remove(path + "/" + Self.mark)
+            return answer
+        } catch {
+            if let fault = error as? ArchiveFault {
+                state.withLock { $0 = .refused }
+                // There is a complete store here, whatever the mark says.
+                if fault.code == .targetNotEmpty, !found.isDisjoint(with: Self.databases) {
+                    try PrivateFiles.remove(path + "/" + Self.mark)
+                }
+            }
             throw error
         }
     }
