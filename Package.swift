@@ -236,6 +236,7 @@ let package = Package(
                 "Storage", "StorageSQLite", "StoreWire", "TestSupport", crypto, logging, nio,
                 nioEmbedded, nioHTTP1, nioPosix,
             ]),
+        tests("ArchiveTests", ["Archive", "Commerce", "Storage", "StorageSQLite", "TestSupport"]),
         tests(
             "HTTPShellTests",
             [

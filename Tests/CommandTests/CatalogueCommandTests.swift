@@ -169,11 +169,9 @@ import Testing
         let imported = try await rig.run("shopkeeper", "catalogue", "import", "Zoo.storekit")
         try Data(yaml.replacing("GONE", with: "LOST").utf8).write(
             to: URL(fileURLWithPath: rig.path("Zoo.storekit.yaml")))
-        // The store looks every second; each question takes a while itself.
-        var isTaken = false
-        for _ in 0..<200 where !isTaken {
-            isTaken =
-                try await rig.run("shopkeeper", "catalogue", "diff", "Zoo.storekit").status == 0
+        // The store looks every second.
+        await until("a warning of the changed overlay", seen: store.errorsSoFar) {
+            store.errorsSoFar.contains("the image `LOST`")
         }
         store.kill(SIGTERM)
         let served = await store.outcome()

@@ -3,6 +3,7 @@
 import Archive
 import Commerce
 import Storage
+import StoreWire
 import Synchronization
 import TestSupport
 import Testing
@@ -90,6 +91,43 @@ import Testing
 }
 
 extension KilledRestoreTests {
+    @Test(arguments: [
+        "UPDATE transactions SET revision = 99999", "UPDATE purchases SET revision = 99999",
+        "UPDATE customers SET revision = 0", "UPDATE transactions SET product_id = 'pro'",
+        "UPDATE purchases SET state = 'refused'", "UPDATE purchases SET refusal = 'declined'",
+        "UPDATE purchases SET transaction_id = NULL", "",
+    ])
+    func `rows that contradict each other are not restored`(change: String) async throws {
+        let here = try await BackupPlace(.sqlite)
+        let store = try await here.open(isNew: true)
+        let realm = try await store.realm(named: Store.defaultRealm)
+        try await realm.catalogue.putCatalogue(
+            TestWorld.catalogue(), app: AppDescription(bundleID: TestWorld.bundleID))
+        let request = SignInRequest(appVersion: "1", deviceUUID: TestWorld.deviceUUID)
+        let token = try await realm.customers.signIn(request, TestWorld.context).token
+        let session = try await realm.customers.session(token: token)
+        _ = try await realm.purchases.purchase(
+            purchaseID(1),
+            PurchaseRequest(
+                productId: "credits.5", quantity: 1, unitPrice: 990, currency: "USD"),
+            session, TestWorld.context)
+        if !change.isEmpty {
+            let statement = Statement("test.contradict", change)
+            try await realm.home.write { try $0.execute(statement, []) }
+        }
+        let archive = try await here.backup("copy")
+        await store.close()
+        let place = try await BackupPlace(.sqlite)
+
+        do {
+            _ = try await place.restore(archive)
+            #expect(change.isEmpty)
+        } catch let fault as ArchiveFault {
+            #expect(!change.isEmpty && fault.code == .invalid, "\(fault)")
+        }
+        withExtendedLifetime(here) {}
+    }
+
     /// A place with an unfinished restore stays one when the next archive is
     /// refused.
     @Test(arguments: BackupEngine.allCases)

@@ -18,7 +18,7 @@ import Testing
             "replaces": .text("r"), "state": .text("asked"), "refusal": .null,
             "waiting_for": .null, "transaction_id": .null, "total_price": .integer(1980),
             "simulates_ask_to_buy": .boolean(true), "approval": .null, "asked_at": .integer(9),
-            "revision": .integer(5),
+            "revision": .integer(5), "void_owed_at": .null, "processor_reference": .null,
         ]
         facts.merge(changes) { $1 }
         let names = facts.keys.sorted()
@@ -41,6 +41,25 @@ import Testing
         #expect(purchase.total == Amount(milliunits: 1980))
         #expect(purchase.revision == 5)
         #expect(purchase.askedAt == Timestamp(milliseconds: 9))
+    }
+
+    @Test(
+        arguments: [
+            ("sold", true, false, .capture), ("sold", false, false, nil),
+            ("refused", true, true, .void),
+            ("refused", false, false, nil), ("sold", true, true, .void),
+            ("authorising", false, false, nil),
+        ] as [(String, Bool, Bool, PurchaseEvent.Debt?)])
+    func `a row shows what is owed to the processor`(
+        state: String, isReserved: Bool, owesVoid: Bool, debt: PurchaseEvent.Debt?
+    ) throws {
+        let changes: [String: SQLValue] = [
+            "state": .text(state), "refusal": .text("declined"), "transaction_id": .integer(3),
+            "processor_reference": isReserved ? .text("r") : .null,
+            "void_owed_at": owesVoid ? .integer(7) : .null,
+        ]
+
+        #expect(try PurchaseRow(row(changes), key: Self.key)?.debt == debt)
     }
 
     @Test func `a row without a purchase is nil`() throws {

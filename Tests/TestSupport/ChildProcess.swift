@@ -75,6 +75,9 @@ public final class ChildProcess: Sendable {
 
     deinit { Glibc.kill(pid, SIGKILL) }
 
+    /// What it has written to standard error up to now.
+    public var errorsSoFar: String { errors.text }
+
     public func kill(_ signal: Int32) { Glibc.kill(pid, signal) }
 
     /// Waits until the program has ended, and returns all of its output. A

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import Storage
 
 extension Statement {
@@ -39,6 +40,49 @@ extension Statement {
             "restores.errands", [],
             "SELECT count(*) AS errands, min(due_at) AS oldest FROM errands")
 
+        static let aheadTransaction = Statement(
+            "restores.aheadTransaction", [],
+            """
+            SELECT 1 AS wrong FROM transactions t JOIN customers c ON c.customer_id = t.customer_id
+            WHERE t.revision > c.revision LIMIT 1
+            """)
+
+        static let aheadPurchase = Statement(
+            "restores.aheadPurchase", [],
+            """
+            SELECT 1 AS wrong FROM purchases p JOIN customers c ON c.customer_id = p.customer_id
+            WHERE p.revision > c.revision LIMIT 1
+            """)
+
+        static let otherProduct = Statement(
+            "restores.otherProduct", [],
+            """
+            SELECT 1 AS wrong FROM purchases p JOIN transactions t
+                ON t.customer_id = p.customer_id AND t.transaction_id = p.transaction_id
+            WHERE t.bundle_id <> p.bundle_id OR t.product_id <> p.product_id LIMIT 1
+            """)
+
+        static let soldWithout = Statement(
+            "restores.soldWithout", [],
+            """
+            SELECT 1 AS wrong FROM purchases
+            WHERE (state = 'sold') <> (transaction_id IS NOT NULL)
+                OR (state = 'refused') <> (refusal IS NOT NULL) LIMIT 1
+            """)
+
+        /// What is checked once all rows are loaded, beside the references. A
+        /// revision above its customer's would be news for ever.
+        static let contradictions = [
+            Contradiction(
+                "transactions", "revision", "at most its customer's", aheadTransaction),
+            Contradiction("purchases", "revision", "at most its customer's", aheadPurchase),
+            Contradiction(
+                "purchases", "transaction_id", "a sale of the purchase's product", otherProduct),
+            Contradiction(
+                "purchases", "state", "sold with a transaction, refused with a reason",
+                soldWithout),
+        ]
+
         /// The references that are checked once all rows are loaded.
         static let registryReferences = RegistrySchema.tables.filter(\.isInBackup)
             .flatMap(\.missing)
@@ -49,6 +93,9 @@ extension Statement {
             [unfinished, begin, finish, allRealms, forgetSeeds, setNumbers]
             + registryReferences.map(\.statement)
         static let realm =
-            [newGeneration, freeErrands, generation, errands] + realmReferences.map(\.statement)
+            [
+                newGeneration, freeErrands, generation, errands, aheadTransaction, aheadPurchase,
+                otherProduct, soldWithout,
+            ] + realmReferences.map(\.statement)
     }
 }

@@ -174,6 +174,8 @@ public enum StoreRestore {
             for (id, realm) in open {
                 try await contents.check(
                     Statement.Restores.realmReferences, in: realm, StoreBackup.realmPrefix + id)
+                try await contents.check(
+                    Statement.Restores.contradictions, in: realm, StoreBackup.realmPrefix + id)
                 try await realm.write { writing in
                     let last =
                         try writing.first(Statement.Restores.generation)?
