@@ -75,8 +75,8 @@ public struct PurchaseHurdles: Hashable, Sendable {
 }
 
 extension PurchaseEvent {
-    /// A device has asked. `id` is the transaction's if this event sells. Where nothing else prevents the sale, a person may
-    /// have to answer first.
+    /// A device has asked. Where nothing else prevents the sale, a person may
+    /// have to answer first. `id` is the transaction's if this event sells.
     public static func asked(
         _ decision: PurchaseDecision, _ hurdles: PurchaseHurdles = PurchaseHurdles(),
         as id: TransactionID

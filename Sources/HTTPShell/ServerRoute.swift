@@ -3,9 +3,9 @@
 import Foundation
 package import Hummingbird
 
-/// One route: its method, its pattern, the key that it needs, and what answers it.
-/// `Access` has the kinds of key of a server. `Visit` is a call
-/// whose key was checked.
+/// One route: its method, its pattern, the key that it needs, and what answers
+/// it. `Access` has the kinds of key of a server. `Visit` is a call whose key
+/// was checked.
 package struct ServerRoute<Access: Hashable & Sendable, Visit: Sendable>: Sendable {
     package let method: String
     /// `{}` stands for any part that is not empty.
