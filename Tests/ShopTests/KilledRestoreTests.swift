@@ -93,7 +93,7 @@ import Testing
 extension KilledRestoreTests {
     @Test(arguments: [
         "UPDATE transactions SET revision = 99999", "UPDATE purchases SET revision = 99999",
-        "UPDATE customers SET revision = 0", "UPDATE transactions SET product_id = 'pro'",
+        "UPDATE customers SET revision = 0", "UPDATE purchases SET product_id = 'pro'",
         "UPDATE purchases SET state = 'refused'", "UPDATE purchases SET refusal = 'declined'",
         "UPDATE purchases SET transaction_id = NULL", "",
     ])
