@@ -18,7 +18,8 @@ import Testing
             "replaces": .text("r"), "state": .text("asked"), "refusal": .null,
             "waiting_for": .null, "transaction_id": .null, "total_price": .integer(1980),
             "simulates_ask_to_buy": .boolean(true), "approval": .null, "asked_at": .integer(9),
-            "revision": .integer(5), "void_owed_at": .null, "processor_reference": .null,
+            "revision": .integer(5), "void_owed_at": .null, "voided_at": .null,
+            "processor_reference": .null,
         ]
         facts.merge(changes) { $1 }
         let names = facts.keys.sorted()
@@ -60,6 +61,15 @@ import Testing
         ]
 
         #expect(try PurchaseRow(row(changes), key: Self.key)?.debt == debt)
+    }
+
+    @Test func `a sum that was given back is owed nothing`() throws {
+        let changes: [String: SQLValue] = [
+            "state": .text("sold"), "transaction_id": .integer(3),
+            "processor_reference": .text("r"), "voided_at": .integer(8),
+        ]
+
+        #expect(try PurchaseRow(row(changes), key: Self.key)?.debt == nil)
     }
 
     @Test func `a row without a purchase is nil`() throws {

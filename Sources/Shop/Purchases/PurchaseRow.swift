@@ -59,7 +59,7 @@ struct PurchaseRow: Sendable {
     let approval: ApprovalAnswer?
     let askedAt: Timestamp
     let revision: Int64
-    /// What is or was owed to the processor.
+    /// What is owed to the processor, or was captured. Nil once it is given back.
     let debt: PurchaseEvent.Debt?
 
     /// Nil if the row contains no purchase.
@@ -89,10 +89,11 @@ struct PurchaseRow: Sendable {
         _ row: Row, _ state: PurchaseState
     ) throws -> PurchaseEvent.Debt? {
         if try row.optionalInteger("void_owed_at") != nil { return .void }
-        if case .sold = state, try row.optionalText("processor_reference") != nil {
-            return .capture
-        }
-        return nil
+        // A product that was owned already is sold, and its sum is given back.
+        guard case .sold = state, try row.optionalInteger("voided_at") == nil,
+            try row.optionalText("processor_reference") != nil
+        else { return nil }
+        return .capture
     }
 
     private static func state(_ row: Row) throws -> PurchaseState {
