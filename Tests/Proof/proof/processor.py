@@ -41,20 +41,42 @@ class Book:
         self._lock = threading.Lock()
         self._charges = {}
         self._voided = set()
+        #: The arrival at which the void of a key was acknowledged. A void of an
+        #: earlier process counts as acknowledged before everything that arrives.
+        self._acknowledged = {}
+        self._arrivals = 0
         for entry in journal.read(path):
             if entry["act"] == "charge":
                 self._charges[entry["key"]] = entry
             elif entry["act"] == "void":
                 self._voided.add(entry["key"])
+                self._acknowledged[entry["key"]] = 0
         trim(path)
         self._log = journal.Journal(path, synced=True)
 
-    def charge(self, key, order, declines):
+    def arrive(self):
+        """The number of a request that arrived now. Later requests have higher numbers."""
+        with self._lock:
+            self._arrivals += 1
+            return self._arrivals
+
+    def acknowledge(self, key):
+        """Notes that the void of a key is answered now. Charges that arrive from
+        now on are late."""
+        with self._lock:
+            self._acknowledged.setdefault(key, self._arrivals)
+
+    def charge(self, key, order, declines, arrival):
         """The charge of a key: made now, or as it was made before. A voided key
-        stays voided, and is declined from then on, charged before or not."""
+        stays voided, and is declined from then on, charged before or not.
+
+        A charge is late if it arrived after the void was acknowledged. One that arrived
+        earlier may come from a store that was killed before another voided the key, and
+        is no mistake."""
         with self._lock:
             if key in self._voided:
-                self._log.write(act="late charge", key=key)
+                is_late = arrival > self._acknowledged.get(key, arrival)
+                self._log.write(act="late charge" if is_late else "overtaken charge", key=key)
             elif key not in self._charges:
                 state = "declined" if declines else "approved"
                 entry = {"act": "charge", "key": key, "state": state, "order": order}
@@ -131,29 +153,33 @@ class Handler(BaseHTTPRequestHandler):
             return self.answer(404, {"error": "unknown path"})
         key = urllib.parse.unquote(parts[1])
         verb = parts[2] if len(parts) == 3 else None
+        arrival = self.server.book.arrive()
         mischief, declines = self.server.mischief.next()
         if mischief == "lose request":
             return self.hang_up()
         if mischief == "fail":
             return self.answer(500, {"error": "out of order"})
         if mischief == "slow":
-            threading.Event().wait(SLOW_SECONDS)
-        status, answer = self.act(key, verb, order, declines)
+            self.server.pause(SLOW_SECONDS)
+        status, answer = self.act(key, verb, order, declines, arrival)
         if mischief == "die after charging" and order is not None:
             os.kill(os.getpid(), signal.SIGKILL)
         if mischief == "lose answer":
             return self.hang_up()
+        if verb == "void":
+            self.server.book.acknowledge(key)
         self.answer(status, answer)
         if mischief == "answer twice":
             self.answer(status, answer)
             self.close_connection = True
 
-    def act(self, key, verb, order, declines):
+    def act(self, key, verb, order, declines, arrival):
         book = self.server.book
         if verb in ("void", "capture"):
             book.note(verb, key)
             return 200, {"key": key, "state": {"void": "voided", "capture": "captured"}[verb]}
-        found = book.find(key) if order is None else book.charge(key, order, declines)
+        found = (
+            book.find(key) if order is None else book.charge(key, order, declines, arrival))
         return (200, found) if found else (404, {"error": "never heard of this key"})
 
     def answer(self, status, body):
@@ -179,6 +205,11 @@ class Server(ThreadingHTTPServer):
     daemon_threads = True
     allow_reuse_address = True
     request_queue_size = 128
+
+    @staticmethod
+    def pause(seconds):
+        """What a slow call waits for."""
+        threading.Event().wait(seconds)
 
     def handle_error(self, request, client_address):
         """A caller that is gone is no news."""
