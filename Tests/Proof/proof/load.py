@@ -3,9 +3,9 @@
 
     python -m proof.load FOLDER < orders
 
-The first line on standard input is a JSON object that says whom to load how;
-then `calm` ends the shopping and `end` the program. It says on standard output
-how many answers were heard.
+The first line on standard input is a JSON object that says whom to load how. After
+it, `read` lets the devices only read, `shop` lets them shop again, and `calm` ends the
+shopping for good. It says on standard output how many answers were heard.
 """
 
 import json
@@ -26,6 +26,8 @@ class Load:
     def __init__(self, folder, orders):
         self.orders = orders
         self.calm = threading.Event()
+        #: The devices buy nothing and send nothing: they read what was sold.
+        self.reads = threading.Event()
         self.speech = threading.Lock()
         seeds = random.Random(orders["seed"])
         self.wound_up = threading.Barrier(len(orders["devices"]))
@@ -61,7 +63,7 @@ class Load:
         told = 0
         while not self.calm.is_set() and len(device.bodies) < self.orders["purchasesMax"]:
             heard = device.heard
-            device.step()
+            device.read() if self.reads.is_set() else device.step()
             if device.heard == heard:
                 # No server there: do not loop without a pause.
                 pause.wait(0.02)
@@ -87,8 +89,13 @@ def main():
     running = threading.Thread(target=load.run)
     running.start()
     for line in sys.stdin:
-        if line.strip() == "calm":
-            load.calm.set()
+        match line.strip():
+            case "read":
+                load.reads.set()
+            case "shop":
+                load.reads.clear()
+            case "calm":
+                load.calm.set()
     load.calm.set()
     running.join()
 

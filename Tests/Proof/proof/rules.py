@@ -36,7 +36,8 @@ def purchases_exist_once(evidence):
 
 
 def acknowledged_purchases_are_there(evidence):
-    """What a client received about a purchase is what the database contains."""
+    """What a client received about a purchase is what the database contains: in an
+    answer to the purchase, or by reading its transaction."""
     purchases = grouped(evidence.purchases, "customer_id", "purchase_id")
     transactions = grouped(evidence.transactions, "transaction_id")
     for entry in evidence.of("purchase"):
@@ -53,6 +54,20 @@ def acknowledged_purchases_are_there(evidence):
             yield from told_as_recorded(name, entry, rows, transactions)
         elif all(row["refusal"] != entry["answer"]["refusal"]["code"] for row in rows):
             yield f"{name} was refused for another reason than is recorded"
+    yield from read_as_recorded(evidence, transactions)
+
+
+def read_as_recorded(evidence, transactions):
+    """A transaction that a device read is there, as it was read."""
+    for entry in evidence.of("transactions"):
+        for item in entry["items"]:
+            signed = item["signed"]
+            rows = transactions.get((int(signed["transactionId"]),), [])
+            name = f"transaction {signed['transactionId']}"
+            if rows:
+                yield from told_as_kept(name, entry, signed, rows[0])
+            else:
+                yield f"{name} was read by {entry['device']} and is lost"
 
 
 def told_as_recorded(name, entry, rows, transactions):
@@ -65,7 +80,11 @@ def told_as_recorded(name, entry, rows, transactions):
     if not recorded:
         yield f"{name} was answered {number}, which is lost"
         return
-    row = recorded[0]
+    yield from told_as_kept(name, entry, signed, recorded[0])
+
+
+def told_as_kept(name, entry, signed, row):
+    """What was signed for a customer is what its row says."""
     pairs = [
         (signed["productId"], row["product_id"]),
         (signed["quantity"], row["quantity"]),

@@ -18,6 +18,8 @@ START_PAUSE = 0.2
 SHORT_DUE = 8
 # Microseconds that a sync takes while a life only reads.
 COMMITS_WAIT = 1_500_000
+# So many answers, or seconds, after which each device has read to the end.
+READS, READ_SECONDS = 150, 0.5
 
 
 class Act:
@@ -205,17 +207,29 @@ class Supervisor:
 
     def kill_then_cut_power(self):
         """Syncs are slow, so that a kill finds one under way. The next life reads
-        what was not synced, and answers, while its own commits wait; then the
+        what was not synced, and answers; first no device writes, since a commit
+        would hold up other requests and sync the log; then commits wait; then the
         power goes."""
         server = self.random.choice(self.stage.served)
         with self._slow(server):
             self.let_be(10, self.random.uniform(0.1, 0.5))
             server.kill()
-            self.start(server)
-            server.page.write(SLOW, COMMITS_WAIT)
+            with self._reading():
+                self.start(server)
+                server.page.write(SLOW, COMMITS_WAIT)
+                self.let_be(READS, READ_SECONDS)
             self.let_be(60, self.random.uniform(0.2, 1.0))
             server.kill()
         self._cut(server)
+
+    @contextlib.contextmanager
+    def _reading(self):
+        """The devices only read."""
+        self.stage.order("read")
+        try:
+            yield
+        finally:
+            self.stage.order("shop")
 
     @contextlib.contextmanager
     def _slow(self, server):

@@ -80,6 +80,21 @@ class RuleTests(unittest.TestCase):
             self.evidence.heard[0]["signed"][name] = value
             self.finds(rules.acknowledged_purchases_are_there)
 
+    def test_a_sale_that_was_read_and_is_lost(self):
+        read = {"isFinished": False, "revision": 4, "signed": signed(101)}
+        self.evidence.heard[2]["items"].append(read)
+        self.finds(rules.acknowledged_purchases_are_there)
+
+    def test_a_sale_that_was_read_as_something_else(self):
+        for name, value in (("productId", "gold"), ("quantity", 3), ("purchaseDate", 51)):
+            self.evidence = sound()
+            self.evidence.heard[2]["items"][0]["signed"][name] = value
+            self.finds(rules.acknowledged_purchases_are_there)
+
+    def test_a_sale_that_another_customer_read(self):
+        self.evidence.heard[2]["customer"] = CUSTOMER + 1
+        self.finds(rules.acknowledged_purchases_are_there)
+
     # nothing_is_sold_unasked
 
     def test_a_sale_that_nobody_asked_for(self):
