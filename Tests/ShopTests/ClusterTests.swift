@@ -427,11 +427,11 @@ import Testing
             try await world.realm.home.read {
                 try $0.first(Statement.Clustering.arrival, [.integer(number)])
             })
-        try await world.realm.customers.settleArrivals(in: 1)
+        try await world.realm.settleArrivals(in: 1)
         _ = try await world.realm.customers.changeCustomer(
             made.customerId, ChangeCustomerRequest(password: "new"), TestWorld.context)
 
-        try await world.realm.customers.settle(arrival: arrival)
+        try await world.realm.settle(arrival: arrival)
 
         let signedIn = try await world.signIn(customer: "late", password: "new")
         #expect(signedIn.customerId == made.customerId)

@@ -51,6 +51,26 @@ import Testing
         }
     }
 
+    /// The rooms that hold databases: those that make and open them, and those whose
+    /// subject is whole databases.
+    private static let holdDatabases = [
+        "Registry", "Keys", "Schema", "Clusters", "World", "Keeping", "Store",
+    ]
+
+    @Test func `a use case names a customer or the house, and no database`() throws {
+        let files = try tree.files(in: ["Sources/Shop"], extensions: ["swift"])
+        let useCases = files.filter { !Self.holdDatabases.contains(Self.room(of: $0)) }
+        #expect(useCases.count > 60)
+
+        let wrong = useCases.flatMap { file in
+            Self.code(file.text)
+                .matches(of: #/any Storage\b|\b(?:clusters|home|storage)\.|\bstorage\(of:/#)
+                .map { "\(file.path): \($0.output)" }
+        }
+
+        #expect(wrong == [])
+    }
+
     /// The rooms in the order of the documents.
     private func rooms() throws -> [String] {
         let page = try #require(

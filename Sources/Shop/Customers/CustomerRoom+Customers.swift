@@ -21,7 +21,7 @@ extension CustomerRoom {
         let hash = try await passwordHash(request.password)
         let number = try await realm.newNumber(.customer)
         let key = Self.signInKey(request.name)
-        let isFar = realm.clusters.map.cluster(of: number) != 0
+        let isFar = realm.isFar(CustomerID(number))
         let customer = NewCustomer(request, number: number, passwordHash: hash)
         let inserted = try await realm.house(.rows, context) { house -> Ending<Row?> in
             let writing = house.writing
@@ -50,7 +50,7 @@ extension CustomerRoom {
                 field: "name", rule: "a sign-in name is one customer's",
                 remedy: "choose another name")
         }
-        if isFar { await realm.customers.settleArrivalQuietly(CustomerID(number)) }
+        if isFar { await realm.settleArrivalQuietly(CustomerID(number)) }
         return try summary(inserted, shelf: try await realm.loadShelf())
     }
 
@@ -63,7 +63,7 @@ extension CustomerRoom {
             .integer(try ListPage.cursor(after, "after") ?? 0), .integer(ListPage.limit(limit)),
         ]
         let shelf = try await realm.loadShelf()
-        let pages = try await realm.clusters.readAll {
+        let pages = try await realm.readAll {
             try $0.query(Statement.Customers.page, values)
                 .map { (number: try $0.integer("customer_id"), row: $0) }
         }

@@ -40,7 +40,7 @@ extension CustomerRoom {
         let number = try row?.integer("customer_id") ?? Self.nobody(key)
         let digest = SHA256.hash(data: Data("\(realm.description.id)/\(key)".utf8))
         let place = digest.prefix(4).reduce(Int64(0)) { $0 << 8 | Int64($1) } % 1000
-        return try await realm.clusters.of(number: number).read { reading in
+        return try await realm.read(ofNumber: number) { reading in
             let known = try reading.first(
                 Statement.Sessions.knowsDevice, [.integer(number), .text(device)])
             let decoy = try reading.first(Statement.Customers.someHash, [.integer(place)])
@@ -61,11 +61,12 @@ extension CustomerRoom {
     ) async {
         guard realm.passwords.isOutdated(stored) else { return }
         do {
-            let number = SQLValue.integer(try row.integer("customer_id"))
+            let customer = CustomerID(try row.integer("customer_id"))
             let hash = try await realm.passwords.hash(password)
-            try await realm.storage(of: CustomerID(try row.integer("customer_id"))).write {
+            try await realm.bookkeeping(of: customer) {
                 try $0.execute(
-                    Statement.Customers.renewPassword, [number, .text(hash), .text(stored)])
+                    Statement.Customers.renewPassword,
+                    [.integer(customer.value), .text(hash), .text(stored)])
             }
         } catch {
             realm.ports.log(.warning, "a password's hash could not be renewed", context)

@@ -16,9 +16,11 @@ extension CustomerRoom {
     public func session(token: String) async throws -> DeviceSession {
         guard let token = SessionToken(token) else { throw Self.sessionUnknown }
         let key: [SQLValue] = [.integer(token.customer.value), .blob(token.hash)]
-        let (now, storage) = (realm.ports.wall.now, realm.storage(of: token.customer))
-        guard let row = try await storage.read({ try $0.first(Statement.Sessions.find, key) }),
-            try row.integer("expires_at") > now.milliseconds
+        let now = realm.ports.wall.now
+        let found = try await realm.read(of: token.customer) {
+            try $0.first(Statement.Sessions.find, key)
+        }
+        guard let row = found, try row.integer("expires_at") > now.milliseconds
         else { throw Self.sessionUnknown }
         guard try row.optionalInteger("ended_at") == nil else { throw Self.sessionEnded }
         let session = try DeviceSession(row, token.customer, token.hash)
@@ -28,7 +30,7 @@ extension CustomerRoom {
         if isOld || used > now.adding(seconds: Self.sessionTouchSeconds) {
             // This is information for operators. If it cannot be written, the
             // request continues.
-            try? await storage.write { writing in
+            try? await realm.bookkeeping(of: token.customer) { writing in
                 try writing.execute(
                     Statement.Sessions.touch, key + [.integer(now.milliseconds)])
             }
@@ -96,7 +98,7 @@ extension CustomerRoom {
             .integer(start?.customer ?? 0), .blob(start?.last ?? []), .optional(owner),
             .integer(ListPage.limit(limit)),
         ]
-        let listed = try await realm.clusters.page(
+        let listed = try await realm.page(
             Int(ListPage.limit(limit)), of: owner, by: { $0.isBefore($1) }
         ) { try $0.query(Statement.Sessions.page, values).map(ListedSession.init(row:)) }
         let now = realm.ports.wall.now

@@ -57,7 +57,7 @@ extension KeepingRoom {
     /// this moment.
     private func clearedElsewhere() async throws -> ClearedRows {
         guard !realm.clusters.isOne else { return ClearedRows() }
-        let counts = try await realm.clusters.readAll { reading in
+        let counts = try await realm.readAll { reading in
             if try reading.first(Statement.Resets.processorErrand) != nil {
                 throw ClearedRows.processorIsOwed
             }

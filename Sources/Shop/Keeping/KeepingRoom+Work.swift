@@ -31,7 +31,7 @@ extension KeepingRoom {
     /// answer may have some.
     func owesWork() async throws -> Bool {
         do {
-            return try await realm.clusters.readAll { try Worker<Realm>.owesWork($0) }.contains(
+            return try await realm.readAll { try Worker<Realm>.owesWork($0) }.contains(
                 true)
         } catch let fault as StorageFault where !realm.clusters.isOne && Realm.isAway(fault) {
             return true
@@ -61,7 +61,7 @@ extension KeepingRoom {
     func tidy(_ index: Int) async throws {
         try await Realm.bringHouse(
             from: realm.home, to: realm.clusters[index], at: realm.ports.wall.now)
-        try await realm.customers.settleArrivals(in: index)
+        try await realm.settleArrivals(in: index)
         try await realm.carryAudit(from: index)
     }
 

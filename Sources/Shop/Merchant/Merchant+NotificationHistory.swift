@@ -33,7 +33,7 @@ extension Merchant {
             .optional(question.type), .optional(question.subtype), .optional(customer),
             .boolean(question.onlyFailures), .integer(Int64(Self.notificationPage + 1)),
         ]
-        let found = try await realm.clusters.page(
+        let found = try await realm.page(
             Self.notificationPage + 1, of: customer, by: { $0.isBefore($1) }
         ) { try SentNotification.read(try $0.query(Statement.Notifications.history, values)) }
         let page = found.prefix(Self.notificationPage)
@@ -52,7 +52,7 @@ extension Merchant {
     /// customer.
     private func customer(of transaction: Int64?) async throws -> Int64? {
         guard let transaction else { return nil }
-        let row = try await realm.clusters.of(number: transaction).read {
+        let row = try await realm.read(ofNumber: transaction) {
             try $0.first(Statement.Transactions.byID, [.integer(transaction)])
         }
         guard let row, try row.text("bundle_id") == bundleID.value else {

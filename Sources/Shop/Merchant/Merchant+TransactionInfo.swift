@@ -19,7 +19,7 @@ extension Merchant {
         if NumberLayout(number: number)?.kind == .appTransaction {
             throw AppleRefusal(.appTransactionIdNotSupported)
         }
-        let row = try await realm.clusters.of(number: number).read {
+        let row = try await realm.read(ofNumber: number) {
             try $0.first(Statement.Transactions.byID, [.integer(number)])
         }
         guard let row else { throw AppleRefusal(.transactionIdNotFound) }

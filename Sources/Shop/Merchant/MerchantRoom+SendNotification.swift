@@ -134,7 +134,7 @@ extension MerchantRoom {
             "signed_at": .integer(now.milliseconds),
         ])
         let key: [SQLValue] = [.integer(customer.value), .text(cause)]
-        return try await realm.storage(of: customer).write { writing in
+        return try await realm.bookkeeping(of: customer) { writing in
             if try writing.first(Statement.Notifications.keep, values) != nil { return signed }
             return try writing.first(Statement.Notifications.facts, key)?
                 .optionalText("signed_payload")

@@ -18,7 +18,7 @@ extension PurchaseRoom {
         }
         let statement = state == nil ? Statement.Purchases.page : Statement.Purchases.waitingPage
         let values = try Self.place(after) + [.integer(ListPage.limit(limit))]
-        let rows = try await realm.clusters.page(
+        let rows = try await realm.page(
             Int(ListPage.limit(limit)), by: { $0.key.isBefore($1.key) }
         ) { try $0.query(statement, values).map(Self.purchase) }
         let isFull = Int64(rows.count) == ListPage.limit(limit)
@@ -66,7 +66,7 @@ extension PurchaseRoom {
     }
 
     private func waiting(_ id: String, of customer: String?) async throws -> PurchaseRow {
-        let rows = try await realm.clusters.readAll(of: customer.flatMap(Edge.number)) { reading in
+        let rows = try await realm.readAll(of: customer.flatMap(Edge.number)) { reading in
             try reading.query(Statement.Purchases.waitingByID, [.text(id)]).map(Self.purchase)
         }.flatMap { $0 }
         let theirs = rows.filter { customer == nil || $0.key.customer.description == customer }

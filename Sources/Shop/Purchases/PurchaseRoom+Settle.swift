@@ -50,25 +50,17 @@ extension PurchaseRoom {
     /// due.
     func settleAll(_ context: RequestContext) async throws {
         guard realm.processor != nil else { return }
-        for index in realm.clusters.all.indices {
-            do {
-                try await settleAll(in: realm.clusters[index], context)
-            } catch let fault as StorageFault
-                where index > 0 && Realm.isAway(fault)
-            {
-                realm.ports.log(
-                    .error, "what a cluster's customers owe is not settled yet", context,
-                    ["cluster": realm.clusters.name(index), "fault": "\(fault)"])
-            }
-        }
+        try await realm.eachCluster(
+            ifAway: "what a cluster's customers owe is not settled yet", context
+        ) { try await settleAll(in: $0, context) }
     }
 
-    private func settleAll(in storage: any Storage, _ context: RequestContext) async throws {
+    private func settleAll(in cluster: Int, _ context: RequestContext) async throws {
         for kind in [SettleErrands.asked, VoidErrands.kind] {
             var last: [SQLValue] = [.integer(-1), .text("")]
             while true {
                 let values = [.text(kind)] + last + [.integer(Self.settlePage)]
-                let rows = try await storage.read {
+                let rows = try await realm.read(in: cluster) {
                     try $0.query(Statement.Errands.page, values)
                 }
                 for row in rows {
@@ -144,12 +136,12 @@ extension PurchaseRoom {
         _ kind: String, _ subject: String, of customer: CustomerID
     ) async throws -> Errand? {
         let leases = realm.leases
-        return try await realm.storage(of: customer).writeOrLeave { writing -> Ending<Errand?> in
+        return try await realm.bookkeepingOrLeave(of: customer) { writing -> Ending<Errand?> in
             let taken = try Errands.take(
                 kind: kind, subject: subject, of: customer, lease: try leases.now(writing),
                 writing)
             return taken == nil ? .leave(nil) : .commit(taken)
-        }.answer
+        }
     }
 
     /// Returns the processor's answer, or nil if there is none. If the charge
@@ -197,19 +189,9 @@ extension PurchaseRoom {
     /// Puts an errand off until its next attempt, even if the caller is cancelled.
     func putOff(_ errand: Errand) async throws {
         let wall = realm.ports.wall.now
-        try await uncancelled(errand.customer) { writing in
+        try await realm.uncancelledBookkeeping(of: errand.customer) { writing in
             let now = try Realm.now(writing, wall: wall)
             try Errands.settle(errand, RealmReport.retry(errand, at: now), writing)
         }
-    }
-
-    /// Writes in a separate task, so that a processor's answer is recorded even
-    /// if the client has gone.
-    func uncancelled<Answer: Sendable>(
-        _ customer: CustomerID,
-        _ body: @escaping @Sendable (any Writing) throws -> Answer
-    ) async throws -> Answer {
-        let storage = realm.storage(of: customer)
-        return try await Task { try await storage.write(body) }.value
     }
 }

@@ -20,7 +20,7 @@ extension PurchaseRoom {
             try start.map { .integer(try ListPage.cursor($0, "after") ?? 0) } + [
                 .optional(bundleID), .optional(owner), .integer(ListPage.limit(limit)),
             ]
-        let pages = try await realm.clusters.readAll(of: owner) { reading in
+        let pages = try await realm.readAll(of: owner) { reading in
             (
                 clock: try Realm.clock(reading),
                 rows: try reading.query(Statement.Transactions.page, values)
@@ -39,7 +39,7 @@ extension PurchaseRoom {
     /// Returns one transaction. Refusal: `transactionNotFound`.
     public func transaction(_ id: String) async throws -> TransactionRecord {
         guard let number = Edge.number(id) else { throw Self.transactionNotFound }
-        let row = try await realm.clusters.of(number: number).read {
+        let row = try await realm.read(ofNumber: number) {
             try $0.first(Statement.Transactions.byID, [.integer(number)])
         }
         guard let row else { throw Self.transactionNotFound }

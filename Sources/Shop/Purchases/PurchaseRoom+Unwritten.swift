@@ -53,7 +53,7 @@ extension PurchaseRoom {
     /// Replaces the errand by one of the kind `unwritten`.
     private func setAside(_ errand: Errand, _ commit: PurchaseCommit) async throws {
         let wall = realm.ports.wall.now
-        try await uncancelled(errand.customer) { writing in
+        try await realm.uncancelledBookkeeping(of: errand.customer) { writing in
             let now = try Realm.now(writing, wall: wall)
             try Errands.settle(errand, RealmReport(.done), writing)
             let due = RetryTimetable.processor.nextForEver(afterAttempts: 1, at: now)

@@ -11,22 +11,6 @@ extension Realm {
     /// The database with all facts of a customer.
     func storage(of customer: CustomerID) -> any Storage { clusters.of(customer) }
 
-    /// Reads from the customer's database.
-    func read<Answer: Sendable>(
-        of customer: CustomerID, _ body: @escaping @Sendable (any Reading) throws -> Answer
-    ) async throws -> Answer { try await storage(of: customer).read(body) }
-
-    /// Reads from the home: what is administered, names, and the audit.
-    func readHouse<Answer: Sendable>(
-        _ body: @escaping @Sendable (any Reading) throws -> Answer
-    ) async throws -> Answer { try await home.read(body) }
-
-    /// The commercial time on a customer's cluster.
-    func now(for customer: CustomerID) async throws -> Timestamp {
-        let wall = ports.wall.now
-        return try await read(of: customer) { try Self.now($0, wall: wall) }
-    }
-
     /// Opens the home, creates what a new one lacks, and opens the others. A
     /// cluster that cannot be reached is opened later when it is needed, except
     /// by a realm with a seed, whose numbers could repeat. Throws
@@ -123,6 +107,12 @@ extension Realm {
     func ringAll() {
         for bell in bells { bell.ring() }
     }
+
+    /// Whether the realm's only database is the home.
+    var isOneCluster: Bool { clusters.isOne }
+
+    /// Whether a customer's facts are on another cluster than the home.
+    func isFar(_ customer: CustomerID) -> Bool { clusters.map.cluster(of: customer.value) != 0 }
 
     var isClosed: Bool { bells[0].isClosed }
 }

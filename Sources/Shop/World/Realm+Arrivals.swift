@@ -8,7 +8,7 @@ import Storage
 /// writes the row on the customer's own cluster, unless it exists. If the
 /// process dies in between, the customer's next sign-in or a worker completes
 /// it.
-extension CustomerRoom {
+extension Realm {
     /// The number of arrivals on one page.
     private static let arrivalPage: Int64 = 100
 
@@ -17,7 +17,7 @@ extension CustomerRoom {
     @discardableResult
     func settleArrival(_ customer: CustomerID) async throws -> Bool {
         let key = SQLValue.integer(customer.value)
-        let row = try await realm.home.read { try $0.first(Statement.Clustering.arrival, [key]) }
+        let row = try await home.read { try $0.first(Statement.Clustering.arrival, [key]) }
         guard let row else { return false }
         try await settle(arrival: row)
         return true
@@ -25,7 +25,7 @@ extension CustomerRoom {
 
     func settleArrivalQuietly(_ customer: CustomerID) async {
         do { try await settleArrival(customer) } catch {
-            realm.ports.log(
+            ports.log(
                 .warning, "a customer cannot be written to its cluster at present", nil,
                 ["customer": customer.description, "fault": "\(error)"])
         }
@@ -36,12 +36,12 @@ extension CustomerRoom {
         var last: Int64 = 0
         while true {
             let from: [SQLValue] = [.integer(last), .integer(Self.arrivalPage)]
-            let rows = try await realm.home.read {
+            let rows = try await home.read {
                 try $0.query(Statement.Clustering.arrivals, from)
             }
             for row in rows {
                 last = try row.integer("customer_id")
-                guard realm.clusters.map.cluster(of: last) == index else { continue }
+                guard clusters.map.cluster(of: last) == index else { continue }
                 try await settle(arrival: row)
             }
             if rows.count < Int(Self.arrivalPage) { return }
@@ -53,33 +53,11 @@ extension CustomerRoom {
         let number = try row.integer("customer_id")
         let values = RealmSchema.customers.row(
             try RealmSchema.arrivals.values(row), ["revision": .integer(1)])
-        try await realm.clusters.of(number: number).write {
+        try await clusters.of(number: number).write {
             try $0.execute(Statement.Clustering.settle, values)
         }
-        try await realm.home.write {
+        try await home.write {
             try $0.execute(Statement.Clustering.arrived, [.integer(number)])
         }
-    }
-
-    /// Finds the customer with a sign-in name. With one cluster this is one
-    /// query. Otherwise the home returns the number, and the customer's cluster
-    /// the facts. For an unknown name a cluster is queried too, so that the
-    /// time does not reveal whether the name exists.
-    func customer(named name: String) async throws -> Row? {
-        let key = SQLValue.text(CustomerRoom.signInKey(name))
-        if realm.clusters.isOne {
-            return try await realm.home.read { try $0.first(Statement.Customers.byName, [key]) }
-        }
-        let owner = try await realm.home.read {
-            try $0.first(Statement.Clustering.owner, [key])?.integer("customer_id")
-        }
-        let number = owner ?? CustomerRoom.nobody(CustomerRoom.signInKey(name))
-        let far = realm.clusters.of(number: number)
-        let row = try await far.read {
-            try $0.first(Statement.Customers.byID, [.integer(number)])
-        }
-        guard let owner, row == nil else { return row }
-        try await settleArrival(CustomerID(owner))
-        return try await far.read { try $0.first(Statement.Customers.byID, [.integer(owner)]) }
     }
 }

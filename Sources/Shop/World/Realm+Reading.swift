@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Storage
+
+/// The ways to read. Use cases name a customer, a number or the house, and not a
+/// database.
+extension Realm {
+    /// Reads from the customer's database.
+    func read<Answer: Sendable>(
+        of customer: CustomerID, _ body: @escaping @Sendable (any Reading) throws -> Answer
+    ) async throws -> Answer { try await storage(of: customer).read(body) }
+
+    /// Reads from the database of a number that ends with its customer's bucket,
+    /// for example a transaction's.
+    func read<Answer: Sendable>(
+        ofNumber number: Int64, _ body: @escaping @Sendable (any Reading) throws -> Answer
+    ) async throws -> Answer { try await clusters.of(number: number).read(body) }
+
+    /// Reads from the home: what is administered, names, and the audit.
+    func readHouse<Answer: Sendable>(
+        _ body: @escaping @Sendable (any Reading) throws -> Answer
+    ) async throws -> Answer { try await home.read(body) }
+
+    /// Reads from every cluster, or only from that of `number`. Returns the
+    /// home's answer first. Throws if one does not answer.
+    func readAll<Answer: Sendable>(
+        of number: Int64? = nil, _ body: @escaping @Sendable (any Reading) throws -> Answer
+    ) async throws -> [Answer] { try await clusters.readAll(of: number, body) }
+
+    /// Returns a page of a list that is divided among the clusters, each part in
+    /// order. Throws if one of them does not answer.
+    func page<Element: Sendable>(
+        _ limit: Int, of number: Int64? = nil, by isBefore: (Element, Element) -> Bool,
+        _ body: @escaping @Sendable (any Reading) throws -> [Element]
+    ) async throws -> [Element] {
+        try await clusters.page(limit, of: number, by: isBefore, body)
+    }
+
+    /// Reads from one cluster, which ``eachCluster(ifAway:_:_:)`` gave.
+    func read<Answer: Sendable>(
+        in cluster: Int, _ body: @escaping @Sendable (any Reading) throws -> Answer
+    ) async throws -> Answer { try await clusters[cluster].read(body) }
+
+    /// Calls the closure for each cluster, the home first. One other than the
+    /// home that cannot be reached is passed over, and logged with `message`.
+    func eachCluster(
+        ifAway message: String, _ context: RequestContext? = nil,
+        _ body: (_ cluster: Int) async throws -> Void
+    ) async throws {
+        for index in clusters.all.indices {
+            do { try await body(index) } catch let fault as StorageFault
+                where index > 0 && Self.isAway(fault)
+            {
+                ports.log(
+                    .error, message, context,
+                    ["cluster": clusters.name(index), "fault": "\(fault)"])
+            }
+        }
+    }
+
+    /// The commercial time on a customer's cluster.
+    func now(for customer: CustomerID) async throws -> Timestamp {
+        let wall = ports.wall.now
+        return try await read(of: customer) { try Self.now($0, wall: wall) }
+    }
+}
