@@ -46,13 +46,12 @@ final class PostgresListener: @unchecked Sendable {
 
     /// Sends a word to every listening process, including this one.
     func tell(_ word: String, schema: String) {
-        let bell = state.withLock { state -> Int32 in
-            guard !state.isClosed else { return -1 }
+        state.withLock { state in
+            guard !state.isClosed else { return }
             state.words.add(word, schema: schema)
             start(&state)
-            return state.bell
+            Self.ring(state)
         }
-        ring(bell)
     }
 
     func wakes(schema: String) -> AsyncStream<Wake> {
@@ -70,13 +69,13 @@ final class PostgresListener: @unchecked Sendable {
     }
 
     func close() {
-        let (bell, streams) = state.withLock { state in
+        let streams = state.withLock { state in
             state.isClosed = true
             defer { state.streams = [:] }
-            return (state.bell, state.streams.values.flatMap(\.values))
+            Self.ring(state)
+            return state.streams.values.flatMap(\.values)
         }
         for stream in streams { stream.finish() }
-        ring(bell)
     }
 
     private func forget(_ number: Int, _ schema: String) {
@@ -97,10 +96,12 @@ final class PostgresListener: @unchecked Sendable {
         PlainThread.start("postgres.listen") { self.listen(ear) }
     }
 
-    private func ring(_ bell: Int32) {
-        guard bell >= 0 else { return }
+    /// Wakes the thread. Called with the lock held: once the thread has closed
+    /// the pipe, its number may be another file's. Does not block.
+    private static func ring(_ state: borrowing State) {
+        guard state.bell >= 0 else { return }
         var byte: UInt8 = 1
-        _ = write(bell, &byte, 1)
+        _ = write(state.bell, &byte, 1)
     }
 
     // MARK: The thread

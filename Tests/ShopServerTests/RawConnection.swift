@@ -42,10 +42,8 @@ final class RawConnection: Sendable {
                 connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
-        guard connected == 0 else {
-            close(socket)
-            throw SocketError(call: "connect", number: errno)
-        }
+        // `deinit` closes the socket, also of a connection that throws here.
+        guard connected == 0 else { throw SocketError(call: "connect", number: errno) }
     }
 
     deinit { close(socket) }
