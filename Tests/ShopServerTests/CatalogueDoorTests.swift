@@ -387,7 +387,7 @@ import Testing
 
             #expect(entries.last?.who == "operator")
             #expect(entries.last?.subject == "com.example.zoo")
-            #expect(entries.last?.after == "Zoo.storekit: 1 products")
+            #expect(entries.last?.changes.map { $0.after ?? "-" } == ["Zoo.storekit", "1"])
         }
     }
 }

@@ -253,10 +253,9 @@ import Testing
                 "product.create com.example.monkeys/b", "product.change com.example.monkeys/b",
                 "app.change com.example.monkeys", "product.remove com.example.monkeys/b",
             ])
-        #expect(entries[1].before == "price none")
-        #expect(entries[1].after == "price 0.99")
-        #expect(entries[2].before == "name com.example.monkeys")
-        #expect(entries[3].after == "state removed")
+        #expect(entries[1].shown == "price: - > 0.99")
+        #expect(entries[2].shown == "name: com.example.monkeys > Monkeys")
+        #expect(entries[3].shown == "state: draft > removed")
     }
 
     @Test func `what changes nothing is not audited`() async throws {
@@ -292,18 +291,19 @@ import Testing
 
         let entries = try await realm.auditEntries().entries.filter { $0.who == "ann" }
 
-        for (deed, first) in [
-            ("app.notificationUrl", "none"), ("app.change", "name com.example.monkeys"),
+        for (deed, field, first) in [
+            ("app.notificationUrl", "notificationUrl", "-"),
+            ("app.change", "name", "com.example.monkeys"),
         ] {
             let chain = entries.filter { $0.deed == deed }
             #expect(chain.count == 8)
             #expect(
-                chain.map { $0.before ?? "-" }
-                    == [first] + chain.dropLast().map { $0.after ?? "-" }, "\(deed)")
+                chain.map { $0.before(field) }
+                    == [first] + chain.dropLast().map { $0.after(field) }, "\(deed)")
         }
         #expect(
-            entries.filter { $0.deed == "app.sharedSecret" }.map { $0.before ?? "-" }
-                == ["none"] + Array(repeating: "one", count: 7))
+            entries.filter { $0.deed == "app.sharedSecret" }.map { $0.before("sharedSecret") }
+                == ["-"] + Array(repeating: "one", count: 7))
     }
 
     @Test func `products come in pages by id`() async throws {

@@ -239,7 +239,7 @@ import Testing
         #expect(try await fourth.realm.auditEntries().entries.count > before)
         #expect(
             try await fourth.realm.auditEntries().entries.contains {
-                $0.after?.contains("FRA") == true
+                $0.after("storefront") == "FRA"
             })
     }
 

@@ -65,11 +65,11 @@ import Testing
         #expect(try await why(world, "tiger") == "sold")
         let words = try await world.realm.auditEntries().entries.filter {
             $0.deed.hasPrefix("version.") && $0.subject.hasPrefix(Self.app)
-        }.map { "\($0.deed): \($0.before ?? "-") > \($0.after ?? "-")" }
+        }.map { "\($0.deed) \($0.shown)" }
         #expect(
             words.prefix(2) == [
-                "version.create: - > waiting; products lion",
-                "version.change: waiting; products lion > live; products lion",
+                "version.create state: - > waiting; products: - > lion",
+                "version.change state: waiting > live",
             ])
     }
 

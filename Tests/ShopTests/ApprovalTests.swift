@@ -292,7 +292,7 @@ import Testing
         let entry = try await world.realm.auditEntries().entries.last
         #expect(entry?.deed == "purchase.\(verb)")
         #expect(entry?.subject.hasSuffix(purchaseID(1)) == true)
-        #expect([entry?.before, entry?.after] == ["waiting", word])
+        #expect(entry?.shown == "state: waiting > \(word)")
     }
 
     @Test func `what does not wait is not found`() async throws {

@@ -13,7 +13,7 @@ import Testing
 
     private func entries(_ world: TestWorld, _ deed: String) async throws -> [String] {
         try await world.realm.auditEntries().entries.filter { $0.deed == deed }
-            .map { "\($0.before ?? "-") > \($0.after ?? "-")" }
+            .map(\.shown)
     }
 
     private func importing(_ contents: [UInt8] = [0x7B, 0x7D]) -> CatalogueImport {
@@ -91,8 +91,9 @@ import Testing
 
         let words = try await entries(world, "image.put")
 
-        #expect(words.count == 2 && words.allSatisfy { $0.contains("9 bytes") })
-        #expect(words.last.map { !$0.hasPrefix("-") } == true)
+        #expect(words.count == 2 && words.allSatisfy { $0.contains("sha256: ") })
+        #expect(words.first?.hasPrefix("bytes: - > 9; sha256: - > ") == true)
+        #expect(words.last?.contains("bytes") == false, "\(words)")
     }
 
     @Test func `words of a group that differ in a description alone are a change`() async throws {
@@ -109,7 +110,7 @@ import Testing
 
         let words = try await entries(world, "group.change")
 
-        #expect(words.count == 2 && words.last?.hasSuffix("en_US: A, Two") == true, "\(words)")
+        #expect(words.count == 2 && words.last == "description.en_US: One > Two", "\(words)")
     }
 
     @Test func `a group that a product brings has its entry`() async throws {
@@ -126,7 +127,7 @@ import Testing
         }
 
         #expect(made.map(\.subject) == ["\(Self.app)/metals"])
-        #expect(made.map { "\($0.before ?? "-") > \($0.after ?? "-")" } == ["- > metals"])
+        #expect(made.map(\.shown) == ["name: - > metals"])
     }
 
     @Test func `a file that comes again is audited where it takes something back`() async throws {
@@ -164,11 +165,13 @@ import Testing
 
         #expect(
             try await entries(world, "customer.change")
-                == ["no password > a password", "a password > another password"])
+                == ["password: - > one", "password: one > another"])
         #expect(
-            try await entries(world, "app.sharedSecret") == ["none > one", "one > another"])
+            try await entries(world, "app.sharedSecret") == [
+                "sharedSecret: - > one", "sharedSecret: one > another",
+            ])
         #expect(
-            try await entries(world, "catalogue.import").last?.hasPrefix("\(left) products >")
+            try await entries(world, "catalogue.import").last?.contains("products: \(left) > ")
                 == true)
     }
 }

@@ -35,11 +35,11 @@ import Testing
         let entry = try #require(try await world.realm.auditEntries().entries.last)
         #expect([entry.who, entry.deed] == ["ann", "customer.create"])
         #expect(entry.subject == made.customerId)
-        #expect(entry.before == nil)
         #expect(
-            entry.after
-                == "Kid; address kid@example.com; may not buy; asks to buy; purchases interrupted; "
-                + "storefront DEU; a password")
+            entry.shown
+                == "name: - > Kid; email: - > kid@example.com; canMakePayments: - > false; "
+                + "asksToBuy: - > true; interruptsPurchases: - > true; storefront: - > DEU; "
+                + "password: - > one")
     }
 
     @Test func `all that can be set later is returned, and audited`() async throws {
@@ -69,13 +69,10 @@ import Testing
         #expect([entry.who, entry.deed] == ["ann", "customer.change"])
         #expect(entry.subject == made.customerId)
         #expect(
-            entry.before
-                == "no address; may buy; does not ask to buy; purchases not interrupted; "
-                + "storefront of the app; no password")
-        #expect(
-            entry.after
-                == "address kid@example.com; may not buy; asks to buy; purchases interrupted; "
-                + "storefront DEU; a password")
+            entry.shown
+                == "email: - > kid@example.com; canMakePayments: true > false; "
+                + "asksToBuy: false > true; interruptsPurchases: false > true; "
+                + "storefront: - > DEU; password: - > one")
     }
 
     @Test func `an address goes, and several customers may have one`() async throws {
@@ -97,7 +94,7 @@ import Testing
         #expect(gone.email == nil)
         #expect(refused.error.code == "emailInvalid" && refused.error.field == "email")
         let entry = try #require(try await world.realm.auditEntries().entries.last)
-        #expect([entry.before, entry.after] == ["address \(longest)", "no address"])
+        #expect(entry.shown == "email: \(longest) > -")
     }
 
     @Test func `a customer's purchases are interrupted, sold when answered, and then no more`()

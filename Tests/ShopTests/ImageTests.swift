@@ -43,9 +43,11 @@ import Testing
         let entries = try await world.realm.auditEntries().entries.suffix(2)
         #expect(entries.map(\.deed) == ["image.put", "image.delete"])
         #expect(entries.map(\.subject) == Array(repeating: "\(Self.app)/A1", count: 2))
-        let words = "8 bytes, SHA-256 4c4b6a3be1314ab8"
-        #expect(entries.map { $0.before ?? "-" } == ["-", words])
-        #expect(entries.map { $0.after ?? "-" } == [words, "-"])
+        #expect(
+            entries.map(\.shown) == [
+                "bytes: - > 8; sha256: - > 4c4b6a3be1314ab8",
+                "bytes: 8 > -; sha256: 4c4b6a3be1314ab8 > -",
+            ])
     }
 
     @Test func `what shows a product stays, until the product is removed`() async throws {

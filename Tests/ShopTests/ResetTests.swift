@@ -46,9 +46,9 @@ import Testing
             ])
         let entry = try #require(try await realm.auditEntries().entries.last)
         #expect(
-            [entry.deed, entry.subject, entry.before, entry.after] == [
-                "realm.reset", "default", "2 purchases, 2 transactions",
-                "generation \(told.generation)",
+            [entry.deed, entry.subject, entry.shown] == [
+                "realm.reset", "default",
+                "purchases: 2 > 0; transactions: 2 > 0; generation: - > \(told.generation)",
             ])
         await world.store.close()
     }
@@ -166,7 +166,7 @@ import Testing
 
     private func resets(_ store: Store) async throws -> [String] {
         try await store.auditEntries().entries.filter { $0.deed == "realm.reset" }
-            .map { "\($0.who) \($0.subject) \($0.before ?? "") -> \($0.after ?? "")" }
+            .map { "\($0.who) \($0.subject) \($0.shown)" }
     }
 
     @Test(arguments: BackupEngine.allCases)
@@ -188,7 +188,7 @@ import Testing
         await second.close()
         let third = try await open(place, place.places)
 
-        let words = "\(TestWorld.context.actor) default 0 purchases, 0 transactions -> generation "
+        let words = "\(TestWorld.context.actor) default generation: - > "
         #expect(generation > 1)
         #expect(told == [words + "\(generation)"])
         #expect(try await resets(third) == [told.first, words + "\(again.generation)"])
@@ -216,7 +216,8 @@ import Testing
         try await store.deleteRealm(named: "spare", TestWorld.context)
 
         let told = try await resets(store)
-        #expect(told.count == 1 && told.first?.hasSuffix("generation \(reset.generation)") == true)
+        #expect(
+            told.count == 1 && told.first?.hasSuffix("generation: - > \(reset.generation)") == true)
         await store.close()
     }
 

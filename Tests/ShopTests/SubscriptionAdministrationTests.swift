@@ -66,8 +66,8 @@ import Testing
             $0.deed.hasSuffix("Offer")
         }
         #expect(audit.count == 10)
-        #expect(audit.first?.before == "offers none" && audit.last?.after == "offers none")
-        #expect(audit.last?.before == "offers win-back back payAsYouGo 0.49 2xP1M")
+        #expect(audit.first?.shown == "offer.introductory.any: - > free 0.00 1xP1W")
+        #expect(audit.last?.shown == "offer.win-back.back: payAsYouGo 0.49 2xP1M > -")
     }
 
     @Test(arguments: [
@@ -199,10 +199,10 @@ import Testing
         #expect(twice.error.code == "groupExists")
         let audit = try await realm.auditEntries().entries.filter { $0.deed.hasPrefix("group.") }
         #expect(
-            audit.map { "\($0.deed) \($0.before ?? "-") > \($0.after ?? "-")" } == [
-                "group.create - > pro", "group.create - > silver",
-                "group.change pro > Pro | ja: プロ",
-                "group.remove silver > -",
+            audit.map { "\($0.deed) \($0.shown)" } == [
+                "group.create name: - > pro", "group.create name: - > silver",
+                "group.change name: pro > Pro; displayName.ja: - > プロ",
+                "group.remove name: silver > -",
             ])
     }
 

@@ -52,12 +52,6 @@ struct CatalogueCommit: Sendable {
         self.isProduction = isProduction
     }
 
-    /// The text for the audit.
-    var words: String {
-        let name = original.map { "\($0.name): " } ?? ""
-        return "\(name)\(products.count) products"
-    }
-
     /// Writes the catalogue, and leaves everything as it is if the import changes
     /// nothing. Returns the products in it that remain removed.
     func write(_ house: HouseLine) throws -> Ending<[ProductID]> {
@@ -83,12 +77,14 @@ struct CatalogueCommit: Sendable {
                 ])
         }
         try writing.execute(Statement.AppVersions.noteSale, [bundle])
+        let file = try picture.last?.first?.text("name")
         guard try self.picture(writing) != picture else { return .leave(removed) }
         let sold = try known.map { try Listing(row: $0) }
             .count { !$0.isWithdrawn && $0.state != .removed }
         try house.audit(
             "catalogue.import", bundleID.value,
-            before: known.isEmpty ? nil : "\(sold) products", after: words,
+            before: known.isEmpty ? nil : ["file": file, "products": "\(sold)"],
+            after: ["file": original?.name ?? file, "products": "\(products.count)"],
             isChangeForSure: true)
         return .commit(removed)
     }

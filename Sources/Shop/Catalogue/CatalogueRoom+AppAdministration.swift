@@ -36,7 +36,7 @@ extension CatalogueRoom {
             guard try house.writing.first(Statement.Catalogues.addApp, values) != nil else {
                 return .leave(false)
             }
-            try house.audit("app.create", request.bundleId, before: nil, after: made.words)
+            try house.audit("app.create", request.bundleId, before: nil, after: made.audited)
             return .commit(true)
         }
         guard isMade else {
@@ -67,8 +67,8 @@ extension CatalogueRoom {
             else { throw Self.unknownApp }
             try house.writing.execute(Statement.Catalogues.setApp, values)
             try house.audit(
-                "app.change", bundleID, before: try change.naming(before).words,
-                after: change.words)
+                "app.change", bundleID, before: try change.audited(before: before),
+                after: change.audited)
             return .commit(())
         }
         return try await appSummary(bundleID)
@@ -98,8 +98,8 @@ extension CatalogueRoom {
             let hadOne = try before?.optionalText("shared_secret") != nil
             try writing.execute(Statement.Catalogues.setSharedSecret, [key, .text(secret)])
             try house.audit(
-                "app.sharedSecret", bundleID, before: hadOne ? "one" : "none",
-                after: hadOne ? "another" : "one")
+                "app.sharedSecret", bundleID, before: ["sharedSecret": hadOne ? "one" : nil],
+                after: ["sharedSecret": hadOne ? "another" : "one"])
             return .commit(())
         }
         return SharedSecret(bundleId: bundleID, sharedSecret: secret)
@@ -186,29 +186,25 @@ extension Offering {
 }
 
 extension AppChange {
-    /// Represents a missing number in the audit. It is not a valid number of an
-    /// app.
-    private static let noNumber: Int64 = 0
-
-    /// Returns the present values of the fields that this change names.
-    fileprivate func naming(_ row: Row) throws -> AppChange {
-        AppChange(
-            appAppleId: appAppleId == nil
-                ? nil : try row.optionalInteger("app_id") ?? Self.noNumber,
-            name: name == nil ? nil : try row.text("name"),
-            storefront: storefront == nil ? nil : try row.text("storefront"),
-            locale: locale == nil ? nil : try row.text("locale"),
-            purchasesEnabled: purchasesEnabled == nil
-                ? nil : try row.boolean("purchases_enabled"))
+    /// The fields for the audit.
+    fileprivate var audited: AuditFields {
+        [
+            "name": name, "appAppleId": appAppleId.map { "\($0)" }, "storefront": storefront,
+            "locale": locale, "purchasesEnabled": purchasesEnabled.map { "\($0)" },
+        ]
     }
 
-    /// The text for the audit.
-    fileprivate var words: String {
+    /// The present values of the fields that this change names.
+    fileprivate func audited(before row: Row) throws -> AuditFields {
         [
-            name.map { "name \($0)" },
-            appAppleId.map { $0 == Self.noNumber ? "number none" : "number \($0)" },
-            storefront.map { "storefront \($0)" }, locale.map { "locale \($0)" },
-            purchasesEnabled.map { "purchases \($0 ? "enabled" : "not enabled")" },
-        ].compactMap { $0 }.joined(separator: "; ")
+            "name": try name.flatMap { _ in try row.optionalText("name") },
+            "appAppleId": try appAppleId.flatMap { _ in try row.optionalInteger("app_id") }
+                .map { "\($0)" },
+            "storefront": try storefront.map { _ in try row.text("storefront") },
+            "locale": try locale.map { _ in try row.text("locale") },
+            "purchasesEnabled": try purchasesEnabled.map { _ in
+                "\(try row.boolean("purchases_enabled"))"
+            },
+        ]
     }
 }

@@ -95,7 +95,8 @@ extension CatalogueRoom {
             try writing.execute(Statement.AppVersions.noteSale, [.text(bundleID)])
             let after = try Self.version(version, of: bundleID, writing)
             try house.audit(
-                deed, "\(bundleID)/\(version)", before: before?.words, after: after?.words)
+                deed, "\(bundleID)/\(version)", before: before?.audited,
+                after: after?.audited)
             return .commit(after)
         }
         guard let changed else { throw Self.noAppVersion }
@@ -182,8 +183,11 @@ extension CatalogueRoom {
 }
 
 extension AppVersionSummary {
-    /// The text for the audit.
-    fileprivate var words: String {
-        "\(state); products \(products.isEmpty ? "none" : products.joined(separator: " "))"
+    /// The fields for the audit.
+    fileprivate var audited: AuditFields {
+        [
+            "state": state,
+            "products": products.isEmpty ? nil : products.joined(separator: " "),
+        ]
     }
 }

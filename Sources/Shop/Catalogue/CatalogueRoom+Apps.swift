@@ -30,8 +30,8 @@ extension CatalogueRoom {
             else { return .leave(false) }
             try house.audit(
                 "app.notificationUrl", bundleID,
-                before: try before.optionalText("notification_url") ?? "none",
-                after: url ?? "none")
+                before: ["notificationUrl": try before.optionalText("notification_url")],
+                after: ["notificationUrl": url])
             return .commit(true)
         }
         guard isSet, let app = try await realm.loadShelf().apps[BundleID(bundleID)] else {

@@ -108,7 +108,7 @@ extension CatalogueRoom {
             try change(house.writing)
             let after = try Self.group(id, of: bundleID, house.writing)
             try house.audit(
-                deed, "\(bundleID)/\(id)", before: before?.auditWords, after: after?.auditWords)
+                deed, "\(bundleID)/\(id)", before: before?.audited, after: after?.audited)
             return .commit(())
         }
         let app = try await app(bundleID)
@@ -179,12 +179,8 @@ extension Localization {
 }
 
 extension StoredGroup {
-    /// What the audit says.
-    var auditWords: String {
-        let words = localizations.map { words in
-            "\(words.locale): \(words.displayName)"
-                + (words.details.isEmpty ? "" : ", \(words.details)")
-        }
-        return ([name] + words).joined(separator: " | ")
+    /// The fields for the audit.
+    var audited: AuditFields {
+        AuditFields([("name", name)] + AuditFields.localizations(localizations))
     }
 }

@@ -29,7 +29,7 @@ extension CatalogueRoom {
             try house.writing.execute(Statement.Catalogues.putImage, key + [.blob(bytes)])
             try house.audit(
                 "image.put", "\(bundleID)/\(imageID)",
-                before: before.map(Self.auditWords), after: Self.auditWords(bytes))
+                before: before.map(Self.audited), after: Self.audited(bytes))
             return .commit(())
         }
     }
@@ -76,8 +76,11 @@ extension CatalogueRoom {
     }
 
     /// The start of the SHA-256 distinguishes two images of the same size.
-    fileprivate static func auditWords(_ image: [UInt8]) -> String {
-        "\(image.count) bytes, SHA-256 \(hexadecimal(SHA256.hash(data: image)).prefix(16))"
+    fileprivate static func audited(_ image: [UInt8]) -> AuditFields {
+        [
+            "bytes": "\(image.count)",
+            "sha256": String(hexadecimal(SHA256.hash(data: image)).prefix(16)),
+        ]
     }
 
     private static let pngStart: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
@@ -115,7 +118,7 @@ private struct ImageDeletion: Sendable {
         try writing.execute(Statement.Catalogues.deleteImage, key)
         try house.audit(
             "image.delete", "\(bundleID)/\(imageID)",
-            before: CatalogueRoom.auditWords(try image.blob("contents")), after: nil)
+            before: CatalogueRoom.audited(try image.blob("contents")), after: nil)
         return .commit(true)
     }
 

@@ -59,12 +59,12 @@ extension CatalogueRoom {
                 if isNew {
                     try house.audit(
                         "group.create", "\(bundleID)/\(group.id)", before: nil,
-                        after: group.auditWords)
+                        after: group.audited)
                 }
             }
             try house.audit(
                 "product.create", "\(bundleID)/\(request.productId)", before: nil,
-                after: made.words)
+                after: made.audited)
             return .commit(true)
         }
         guard isMade else {
@@ -131,10 +131,8 @@ extension CatalogueRoom {
                     Statement.Groups.setTerms, key + [.text(try terms.stored())])
             }
             try writing.execute(Statement.AppVersions.noteSale, [.text(bundleID)])
-            let changes = before.changes(to: after)
-            guard !changes.after.isEmpty else { return .commit(()) }
             try house.audit(
-                deed, "\(bundleID)/\(id)", before: changes.before, after: changes.after)
+                deed, "\(bundleID)/\(id)", before: before.audited, after: after.audited)
             return .commit(())
         }
         return try await productRecord(id, bundleID: bundleID)

@@ -43,8 +43,10 @@ extension CustomerRoom {
             try writing.execute(Statement.Clearing.mark, revised)
             try AuditEntry(
                 who: who, wall: line.wall, deed: "customer.clearHistory", subject: customerID,
-                before: "\(cleared.purchases) purchases; \(cleared.transactions) transactions",
-                after: "0 transactions"
+                before: [
+                    "purchases": "\(cleared.purchases)",
+                    "transactions": "\(cleared.transactions)",
+                ], after: ["purchases": "0", "transactions": "0"], isChangeForSure: true
             ).write(writing)
             return cleared
         }

@@ -30,7 +30,7 @@ extension CustomerRoom {
                 try writing.first(
                     Statement.Customers.claimName, [.text(key), .integer(number)]) != nil
             else { return .leave(nil) }
-            try house.audit("customer.create", "\(number)", before: nil, after: request.words)
+            try house.audit("customer.create", "\(number)", before: nil, after: request.audited)
             guard !isFar else {
                 try writing.execute(
                     Statement.Clustering.arrive, RealmSchema.arrivals.row(customer.account(at: now))
@@ -99,9 +99,8 @@ extension CustomerRoom {
             if request != ChangeCustomerRequest() {
                 try AuditEntry(
                     who: who, wall: wall, deed: "customer.change", subject: customerID,
-                    before: try request.words(before: before),
-                    after: request.words(
-                        hadPassword: try before.optionalText("password_hash") != nil)
+                    before: try request.audited(before: before),
+                    after: try request.audited(after: before)
                 ).write(writing)
             }
             if let password {
@@ -204,55 +203,43 @@ private struct NewCustomer: Sendable {
 }
 
 extension CreateCustomerRequest {
-    /// The text for the audit. Never a password.
-    fileprivate var words: String {
-        let change = ChangeCustomerRequest(
-            email: email, canMakePayments: canMakePayments ?? true, asksToBuy: asksToBuy,
-            interruptsPurchases: interruptsPurchases, storefront: storefront)
-        let password = password == nil ? "no password" : "a password"
-        return [name, change.words(hadPassword: false), password].joined(separator: "; ")
+    /// The fields for the audit. Never a password.
+    fileprivate var audited: AuditFields {
+        [
+            "name": name, "email": email, "canMakePayments": "\(canMakePayments ?? true)",
+            "asksToBuy": "\(asksToBuy ?? false)",
+            "interruptsPurchases": "\(interruptsPurchases ?? false)", "storefront": storefront,
+            "password": password.map { _ in "one" },
+        ]
     }
 }
 
 extension ChangeCustomerRequest {
-    /// The text for the audit. Never a password.
-    fileprivate func words(hadPassword: Bool) -> String {
-        Self.words([
-            email.map { $0.isEmpty ? "no address" : "address \($0)" },
-            canMakePayments.map(Self.buying), asksToBuy.map(Self.asking),
-            interruptsPurchases.map(Self.interrupting), storefront.map { "storefront \($0)" },
-            password.map { _ in hadPassword ? "another password" : "a password" },
-        ])
-    }
-
-    /// Returns the present values of the fields that this change names.
-    fileprivate func words(before row: Row) throws -> String {
-        let address = try row.optionalText("email").map { "address \($0)" } ?? "no address"
-        let hadPassword = try row.optionalText("password_hash") != nil
-        let own = try row.optionalText("storefront") ?? "of the app"
-        return Self.words([
-            email.map { _ in address },
-            try canMakePayments.map { _ in Self.buying(try row.boolean("may_buy")) },
-            try asksToBuy.map { _ in Self.asking(try row.boolean("asks_to_buy")) },
-            try interruptsPurchases.map { _ in
-                Self.interrupting(try row.boolean("interrupts_purchases"))
+    /// The present values of the fields that this change names. Never a password.
+    fileprivate func audited(before row: Row) throws -> AuditFields {
+        [
+            "email": try email.flatMap { _ in try row.optionalText("email") },
+            "canMakePayments": try canMakePayments.map { _ in "\(try row.boolean("may_buy"))" },
+            "asksToBuy": try asksToBuy.map { _ in "\(try row.boolean("asks_to_buy"))" },
+            "interruptsPurchases": try interruptsPurchases.map { _ in
+                "\(try row.boolean("interrupts_purchases"))"
             },
-            storefront.map { _ in "storefront \(own)" },
-            password.map { _ in hadPassword ? "a password" : "no password" },
-        ])
+            "storefront": try storefront.flatMap { _ in try row.optionalText("storefront") },
+            "password": try password.flatMap { _ in try row.optionalText("password_hash") }
+                .map { _ in "one" },
+        ]
     }
 
-    private static func words(_ parts: [String?]) -> String {
-        parts.compactMap { $0 }.joined(separator: "; ")
-    }
-
-    private static func buying(_ may: Bool) -> String { may ? "may buy" : "may not buy" }
-
-    private static func asking(_ asks: Bool) -> String {
-        asks ? "asks to buy" : "does not ask to buy"
-    }
-
-    private static func interrupting(_ interrupts: Bool) -> String {
-        interrupts ? "purchases interrupted" : "purchases not interrupted"
+    /// The values that it sets.
+    fileprivate func audited(after row: Row) throws -> AuditFields {
+        let hadPassword = try row.optionalText("password_hash") != nil
+        return [
+            "email": email.flatMap { $0.isEmpty ? nil : $0 },
+            "canMakePayments": canMakePayments.map { "\($0)" },
+            "asksToBuy": asksToBuy.map { "\($0)" },
+            "interruptsPurchases": interruptsPurchases.map { "\($0)" },
+            "storefront": storefront,
+            "password": password.map { _ in hadPassword ? "another" : "one" },
+        ]
     }
 }

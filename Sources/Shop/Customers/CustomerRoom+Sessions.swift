@@ -146,7 +146,7 @@ extension CustomerRoom {
                 of: customer, first, last, at: line.wall, line.writing)
             try AuditEntry(
                 who: who, wall: line.wall, deed: "session.end", subject: "\(customer)",
-                before: "\(ended) of these sessions", after: "0 of these sessions"
+                before: ["sessions": "\(ended)"], after: ["sessions": "0"]
             ).write(line.writing)
             return ended
         }

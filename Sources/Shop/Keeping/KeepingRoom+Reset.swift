@@ -90,13 +90,18 @@ private struct ResetCommit: Sendable {
             sessions: cleared.sessions)
         try AuditEntry(
             who: who, wall: wall, deed: "realm.reset", subject: realm,
-            before: reset.words, after: ResetNote.words(generation)
+            before: reset.audited,
+            after: [
+                "purchases": "0", "transactions": "0", ResetNote.field: "\(generation)",
+            ]
         ).write(writing)
         return .commit(reset)
     }
 }
 
 extension RealmReset {
-    /// The text for the audit about the deleted rows.
-    fileprivate var words: String { "\(purchases) purchases, \(transactions) transactions" }
+    /// The deleted rows, for the audit.
+    fileprivate var audited: AuditFields {
+        ["purchases": "\(purchases)", "transactions": "\(transactions)"]
+    }
 }

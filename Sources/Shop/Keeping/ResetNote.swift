@@ -24,8 +24,8 @@ struct ResetNote: Hashable, Sendable {
         generation = try row.integer("generation")
     }
 
-    /// The new value in the realm's audit entry.
-    static func words(_ generation: Int64) -> String { "generation \(generation)" }
+    /// The field of the realm's audit entry that has the generation.
+    static let field = "generation"
 
     var key: [SQLValue] { [.text(realm), .integer(generation)] }
 
@@ -43,8 +43,10 @@ struct ResetNote: Hashable, Sendable {
     }
 
     private func fate(_ reading: any Reading) throws -> Fate {
-        let words = SQLValue.text(Self.words(generation))
-        if let row = try reading.first(Statement.ResetNotes.entry, [words]) {
+        // A generation is in one entry only, as the new value of its field.
+        let change = try AuditText.of(
+            AuditChange(field: Self.field, before: nil, after: "\(generation)"))
+        if let row = try reading.first(Statement.ResetNotes.entry, [.text("%\(change)%")]) {
             return .made(try AuditEntry(row))
         }
         let now = try reading.first(Statement.Restores.generation)?.integer("generation") ?? 0
@@ -88,7 +90,7 @@ extension Statement {
             "resetNotes.entry", [.text],
             """
             SELECT \(RealmSchema.audit.list()) FROM audit
-            WHERE deed = 'realm.reset' AND new_value = $1
+            WHERE deed = 'realm.reset' AND changes LIKE $1
             """)
 
         static let registry = [insert, list, take, drop]

@@ -77,7 +77,7 @@ extension MerchantRoom {
             if isAudited {
                 try house.audit(
                     "notification.send", bundleID.value, before: nil,
-                    after: "\(NotificationKind.test) \(token)")
+                    after: ["type": "\(NotificationKind.test)", "testNotificationToken": token])
             }
             return .commit(token)
         }

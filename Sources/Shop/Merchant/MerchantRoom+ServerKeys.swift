@@ -34,7 +34,7 @@ extension MerchantRoom {
         ])
         try await realm.house(.rows, context) { house in
             try house.writing.execute(Statement.ServerKeys.insert, values)
-            try house.audit("key.create", keyID, before: nil, after: bundleID)
+            try house.audit("key.create", keyID, before: nil, after: ["bundleId": bundleID])
             return .commit(())
         }
         return CreatedServerKey(
@@ -65,7 +65,8 @@ extension MerchantRoom {
             guard try house.writing.first(Statement.ServerKeys.revoke, values) != nil else {
                 return .leave(false)
             }
-            try house.audit("key.revoke", keyID, before: "in use", after: "revoked")
+            try house.audit(
+                "key.revoke", keyID, before: ["state": "in use"], after: ["state": "revoked"])
             return .commit(true)
         }
         guard isRevoked else {

@@ -45,7 +45,8 @@ extension PurchaseRoom {
         do {
             let entry = realm.audit(
                 "purchase.\(answer == .approved ? "approve" : "decline")",
-                "\(row.key.customer)/\(id)", before: row.state.word, after: answer.rawValue,
+                "\(row.key.customer)/\(id)", before: ["state": row.state.word],
+                after: ["state": answer.rawValue],
                 context)
             let ending = try await realm.lineOrLeave(of: row.key.customer, asking: commit.question)
             {

@@ -36,7 +36,7 @@ struct RotationNote: Hashable, Sendable {
         guard try writing.first(Statement.Rotations.take, key) != nil, isStored else { return }
         try AuditEntry(
             who: who, wall: wall, deed: "certificates.rotate", subject: kind.rawValue,
-            before: before, after: after
+            before: ["certificates": before], after: ["certificates": after]
         ).writeInRegistry(writing)
     }
 }

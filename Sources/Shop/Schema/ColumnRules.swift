@@ -46,8 +46,6 @@ extension ValueRule {
     static let nextCount = integer(0...NumberLayout.countMax)
     /// Leaves room, because a restore raises it once more.
     static let generation = integer(1...(1 << 53) - (1 << 22))
-    /// The text may have been truncated, possibly within a character.
-    static let auditText = text(bytes: 0...RealmSchema.auditTextBytesMax + 8)
     /// A hash that is not too expensive to verify.
     static let passwordHash = text(
         "`scrypt$N$r$p$salt$hash` with a cost of at most \(PasswordCost.bytesMax) bytes"
@@ -65,8 +63,14 @@ extension Table {
             name, key: ["entry"],
             [
                 "entry": .integer(1...1 << 52), "written_at": .time, "who": .id,
-                "deed": .id, "subject": .label(bytes: 0...65_536), "old_value": .auditText.optional,
-                "new_value": .auditText.optional,
-            ])
+                "deed": .id, "subject": .label(bytes: 0...65_536),
+                "changes": .text(bytes: 2...RealmSchema.auditChangesBytesMax),
+            ],
+            check: { row in
+                if let text = try? row.text("changes"), AuditText.changes(text) != nil {
+                    return nil
+                }
+                return BrokenRule("changes", "a list of fields with old and new values, in JSON")
+            })
     }
 }

@@ -8,8 +8,8 @@ import Work
 
 /// The realm itself, and what is administered.
 extension RealmSchema {
-    /// The longest text of the old and of the new value in the audit.
-    static let auditTextBytesMax = 4096
+    /// The longest list of changed fields in an audit entry, as JSON.
+    static let auditChangesBytesMax = 1024 * 1024
     /// A catalogue file's name with its folders.
     static let catalogueNameBytesMax = 1024
     static let imageBytesMax = 8 * 1024 * 1024

@@ -66,9 +66,10 @@ enum RegistrySchema {
     static let rotationNotes = Table(
         "rotation_notes", key: ["kind", "new_value"],
         [
-            "kind": .word(AuthorityKind.allCases.map(\.rawValue)), "new_value": .auditText,
+            "kind": .word(AuthorityKind.allCases.map(\.rawValue)),
+            "new_value": .text(bytes: 0...4096),
             "generation": .integer(1...1_000_000), "who": .id,
-            "written_at": .time, "old_value": .auditText,
+            "written_at": .time, "old_value": .text(bytes: 0...4096),
         ])
 
     static let resetNotes = Table(

@@ -185,64 +185,52 @@ struct ListedProduct: Sendable {
     }
 }
 
-/// Texts for the audit.
+/// The fields for the audit. Each price, text and offer is one of its own.
 extension ListedProduct {
-    var words: String {
-        fields.map(Self.words).joined(separator: "; ")
-    }
-
-    private static func words(_ field: (name: String, value: String)) -> String {
-        "\(field.name) \(field.value.isEmpty ? "none" : field.value)"
-    }
-
-    /// The fields that differ, with their old and new values.
-    func changes(to other: ListedProduct) -> (before: String, after: String) {
-        let pairs = zip(fields, other.fields).filter { $0.0.1 != $0.1.1 }
-        return (
-            pairs.map { Self.words($0.0) }.joined(separator: "; "),
-            pairs.map { Self.words($0.1) }.joined(separator: "; ")
-        )
-    }
-
-    private var fields: [(String, String)] {
-        [
-            ("state", listing.state.rawValue), ("type", product.type.rawValue),
-            ("reference name", product.referenceName),
-            ("price", listing.hasBasePrice ? product.price.decimal(decimals: 2) : "none"),
-            (
-                "prices",
-                listing.prices.map { price in
-                    let start = price.startsAt.map { "@\($0)" } ?? ""
-                    return "\(price.storefront)=\(price.amount.decimal(decimals: 2))\(start)"
-                }.joined(separator: " ")
-            ),
-            ("storefronts", listing.storefronts?.joined(separator: " ") ?? "all"),
-            (
-                "words",
-                product.localizations.map { "\($0.locale): \($0.displayName), \($0.details)" }
-                    .joined(separator: " | ")
-            ),
-            ("family sharing", product.isFamilyShareable ? "on" : "off"),
-            ("hosted", listing.isHosted ? "yes" : "no"),
-            ("images", listing.images.joined(separator: " ")),
-            ("level", terms.map { "\($0.level)" } ?? "none"),
-            ("offers", offerWords),
+    var audited: AuditFields {
+        let price = listing.hasBasePrice ? product.price.decimal(decimals: 2) : nil
+        let first: AuditFields = [
+            "state": listing.state.rawValue, "type": product.type.rawValue,
+            "referenceName": product.referenceName, "price": price,
         ]
-    }
-
-    private var offerWords: String {
-        var words: [String] = []
-        for kind in OfferKind.allCases {
-            for offer in terms?.offers(kind) ?? [] {
-                words.append("\(kind.rawValue) \(offer.words(as: kind))")
-            }
+        let prices = listing.prices.map { one in
+            let start = one.startsAt.map { "@\($0)" } ?? ""
+            return ("price.\(one.storefront)\(start)", one.amount.decimal(decimals: 2))
         }
-        return words.joined(separator: " | ")
+        let rest: AuditFields = [
+            "storefronts": listing.storefronts?.joined(separator: " "),
+            "isFamilyShareable": "\(product.isFamilyShareable)",
+            "isHosted": "\(listing.isHosted)",
+            "images": listing.images.isEmpty ? nil : listing.images.joined(separator: " "),
+            "level": terms.map { "\($0.level)" },
+        ]
+        return AuditFields(
+            first.all + prices + AuditFields.localizations(product.localizations) + rest.all
+                + (terms?.auditedOffers ?? []))
     }
 }
 
-extension Offer {
-    fileprivate func words(as kind: OfferKind) -> String {
-        "\(name(as: kind)) \(mode.rawValue) \(price.decimal(decimals: 2)) \(periodCount)x\(period)"
+extension SubscriptionTerms {
+    fileprivate var auditedOffers: [(name: String, value: String?)] {
+        OfferKind.allCases.flatMap { kind in
+            offers(kind).map { offer in
+                (
+                    "offer.\(kind.rawValue).\(offer.name(as: kind))",
+                    "\(offer.mode.rawValue) \(offer.price.decimal(decimals: 2)) "
+                        + "\(offer.periodCount)x\(offer.period)"
+                )
+            }
+        }
+    }
+}
+
+extension AuditFields {
+    static func localizations(_ all: [Localization]) -> [(name: String, value: String?)] {
+        all.flatMap { one in
+            [
+                ("displayName.\(one.locale)", one.displayName),
+                ("description.\(one.locale)", one.details.isEmpty ? nil : one.details),
+            ]
+        }
     }
 }

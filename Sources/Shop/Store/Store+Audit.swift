@@ -15,7 +15,7 @@ extension Store {
     }
 
     func audit(
-        _ deed: String, _ subject: String, before: String?, after: String?,
+        _ deed: String, _ subject: String, before: AuditFields?, after: AuditFields?,
         _ context: RequestContext
     ) -> AuditEntry {
         AuditEntry(

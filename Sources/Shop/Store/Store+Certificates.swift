@@ -108,8 +108,8 @@ extension Store {
         }
         let now = ports.wall.now
         let entry = audit(
-            "certificate.revoke", serial, before: "\(known.role), it holds", after: "revoked",
-            context)
+            "certificate.revoke", serial, before: ["role": known.role, "state": "valid"],
+            after: ["role": known.role, "state": "revoked"], context)
         let date = try await registry.write { writing in
             let values: [SQLValue] = [.text(serial), .integer(now.milliseconds)]
             if try writing.first(Statement.Certificates.revoke, values) != nil {

@@ -38,7 +38,8 @@ extension Store {
                 remedy: "give one such as `ann`")
         }
         let key = ports.randomness.hex(32)
-        let entry = audit("operator.create", request.name, before: nil, after: "a key", context)
+        let entry = audit(
+            "operator.create", request.name, before: nil, after: ["key": "in use"], context)
         let values = RegistrySchema.operators.row([
             "name": .text(request.name), "key_hash": .blob(Self.hash(key)),
             "made_at": .optional(entry.wall),
@@ -65,7 +66,8 @@ extension Store {
     /// `operatorUnknown`.
     public func revokeOperator(_ name: String, _ context: RequestContext) async throws {
         try Edge.text(name, "name")
-        let entry = audit("operator.revoke", name, before: "a key", after: "revoked", context)
+        let entry = audit(
+            "operator.revoke", name, before: ["key": "in use"], after: ["key": "revoked"], context)
         let isRevoked = try await registry.write { writing in
             let values: [SQLValue] = [.text(name), .optional(entry.wall)]
             guard try writing.first(Statement.Operators.revoke, values) != nil else {

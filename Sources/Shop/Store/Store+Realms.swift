@@ -65,7 +65,7 @@ extension Store {
             try writing.execute(Statement.ResetNotes.drop, [.text(id)])
             try AuditEntry(
                 who: who, wall: now, deed: "realm.delete", subject: name,
-                before: "\(try row.text("environment")) \(id)", after: nil
+                before: ["environment": try row.text("environment"), "id": id], after: nil
             ).writeInRegistry(writing)
             return id
         }
@@ -155,7 +155,8 @@ extension Store {
             "seed": .optional(seed), "created_at": .integer(now.milliseconds),
         ])
         let entry = audit(
-            "realm.create", name, before: nil, after: "\(environment) \(id)", context)
+            "realm.create", name, before: nil,
+            after: ["environment": "\(environment)", "id": id], context)
         let inserted = try await registry.write { writing in
             guard try writing.first(Statement.Registry.insertRealm, values) != nil else {
                 return false

@@ -15,7 +15,7 @@ extension Realm {
     }
 
     func audit(
-        _ deed: String, _ subject: String, before: String?, after: String?,
+        _ deed: String, _ subject: String, before: AuditFields?, after: AuditFields?,
         _ context: RequestContext
     ) -> AuditEntry {
         AuditEntry(
@@ -43,11 +43,9 @@ extension AuditRecords {
 
 extension AuditRecord {
     fileprivate init(row: Row) throws {
+        let entry = try AuditEntry(row)
         self.init(
-            entry: try row.integer("entry"),
-            date: Timestamp(milliseconds: try row.integer("written_at")),
-            who: try row.text("who"), deed: try row.text("deed"),
-            subject: try row.text("subject"), before: try row.optionalText("old_value"),
-            after: try row.optionalText("new_value"))
+            entry: try row.integer("entry"), date: entry.wall, who: entry.who,
+            deed: entry.deed, subject: entry.subject, changes: entry.changes)
     }
 }

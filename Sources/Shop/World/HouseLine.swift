@@ -24,16 +24,17 @@ struct HouseLine {
     let wall: Timestamp
     let who: String
 
-    /// Writes the audit entry in the commit that makes the change. If `before` and
-    /// `after` are the same, nothing changed, unless `isChangeForSure`.
+    /// Writes the audit entry in the commit that makes the change. `before` is nil
+    /// for a subject that is made, `after` for one that is removed. If they are
+    /// the same, nothing changed, unless `isChangeForSure`.
     func audit(
-        _ deed: String, _ subject: String, before: String?, after: String?,
+        _ deed: String, _ subject: String, before: AuditFields?, after: AuditFields?,
         isChangeForSure: Bool = false
     ) throws {
-        var entry = AuditEntry(
-            who: who, wall: wall, deed: deed, subject: subject, before: before, after: after)
-        entry.isChangeForSure = isChangeForSure
-        try entry.write(writing)
+        try AuditEntry(
+            who: who, wall: wall, deed: deed, subject: subject, before: before, after: after,
+            isChangeForSure: isChangeForSure
+        ).write(writing)
     }
 }
 

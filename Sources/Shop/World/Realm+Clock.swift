@@ -72,8 +72,8 @@ extension Realm {
         try ClockJump.note(
             from: before.now(wall: house.wall), to: clock.now(wall: house.wall), house.writing)
         try house.audit(
-            "clock.move", "clock", before: before.words(wall: house.wall),
-            after: clock.words(wall: house.wall))
+            "clock.move", "clock", before: before.audited(wall: house.wall),
+            after: clock.audited(wall: house.wall))
     }
 
     private func described(
@@ -157,10 +157,10 @@ extension Realm {
 extension RealmClock {
     /// The text for the audit: the clock's time at the change, and how it
     /// continued.
-    fileprivate func words(wall: Timestamp) -> String {
-        let speed = rate == 1 ? "" : ", \(rate) times as fast as the machine's"
-        return standsAt == nil
-            ? "\(now(wall: wall)), running\(speed)"
-            : "\(now(wall: wall)), standing" + (rate == 1 ? "" : "; let run\(speed)")
+    fileprivate func audited(wall: Timestamp) -> AuditFields {
+        [
+            "now": "\(now(wall: wall))", "state": standsAt == nil ? "running" : "standing",
+            "rate": "\(rate)",
+        ]
     }
 }

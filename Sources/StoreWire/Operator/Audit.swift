@@ -13,20 +13,34 @@ public struct AuditRecord: Hashable, Sendable, Codable {
     /// The kind of change: `product.change`.
     public var deed: String
     public var subject: String
-    /// The old value, in words. Missing if there was none.
-    public var before: String?
-    /// The new value, in words. Missing if there is none.
-    public var after: String?
+    /// The fields that the change set, in the order of display. Empty if the deed
+    /// found nothing to change, such as a history that was empty already.
+    public var changes: [AuditChange]
 
     public init(
         entry: Int64, date: Timestamp, who: String, deed: String, subject: String,
-        before: String?, after: String?
+        changes: [AuditChange]
     ) {
         self.entry = entry
         self.date = date
         self.who = who
         self.deed = deed
         self.subject = subject
+        self.changes = changes
+    }
+}
+
+/// A field that an administrative change set.
+public struct AuditChange: Hashable, Sendable, Codable {
+    /// `price`, or another name of a part of the subject.
+    public var field: String
+    /// The old value. Missing if the field had none.
+    public var before: String?
+    /// The new value. Missing if the field has none.
+    public var after: String?
+
+    public init(field: String, before: String?, after: String?) {
+        self.field = field
         self.before = before
         self.after = after
     }

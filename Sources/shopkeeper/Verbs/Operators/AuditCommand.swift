@@ -37,11 +37,22 @@ struct AuditCommand: AsyncParsableCommand {
                     entries.map { entry in
                         [
                             "\(entry.entry)", "\(entry.date)", entry.who, entry.deed,
-                            entry.subject,
-                            [entry.before, entry.after].compactMap { $0 }
-                                .joined(separator: " -> "),
+                            entry.subject, entry.words,
                         ]
                     }))
         }
+    }
+}
+
+extension AuditRecord {
+    /// The changed fields. Only the values of what was made or removed.
+    fileprivate var words: String {
+        let isMade = changes.allSatisfy { $0.before == nil }
+        let isRemoved = changes.allSatisfy { $0.after == nil }
+        return changes.map { change in
+            let (before, after) = (change.before ?? "none", change.after ?? "none")
+            let values = isMade ? after : isRemoved ? before : "\(before) -> \(after)"
+            return "\(change.field): \(values)"
+        }.joined(separator: "; ")
     }
 }
