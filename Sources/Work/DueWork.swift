@@ -10,7 +10,7 @@ package import Storage
 /// done all of it or nothing.
 package struct DueWork: Hashable, Sendable {
     /// The number of customers whose work one commit does.
-    package static let customersMax = 100
+    package static let customersMax = CommitSize.subjectsMax
 
     package let customer: CustomerID
     /// The kind, which selects the handler.

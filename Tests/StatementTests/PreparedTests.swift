@@ -124,7 +124,8 @@ import Testing
             Statement.Restores.registryReferences + Statement.Restores.realmReferences
         let checks = (restores + Statement.Upkeep.references).map(\.statement)
         let imported = Statement.Catalogues.imported.dropLast()
-        let made = Set((copied + Statement.Resets.clear + checks + imported).map(\.name))
+        let cleared = Statement.Resets.clear + Statement.Clearing.deletions
+        let made = Set((copied + cleared + checks + imported).map(\.name))
 
         let listed = kinds.flatMap(\.statements).map(\.name).filter { !made.contains($0) }
 

@@ -96,10 +96,6 @@ extension Statement {
             "clearing.mark", [.integer, .integer],
             "UPDATE customers SET cleared_revision = $2 WHERE customer_id = $1")
 
-        static let purchases = Statement(
-            "clearing.purchases", [.integer],
-            "DELETE FROM purchases WHERE customer_id = $1 AND state <> 'waiting'")
-
         /// The row is kept, so that a device that asks again does not buy
         /// again.
         static let decline = Statement(
@@ -110,32 +106,15 @@ extension Statement {
             WHERE customer_id = $1 AND state = 'waiting'
             """)
 
-        static let transactions = Statement(
-            "clearing.transactions", [.integer],
-            "DELETE FROM transactions WHERE customer_id = $1")
+        /// What ``RealmTable/history`` says of each table.
+        static let deletions = RealmSchema.tables.compactMap { one -> Statement? in
+            guard case .deleted(let condition) = one.history else { return nil }
+            let rest = condition.map { " AND \($0)" } ?? ""
+            return Statement(
+                "clearing.\(one.table.name)", [.integer],
+                "DELETE FROM \(one.table.name) WHERE customer_id = $1\(rest)")
+        }
 
-        static let dueWork = Statement(
-            "clearing.dueWork", [.integer], "DELETE FROM due_work WHERE customer_id = $1")
-
-        /// Signed notifications no longer need their transaction, so their
-        /// errands stay.
-        static let errands = Statement(
-            "clearing.errands", [.integer],
-            """
-            DELETE FROM errands WHERE customer_id = $1 AND NOT EXISTS (
-                SELECT 1 FROM notifications n
-                WHERE n.customer_id = errands.customer_id AND n.cause = errands.subject)
-            """)
-
-        static let outbox = Statement(
-            "clearing.outbox", [.integer],
-            """
-            DELETE FROM outbox WHERE customer_id = $1 AND NOT EXISTS (
-                SELECT 1 FROM notifications n
-                WHERE n.customer_id = outbox.customer_id AND n.cause = outbox.cause)
-            """)
-
-        static let deletions = [purchases, transactions, dueWork, errands, outbox]
         static let all = [facts, mark, decline] + deletions
     }
 }

@@ -18,8 +18,6 @@ extension KeepingRoom {
         + 7 * 86_400_000
     /// In wall time after a session's end.
     static let sessionsKeptMilliseconds: Int64 = 30 * 86_400_000
-    /// The most rows that one commit deletes.
-    static let pruneBatch = 200
     /// How often a worker prunes, and how long after its start. In wall time.
     static let prunePauseSeconds: Int64 = 3600
     static let pruneStartSeconds: Int64 = 600
@@ -27,13 +25,13 @@ extension KeepingRoom {
     /// Deletes notifications and sessions whose time is over. Returns how many
     /// rows.
     @discardableResult
-    func prune(batch: Int = pruneBatch) async throws -> Int {
+    func prune(batch: Int = CommitSize.subjectsMax) async throws -> Int {
         var count = 0
         for index in realm.clusters.all.indices { count += try await prune(in: index, batch) }
         return count
     }
 
-    private func prune(in index: Int, _ batch: Int = pruneBatch) async throws -> Int {
+    private func prune(in index: Int, _ batch: Int = CommitSize.subjectsMax) async throws -> Int {
         let (wall, storage) = (realm.ports.wall.now, realm.clusters[index])
         let now = try await storage.read { try Realm.now($0, wall: wall) }
         let horizon = now.adding(milliseconds: -Self.notificationsKeptMilliseconds)

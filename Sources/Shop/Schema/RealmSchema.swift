@@ -23,10 +23,24 @@ enum RealmSchema {
         .copied(appVersions), .copied(subscriptionGroups), .kept(catalogueFiles),
         .kept(catalogueImages), .kept(serverKeys), .kept(audit), .kept(numberMarks),
         .kept(clusters), .kept(customers), .kept(signInNames), .kept(arrivals),
-        .cleared(devices), .cleared(sessions), .cleared(appAccounts), .cleared(purchases),
-        .cleared(transactions), .cleared(outbox), .cleared(notifications),
-        .cleared(notificationAttempts), .cleared(errands), .cleared(dueWork),
+        .cleared(devices), .cleared(sessions), .cleared(appAccounts),
+        // A waiting payment stays as a declined one, so that a device that asks
+        // again does not buy again.
+        .cleared(purchases, history: .deleted(where: "state <> 'waiting'")),
+        .cleared(transactions, history: .deleted),
+        // A signed notification no longer needs its transaction and is sent, so
+        // what owes it stays.
+        .cleared(outbox, history: .deleted(where: unsigned(cause: "outbox.cause"))),
+        .cleared(notifications), .cleared(notificationAttempts),
+        .cleared(errands, history: .deleted(where: unsigned(cause: "errands.subject"))),
+        .cleared(dueWork, history: .deleted),
     ]
+
+    private static func unsigned(cause: String) -> String {
+        let table = cause.prefix { $0 != "." }
+        return "NOT EXISTS (SELECT 1 FROM notifications n "
+            + "WHERE n.customer_id = \(table).customer_id AND n.cause = \(cause))"
+    }
 }
 
 /// A table of a realm's database, and what happens to its rows.
@@ -35,23 +49,35 @@ struct RealmTable: Sendable {
     /// Whether a reset deletes its rows: what happened to customers, or is owed
     /// because of it.
     let isCleared: Bool
+    /// What happens to a customer's rows when the customer's history is cleared.
+    let history: History
     /// How its rows are copied to the other clusters. Nil if they are not
     /// copied.
     let copy: HouseCopy?
 
+    enum History: Sendable {
+        case kept
+        /// Deleted where the condition holds. Nil for all of them.
+        case deleted(where: String?)
+
+        static let deleted = History.deleted(where: nil)
+    }
+
     /// A table whose rows a reset keeps.
     static func kept(_ table: Table) -> RealmTable {
-        RealmTable(table: table, isCleared: false, copy: nil)
+        RealmTable(table: table, isCleared: false, history: .kept, copy: nil)
     }
 
     /// A table whose rows a reset deletes.
-    static func cleared(_ table: Table) -> RealmTable {
-        RealmTable(table: table, isCleared: true, copy: nil)
+    static func cleared(_ table: Table, history: History = .kept) -> RealmTable {
+        RealmTable(table: table, isCleared: true, history: history, copy: nil)
     }
 
     /// A table of house rows. Customers' commits read them, so each cluster has
     /// a copy, without the columns that no such commit reads.
     static func copied(_ table: Table, without left: Set<String> = []) -> RealmTable {
-        RealmTable(table: table, isCleared: false, copy: HouseCopy(of: table, without: left))
+        RealmTable(
+            table: table, isCleared: false, history: .kept,
+            copy: HouseCopy(of: table, without: left))
     }
 }

@@ -9,9 +9,6 @@ import Storage
 /// once and gets a number by its arrival, so that a reader who continues from a
 /// number misses none.
 extension Realm {
-    /// The number of entries that one commit carries.
-    private static let auditPage: Int64 = 200
-
     func carryAudit(from index: Int) async throws {
         let far = clusters[index]
         guard
@@ -25,7 +22,7 @@ extension Realm {
             guard let carried else {
                 throw StorageFault(.malformedRow, "a cluster that the home does not know")
             }
-            let page: [SQLValue] = [.integer(carried), .integer(Self.auditPage)]
+            let page: [SQLValue] = [.integer(carried), .integer(Int64(CommitSize.subjectsMax))]
             let rows = try await far.read { try $0.query(Statement.Audits.page, page) }
             guard let last = try rows.last?.integer("entry") else { return }
             let entries = try rows.map(AuditEntry.init(_:))
