@@ -63,12 +63,11 @@ struct FolderDeviceFilesTests {
 
     @Test func `what cannot be read or written is a fault that names it`() throws {
         try files.replace([DeviceFile(name: "queue.json", bytes: [1])])
-        try FileManager.default.createDirectory(
-            atPath: place.file("device/.other.new"), withIntermediateDirectories: false)
 
         let read = #expect(throws: DeviceFilesFault.self) { try files.read("queue.json/x") }
         #expect(read?.description.contains("read \(place.file("device/queue.json/x"))") == true)
-        let file = DeviceFile(name: "other", bytes: [2])
+        // Longer than a file system takes.
+        let file = DeviceFile(name: "other" + String(repeating: "x", count: 300), bytes: [2])
         for write in [{ try files.replace([file]) }, { try files.exchange(file) }] {
             let fault = #expect(throws: DeviceFilesFault.self, performing: write)
             #expect(fault?.description.contains("other") == true)
@@ -240,7 +239,7 @@ struct FolderDeviceFilesTests {
 
     /// What may be in the place of a file. Reading some of it would never end.
     enum NoFile: String, Sendable, CaseIterable, Codable {
-        case pipe, folder, zeroes, listener
+        case pipe, folder, zeroes, listener, loop
 
         func make(at path: String) throws {
             switch self {
@@ -249,6 +248,7 @@ struct FolderDeviceFilesTests {
                 try FileManager.default.createDirectory(
                     atPath: path + "/full", withIntermediateDirectories: true)
             case .zeroes: #expect(symlink("/dev/zero", path) == 0)
+            case .loop: #expect(symlink(URL(fileURLWithPath: path).lastPathComponent, path) == 0)
             case .listener:
                 let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
                 var address = sockaddr_un()
@@ -293,6 +293,19 @@ struct FolderDeviceFilesTests {
             #expect(left.filter { $0.hasSuffix(".no-file-1") }.count == 2)
             exit(3)
         }
+    }
+
+    @Test func `what stands in the place of a file that is being written is set aside`() throws {
+        try files.replace([DeviceFile(name: "other", bytes: [1])])
+        try FileManager.default.createDirectory(
+            atPath: place.file("device/.queue.json.new/full"), withIntermediateDirectories: true)
+
+        try files.replace([DeviceFile(name: "queue.json", bytes: [7])])
+
+        #expect(try files.read("queue.json") == [7])
+        #expect(
+            FileManager.default.fileExists(
+                atPath: place.file("device/.queue.json.new.no-file-1/full")))
     }
 
     private let entry = QueueEntry(

@@ -31,8 +31,7 @@ struct Carriage {
 }
 
 extension Device {
-    func enqueue(_ payment: PaymentContents) {
-        let key = ports.randomness.uuid()
+    func enqueue(_ payment: PaymentContents, key: String) {
         let entry = QueueEntry(
             key: key, purchaseID: key, launch: launch, payment: payment, state: .asked)
         do throws(DeviceFault) {
@@ -318,6 +317,7 @@ extension Device {
             let state = record?.entry(entry.key)?.state
             guard !isRecordInDoubt, state == nil || state == .asked else {
                 failures[entry.key] = failure
+                sayOnce("A payment's failure is not written down yet: \(error.sentence)")
                 return .later
             }
             failUnwritten(entry, failure)

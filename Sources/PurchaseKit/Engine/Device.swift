@@ -118,8 +118,12 @@ public actor Device {
 
     // MARK: Requests of the API, in their order
 
-    nonisolated func add(_ payment: PaymentContents) {
-        post { $0.enqueue(payment) }
+    /// Returns the key of the payment's entry.
+    @discardableResult
+    nonisolated func add(_ payment: PaymentContents) -> String {
+        let key = ports.randomness.uuid()
+        post { $0.enqueue(payment, key: key) }
+        return key
     }
 
     nonisolated func finish(key: String) {

@@ -56,7 +56,8 @@ enum DeviceFault: Error {
         case .refused(_, let error): return PaymentFailure(refusal: error)
         case .setUp(let sentence): return PaymentFailure(.notSetUp, sentence)
         case .disk(let error):
-            var failure = PaymentFailure(.disk, "The payment could not be written down.")
+            var failure = PaymentFailure(
+                .disk, "The payment could not be written down: \(error).")
             failure.systemErrorCode = (error as? DeviceFilesFault).map { Int($0.errorNumber) }
             return failure
         }

@@ -27,7 +27,7 @@ public protocol DeviceFiles: Sendable {
     func exchange(_ file: DeviceFile) throws
 
     /// Runs `body` while no other process or device does. It should take only
-    /// milliseconds.
+    /// milliseconds. Throws if another one does not end.
     func withLock<Result>(_ body: () throws -> Result) throws -> Result
 
     /// Shows other processes that this launch is alive, until it ends or calls

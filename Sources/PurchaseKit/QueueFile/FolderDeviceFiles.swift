@@ -17,6 +17,9 @@ import Synchronization
 public final class FolderDeviceFiles: DeviceFiles {
     private let folder: String
     private let disk: any DeviceDisk
+    /// How long to wait for another process's change. A change takes
+    /// milliseconds.
+    private let lockMicroseconds: UInt32 = 5_000_000
     private let claims = Mutex<[String: Int32]>([:])
 
     /// Creates nothing before the first write.
@@ -48,8 +51,8 @@ public final class FolderDeviceFiles: DeviceFiles {
         let descriptor = open(path(name), O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
-            // A socket has no bytes to read.
-            if errno == ENXIO { return [] }
+            // A socket, or a link that leads to itself, has no bytes to read.
+            if errno == ENXIO || errno == ELOOP, isNoFile(path(name)) { return [] }
             throw fault("read \(path(name))")
         }
         defer { close(descriptor) }
@@ -70,7 +73,7 @@ public final class FolderDeviceFiles: DeviceFiles {
     /// could make names durable in any order.
     public func replace(_ files: [DeviceFile]) throws {
         try makeFolder()
-        for file in files { try disk.write(file.bytes, to: temporary(file.name)) }
+        for file in files { try write(file) }
         for file in files {
             try place(file.name)
             try disk.syncFolder(folder)
@@ -81,14 +84,25 @@ public final class FolderDeviceFiles: DeviceFiles {
     /// empty file.
     public func exchange(_ file: DeviceFile) throws {
         try makeFolder()
-        try disk.write(file.bytes, to: temporary(file.name))
+        try write(file)
         try place(file.name)
+    }
+
+    /// Writes a file under its temporary name. Only a folder needs to be renamed
+    /// first, because anything else is removed.
+    private func write(_ file: DeviceFile) throws {
+        let path = temporary(file.name)
+        var facts = stat()
+        if lstat(path, &facts) == 0, facts.st_mode & S_IFMT == S_IFDIR {
+            try disk.rename(path, to: try freeName(besides: ".\(file.name).new"))
+        }
+        try disk.write(file.bytes, to: path)
     }
 
     /// Gives a written file its name. What is no file, such as a folder, is
     /// renamed first.
     private func place(_ name: String) throws {
-        if !Self.isFileOrNothing(path(name)) {
+        if isNoFile(path(name)) {
             try disk.rename(path(name), to: try freeName(besides: name))
         }
         try disk.rename(temporary(name), to: path(name))
@@ -111,20 +125,39 @@ public final class FolderDeviceFiles: DeviceFiles {
     }
 
     /// A symbolic link counts as what it leads to. One that leads nowhere is
-    /// replaced, as a file is.
-    private static func isFileOrNothing(_ path: String) -> Bool {
+    /// replaced, as a file is. One that leads to itself is set aside.
+    private func isNoFile(_ path: String) -> Bool {
         var facts = stat()
-        return stat(path, &facts) != 0 || facts.st_mode & S_IFMT == S_IFREG
+        if stat(path, &facts) == 0 { return facts.st_mode & S_IFMT != S_IFREG }
+        // The folder itself may be such a link. It is not set aside.
+        return errno == ELOOP && lstat(path, &facts) == 0
     }
 
     public func withLock<Result>(_ body: () throws -> Result) throws -> Result {
         try makeFolder()
         let descriptor = try openLock("queue.lock")
         defer { close(descriptor) }
-        while flock(descriptor, LOCK_EX) != 0 {
-            guard errno == EINTR else { throw fault("lock \(path("queue.lock"))") }
-        }
+        try lock(descriptor)
         return try body()
+    }
+
+    /// Waits for a limited time: a process that was stopped while it held the
+    /// lock must not stop every other one with it.
+    private func lock(_ descriptor: Int32) throws {
+        var waited: UInt32 = 0
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            guard errno == EWOULDBLOCK || errno == EINTR else {
+                throw fault("lock \(path("queue.lock"))")
+            }
+            guard waited < lockMicroseconds else {
+                throw DeviceFilesFault(
+                    "could not lock \(path("queue.lock")): another process keeps it locked",
+                    errorNumber: EWOULDBLOCK)
+            }
+            let pause = min(1000 + waited / 16, 10_000)
+            usleep(pause)
+            waited += pause
+        }
     }
 
     public func claim(launch: String) throws {

@@ -44,11 +44,14 @@ open class SKPaymentQueue: NSObject, @unchecked Sendable {
     /// Copies the payment and adds it to the queue. Adding the same payment
     /// twice makes two transactions and two charges. A quantity below 1 or an
     /// empty product id is a programming error.
-    open func add(_ payment: SKPayment) {
+    open func add(_ payment: SKPayment) { _ = addForKey(payment) }
+
+    /// The same. Returns the key of the payment's transaction.
+    package func addForKey(_ payment: SKPayment) -> String {
         let contents = payment.snapshot
         precondition(contents.quantity > 0, "a payment's quantity is 1 or more")
         precondition(!contents.productID.isEmpty, "a payment names a product")
-        device.add(contents)
+        return device.add(contents)
     }
 
     /// Removes a transaction from the queue permanently. What was bought must

@@ -34,13 +34,13 @@ struct WaitCommand: AsyncParsableCommand {
         abstract: "Wait until a store is ready; exits with 69 if it is not in time.")
 
     @Option(name: .long, help: "The most seconds to wait.")
-    var timeout = 30.0
+    var timeout = TimeLimit(30.0)
 
     @OptionGroup var store: StoreOptions
     @OptionGroup var printing: PrintOptions
 
     func run() async throws {
-        let end = Live.monotonic() + .seconds(timeout)
+        let end = Live.monotonic() + timeout.duration
         while true {
             do {
                 let found = try store.store()
@@ -97,7 +97,7 @@ struct StopCommand: AsyncParsableCommand {
         commandName: "stop", abstract: "Stop a running store and wait until it has ended.")
 
     @Option(name: .long, help: "The most seconds to wait.")
-    var timeout = 30.0
+    var timeout = TimeLimit(30.0)
 
     @OptionGroup var store: StoreOptions
     @OptionGroup var printing: PrintOptions
@@ -116,7 +116,7 @@ struct StopCommand: AsyncParsableCommand {
                 remedy: "let the command end; or serve a store with `serve`, which can be stopped")
         }
         holder.terminate()
-        let end = Live.monotonic() + .seconds(timeout)
+        let end = Live.monotonic() + timeout.duration
         while holder.isRunning {
             guard Live.monotonic() < end else {
                 throw Failure(

@@ -22,7 +22,7 @@ struct NotifyCommand: AsyncParsableCommand {
     @Argument(help: "The type: TEST.") var type: String
     @Option(name: .long, help: "The app; default: the served one.") var bundleId: String?
     @Flag(name: .long, help: "Do not wait for the end of the first attempt.") var noWait = false
-    @Option(name: .long, help: "The most seconds to wait.") var timeout = 30.0
+    @Option(name: .long, help: "The most seconds to wait.") var timeout = TimeLimit(30.0)
     @OptionGroup var store: StoreOptions
     @OptionGroup var printing: PrintOptions
 
@@ -48,7 +48,7 @@ struct NotifyCommand: AsyncParsableCommand {
     private func result(
         of token: String, _ bundleID: String, _ found: RunningStore
     ) async throws -> SendAttemptResult {
-        let end = Live.monotonic() + .seconds(timeout)
+        let end = Live.monotonic() + timeout.duration
         while Live.monotonic() < end {
             let told = try await found.operatorDoor.get(
                 "/notifications/\(token)?bundleId=\(bundleID)", as: NotificationStatus.self)

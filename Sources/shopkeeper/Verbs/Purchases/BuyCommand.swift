@@ -21,7 +21,8 @@ struct BuyCommand: AsyncParsableCommand {
     var unfinished = false
     @Flag(name: .long, help: "Ask for approval first (Ask to Buy): see `approve`.")
     var asksToBuy = false
-    @Option(name: .long, help: "The most seconds to wait for an answer.") var timeout = 60.0
+    @Option(name: .long, help: "The most seconds to wait for an answer.")
+    var timeout = TimeLimit(60.0)
     @OptionGroup var store: StoreOptions
     @OptionGroup var printing: PrintOptions
 
@@ -32,24 +33,40 @@ struct BuyCommand: AsyncParsableCommand {
                 field: "--quantity", rule: "1 to 10")
         }
         let found = try store.store()
-        let device = try device(found)
-        let buyer = Buyer(device: device, finishes: !unfinished)
+        let (device, files) = try device(found)
+        let buyer = Buyer(device: device, files: files, finishes: !unfinished)
         let sold: String
         do {
-            sold = try await buyer.buy(payment, timeout: .seconds(timeout))
+            sold = try await buyer.buy(payment, timeout: timeout)
         } catch {
-            await device.close()
+            await Self.close(device)
             throw error
         }
         let record = try await record(of: sold, found)
-        await device.close()
+        await Self.close(device)
         try printing.show(record, "Bought \(quantity) × \(product), transaction \(sold).")
+    }
+
+    /// Waits for the device only for a moment, because it may wait for its disk.
+    private static func close(_ device: Device) async {
+        let (ends, end) = AsyncStream.makeStream(of: Void.self)
+        let closing = Task {
+            await device.close()
+            end.finish()
+        }
+        let late = Task {
+            try await Live.sleep(.seconds(2))
+            end.finish()
+        }
+        for await _ in ends {}
+        closing.cancel()
+        late.cancel()
     }
 
     /// Returns the store's record of the transaction, once the store has also
     /// recorded the finish.
     private func record(of sold: String, _ found: RunningStore) async throws -> TransactionRecord {
-        let end = Live.monotonic() + .seconds(timeout)
+        let end = Live.monotonic() + timeout.duration
         while true {
             let record = try await found.operatorDoor.get(
                 "/transactions/\(sold)", as: TransactionRecord.self)
@@ -67,7 +84,7 @@ struct BuyCommand: AsyncParsableCommand {
         return payment
     }
 
-    private func device(_ found: RunningStore) throws -> Device {
+    private func device(_ found: RunningStore) throws -> (Device, WatchedFiles) {
         guard let url = URL(string: found.url) else {
             throw Failure(.bug, "bug", "The run file's URL is invalid: \(found.url)")
         }
@@ -79,116 +96,9 @@ struct BuyCommand: AsyncParsableCommand {
         configuration.password = Live.environment["SHOPKEEPER_PASSWORD"]
         configuration.deviceName = "shopkeeper"
         configuration.trustsFirstContact = true
-        return Device(configuration: configuration, ports: .live(configuration))
-    }
-}
-
-/// The observer of one payment, which waits for its outcome.
-private final class Buyer: NSObject, SKPaymentTransactionObserver, @unchecked Sendable {
-    private let queue: SKPaymentQueue
-    private let finishes: Bool
-    private let outcomes: AsyncStream<Result<String, Failure>>
-    private let continuation: AsyncStream<Result<String, Failure>>.Continuation
-    private let lock = NSLock()
-    /// The payment's own transaction, once it was reported.
-    private var own: SKPaymentTransaction?
-    /// The result, which is returned once the transaction has left the queue.
-    private var outcome: Result<String, Failure>?
-
-    init(device: Device, finishes: Bool) {
-        queue = SKPaymentQueue(device: device)
-        self.finishes = finishes
-        (outcomes, continuation) = AsyncStream.makeStream()
-        super.init()
-    }
-
-    /// Returns the transaction's number. Transactions of earlier payments in
-    /// the queue are ignored: only the one that is first reported as
-    /// `.purchasing` after the payment was added counts.
-    func buy(_ payment: SKPayment, timeout: Duration) async throws -> String {
-        queue.add(self)
-        queue.add(payment)
-        let continuation = continuation
-        let late = Task {
-            try await Live.sleep(timeout)
-            continuation.yield(
-                .failure(
-                    Failure(
-                        .no, "unanswered", "The store has not answered in \(timeout).",
-                        rule: "the payment stays queued and is asked again",
-                        remedy: "run the same command again later")))
-        }
-        defer {
-            late.cancel()
-            queue.remove(self)
-        }
-        for await outcome in outcomes { return try outcome.get() }
-        throw Failure(.bug, "bug", "There was no outcome.")
-    }
-
-    func paymentQueue(
-        _ queue: SKPaymentQueue, updatedTransactions transactions: [SKPaymentTransaction]
-    ) {
-        for transaction in transactions {
-            if transaction.transactionState == .purchasing {
-                lock.withLock { if own == nil { own = transaction } }
-            }
-            let isOwn = lock.withLock { own === transaction }
-            switch transaction.transactionState {
-            case .purchased where isOwn: sold(transaction, queue)
-            case .failed where isOwn: failed(transaction, queue)
-            case .deferred where isOwn: continuation.yield(.failure(Self.deferred))
-            // A failure from an earlier run that ended before finishing it.
-            case .failed: queue.finishTransaction(transaction)
-            default: break
-            }
-        }
-    }
-
-    func paymentQueue(
-        _ queue: SKPaymentQueue, removedTransactions transactions: [SKPaymentTransaction]
-    ) {
-        for transaction in transactions where lock.withLock({ own === transaction }) {
-            guard let outcome = lock.withLock({ outcome }) else { continue }
-            continuation.yield(outcome)
-        }
-    }
-
-    private func sold(_ transaction: SKPaymentTransaction, _ queue: SKPaymentQueue) {
-        guard let id = transaction.transactionIdentifier else { return }
-        guard finishes else {
-            continuation.yield(.success(id))
-            return
-        }
-        lock.withLock { outcome = .success(id) }
-        queue.finishTransaction(transaction)
-    }
-
-    /// An approval may take hours, so the command does not wait. The payment
-    /// stays queued.
-    private static let deferred = Failure(
-        .no, "deferred", "The purchase waits for approval.",
-        rule: "the payment stays queued, and is delivered when it is approved",
-        remedy: "`shopkeeper purchase list --waiting`, then `shopkeeper approve PURCHASE`")
-
-    private func failed(_ transaction: SKPaymentTransaction, _ queue: SKPaymentQueue) {
-        let error = transaction.error as? SKError
-        let isNetwork = error?.userInfo[NSUnderlyingErrorKey] is URLError
-        let failure =
-            error?.storeRefusal.map { Failure(.no, WireError($0)) }
-            ?? Failure(
-                isNetwork ? .unavailable : .no, "purchaseFailed",
-                transaction.error?.localizedDescription ?? "The purchase failed.")
-        lock.withLock { outcome = .failure(failure) }
-        queue.finishTransaction(transaction)
-    }
-}
-
-extension WireError {
-    /// Makes a failure with the store's own texts.
-    fileprivate init(_ refusal: StoreRefusal) {
-        self.init(
-            code: refusal.code, message: refusal.message, field: refusal.field,
-            rule: refusal.rule, remedy: refusal.remedy)
+        var ports = DevicePorts.live(configuration)
+        let files = WatchedFiles(ports.files)
+        ports.files = files
+        return (Device(configuration: configuration, ports: ports), files)
     }
 }
