@@ -115,6 +115,8 @@ package struct Approach: Hashable, Sendable {
     /// Whether the `Host` line, or the address in its place, is something else
     /// than one host and at most one port.
     var isHostBroken = false
+    /// The name of a trusted proxy's header that makes no sense.
+    var brokenHeader: String?
     /// The number of `Host` lines.
     var hostCount = 1
     /// The site of the web page that made the request, if a browser reports it.
@@ -139,27 +141,34 @@ package struct Approach: Hashable, Sendable {
         }
         isProxied = true
         client = Self.client(forwarded, behind: peer, proxies)
-        isExposed = Self.last(header("X-Forwarded-Proto"))?.lowercased() != "https"
-        if let told = Self.last(header("X-Forwarded-Host")) { host = Self.host(told) }
+        if client == nil { brokenHeader = "X-Forwarded-For" }
+        isExposed = one("X-Forwarded-Proto", header)?.lowercased() != "https"
+        if let told = one("X-Forwarded-Host", header) { host = Self.host(told) }
     }
 
     /// Returns the last address that does not belong to a trusted proxy,
-    /// because the client may have written everything before it. If that is not
-    /// an address, returns the proxy that forwarded the request.
+    /// because the client may have written everything before it. Nil if that is
+    /// not an address. A trusted proxy writes one.
     private static func client(
         _ forwarded: String, behind peer: ClientAddress, _ proxies: TrustedProxies
-    ) -> ClientAddress {
+    ) -> ClientAddress? {
         var known = peer
-        for hop in forwarded.split(separator: ",").reversed().prefix(32) {
-            guard let address = ClientAddress(trimmed(hop)) else { return known }
+        for hop in forwarded.split(separator: ",", omittingEmptySubsequences: false).reversed()
+            .prefix(32)
+        {
+            guard let address = ClientAddress(trimmed(hop)) else { return nil }
             known = address
             if !proxies.contains(address) { return address }
         }
         return known
     }
 
-    private static func last(_ values: String?) -> String? {
-        values?.split(separator: ",").last.map { trimmed($0) }
+    /// Returns the value of a header. Records a header with several values: one
+    /// may be the client's.
+    private mutating func one(_ name: String, _ header: (String) -> String?) -> String? {
+        let values = header(name)?.split(separator: ",", omittingEmptySubsequences: false) ?? []
+        if values.count > 1 { brokenHeader = brokenHeader ?? name }
+        return values.last.map { Self.trimmed($0) }
     }
 
     private static func trimmed(_ text: Substring) -> String {

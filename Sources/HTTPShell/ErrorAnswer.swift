@@ -50,7 +50,8 @@ extension ErrorReply {
         switch mistake {
         case .unknownPath: self.init(404, error)
         case .wrongMethod: self.init(405, error)
-        case .addressInvalid, .queryInvalid, .bodyCutShort, .hostInvalid: self.init(400, error)
+        case .addressInvalid, .queryInvalid, .bodyCutShort, .hostInvalid, .forwardedInvalid:
+            self.init(400, error)
         case .notThroughProxy, .originForeign: self.init(403, error)
         case .hostUnknown: self.init(421, error)
         case .contentTypeWrong: self.init(415, error)

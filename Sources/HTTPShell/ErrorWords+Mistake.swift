@@ -27,7 +27,7 @@ extension ErrorWords {
                 rule: "what was written before stays written", remedy: remedy)
         case .notReady(let reason):
             WireError(code: "notReady", message: reason, remedy: "ask again in a moment")
-        case .hostInvalid, .hostUnknown, .originForeign: ofSite(mistake)
+        case .hostInvalid, .hostUnknown, .forwardedInvalid, .originForeign: ofSite(mistake)
         case .notThroughProxy:
             WireError(
                 code: "notThroughProxy",
@@ -71,6 +71,13 @@ extension ErrorWords {
                 rule: "localhost, 127.0.0.1, ::1, or a name that its operator configured",
                 remedy: "use the \(subject)'s own address; its operator adds a name with "
                     + "--public-url")
+        case .forwardedInvalid(let field):
+            WireError(
+                code: "forwardedInvalid", message: "The proxy's header makes no sense.",
+                field: field,
+                rule: "X-Forwarded-For ends with the client's address; X-Forwarded-Proto and "
+                    + "X-Forwarded-Host come once, with one value",
+                remedy: "have the proxy set these headers, and not add to those of a client")
         default:
             WireError(
                 code: "originForeign", message: "Another site's page sent this request.",

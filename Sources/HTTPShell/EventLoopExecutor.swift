@@ -45,10 +45,10 @@ struct LoopHTTP1: ServerChildChannel {
                 type: ByteToMessageHandler<HTTPRequestDecoder>.self)
             try pipeline.addHandler(BodyPatience(bodyTimeout), position: .after(decoder))
             try pipeline.addHandler(LastAnswer(), position: .after(decoder))
-            let bytes = LastBytes()
-            try pipeline.addHandler(bytes, position: .before(decoder))
+            let held = HeldHead()
+            try pipeline.addHandler(held, position: .before(decoder))
             try pipeline.addHandler(
-                UnknownMethod(configuration, bytes), position: .after(decoder))
+                UnknownMethod(configuration, held), position: .after(decoder))
             try pipeline.addHandler(AbsoluteTarget(), position: .after(decoder))
             return value
         }

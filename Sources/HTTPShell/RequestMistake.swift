@@ -28,6 +28,8 @@ package enum RequestMistake: Error, Hashable {
     case hostInvalid
     /// The requested host name is not configured.
     case hostUnknown
+    /// A trusted proxy wrote a header that is none.
+    case forwardedInvalid(field: String)
     /// A page of another site made the request.
     case originForeign
     /// The body is not JSON.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
+
 /// What a request line names: an address on this server, with or without the
 /// server's own name before it.
 enum RequestTarget {
@@ -39,6 +41,18 @@ enum RequestTarget {
             bytes.append(high << 4 | low)
         }
         return !bytes.contains(0) && String(validating: bytes, as: UTF8.self) != nil
+    }
+
+    /// The name of a query's first parameter that comes twice: one reader would
+    /// take the first value, another the last. Nil if there is none.
+    static func doubledParameter(_ query: String) -> String? {
+        var seen: Set<String> = []
+        for pair in query.utf8.split(separator: UInt8(ascii: "&")) {
+            let raw = String(Substring(pair.prefix { $0 != UInt8(ascii: "=") }))
+            let name = raw.removingPercentEncoding ?? raw
+            if !seen.insert(name).inserted { return name }
+        }
+        return nil
     }
 
     private static func digit(_ byte: UInt8) -> UInt8? {

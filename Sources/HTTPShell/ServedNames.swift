@@ -34,11 +34,13 @@ public struct ServedNames: Hashable, Sendable {
 
 extension ShellConfiguration {
     /// Rejects a request under a foreign name or from another site's page.
-    /// Throws `hostInvalid`, `hostUnknown` and `originForeign`. `isOpen`:
+    /// Throws `hostInvalid`, `hostUnknown`, `forwardedInvalid` and
+    /// `originForeign`. `isOpen`:
     /// whether a load balancer uses the address. It may send no host or the
     /// machine's own address.
     func check(_ approach: Approach, isOpen: Bool) throws(RequestMistake) {
         guard approach.hostCount < 2, !approach.isHostBroken else { throw .hostInvalid }
+        if let field = approach.brokenHeader { throw .forwardedInvalid(field: field) }
         guard !isOpen else { return }
         guard let host = approach.host else { throw .hostInvalid }
         guard names.contains(host) || approach.isProxied && !names.coversProxies else {

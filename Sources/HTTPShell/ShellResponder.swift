@@ -84,6 +84,10 @@ struct ShellResponder: HTTPResponder {
                 throw RequestMistake.notThroughProxy
             }
             try configuration.check(call.approach, isOpen: matched.isOpen)
+            if let name = RequestTarget.doubledParameter(request.uri.query ?? "") {
+                throw RequestMistake.queryInvalid(
+                    field: name, rule: "each parameter once", remedy: "send one value")
+            }
             response = try await answer(matched)
         } catch {
             let answer = handler?.explain(error) ?? ErrorAnswer(error, words: words)

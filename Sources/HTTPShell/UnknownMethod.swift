@@ -13,13 +13,13 @@ final class UnknownMethod: ChannelDuplexHandler {
     typealias OutboundOut = HTTPServerResponsePart
 
     private let configuration: ShellConfiguration
-    private let bytes: LastBytes
+    private let held: HeldHead
     /// The parsed requests that are not answered yet.
     private var owed = 0
     private var status: HTTPResponseStatus?
 
-    init(_ configuration: ShellConfiguration, _ bytes: LastBytes) {
-        (self.configuration, self.bytes) = (configuration, bytes)
+    init(_ configuration: ShellConfiguration, _ held: HeldHead) {
+        (self.configuration, self.held) = (configuration, held)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -28,8 +28,15 @@ final class UnknownMethod: ChannelDuplexHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        if error as? HTTPParserError == .invalidMethod { status = answer(context) }
-        context.fireErrorCaught(error)
+        guard error as? HTTPParserError == .invalidMethod else {
+            return context.fireErrorCaught(error)
+        }
+        // The head may arrive in several reads, and is judged as a whole. What
+        // is held is on the same event loop.
+        held.awaitHead { [self] text in
+            status = answer(context, UnknownHead(text))
+            context.fireErrorCaught(error)
+        }
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
@@ -45,10 +52,10 @@ final class UnknownMethod: ChannelDuplexHandler {
         context.write(data, promise: promise)
     }
 
-    /// Judges the lines that follow the unknown method, as far as they have
-    /// arrived.
-    private func answer(_ context: ChannelHandlerContext) -> HTTPResponseStatus {
-        let lines = HeadLines(bytes.text)
+    /// Judges the lines that follow the unknown method.
+    private func answer(
+        _ context: ChannelHandlerContext, _ lines: UnknownHead
+    ) -> HTTPResponseStatus {
         let hosts = lines.values("host")
         var approach = Approach(
             peer: context.remoteAddress?.ipAddress.flatMap(ClientAddress.init),
@@ -70,44 +77,4 @@ final class UnknownMethod: ChannelDuplexHandler {
             }
         }
     }
-}
-
-/// Keeps the bytes that the parser reads, while it reads them. A class, because
-/// channel handlers are.
-final class LastBytes: ChannelInboundHandler {
-    typealias InboundIn = ByteBuffer
-    typealias InboundOut = ByteBuffer
-
-    private static let bytesMax = 65_536
-
-    private var buffer: ByteBuffer?
-
-    var text: String {
-        guard let buffer else { return "" }
-        return String(decoding: buffer.readableBytesView.prefix(Self.bytesMax), as: UTF8.self)
-    }
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        buffer = Self.unwrapInboundIn(data)
-        context.fireChannelRead(data)
-        buffer = nil
-    }
-}
-
-/// The lines of a request's head that no parser has read: of the last request in
-/// a text.
-private struct HeadLines {
-    private var lines: [(name: String, value: String)] = []
-
-    init(_ text: String) {
-        let rows = text.split(omittingEmptySubsequences: false) { $0 == "\r\n" || $0 == "\n" }
-        guard let start = rows.lastIndex(where: { $0.contains(" HTTP/") }) else { return }
-        for row in rows[(start + 1)...] {
-            guard let colon = row.firstIndex(of: ":") else { return }
-            let value = row[row.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
-            lines.append((row[..<colon].lowercased(), String(value)))
-        }
-    }
-
-    func values(_ name: String) -> [String] { lines.filter { $0.name == name }.map(\.value) }
 }

@@ -143,6 +143,18 @@ private struct Served: Sendable {
         }
     }
 
+    @Test func `a parameter comes once`() async throws {
+        try await Served.with { served in
+            for path in [
+                "/health?a=1&a=2", "/ready?a&b&a",
+                "/ledger/v1/accounts/ann/unspent?limit=1&limit=2",
+            ] {
+                let (status, body) = try await served.send("GET", path)
+                #expect(status == 400 && Self.code(body) == "queryInvalid", "\(path)")
+            }
+        }
+    }
+
     @Test func `a purchase is taken, listed and spent once`() async throws {
         try await Served.with { served in
             let taken = try await served.send(

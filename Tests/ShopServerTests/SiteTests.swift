@@ -139,6 +139,31 @@ import Testing
         }
     }
 
+    /// What a proxy of ours does not write.
+    @Test(arguments: [
+        ["X-Forwarded-For: zzz"], ["X-Forwarded-For: 192.0.2.7", "X-Forwarded-For: unknown"],
+        ["X-Forwarded-For: "], ["X-Forwarded-For: 192.0.2.7,"],
+        [
+            "X-Forwarded-For: 192.0.2.7", "X-Forwarded-Host: localhost",
+            "X-Forwarded-Host: a.example",
+        ],
+        ["X-Forwarded-For: 192.0.2.7", "X-Forwarded-Host: localhost, localhost"],
+        ["X-Forwarded-For: 192.0.2.7", "X-Forwarded-Proto: https"],
+    ])
+    func `a proxy's word that is none is refused`(lines: [String]) async throws {
+        let proxied = try ShopServerConfiguration(port: 0, proxies: TrustedProxies(["127.0.0.1"]))
+        try await TestServer.with(configure: {
+            $0 = proxied
+            $0.stopsOnSignals = false
+        }) { server in
+            for path in ["/certificates/root", "/health"] {
+                let told = try await answer(
+                    server, "GET \(path)", ["Host: localhost", "X-Forwarded-Proto: https"] + lines)
+                expect(told, 400, "forwardedInvalid")
+            }
+        }
+    }
+
     @Test(
         arguments: [
             (["Host: evil.example"], 421), (["Host: localhost:evil"], 400), ([], 400),
@@ -151,6 +176,69 @@ import Testing
             for method in ["FROB", "frob", "G3T", "PATCH-ALL"] {
                 let told = try await answer(server, "\(method) /certificates/root", lines)
                 expect(told, status)
+            }
+        }
+    }
+
+    /// Where the parser reports the method, the rest of the head may be on its way.
+    @Test(
+        arguments: [
+            ("FOO / HTTP/1.1\r\n", "Host: localhost\r\n\r\n", 501),
+            ("FOO / HTTP/1.1\r\n", "Host: evil.example\r\n\r\n", 421),
+            ("FOO / HTTP/1.1\r\n", "Via: x\r\n\r\n", 400),
+            ("FOO / HT", "TP/1.1\r\nHost: localhost\r\n\r\n", 501),
+            ("F", "OO / HTTP/1.1\r\nHost: localhost\r\n\r\n", 501),
+            ("GO", "O / HTTP/1.1\r\nHost: localhost\r\n\r\n", 501),
+            ("FOO / HTTP/1.1\r\nHost: local", "host\r\n\r\n", 501),
+            ("FOO / HTTP/1.1\r\nHost: localhost\r\n\r", "\n", 501),
+            ("FOO / HTTP/1.1\nHost: localhost\n", "\n", 501),
+            (
+                "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\nFOO / HT",
+                "TP/1.1\r\nHost: evil.example\r\n\r\n", 421
+            ),
+            ("FOO / HTTP/1.1\r\nHost: localhost\r\n\r\n", "GET / HTTP/1.1\r\n\r\n", 501),
+        ] as [(String, String, Int)])
+    func `a method that nobody knows is judged with its whole head`(
+        first: String, second: String, status: Int
+    ) async throws {
+        try await TestServer.with { server in
+            for parts in [[first, second], [first + second]] {
+                let connection = try RawConnection(port: server.port)
+                try connection.send(parts[0])
+                // Time for the server to read the first part by itself.
+                expect(try await answer(server, "GET /health", []), 200)
+                try? connection.send(parts.dropFirst().joined())
+                let told = await connection.receive { $0.contains("HTTP/1.1 \(status)") }
+
+                #expect(told.contains("HTTP/1.1 \(status)"), "\(parts): \(told)")
+            }
+        }
+    }
+
+    @Test(arguments: ["FOO", "FOO / HTTP/1.1\r\nHost: localhost\r\n"])
+    func `a head that ends early is refused at the connection's end`(
+        head: String
+    ) async throws {
+        try await TestServer.with { server in
+            let connection = try RawConnection(port: server.port)
+            try connection.send(head)
+            connection.finish()
+
+            let told = await connection.receive()
+
+            #expect(told.isEmpty || told.hasPrefix("HTTP/1.1 4") || told.hasPrefix("HTTP/1.1 5"))
+        }
+    }
+
+    @Test(arguments: [
+        "since=0&since=1&wait=0", "since=0&wait=0&since=0", "since=0&sinc%65=1&wait=0",
+        "x=1&x=1", "x&x",
+    ])
+    func `a parameter comes once`(query: String) async throws {
+        try await TestServer.with { server in
+            for path in ["/device/v1/transactions", "/health", "/certificates/root"] {
+                let told = try await answer(server, "GET \(path)?\(query)", ["Host: localhost"])
+                expect(told, 400, "queryInvalid")
             }
         }
     }
