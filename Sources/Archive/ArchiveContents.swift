@@ -19,6 +19,8 @@ public struct ArchiveContents: Sendable {
     public let keys: [String: [UInt8]]
     /// The next free number of each kind.
     public let numbers: [Int64: Int64]
+    /// The checksum of all lines before the last.
+    let sha256: String
 
     /// Reads a file to its end. Throws ``ArchiveFault`` if the file is not an
     /// archive, is incomplete, was changed or is too new, if its `holds`
@@ -80,7 +82,7 @@ public struct ArchiveContents: Sendable {
         // reported as such and not as a bad value.
         if let problem = judge.problem { throw Self.invalid(path, problem.place, problem.rule) }
         (self.path, self.header, self.databases) = (path, header, databases)
-        (self.keys, self.numbers) = (keys, numbers)
+        (self.keys, self.numbers, sha256) = (keys, numbers, reader.sha256)
     }
 
     /// The fault for a value that breaks a rule.
@@ -118,6 +120,7 @@ public struct ArchiveContents: Sendable {
             case .key, .number: break
             }
         }
+        guard reader.sha256 == sha256 else { throw reader.damaged }
         try await loader?.flush()
     }
 

@@ -20,6 +20,8 @@ final class ArchiveReader {
     private let text: LineReader
     private var hash = SHA256()
     private var lines = 0
+    /// The checksum, once the last line was read.
+    private(set) var sha256 = ""
     private let decoder = JSONDecoder()
 
     init(path: String) throws {
@@ -103,6 +105,7 @@ final class ArchiveReader {
         guard end.lines == lines, end.sha256 == hexadecimal(hash.finalize()),
             try text.isAtEnd()
         else { throw damaged }
+        sha256 = end.sha256
     }
 
     private func take(_ line: ArraySlice<UInt8>) {

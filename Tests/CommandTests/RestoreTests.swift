@@ -165,6 +165,70 @@ import Testing
         #expect(served.output.contains("Serving"), "\(served.errors)")
     }
 
+    /// A restore that was killed before its last step leaves the mark, and
+    /// anyone who can write to the folder can make one.
+    @Test(arguments: Program.allCases)
+    func `a mark in a complete store costs it nothing`(program: Program) async throws {
+        let archive = try await backup(program)
+        let data = program == .store ? "a" : "l"
+        _ = await until("the folder is free") { !isHeld(rig.path("\(data)/lock")) }
+        func kept() -> [String]? {
+            names(data)?.filter { !$0.contains("sqlite-") && $0 != "run.json" }
+        }
+        let before = kept()
+        let rows = try await run([program.verb, "status", "--json", "--data", data])
+        let mark = rig.path("\(data)/restore.unfinished")
+        try Data().write(to: URL(fileURLWithPath: mark))
+
+        let serving = try await serving(program, ["--data", rig.path(data)])
+        let copied = try await run([program.verb, "backup", "other", "--data", data])
+        let restored = try await run([program.verb, "restore", archive, "--data", data])
+
+        for refused in [serving, copied] {
+            #expect(refused.status == 73, "\(refused.errors)")
+            #expect(refused.errors.contains(mark), "\(refused.errors)")
+            #expect(refused.errors.contains("a complete database is left"), "\(refused.errors)")
+        }
+        #expect(restored.status == 73 && restored.errors.contains("in this place already"))
+        #expect(kept() == before)
+        let after = try await run([program.verb, "status", "--json", "--data", data])
+        #expect(Self.counts(after) == Self.counts(rows) && rows.status == 0)
+        let served = try await self.serving(program, ["--data", rig.path(data)])
+        #expect(served.output.contains("Serving"), "\(served.errors)")
+    }
+
+    /// A status without sizes, which change when a database is opened.
+    private static func counts(_ status: ChildProcess.Outcome) -> [Substring] {
+        status.output.split(separator: "\n").filter { !$0.contains("\"bytes\"") }
+    }
+
+    /// The checksum that the backup printed is kept elsewhere. So nobody can
+    /// change the file unnoticed, whatever else the rows then say.
+    @Test(arguments: Program.allCases)
+    func `a restore takes only the backup with the given checksum`(
+        program: Program
+    ) async throws {
+        let archive = try await backup(program)
+        var changed = try ArchiveText(file: archive)
+        let sum = try #require(changed.lines.last)
+        let (at, _) = try changed.table(program == .store ? "audit" : "ledger_keys")
+        try #require(changed.lines[at + 1].hasPrefix("["))
+        changed.lines.remove(at: at + 1)
+        try changed.write(to: rig.path("less"))
+        let end = try JSONSerialization.jsonObject(with: Data(sum.utf8)) as? [String: Any]
+        let sha256 = try #require(end?["sha256"] as? String)
+
+        let words = ["--data", "b", "--sha256"]
+        let less = try await run([program.verb, "restore", "less"] + words + [sha256])
+        let wrong = try await run([program.verb, "restore", archive] + words + ["00"])
+        let right = try await run(
+            [program.verb, "restore", archive] + words + [sha256.uppercased()])
+
+        #expect(less.status == 65 && less.errors.contains("SHA-256"), "\(less.errors)")
+        #expect(wrong.status == 64, "\(wrong.errors)")
+        #expect(right.status == 0, "\(right.errors)")
+    }
+
     private func isHeld(_ lock: String) -> Bool {
         let descriptor = open(lock, O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else { return false }

@@ -96,6 +96,10 @@ extension KilledRestoreTests {
         "UPDATE customers SET revision = 0", "UPDATE purchases SET product_id = 'pro'",
         "UPDATE purchases SET state = 'refused'", "UPDATE purchases SET refusal = 'declined'",
         "UPDATE purchases SET transaction_id = NULL", "",
+        "UPDATE transactions SET unit_price = 1", "UPDATE purchases SET unit_price = 1",
+        "UPDATE transactions SET currency = 'EUR'", "UPDATE purchases SET currency = 'EUR'",
+        "UPDATE transactions SET total_price = 1", "UPDATE purchases SET total_price = 1",
+        "UPDATE purchases SET quantity = 2",
     ])
     func `rows that contradict each other are not restored`(change: String) async throws {
         let here = try await BackupPlace(.sqlite)

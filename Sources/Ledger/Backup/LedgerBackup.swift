@@ -50,13 +50,15 @@ public enum LedgerRestore {
     /// the copy; `delete` deletes the closed database, or is nil if only its
     /// rows can be deleted. Throws ``ArchiveFault`` if the archive is incomplete
     /// or too new, or the place is not empty. The place is then as it was
-    /// before: empty, or with an unfinished restore.
+    /// before: empty, or with an unfinished restore. `checksum`: that of the
+    /// expected archive; nil for any.
     public static func read(
-        _ path: String, _ dialect: Dialect, wall: Timestamp,
+        _ path: String, checksum: ArchiveChecksum? = nil, _ dialect: Dialect, wall: Timestamp,
         delete: (() async throws -> Void)? = nil,
         open: ([Migration]) async throws -> any Storage
     ) async throws -> Summary {
         let contents = try LedgerArchive(path: path).contents
+        try contents.check(checksum)
         // A new database has the mark of an unfinished restore from the
         // beginning.
         let storage = try await open(contents.marked(try migrations(contents), wall))

@@ -70,6 +70,20 @@ extension Statement {
                 OR (state = 'refused') <> (refusal IS NOT NULL) LIMIT 1
             """)
 
+        /// A product that is owned is sold again as the same transaction, which
+        /// keeps the facts of its own purchase.
+        static let otherSale = Statement(
+            "restores.otherSale", [],
+            """
+            SELECT 1 AS wrong FROM transactions t JOIN purchases p
+                ON p.customer_id = t.customer_id AND p.bundle_id = t.bundle_id
+                    AND p.purchase_id = t.purchase_id
+            WHERE p.state <> 'sold' OR p.transaction_id <> t.transaction_id
+                OR p.quantity <> t.quantity OR p.unit_price <> t.unit_price
+                OR p.currency <> t.currency OR p.total_price <> t.total_price
+                OR t.total_price <> t.unit_price * t.quantity LIMIT 1
+            """)
+
         /// What is checked once all rows are loaded, beside the references. A
         /// revision above its customer's would be news for ever.
         static let contradictions = [
@@ -78,6 +92,10 @@ extension Statement {
             Contradiction("purchases", "revision", "at most its customer's", aheadPurchase),
             Contradiction(
                 "purchases", "transaction_id", "a sale of the purchase's product", otherProduct),
+            Contradiction(
+                "transactions", "purchase_id",
+                "a sold purchase of this transaction, with its quantity, price, sum and currency",
+                otherSale),
             Contradiction(
                 "purchases", "state", "sold with a transaction, refused with a reason",
                 soldWithout),
@@ -95,7 +113,7 @@ extension Statement {
         static let realm =
             [
                 newGeneration, freeErrands, generation, errands, aheadTransaction, aheadPurchase,
-                otherProduct, soldWithout,
+                otherProduct, otherSale, soldWithout,
             ] + realmReferences.map(\.statement)
     }
 }

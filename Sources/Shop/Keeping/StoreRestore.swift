@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Archive
+public import Archive
 public import Commerce
 public import Storage
 
@@ -30,9 +30,10 @@ public enum StoreRestore {
     /// Restores a store. Throws ``ArchiveFault`` if the archive is incomplete or
     /// too new, if its rows contradict each other, or if the place is not empty.
     /// The place is then as it was before: empty, or with an unfinished restore.
+    /// `checksum`: that of the expected archive; nil for any.
     public static func read(
-        _ path: String, into places: StoragePlaces, _ dialect: Dialect, keys: any KeyStore,
-        wall: Timestamp, randomness: Randomness
+        _ path: String, checksum: ArchiveChecksum? = nil, into places: StoragePlaces,
+        _ dialect: Dialect, keys: any KeyStore, wall: Timestamp, randomness: Randomness
     ) async throws -> Summary {
         let start = FreshStart(wall: wall, randomness: randomness)
         guard places.clusters.isEmpty else {
@@ -42,6 +43,7 @@ public enum StoreRestore {
                 remedy: "restore it without --cluster, and serve it so")
         }
         let contents = try StoreArchive(path: path).contents
+        try contents.check(checksum)
         let plan = try RestorePlan(contents)
         // A new registry has the mark of an unfinished restore from the
         // beginning.

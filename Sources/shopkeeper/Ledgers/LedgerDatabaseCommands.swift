@@ -46,7 +46,11 @@ struct LedgerBackupCommand: AsyncParsableCommand {
             try await LedgerBackup.write($0, $1, to: path, madeAt: now)
         }
         try printing.show(
-            summary, "Wrote \(summary.file): \(summary.rows) rows, \(summary.bytes) bytes.")
+            summary,
+            lines: [
+                "Wrote \(summary.file): \(summary.rows) rows, \(summary.bytes) bytes.",
+                "SHA-256 \(summary.sha256)",
+            ])
     }
 }
 
@@ -60,15 +64,18 @@ struct LedgerRestoreCommand: AsyncParsableCommand {
             """)
 
     @Argument(help: "The file that `ledger backup` wrote.") var file: String
+    @OptionGroup var checksum: ChecksumOption
     @OptionGroup var place: LedgerPlaceOptions
     @OptionGroup var printing: PrintOptions
 
     func run() async throws {
         let path = URL(fileURLWithPath: file).standardizedFileURL.path
         let place = try place.place()
+        let checksum = checksum.sha256?.value
         let summary = try await place.restoring { ledger in
             try await LedgerRestore.read(
-                path, ledger.dialect, wall: Live.wallClock.now, delete: ledger.delete,
+                path, checksum: checksum, ledger.dialect, wall: Live.wallClock.now,
+                delete: ledger.delete,
                 open: ledger.open)
         }
         try printing.show(

@@ -58,14 +58,25 @@ final class RestoredFolder: Sendable {
     }
 
     /// Throws a fault if a restore into the directory was begun and not
-    /// finished.
+    /// finished, as far as the mark shows. Where there is a database too, a
+    /// restore decides: it deletes none that is complete.
     static func check(_ path: String) throws(StorageFault) {
         let mark = path + "/" + mark
         guard FileManager.default.fileExists(atPath: mark) else { return }
+        let database = databases.sorted().first {
+            FileManager.default.fileExists(atPath: "\(path)/\($0)")
+        }
+        guard let database else {
+            throw StorageFault(
+                .halfRestored,
+                "a restore into \(path) was begun and not finished (\(mark)); restore the archive "
+                    + "again, which starts from the beginning")
+        }
         throw StorageFault(
             .halfRestored,
-            "a restore into \(path) was begun and not finished (\(mark)); restore the archive "
-                + "again, which starts from the beginning")
+            "there is a mark of an unfinished restore (\(mark)) beside \(database). Restore an "
+                + "archive again: what is unfinished begins anew; a complete database is left as "
+                + "it is, the restore is refused (targetNotEmpty), and the mark is removed")
     }
 
     /// Writes the mark, once the directory is locked. A directory that was used

@@ -31,7 +31,11 @@ struct DatabaseCommand: AsyncParsableCommand {
                 try await StoreBackup.write($0, to: path, madeAt: now)
             }
             try printing.show(
-                summary, "Wrote \(summary.file): \(summary.rows) rows, \(summary.bytes) bytes.")
+                summary,
+                lines: [
+                    "Wrote \(summary.file): \(summary.rows) rows, \(summary.bytes) bytes.",
+                    "SHA-256 \(summary.sha256)",
+                ])
         }
 
         /// Returns the path of a file in the named folder, or the named file
@@ -55,15 +59,18 @@ struct DatabaseCommand: AsyncParsableCommand {
                 """)
 
         @Argument(help: "The file that `database backup` wrote.") var file: String
+        @OptionGroup var checksum: ChecksumOption
         @OptionGroup var place: DatabaseOptions
         @OptionGroup var printing: PrintOptions
 
         func run() async throws {
             let path = URL(fileURLWithPath: file).standardizedFileURL.path
             let place = try place.place()
+            let checksum = checksum.sha256?.value
             let summary = try await place.restoring { places, dialect, keys in
                 try await StoreRestore.read(
-                    path, into: places, dialect, keys: keys, wall: Live.wallClock.now,
+                    path, checksum: checksum, into: places, dialect, keys: keys,
+                    wall: Live.wallClock.now,
                     randomness: Live.randomness)
             }
             try printing.show(
