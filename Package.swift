@@ -256,6 +256,12 @@ let package = Package(
                 "PurchaseKitTesting", "Shop", "SignedData", "Storage", "StoragePostgres",
                 "StorageSQLite", "StoreKit", "StoreWire", "TestSupport", "shopkeeper",
             ]),
+        tests(
+            "PurchaseKitTestingTests",
+            [
+                "Commerce", "PurchaseKit", "PurchaseKitTesting", "Shop", "StoreKit", "StoreWire",
+                "TestSupport",
+            ]),
         tests("ProofTests", ["FlawedStore", "ProofDevice", "TestSupport", "shopkeeper"]),
         tests(
             "CommandTests",

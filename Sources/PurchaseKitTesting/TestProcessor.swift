@@ -32,13 +32,19 @@ public final class TestProcessor: Authoriser {
         var charge: Charge
         var outcome: ChargeOutcome
         var isCaptured = false
-        var isVoided = false
     }
 
     private struct State {
         var manners: [Manner]
         var entries: [String: Entry] = [:]
         var order: [String] = []
+        /// Also keys that were never charged.
+        var voided: Set<String> = []
+
+        /// A voided key stays voided.
+        func outcome(of key: String) -> ChargeOutcome? {
+            voided.contains(key) ? .declined : entries[key]?.outcome
+        }
     }
 
     private let state: Mutex<State>
@@ -55,22 +61,23 @@ public final class TestProcessor: Authoriser {
 
     /// The reserved sums that were not given back, oldest first.
     public var charges: [Charge] {
-        entries { $0.outcome != .declined && !$0.isVoided }
+        entries { $1.outcome != .declined && !$0.voided.contains($1.charge.key) }
     }
     /// The sums that were captured.
-    public var captured: [Charge] { entries { $0.isCaptured } }
+    public var captured: [Charge] { entries { $1.isCaptured } }
     /// The sums that were given back.
-    public var voided: [Charge] { entries { $0.isVoided } }
+    public var voided: [Charge] { entries { $0.voided.contains($1.charge.key) } }
 
-    private func entries(_ isWanted: (Entry) -> Bool) -> [Charge] {
+    private func entries(_ isWanted: (State, Entry) -> Bool) -> [Charge] {
         state.withLock { state in
-            state.order.compactMap { state.entries[$0] }.filter(isWanted).map(\.charge)
+            state.order.compactMap { state.entries[$0] }.filter { isWanted(state, $0) }
+                .map(\.charge)
         }
     }
 
     public func authorise(_ charge: Charge) async throws -> ChargeOutcome {
         try state.withLock { state in
-            if let known = state.entries[charge.key] { return known.outcome }
+            if let known = state.outcome(of: charge.key) { return known }
             let manner = state.manners.isEmpty ? .approve : state.manners.removeFirst()
             if manner == .loseRequest { throw NoAnswer() }
             let outcome =
@@ -84,7 +91,7 @@ public final class TestProcessor: Authoriser {
     }
 
     public func outcome(of key: String) async throws -> ChargeOutcome? {
-        state.withLock { $0.entries[key]?.outcome }
+        state.withLock { $0.outcome(of: key) }
     }
 
     public func capture(_ key: String) async throws {
@@ -92,6 +99,6 @@ public final class TestProcessor: Authoriser {
     }
 
     public func void(_ key: String) async throws {
-        state.withLock { $0.entries[key]?.isVoided = true }
+        state.withLock { _ = $0.voided.insert(key) }
     }
 }

@@ -158,7 +158,7 @@ actor Authorities {
         let stored = try await stored(kind, from: 1)
         guard let last = stored.last else { return nil }
         let former = try stored.dropLast().map { try FormerAuthority(files: $0.files) }
-        let current = try CertificateAuthority(files: last.files)
+        let current = try keys.authority(of: last.files)
         _ = try await keys.store(Array(current.rootPEM.utf8), as: "\(kind.rawValue)/root.pem")
         let live = made[kind] ?? LiveAuthority(current, former: former)
         if made[kind] == nil {

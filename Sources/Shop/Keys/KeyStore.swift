@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import SignedData
 import Synchronization
 
 /// Named secrets that belong to the store and outlive the process.
@@ -19,12 +20,27 @@ public protocol KeyStore: Sendable {
 
     /// All names, sorted.
     func names() async throws -> [String]
+
+    /// Returns the authority of these files, by name. A store that has them in
+    /// memory anyway may return one that it has read before.
+    func authority(of files: [String: [UInt8]]) throws -> CertificateAuthority
+}
+
+extension KeyStore {
+    public func authority(of files: [String: [UInt8]]) throws -> CertificateAuthority {
+        try CertificateAuthority(files: files)
+    }
 }
 
 /// Keys in memory, which end with the process. A class, because all its users
 /// share the keys.
 public final class MemoryKeyStore: KeyStore {
+    /// Reading an authority takes longer than opening a store in memory, and a
+    /// test process opens thousands with the same keys.
+    private static let authoritiesMax = 8
+
     private let stored: Mutex<[String: [UInt8]]>
+    private let read = Mutex<[(files: [String: [UInt8]], authority: CertificateAuthority)]>([])
 
     public init(_ stored: [String: [UInt8]] = [:]) {
         self.stored = Mutex(stored)
@@ -32,6 +48,17 @@ public final class MemoryKeyStore: KeyStore {
 
     public func read(_ name: String) async throws -> [UInt8]? {
         stored.withLock { $0[name] }
+    }
+
+    public func authority(of files: [String: [UInt8]]) throws -> CertificateAuthority {
+        let known = read.withLock { $0.first { $0.files == files }?.authority }
+        if let known { return known }
+        let authority = try CertificateAuthority(files: files)
+        read.withLock { read in
+            read.append((files, authority))
+            if read.count > Self.authoritiesMax { read.removeFirst() }
+        }
+        return authority
     }
 
     public func names() async throws -> [String] {

@@ -3,6 +3,7 @@
 import Foundation
 import PurchaseKit
 import Shop
+import SignedData
 import Storage
 import StoreWire
 import Synchronization
@@ -166,6 +167,10 @@ struct CutKeys: KeyStore {
     }
 
     func names() async throws -> [String] { try await base.names() }
+
+    func authority(of files: [String: [UInt8]]) throws -> CertificateAuthority {
+        try base.authority(of: files)
+    }
 
     private func step<Answer>(
         _ name: String, _ body: () async throws -> Answer
