@@ -46,14 +46,6 @@ open class SKPaymentQueue: NSObject, @unchecked Sendable {
     /// empty product id is a programming error.
     open func add(_ payment: SKPayment) { _ = addForKey(payment) }
 
-    /// The same. Returns the key of the payment's transaction.
-    package func addForKey(_ payment: SKPayment) -> String {
-        let contents = payment.snapshot
-        precondition(contents.quantity > 0, "a payment's quantity is 1 or more")
-        precondition(!contents.productID.isEmpty, "a payment names a product")
-        return device.add(contents)
-    }
-
     /// Removes a transaction from the queue permanently. What was bought must
     /// be unlocked and saved before. Finishing a transaction that is
     /// `.purchasing` is a programming error.
@@ -90,4 +82,14 @@ open class SKPaymentQueue: NSObject, @unchecked Sendable {
 
     /// The device behind this queue.
     var device: Device { ownDevice ?? Device.default }
+}
+
+extension SKPaymentQueue {
+    /// Like `add`. Returns the key of the payment's transaction.
+    package func addForKey(_ payment: SKPayment) -> String {
+        let contents = payment.snapshot
+        precondition(contents.quantity > 0, "a payment's quantity is 1 or more")
+        precondition(!contents.productID.isEmpty, "a payment names a product")
+        return device.add(contents)
+    }
 }

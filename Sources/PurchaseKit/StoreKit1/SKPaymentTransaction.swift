@@ -33,7 +33,9 @@ open class SKPaymentTransaction: NSObject, @unchecked Sendable {
     /// The store's number of the transaction. Set in `.purchased`.
     open var transactionIdentifier: String? { backing.facts.transactionID }
     open var transactionState: SKPaymentTransactionState { backing.facts.state }
+}
 
+extension SKPaymentTransaction {
     /// Identifies the transaction on this device.
     package var key: String { backing.facts.key }
     /// Whether the device's own files failed it.
