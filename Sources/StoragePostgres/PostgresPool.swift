@@ -194,7 +194,7 @@ final class PostgresPool: @unchecked Sendable {
             return try job.run(
                 PostgresRunner(
                     connection: open, options: options, schema: job.schema,
-                    proof: job.isLimited ? proof : nil))
+                    proof: job.isLimited ? proof.turn() : nil))
         }
         let reason = end(job, open)
         if open.isLost || open.isWornOut { connection = nil }

@@ -24,28 +24,58 @@ final class PostgresProof: @unchecked Sendable {
     private let condition = MonotonicCondition()
     private var durable: PostgresSnapshot?
     private var isUnderWay = false
+    private var era = 0
 
     /// Forgets what is known to be durable, because another server numbers its
     /// transactions differently.
-    func forget() { condition.withLock { durable = nil } }
+    func forget() {
+        condition.withLock {
+            durable = nil
+            era += 1
+        }
+    }
 
-    /// Records a commit that the standby confirmed, with what it saw before.
-    func add(_ commit: PostgresSight) {
+    /// One caller's use of a connection. If another server may have been
+    /// connected since it began, its numbers and those that are known are not
+    /// compared.
+    struct Turn {
+        fileprivate let proof: PostgresProof
+        fileprivate let era: Int
+
+        /// Records a commit that the standby confirmed, with what it saw before.
+        func add(_ commit: PostgresSight) { proof.add(commit, in: era) }
+
+        /// Returns when everything that a snapshot sees is durable. `commit` makes
+        /// a commit and adds it here. `check` throws if the caller was cancelled.
+        func wait(
+            for snapshot: PostgresSnapshot, until deadline: Deadline, check: () throws -> Void,
+            commit: () throws -> Void
+        ) throws {
+            try proof.wait(
+                for: snapshot, in: era, until: deadline, check: check, commit: commit)
+        }
+    }
+
+    /// Begins after the caller's connection was opened.
+    func turn() -> Turn { Turn(proof: self, era: condition.withLock { era }) }
+
+    private func add(_ commit: PostgresSight, in era: Int) {
         guard let own = commit.own, let seen = commit.snapshot,
             let proven = PostgresSnapshot(committed: own, seeing: seen)
         else { return }
-        condition.withLock { durable = durable.map { $0.union(proven) } ?? proven }
+        condition.withLock {
+            guard era == self.era else { return }
+            durable = durable.map { $0.union(proven) } ?? proven
+        }
     }
 
-    /// Returns when everything that a snapshot sees is durable. `commit` makes
-    /// a commit and adds it here. `check` throws if the caller was cancelled.
-    func wait(
-        for snapshot: PostgresSnapshot, until deadline: Deadline, check: () throws -> Void,
-        commit: () throws -> Void
+    private func wait(
+        for snapshot: PostgresSnapshot, in era: Int, until deadline: Deadline,
+        check: () throws -> Void, commit: () throws -> Void
     ) throws {
         condition.lock()
         defer { condition.unlock() }
-        while durable.map({ !snapshot.isWithin($0) }) ?? true {
+        while era != self.era || (durable.map { !snapshot.isWithin($0) } ?? true) {
             if isUnderWay {
                 guard !deadline.isPast else { throw Self.fault("another caller waits for it") }
                 _ = condition.wait(

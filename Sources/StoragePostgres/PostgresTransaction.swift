@@ -92,7 +92,7 @@ struct PostgresRunner {
     /// off to show that the check is needed.
     var checksCommitTag = true
     /// Nil if no caller is answered from what is read.
-    var proof: PostgresProof?
+    var proof: PostgresProof.Turn?
 
     func read<Answer>(_ body: (any Reading) throws -> Answer) throws -> Answer {
         try proven {
