@@ -84,6 +84,24 @@ import Testing
         #expect(pages.dropLast().allSatisfy { $0.count == limit })
     }
 
+    @Test func `purchases in several apps are merged in the order of the apps`() async throws {
+        let world = try await world()
+        let first: BundleID = "com.example.another"
+        try await world.realm.catalogue.putCatalogue(
+            TestWorld.catalogue(), app: AppDescription(bundleID: first))
+        for name in names {
+            let session = try await world.session(customer: name, bundleID: first.value)
+            try await world.buy("credits.5", purchaseID(3), session: session)
+        }
+
+        let list = try await world.realm.purchases.listPurchases().purchases
+
+        // By its id alone, the third would come last.
+        let ids = names.flatMap { _ in [3, 1, 2].map(purchaseID) }
+        #expect(list.map(\.purchaseId) == ids)
+        #expect(list.map(\.customerId) == list.map(\.customerId).sorted())
+    }
+
     @Test(arguments: [1, 2, 4, 100])
     func `sessions are merged by customer`(limit: Int) async throws {
         let world = try await world()

@@ -10,6 +10,7 @@ import TestSupport
 import Testing
 
 @testable import Shop
+@testable import Work
 
 /// A realm whose customers are shared out: the default customer is on the
 /// other cluster, `neighbour` at home.
@@ -206,6 +207,21 @@ import Testing
         let done = try await world.realm.clock()
         #expect(done.jump == nil && done.clustersAway == nil)
         #expect(try await world.buy("credits.5", purchaseID(1), session: kid).state == "refused")
+    }
+
+    @Test func `a worker ends no jump of which a cluster has not heard`() async throws {
+        let world = try await Self.world()
+        _ = try await world.session()
+        world.places.down.withLock { _ = $0.insert(TestClusters.far) }
+        let jump = try await advance(world).jump
+        world.places.down.withLock { $0 = [] }
+        // It answers again, by the clock that it had.
+        #expect(try await world.realm.clock().clustersAway == [TestClusters.far])
+
+        _ = try await world.realm.worker.workDue(in: 0)
+
+        #expect(jump != nil)
+        #expect(try await world.realm.clock().jump == jump)
     }
 
     @Test func `a clock that was set back names the cluster that does not know`() async throws {

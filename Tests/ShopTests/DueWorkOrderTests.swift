@@ -4,6 +4,7 @@ import Commerce
 import Storage
 import StoreWire
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Shop
@@ -290,6 +291,45 @@ import Testing
 
         #expect(fault?.code == .unavailable)
         #expect(world.logged.count("due work failed") == 0)
+    }
+
+    /// Finds the database gone, because the store closes or for another reason.
+    private struct Closing: DueWorkHandler {
+        let closes: Bool
+        var kind: String { "renewal" }
+        var longestMilliseconds: Int64 { 24 * DueWorkOrderTests.month }
+
+        func prepare(_ work: DueWork, in realm: Realm) async throws -> any DueWorkCommit<
+            CustomerLine
+        > {
+            if closes { for bell in realm.bells { bell.close() } }
+            throw StorageFault(.unavailable, "the database was closed")
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `a worker reports that it cannot look for work, unless its store closes`(
+        closes: Bool
+    ) async throws {
+        let world = try await TestWorld.open(dueWork: [Closing(closes: closes)])
+        let customer = try #require(try await customers(1, world).first)
+        try await owe("renewal", inMonth: 1, customer, world)
+        world.wall.advance(seconds: Self.month / 1000)
+        let hasEnded = Mutex(false)
+        let working = Task {
+            await world.realm.worker.work()
+            hasEnded.withLock { $0 = true }
+        }
+        defer { working.cancel() }
+
+        func reports() -> Int { world.logged.count("work could not be claimed") }
+        if !closes {
+            await until("a report") { reports() > 0 }
+            for bell in world.realm.bells { bell.close() }
+        }
+
+        await until("the worker's end") { hasEnded.withLock { $0 } }
+        #expect((reports() == 0) == closes)
     }
 
     /// Ends its process at a month: what comes after it fails.

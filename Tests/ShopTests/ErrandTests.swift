@@ -167,12 +167,21 @@ struct ErrandTests {
         let gone = Statement("test.clear", [], "DELETE FROM transactions")
         try await world.realm.storage.write { try $0.execute(gone, []) }
 
-        await world.realm.worker.run(errand)
+        // Its lane gets no more room for that.
+        #expect(await world.realm.worker.run(errand) == false)
 
         #expect(world.logged.count("an errand failed") == 1)
         let row = try #require(try await rows(world).first)
         #expect(try row.optionalInteger("lease_until") == nil)
         #expect(try row.integer("due_at") > world.wall.clock.now.milliseconds)
+    }
+
+    @Test func `an errand of a kind that this program does not know is not done`() async throws {
+        let world = try await world(ScriptedCourier())
+        let errand = Errand(
+            customer: CustomerID(10), kind: "newer", subject: "s", lane: "l", attempt: 1, fence: 1)
+
+        #expect(await world.realm.worker.run(errand) == false)
     }
 
     @Test func `one lane takes no more than its share`() async throws {
@@ -338,6 +347,27 @@ struct ErrandTests {
         #expect(try row.integer("attempt") == 0)
         #expect(try await world.attemptCount() == 0)
     }
+
+    /// Its task is not cancelled: a store that closes closes the bells.
+    @Test func `a worker whose bells are closed lets go of what it had begun`() async throws {
+        let courier = WaitingCourier(holds: true)
+        let world = try await world(courier)
+        let hasEnded = Mutex(false)
+        let working = Task {
+            await world.realm.worker.work()
+            hasEnded.withLock { $0 = true }
+        }
+        defer { working.cancel() }
+        try await world.buy(purchaseID(1))
+        await courier.heard(1)
+
+        for bell in world.realm.bells { bell.close() }
+
+        await until("the worker's end") { hasEnded.withLock { $0 } }
+        let row = try #require(try await rows(world).first)
+        #expect(try row.optionalInteger("lease_until") == nil)
+        #expect(try row.integer("attempt") == 0)
+    }
 }
 
 /// A courier whose parcels can be waited for, and that may hold them until
@@ -353,10 +383,8 @@ private final class WaitingCourier: Courier {
     }
 
     func heard(_ count: Int) async {
-        var left = count
-        for await _ in told {
-            left -= 1
-            if left == 0 { return }
+        for number in 1...count {
+            guard await first(of: told, "parcel \(number)") != nil else { return }
         }
     }
 
@@ -383,10 +411,8 @@ private final class HangingCourier: Courier {
     var hanging: Int { hung.withLock { $0 } }
 
     func delivered(_ count: Int) async {
-        var left = count
-        for await _ in told {
-            left -= 1
-            if left == 0 { return }
+        for number in 1...count {
+            guard await first(of: told, "delivery \(number)") != nil else { return }
         }
     }
 

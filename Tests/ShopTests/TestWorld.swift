@@ -244,6 +244,8 @@ final class TestPlaces: Sendable {
         func close() async throws {}
     }
 
+    /// Does nothing for a caller that was cancelled, as PostgreSQL, so that what must
+    /// be written all the same is seen on both engines.
     struct Kept: Storage {
         let storage: any Storage
         let grapevine: Grapevine
@@ -259,11 +261,17 @@ final class TestPlaces: Sendable {
 
         func read<Answer: Sendable>(
             _ body: @escaping @Sendable (any Reading) throws -> Answer
-        ) async throws -> Answer { try await storage.read(body) }
+        ) async throws -> Answer {
+            try Task.checkCancellation()
+            return try await storage.read(body)
+        }
 
         func write<Answer: Sendable>(
             _ body: @escaping @Sendable (any Writing) throws -> Answer
-        ) async throws -> Answer { try await storage.write(body) }
+        ) async throws -> Answer {
+            try Task.checkCancellation()
+            return try await storage.write(body)
+        }
 
         func close() async throws {}
     }
