@@ -9,7 +9,7 @@ import Testing
 @testable import Ledger
 
 /// Tellings of one purchase, in every order and more than once.
-@Suite(.unforgiven, .timeLimit(.minutes(5))) struct FateTests {
+@Suite(.engineFree, .unforgiven, .timeLimit(.minutes(5))) struct FateTests {
     private static func fate(_ signed: Int64, _ revoked: Int64?, _ reason: Int? = nil)
         -> PurchaseFate
     {

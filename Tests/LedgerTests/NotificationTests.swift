@@ -3,11 +3,12 @@
 import Commerce
 import SignedData
 import StoreWire
+import TestSupport
 import Testing
 
 @testable import Ledger
 
-@Suite(.timeLimit(.minutes(5))) struct NotificationTests {
+@Suite(.engineFree, .timeLimit(.minutes(5))) struct NotificationTests {
     @Test func `a notification books the purchase in it, once`() async throws {
         let book = try await Book.open()
         let body = try Book.notification(try Book.signed { $0.appAccountToken = Book.blob })

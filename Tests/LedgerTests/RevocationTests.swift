@@ -4,12 +4,13 @@ import Commerce
 import Foundation
 import SignedData
 import StoreWire
+import TestSupport
 import Testing
 
 @testable import Ledger
 
 /// What was signed with a revoked certificate is not booked.
-@Suite(.timeLimit(.minutes(5))) struct RevocationTests {
+@Suite(.engineFree, .timeLimit(.minutes(5))) struct RevocationTests {
     private enum Mood { case good, revoked, away }
 
     private static let wall = Timestamp(

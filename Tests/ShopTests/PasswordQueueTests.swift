@@ -24,7 +24,7 @@ private final class Gate: Sendable {
     func release(_ count: Int = 1) { for _ in 0..<count { open.signal() } }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct PasswordQueueTests {
+@Suite(.engineFree, .timeLimit(.minutes(5))) struct PasswordQueueTests {
     private static let dear = PasswordCost.standard
 
     /// Puts so many jobs of a holder in the queue.

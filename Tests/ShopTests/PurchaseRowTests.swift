@@ -2,11 +2,12 @@
 
 import Commerce
 import Storage
+import TestSupport
 import Testing
 
 @testable import Shop
 
-@Suite struct PurchaseRowTests {
+@Suite(.engineFree) struct PurchaseRowTests {
     private static let key = PurchaseKey(
         customer: CustomerID(7), bundleID: "com.example",
         purchaseID: PurchaseID(purchaseID(1)))
@@ -130,7 +131,7 @@ import Testing
     }
 }
 
-@Suite struct ClockRowTests {
+@Suite(.engineFree) struct ClockRowTests {
     private func row(ahead: Int64, stands: Int64?, last: Int64?) -> Row {
         Row(
             columns: [

@@ -8,7 +8,7 @@ import Testing
 
 /// The bell on which a worker sleeps: without one that holds it, it would look
 /// for work without a pause.
-@Suite(.timeLimit(.minutes(5))) struct WorkBellTests {
+@Suite(.engineFree, .timeLimit(.minutes(5))) struct WorkBellTests {
     /// A task that waits for a bell, and whether its wait has ended.
     private final class Listener: Sendable {
         private let isDone = Mutex(false)
