@@ -22,6 +22,24 @@ import Testing
         #expect(isMade)
     }
 
+    @Test func `what the store suggests behind a proxy works as it stands`() async throws {
+        let store = try await rig.serve(
+            "--behind-proxy", "127.0.0.1", "--operator-key", rig.path("operator.key"),
+            "--control-key", rig.path("control.key"), "--scrypt-rounds", "1024",
+            "--public-url", "https://store.example")
+        defer { store.kill(SIGTERM) }
+
+        for words in ["On this machine: http://127.0.0.1:", "Try, in another terminal:"] {
+            #expect(await store.line(with: words) != nil)
+        }
+        for words in ["openssl", "customer create", "buy", "transaction list"] {
+            let line = try #require(await store.line(with: words))
+            let said = try await rig.run("bash", "-c", line)
+            #expect(said.status == 0, "\(line): \(said.errors)")
+        }
+        #expect(try await rig.list("transaction", "list").count == 1)
+    }
+
     @Test func `a device buys over https through a proxy`() async throws {
         let store = try await rig.serve(
             "--behind-proxy", "127.0.0.1", "--operator-key", rig.path("operator.key"),

@@ -80,6 +80,9 @@ struct ServeOptions: ParsableArguments {
         help: "Behind a proxy, sign clients in as sandbox customers without a password.")
     var openSandboxes = false
 
+    /// Whether a device may sign in to a sandbox without a password.
+    var opensSandboxes: Bool { !proxy.isOpen || openSandboxes }
+
     @Option(
         name: .long,
         help: "The most open connections; fewer if the process may not open as many files.")

@@ -47,7 +47,7 @@ final class StoreFolder: Sendable {
         ports.passwordWorkers = max(2, min(Live.processors / 2, 8))
         let commits = commits
         ports.commits = { commits.count }
-        ports.opensSandboxes = !options.proxy.isOpen || options.openSandboxes
+        ports.opensSandboxes = options.opensSandboxes
         return ports
     }
 

@@ -44,23 +44,43 @@ struct ServeCommand: AsyncParsableCommand {
         // limit.
         Live.raiseDescriptorLimit()
         try await served.run(port: options.port ?? 4780, stopsOnSignals: true) { run in
-            try? printing.show(Announcement(run), lines: lines(run, app))
+            try? printing.show(Announcement(run), lines: lines(run, app, options))
         }
     }
 
-    private func lines(_ run: RunFile, _ app: ServedApp) -> [String] {
+    private func lines(
+        _ run: RunFile, _ app: ServedApp, _ options: ServeOptions
+    ) -> [String] {
         let product = ShellWord.quoted(app.catalogue.products.first?.id.value ?? "PRODUCT")
         let data = ShellWord.quoted(run.data, always: true)
         let own = OwnCommand.words()
         return [
             "Serving \(app.bundleID) (\(app.catalogue.products.count) products) at "
-                + (run.publicUrl ?? run.url),
+                + (run.publicUrl ?? run.url)
+        ] + (run.publicUrl == nil ? [] : ["On this machine: \(run.url)"]) + [
             "Root certificate: \(run.root)",
             "",
             "Try, in another terminal:",
-            "    \(own) buy \(product) --data \(data)",
+        ]
+            + (options.opensSandboxes
+                ? [
+                    "    \(own) buy \(product) --data \(data)",
+                    "    \(own) transaction list --data \(data)",
+                    "    eval \"$(\(own) env --data \(data))\" && "
+                        + OwnCommand.words(for: "monkey-credits"),
+                ] : Self.linesWithPassword(own, product, data))
+    }
+
+    /// Behind a proxy a customer needs a password.
+    private static func linesWithPassword(
+        _ own: String, _ product: String, _ data: String
+    ) -> [String] {
+        [
+            "    (umask 077 && openssl rand -hex 16 > ann.password)",
+            "    \(own) customer create ann --password-file ann.password --data \(data)",
+            "    SHOPKEEPER_PASSWORD=$(cat ann.password) \(own) buy \(product) --customer ann "
+                + "--data \(data)",
             "    \(own) transaction list --data \(data)",
-            "    eval \"$(\(own) env --data \(data))\" && \(OwnCommand.words(for: "monkey-credits"))",
         ]
     }
 
