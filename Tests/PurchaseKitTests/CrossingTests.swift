@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Commerce
 import Foundation
 import StoreWire
 import Synchronization
@@ -41,6 +42,47 @@ struct CrossingTests {
         rig.store.state.withLock { $0.customer = "1000000000001000" }
         let second = rig.launch()
         await second.observer.diary.wait(for: "purchased credits.5")
+    }
+
+    /// A sheet whose customer confirms, and what happens just before.
+    private struct ConfirmingSheet: PaymentSheet {
+        let before: @Sendable () -> Void
+
+        func present(_ contents: SheetContents) async -> SheetAnswer {
+            before()
+            return .confirm
+        }
+
+        func notify(_ sentence: String) async {}
+    }
+
+    /// The session expires when the device has looked at the clock so often since the
+    /// confirmation, and the next one is another customer's.
+    @Test(arguments: 0...6)
+    func `a payment is sent in the session whose customer confirmed it`(looks: Int) async {
+        let left = Mutex<Int?>(nil)
+        let wall = WallClock {
+            left.withLock { left in
+                guard let looks = left else { return Rig.now }
+                left = looks - 1
+                return looks > 0 ? Rig.now : Timestamp(milliseconds: 4_000_000_000_001)
+            }
+        }
+        let sheet = ConfirmingSheet { [store = rig.store] in
+            left.withLock { $0 = looks }
+            store.state.withLock { $0.customer = "1000000000002000" }
+        }
+        let app = rig.launch(sheet: sheet, wall: wall)
+
+        app.add("credits.5")
+        let waits = "A payment waits for the customer who confirmed it."
+        await until("a payment that is sent or waits") {
+            rig.store.count(\.isPurchase) > 0 || rig.log.lines.contains(waits)
+        }
+        await app.device.close()
+
+        let buyers = rig.store.state.withLock { $0.buyers }
+        #expect(buyers.allSatisfy { $0 == "1000000000001000" })
     }
 
     /// In another customer's session the store answers that it does not know the

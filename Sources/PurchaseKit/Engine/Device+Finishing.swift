@@ -81,7 +81,7 @@ extension Device {
         do throws(DeviceFault) {
             let session = try await signIn()
             guard session.owner == sale.owner else { return true }
-            let reply = try await call(.finish(transactionID: sale.transactionID))
+            let reply = try await call(.finish(transactionID: sale.transactionID), in: session)
             guard reply.status == 200 else { throw refusal(reply) }
             let answer: FinishResponse = try decode(reply)
             guard answer.transactionId == sale.transactionID else { throw .unknown(nil) }

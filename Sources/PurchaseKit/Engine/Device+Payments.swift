@@ -183,7 +183,9 @@ extension Device {
                 return .done
             }
             let wasSentBefore = carriage.mayHaveBeenSent
-            let reply = try await sendPayment(entry) { carriage.mayHaveBeenSent = true }
+            let reply = try await sendPayment(entry, in: session) {
+                carriage.mayHaveBeenSent = true
+            }
             guard reply.status == 200 else {
                 return refuse(reply, entry, wasSentBefore: wasSentBefore)
             }
@@ -196,7 +198,7 @@ extension Device {
     /// Sends the payment. `onAnswer` is called with the first answer of any
     /// kind. From then on the payment may have reached the store.
     private func sendPayment(
-        _ entry: QueueEntry, onAnswer: () -> Void
+        _ entry: QueueEntry, in session: Session, onAnswer: () -> Void
     ) async throws(DeviceFault) -> DeviceReply {
         guard let shown = entry.shown, let id = entry.purchaseID else {
             throw .setUp("a confirmed payment lacks its price")
@@ -206,7 +208,8 @@ extension Device {
             unitPrice: shown.unitPrice, currency: shown.currency,
             applicationUsername: entry.payment.applicationUsername, replaces: entry.replaces,
             simulatesAskToBuyInSandbox: entry.payment.simulatesAskToBuyInSandbox)
-        return try await call(.purchase(id: id), body: encode(request), onAnswer: onAnswer)
+        return try await call(
+            .purchase(id: id), in: session, body: encode(request), onAnswer: onAnswer)
     }
 
     /// Interprets an unsuccessful answer. Only the store's verdict on this

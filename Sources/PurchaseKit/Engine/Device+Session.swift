@@ -144,13 +144,15 @@ extension Device {
 
     // MARK: Calls
 
-    /// Makes a call in the session. Signs in again once if the token is
-    /// rejected. `onAnswer` is called when any answer has arrived.
+    /// Makes a call in a session: the given one, whose owner the caller has checked,
+    /// or the current one. Signs in again once if the token is rejected, and does
+    /// not go on for another owner. `onAnswer` is called when any answer has arrived.
     func call(
-        _ route: DeviceRoute, body: [UInt8]? = nil, ifNoneMatch: String? = nil,
-        onAnswer: () -> Void = {}
+        _ route: DeviceRoute, in session: Session? = nil, body: [UInt8]? = nil,
+        ifNoneMatch: String? = nil, onAnswer: () -> Void = {}
     ) async throws(DeviceFault) -> DeviceReply {
-        let first = try await signIn()
+        let first: Session
+        if let session { first = session } else { first = try await signIn() }
         let reply = try await send(
             route, body: body, token: first.token, ifNoneMatch: ifNoneMatch)
         onAnswer()

@@ -54,7 +54,8 @@ extension Device {
         let since = try cursor(of: session)
         let started = ports.wall.now
         let reply = try await call(
-            .transactions(since: since.revision, after: since.after, waitSeconds: waitSeconds))
+            .transactions(since: since.revision, after: since.after, waitSeconds: waitSeconds),
+            in: session)
         guard reply.status == 200 else { throw refusal(reply) }
         // The answer came from a realm that has been restored since, so its
         // revisions are invalid.
@@ -201,7 +202,8 @@ extension Device {
     private func askStoreTime(_ session: Session) async throws(DeviceFault) {
         let since = try cursor(of: session)
         let reply = try await call(
-            .transactions(since: since.revision, after: since.after, waitSeconds: 0))
+            .transactions(since: since.revision, after: since.after, waitSeconds: 0),
+            in: session)
         guard reply.status == 200 else { throw .unknown(nil) }
         let page: TransactionsResponse = try decode(reply)
         noteStoreTime(page.now)
@@ -251,7 +253,8 @@ extension Device {
         guard session.owner == owner else { throw .overtaken }
         let path = session.environment == .production ? "receipt" : "sandboxReceipt"
         let isOurs = basis?.owner == owner && basis?.path == path
-        let reply = try await call(.receipt, ifNoneMatch: isOurs ? basis?.etag : nil)
+        let reply = try await call(
+            .receipt, in: session, ifNoneMatch: isOurs ? basis?.etag : nil)
         if reply.status == 304, let basis, isOurs { return (basis, []) }
         guard reply.status == 200, !reply.body.isEmpty else { throw .unknown(nil) }
         let receipt = QueueRecord.Receipt(path: path, etag: reply.etag, owner: session.owner)

@@ -58,6 +58,9 @@ final class FakeStore: StoreTransport {
         var calls: [DeviceRoute] = []
         var sessions = 0
         var validTokens: Set<String> = []
+        /// Customers by token, and those in whose sessions payments came.
+        var owners: [String: String] = [:]
+        var buyers: [String?] = []
         var etagsAsked: [String?] = []
         var forge: ((inout JWSTransactionDecodedPayload) -> Void)?
     }
@@ -134,7 +137,9 @@ final class FakeStore: StoreTransport {
             switch call.route {
             case .signIn: return signIn(&state)
             case .products: return products(call, state)
-            case .purchase(let id): return purchase(id, call, &state)
+            case .purchase(let id):
+                state.buyers.append(state.owners[call.token ?? ""])
+                return purchase(id, call, &state)
             case .transactions(let since, _, _):
                 if state.hidesSales { return transactions(since, State()) }
                 if state.sales.contains(where: { $0.revision > since }) {
@@ -156,6 +161,7 @@ final class FakeStore: StoreTransport {
         state.sessions += 1
         let token = "token-\(state.sessions)"
         state.validTokens.insert(token)
+        state.owners[token] = state.customer
         return reply(
             SignInResponse(
                 token: token,
