@@ -293,25 +293,34 @@ import Testing
         #expect(world.logged.count("due work failed") == 0)
     }
 
-    /// Finds the database gone, because the store closes or for another reason.
+    /// Why a worker finds its database gone.
+    enum Absence: CaseIterable {
+        case closing, cancelled, fault
+    }
+
     private struct Closing: DueWorkHandler {
-        let closes: Bool
+        let absence: Absence
         var kind: String { "renewal" }
         var longestMilliseconds: Int64 { 24 * DueWorkOrderTests.month }
 
         func prepare(_ work: DueWork, in realm: Realm) async throws -> any DueWorkCommit<
             CustomerLine
         > {
-            if closes { for bell in realm.bells { bell.close() } }
+            switch absence {
+            case .closing: for bell in realm.bells { bell.close() }
+            case .cancelled: withUnsafeCurrentTask { $0?.cancel() }
+            case .fault: break
+            }
             throw StorageFault(.unavailable, "the database was closed")
         }
     }
 
-    @Test(arguments: [true, false])
-    func `a worker reports that it cannot look for work, unless its store closes`(
-        closes: Bool
+    @Test(arguments: Absence.allCases)
+    func `a worker reports that it cannot look for work, unless it is to end`(
+        absence: Absence
     ) async throws {
-        let world = try await TestWorld.open(dueWork: [Closing(closes: closes)])
+        let world = try await TestWorld.open(
+            places: TestPlaces(far: []), dueWork: [Closing(absence: absence)])
         let customer = try #require(try await customers(1, world).first)
         try await owe("renewal", inMonth: 1, customer, world)
         world.wall.advance(seconds: Self.month / 1000)
@@ -323,13 +332,13 @@ import Testing
         defer { working.cancel() }
 
         func reports() -> Int { world.logged.count("work could not be claimed") }
-        if !closes {
+        if absence == .fault {
             await until("a report") { reports() > 0 }
             for bell in world.realm.bells { bell.close() }
         }
 
         await until("the worker's end") { hasEnded.withLock { $0 } }
-        #expect((reports() == 0) == closes)
+        #expect((reports() > 0) == (absence == .fault))
     }
 
     /// Ends its process at a month: what comes after it fails.

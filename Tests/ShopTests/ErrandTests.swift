@@ -176,6 +176,28 @@ struct ErrandTests {
         #expect(try row.integer("due_at") > world.wall.clock.now.milliseconds)
     }
 
+    /// What is not done narrows its lane.
+    @Test(arguments: [(200, true), (500, false)])
+    func `a notification is done once it is delivered`(status: Int, isDone: Bool) async throws {
+        let world = try await world(ScriptedCourier(Delivery(status: status)))
+        try await world.buy(purchaseID(1))
+        let errand = try #require(try await world.realm.claim(lanes).errands.first)
+
+        #expect(await world.realm.worker.run(errand) == isDone)
+    }
+
+    @Test(arguments: [(ScriptedProcessor.Act.approve, true), (.loseRequest, false)])
+    func `a charge is done once its outcome is known`(
+        act: ScriptedProcessor.Act, isDone: Bool
+    ) async throws {
+        let world = try await TestWorld.open(processor: ScriptedProcessor([.loseRequest, act]))
+        try await world.buy(purchaseID(1))
+        world.wall.advance(seconds: 60)
+        let errand = try #require(try await world.realm.claim(lanes).errands.first)
+
+        #expect(await world.realm.worker.run(errand) == isDone)
+    }
+
     @Test func `an errand of a kind that this program does not know is not done`() async throws {
         let world = try await world(ScriptedCourier())
         let errand = Errand(
