@@ -94,14 +94,18 @@ extension RealmClock {
             rate: aheadMilliseconds == 0 ? 1 : rate, since: wall)
     }
 
-    /// Returns the clock moved forward by `step`. It stands or runs as before.
-    /// The caller has checked the size of the step.
-    public func advanced(milliseconds step: Int64, wall: Timestamp) -> RealmClock {
-        guard let standsAt else {
-            let ahead = now(wall: wall).milliseconds(since: wall) + step
-            return RealmClock(
-                standsAt: nil, aheadMilliseconds: ahead, rate: rate, since: wall)
-        }
-        return standing(at: standsAt.adding(milliseconds: step))
+    /// Returns the clock moved to an instant. It stands or runs as before.
+    public func moved(to instant: Timestamp, wall: Timestamp) -> RealmClock {
+        guard standsAt == nil else { return standing(at: instant) }
+        return RealmClock(
+            standsAt: nil, aheadMilliseconds: instant.milliseconds(since: wall), rate: rate,
+            since: wall)
+    }
+
+    /// Returns the clock running on at its speed from its present instant.
+    public func resumed(wall: Timestamp) -> RealmClock {
+        RealmClock(
+            standsAt: nil, aheadMilliseconds: now(wall: wall).milliseconds(since: wall),
+            rate: rate, since: wall)
     }
 }

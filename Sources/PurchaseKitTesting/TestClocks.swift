@@ -81,6 +81,19 @@ public struct TestClock: Sendable {
         try await move(MoveClockRequest(advanceMilliseconds: seconds * 1000))
     }
 
+    /// Moves the clock forward by a period of the calendar: a month after 31
+    /// January is the last day of February.
+    @discardableResult
+    public func advance(_ period: Period) async throws -> ClockDescription {
+        try await move(MoveClockRequest(advancePeriod: period.description))
+    }
+
+    /// Moves the clock forward by months of the calendar.
+    @discardableResult
+    public func advance(months: Int) async throws -> ClockDescription {
+        try await advance(Period(months, .month))
+    }
+
     private func move(_ request: MoveClockRequest) async throws -> ClockDescription {
         try await shop.realm.moveClock(request, RequestContext(requestID: "test"))
     }

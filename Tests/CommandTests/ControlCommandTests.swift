@@ -55,23 +55,30 @@ import Testing
         let store = try await rig.serve()
         defer { store.kill(SIGTERM) }
 
-        let stood = try await rig.object("clock", "--stand-at", "2030-01-01T00:00:00Z")
-        let rated = try await rig.object("clock", "--rate", "60")
-        let jumped = try await rig.object("clock", "--advance", "3600")
+        let stood = try await rig.object("clock", "freeze", "--at", "2030-01-31T00:00:00Z")
+        let rated = try await rig.object("clock", "rate", "60")
+        let month = try await rig.object("clock", "advance", "1mo")
+        let jumped = try await rig.object("clock", "advance", "1h")
         let words = try await rig.run("shopkeeper", "clock")
-        let runs = try await rig.object("clock", "--run-ahead", "-86400")
-        let real = try await rig.object("clock", "--rate", "1")
+        let runs = try await rig.object("clock", "run")
+        let past = try await rig.object("clock", "to", "now-13mo")
+        let frozen = try await rig.object("clock", "freeze")
+        let real = try await rig.object("clock", "run", "--real")
 
-        #expect(try now(stood) == 1_893_456_000_000)
-        #expect(try now(rated) == 1_893_456_000_000)
+        #expect(try now(stood) == 1_896_048_000_000)
+        #expect(try now(rated) == 1_896_048_000_000)
         #expect(rated["isStanding"] as? Bool == true)
-        #expect(try now(jumped) == 1_893_459_600_000)
+        // A month after 31 January is 28 February.
+        #expect(try now(month) == 1_898_467_200_000)
+        #expect(try now(jumped) == 1_898_470_800_000)
         #expect(
             words.output
-                == "2030-01-01T01:00:00Z, standing (else 60 times as fast as the machine's)\n")
+                == "2030-02-28T01:00:00Z, standing (else 60 times as fast as the machine's)\n")
         #expect(runs["isStanding"] as? Bool == false && runs["rate"] as? Int == 60)
-        #expect(real["rate"] == nil)
-        #expect(try now(real) >= now(runs))
+        #expect(try now(runs) >= now(jumped) && now(past) < now(runs))
+        #expect(past["isStanding"] as? Bool == false && frozen["isStanding"] as? Bool == true)
+        #expect(real["rate"] == nil && real["isStanding"] as? Bool == false)
+        #expect(try now(real) > now(frozen))
     }
 
     @Test func `what makes no sense is refused with its code`() async throws {
@@ -86,14 +93,15 @@ import Testing
             return ["\(outcome.status)", code ?? outcome.errors]
         }
 
-        #expect(try await status("clock", "--rate", "0") == ["1", "clockRateInvalid"])
-        #expect(
-            try await status("clock", "--rate", "2", "--advance", "1")
-                == ["1", "clockMoveUnclear"])
-        #expect(try await status("clock", "--stand-at", "soon") == ["64", "instantInvalid"])
-        #expect(
-            try await status("clock", "--advance", "9223372036854775807")
-                == ["64", "secondsInvalid"])
+        #expect(try await status("clock", "rate", "0") == ["1", "clockRateInvalid"])
+        #expect(try await status("clock", "to", "soon") == ["64", "instantInvalid"])
+        #expect(try await status("clock", "freeze", "--at", "soon") == ["64", "instantInvalid"])
+        for step in ["9223372036854775807s", "1", "mo", "0d", "-1d", "1mon", "P0M", "1000y"] {
+            #expect(
+                try await status("clock", "advance", "--", step) == ["64", "stepInvalid"], "\(step)")
+        }
+        #expect(try await status("clock", "advance", "99y") == ["1", "clockOutOfRange"])
+        #expect(try await status("clock", "to", "1") == ["1", "clockOutOfRange"])
         #expect(
             try await status("settings", "--bundle-id", "com.example.none")
                 == ["1", "bundleIdUnknown"])

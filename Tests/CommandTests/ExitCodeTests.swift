@@ -125,7 +125,7 @@ import Testing
             "customer", "create", "ann", "--password", "correct horse", "--realm", "shop")
 
         for words in [
-            ["clock"], ["clock", "--advance", "5"], ["settings"], ["customer", "clear", "ann"],
+            ["clock"], ["clock", "advance", "5s"], ["settings"], ["customer", "clear", "ann"],
             ["customer", "change", "ann", "--interrupts-purchases"],
         ] {
             let said = try await ChildProcess.run(
@@ -214,7 +214,7 @@ import Testing
 
     /// The machine accepts connections for a process that is stopped.
     @Test(arguments: [
-        ["status"], ["clock"], ["clock", "--advance", "1"], ["wait", "--timeout", "1"],
+        ["status"], ["clock"], ["clock", "advance", "1mo"], ["wait", "--timeout", "1"],
         ["customer", "list"],
     ])
     func `a store that hangs is reported within seconds`(words: [String]) async throws {

@@ -48,7 +48,7 @@ import Testing
         let standing = RealmClock.standing(at: noon).running(atRate: 10, wall: wall)
         #expect(standing.now(wall: wall.adding(seconds: 99)) == noon)
         #expect(
-            standing.advanced(milliseconds: 5, wall: wall).now(wall: wall).milliseconds
+            standing.moved(to: standing.now(wall: wall).adding(milliseconds: 5), wall: wall).now(wall: wall).milliseconds
                 == 43_200_005)
 
         let released = standing.running(aheadMilliseconds: -1000, wall: wall)
@@ -61,7 +61,7 @@ import Testing
         let clock = RealmClock.running(offsetMilliseconds: 0).running(atRate: 60, wall: wall)
         let later = wall.adding(seconds: 1)
 
-        let jumped = clock.advanced(milliseconds: 7, wall: later)
+        let jumped = clock.moved(to: clock.now(wall: later).adding(milliseconds: 7), wall: later)
 
         #expect(jumped.now(wall: later) == clock.now(wall: later).adding(milliseconds: 7))
         #expect(

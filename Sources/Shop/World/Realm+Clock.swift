@@ -93,41 +93,62 @@ extension Realm {
     private static func move(
         _ clock: RealmClock, _ request: MoveClockRequest, wall: Timestamp
     ) throws -> RealmClock {
-        let moved: RealmClock
-        let step = request.advanceMilliseconds
-        switch (request.standAt, request.runOffsetMilliseconds, step, request.rate) {
-        case (let instant?, nil, nil, nil): moved = clock.standing(at: instant)
-        case (nil, let offset?, nil, nil):
-            moved = clock.running(
-                aheadMilliseconds: try checked(offset, "runOffsetMilliseconds"), wall: wall)
-        case (nil, nil, let step?, nil): moved = try advance(clock, by: step, wall: wall)
-        case (nil, nil, nil, let rate?):
-            guard RealmClock.rates.contains(rate) else { throw noRate }
-            moved = clock.running(atRate: rate, wall: wall)
-        default:
+        let now = clock.now(wall: wall)
+        // One for each field of the request.
+        let moves: [RealmClock?] = [
+            request.standAt.map { clock.standing(at: $0) },
+            try request.runOffsetMilliseconds.map {
+                clock.running(
+                    aheadMilliseconds: try checked($0, "runOffsetMilliseconds"), wall: wall)
+            },
+            try request.advanceMilliseconds.map {
+                clock.moved(to: now.adding(milliseconds: try step($0)), wall: wall)
+            },
+            try request.advancePeriod.map {
+                clock.moved(to: now.adding(try period($0)), wall: wall)
+            },
+            request.moveTo.map { clock.moved(to: $0, wall: wall) },
+            request.isStanding.map {
+                $0 ? clock.standing(at: now) : clock.resumed(wall: wall)
+            },
+            try request.rate.map { rate in
+                guard RealmClock.rates.contains(rate) else { throw noRate }
+                return clock.running(atRate: rate, wall: wall)
+            },
+        ]
+        let named = moves.compactMap { $0 }
+        guard named.count == 1, let moved = named.first else {
             throw Refusal(
                 .badRequest, code: "clockMoveUnclear", "The move is not clear.",
                 field: "standAt",
-                rule: "exactly one of standAt, runOffsetMilliseconds, advanceMilliseconds, rate",
+                rule: "exactly one of standAt, runOffsetMilliseconds, advanceMilliseconds, "
+                    + "advancePeriod, moveTo, isStanding, rate",
                 remedy: "send one of them")
         }
         guard (clockEarliest...clockLatest).contains(moved.now(wall: wall)) else {
-            throw outOfRange("standAt")
+            throw outOfRange(request.moveTo == nil ? "standAt" : "moveTo")
         }
         return moved
     }
 
-    private static func advance(
-        _ clock: RealmClock, by step: Int64, wall: Timestamp
-    ) throws -> RealmClock {
-        guard step >= 0 else {
+    private static func step(_ milliseconds: Int64) throws -> Int64 {
+        guard milliseconds >= 0 else {
             throw Refusal(
                 .badRequest, code: "clockBackwards", "A jump goes forward.",
                 field: "advanceMilliseconds", rule: "0 or more milliseconds",
-                remedy: "use standAt to go back")
+                remedy: "use moveTo or standAt to go back")
         }
-        return clock.advanced(
-            milliseconds: try checked(step, "advanceMilliseconds"), wall: wall)
+        return try checked(milliseconds, "advanceMilliseconds")
+    }
+
+    private static func period(_ text: String) throws -> Period {
+        guard let period = Period(iso8601: text) else {
+            throw Refusal(
+                .badRequest, code: "periodInvalid", "This is not a period.",
+                field: "advancePeriod", rule: "ISO 8601 of one unit, of at most 999",
+                remedy: "send one such as `P1M`")
+        }
+        return period
     }
 
     private static var noRate: Refusal {

@@ -121,17 +121,28 @@ public struct MoveClockRequest: Hashable, Sendable, Codable {
     /// Jumps forward by this many milliseconds, and then runs or stands as
     /// before.
     public var advanceMilliseconds: Int64?
+    /// Jumps forward by this period of the calendar, in ISO 8601 (`P1M`), and
+    /// then runs or stands as before.
+    public var advancePeriod: String?
+    /// Moves to this instant, and then runs or stands as before.
+    public var moveTo: Timestamp?
+    /// Whether it stands or runs on, from its current time.
+    public var isStanding: Bool?
     /// Runs at this multiple of the machine's clock, from its current time. A
     /// standing clock uses the speed when it runs again.
     public var rate: Int64?
 
     public init(
         standAt: Timestamp? = nil, runOffsetMilliseconds: Int64? = nil,
-        advanceMilliseconds: Int64? = nil, rate: Int64? = nil
+        advanceMilliseconds: Int64? = nil, advancePeriod: String? = nil,
+        moveTo: Timestamp? = nil, isStanding: Bool? = nil, rate: Int64? = nil
     ) {
         self.standAt = standAt
         self.runOffsetMilliseconds = runOffsetMilliseconds
         self.advanceMilliseconds = advanceMilliseconds
+        self.advancePeriod = advancePeriod
+        self.moveTo = moveTo
+        self.isStanding = isStanding
         self.rate = rate
     }
 }

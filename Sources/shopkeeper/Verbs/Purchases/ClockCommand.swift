@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Commerce
+import Live
+import StoreWire
+
+/// Shows and moves a sandbox's commercial time.
+struct ClockCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "clock", abstract: "Show or move a sandbox's clock.",
+        discussion: """
+            The clock dates sales, signatures and due work. Tokens and time-outs use the \
+            machine's clock. A move returns when everything that fell due on the way is done. A \
+            catalogue file's time rate becomes the clock's rate when the file is imported.
+            """,
+        subcommands: [Show.self, Advance.self, To.self, Rate.self, Freeze.self, Run.self],
+        defaultSubcommand: Show.self)
+
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Print the time.")
+        @OptionGroup var clock: ClockOptions
+
+        func run() async throws {
+            try clock.show(
+                try await clock.door().get("/clock", as: ClockDescription.self))
+        }
+    }
+
+    struct Advance: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Jump forward.")
+        @Argument(help: "How far: 1mo, P1M, 2w, 3d, 6h, 90s.")
+        var step: String
+        @OptionGroup var clock: ClockOptions
+
+        func run() async throws {
+            switch try ClockOptions.step(step) {
+            case .period(let period):
+                try await clock.move(MoveClockRequest(advancePeriod: period.description))
+            case .seconds(let seconds):
+                try await clock.move(MoveClockRequest(advanceMilliseconds: seconds * 1000))
+            }
+        }
+    }
+
+    struct To: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Move to an instant, also an earlier one; then run or stand as before.")
+        @Argument(
+            help: """
+                2026-01-31T12:00:00Z, milliseconds since 1970, or a step from the machine's time: \
+                now, now-13mo.
+                """)
+        var instant: String
+        @OptionGroup var clock: ClockOptions
+
+        func run() async throws {
+            try await clock.move(
+                MoveClockRequest(moveTo: try ClockOptions.instant(instant, "INSTANT")))
+        }
+    }
+
+    struct Rate: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Run this many times as fast as the machine's clock; 1 is real time.")
+        @Argument(help: "From 1 to 1296000, which is a month in two seconds.")
+        var rate: Int64
+        @OptionGroup var clock: ClockOptions
+
+        func run() async throws { try await clock.move(MoveClockRequest(rate: rate)) }
+    }
+
+    struct Freeze: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Stand still, until `clock run`.")
+        @Option(help: "Stand at this instant instead of the present, written as for `clock to`.")
+        var at: String?
+        @OptionGroup var clock: ClockOptions
+
+        func run() async throws {
+            let instant = try at.map { try ClockOptions.instant($0, "--at") }
+            try await clock.move(
+                instant.map { MoveClockRequest(standAt: $0) }
+                    ?? MoveClockRequest(isStanding: true))
+        }
+    }
+
+    struct Run: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Run on from the present instant, at the clock's rate.")
+        @Flag(help: "Follow the machine's clock again, at rate 1.")
+        var real = false
+        @OptionGroup var clock: ClockOptions
+
+        func run() async throws {
+            try await clock.move(
+                real
+                    ? MoveClockRequest(runOffsetMilliseconds: 0)
+                    : MoveClockRequest(isStanding: false))
+        }
+    }
+}
+
+/// The options of every verb of the clock, and how it asks the store.
+struct ClockOptions: ParsableArguments {
+    @OptionGroup var store: StoreOptions
+    @OptionGroup var printing: PrintOptions
+
+    func door() throws -> DoorClient { try store.store().controlDoor }
+
+    func move(_ request: MoveClockRequest) async throws {
+        try show(try await door().post("/clock", request, as: ClockDescription.self))
+    }
+
+    func show(_ clock: ClockDescription) throws { try printing.show(clock, clock.words) }
+
+    static func step(_ text: String) throws -> TimeStep {
+        guard let step = TimeStep(text) else {
+            throw Failure(
+                .usage, "stepInvalid", "\(text) is not a step of time.", field: "STEP",
+                rule: TimeStep.rule, remedy: "write one such as 1mo")
+        }
+        return step
+    }
+
+    static func instant(_ text: String, _ field: String) throws -> Timestamp {
+        guard let instant = Timestamp(text: text, now: Live.wallClock.now) else {
+            throw Failure(
+                .usage, "instantInvalid", "\(text) is not an instant.", field: field,
+                rule: Timestamp.rule, remedy: "write 2026-01-31T12:00:00Z")
+        }
+        return instant
+    }
+}
+
+extension ClockDescription {
+    var words: String {
+        let speed = rate.map { ", \($0) times as fast as the machine's" } ?? ""
+        let way =
+            isStanding
+            ? "\(now), standing\(speed.isEmpty ? "" : " (else\(speed.dropFirst()))")"
+            : "\(now), running\(speed)"
+        let left = jump.map { "; what fell due after \($0.reached) is still being done" }
+        let away = clustersAway.map {
+            "; these clusters do not answer or do not have this time yet: "
+                + $0.joined(separator: " ")
+        }
+        return way + (left ?? "") + (away ?? "")
+    }
+}
