@@ -29,17 +29,20 @@ package struct MatchedRequest: Sendable {
     /// Whether it is allowed over plain HTTP from anywhere, because it contains
     /// no secret.
     let isOpen: Bool
+    /// Whether a parameter of its query may come more than once.
+    let repeatsParameters: Bool
     let answer: @Sendable () async throws -> Response
 
     package init(
         pattern: String, facts: [String: String] = [:], waitsByItself: Bool = false,
-        isOpen: Bool = false,
+        isOpen: Bool = false, repeatsParameters: Bool = false,
         answer: @escaping @Sendable () async throws -> Response
     ) {
         self.pattern = pattern
         self.facts = facts
         self.waitsByItself = waitsByItself
         self.isOpen = isOpen
+        self.repeatsParameters = repeatsParameters
         self.answer = answer
     }
 }
@@ -84,7 +87,9 @@ struct ShellResponder: HTTPResponder {
                 throw RequestMistake.notThroughProxy
             }
             try configuration.check(call.approach, isOpen: matched.isOpen)
-            if let name = RequestTarget.doubledParameter(request.uri.query ?? "") {
+            if !matched.repeatsParameters,
+                let name = RequestTarget.doubledParameter(request.uri.query ?? "")
+            {
                 throw RequestMistake.queryInvalid(
                     field: name, rule: "each parameter once", remedy: "send one value")
             }

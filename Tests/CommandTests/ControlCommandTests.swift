@@ -96,9 +96,9 @@ import Testing
         #expect(try await status("clock", "rate", "0") == ["1", "clockRateInvalid"])
         #expect(try await status("clock", "to", "soon") == ["64", "instantInvalid"])
         #expect(try await status("clock", "freeze", "--at", "soon") == ["64", "instantInvalid"])
-        for step in ["9223372036854775807s", "1", "mo", "0d", "-1d", "1mon", "P0M", "1000y"] {
+        for step in ["9223372036854775807s", "1", "mo", "0d", "1mon", "P0M", "1000y"] {
             #expect(
-                try await status("clock", "advance", "--", step) == ["64", "stepInvalid"], "\(step)")
+                try await status("clock", "advance", step) == ["64", "stepInvalid"], "\(step)")
         }
         #expect(try await status("clock", "advance", "99y") == ["1", "clockOutOfRange"])
         #expect(try await status("clock", "to", "1") == ["1", "clockOutOfRange"])

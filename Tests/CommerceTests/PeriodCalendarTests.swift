@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Calendar time: months that are too short, leap years, and days that return.
-@Suite struct PeriodCalendarTests {
+@Suite(.unforgiven) struct PeriodCalendarTests {
     private func at(_ text: String) throws -> Timestamp {
         try #require(Timestamp(iso8601: text.contains("T") ? text : text + "T10:30:00.250Z"))
     }
@@ -72,12 +72,12 @@ import Testing
     }
 
     @Test func `steps count from the anchor, forth and back`() throws {
-        var random = SeededGenerator(seed: 7)
+        var random = SeededGenerator(7)
         for _ in 0..<2000 {
             let start = Timestamp(
                 milliseconds: Int64.random(in: 0...4_000_000_000_000, using: &random))
             let count = Int.random(in: 1...999, using: &random)
-            let unit = try #require(Period.Unit.allCases.randomElement(using: &random))
+            let unit = Period.Unit.allCases[Int.random(in: 0..<4, using: &random)]
             let (period, one) = (Period(count, unit), Period(1, unit))
             #expect(start.adding(period) == start.adding(one, times: count), "\(start) \(period)")
             #expect(start.adding(period) > start && start.adding(period, times: -1) < start)

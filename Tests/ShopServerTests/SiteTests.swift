@@ -230,6 +230,14 @@ import Testing
         }
     }
 
+    /// The App Store Server API repeats its filters.
+    @Test func `a parameter of Apple's door may come again`() async throws {
+        try await TestServer.with { server in
+            let path = "/inApps/v1/transactions/1?productId=a&productId=b"
+            expect(try await answer(server, "GET \(path)", ["Host: localhost"]), 401)
+        }
+    }
+
     @Test(arguments: [
         "since=0&since=1&wait=0", "since=0&wait=0&since=0", "since=0&sinc%65=1&wait=0",
         "x=1&x=1", "x&x",

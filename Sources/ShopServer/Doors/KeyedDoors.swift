@@ -20,7 +20,9 @@ struct KeyedDoors: RequestHandler {
         let realm = realms.realm(of: call, address)
         return MatchedRequest(
             pattern: route.pattern, facts: MatchedRequest.facts(realm: realm),
-            isOpen: route.access == .probe
+            isOpen: route.access == .probe,
+            // The App Store Server API repeats its filters: `productId=a&productId=b`.
+            repeatsParameters: route.access == .merchant
         ) {
             let (known, subject) = try await admit(call, to: route.access, realm)
             return try await route.answer(
