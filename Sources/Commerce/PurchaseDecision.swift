@@ -78,7 +78,7 @@ extension PurchaseDecision {
         guard (1...Payment.quantityMax).contains(payment.quantity) else {
             return .refuse(.quantityOutOfRange)
         }
-        guard payment.quantity == 1 || product.type == .consumable else {
+        guard payment.quantity == 1 || !product.type.isOwnedOnce else {
             return .refuse(.quantityOfNonConsumable)
         }
         if let owned = facts.owned { return .deliverOwned(owned) }
@@ -99,8 +99,13 @@ extension ProductType {
     /// only.
     public var isSold: Bool {
         switch self {
-        case .consumable, .nonConsumable: true
-        case .autoRenewable, .nonRenewing: false
+        case .consumable, .nonConsumable, .nonRenewing: true
+        case .autoRenewable: false
         }
     }
+
+    /// Whether a customer buys it once and then owns it. A non-renewing
+    /// subscription is bought again when the app says that it has ended: its
+    /// length is the app's affair.
+    public var isOwnedOnce: Bool { self == .nonConsumable }
 }

@@ -9,7 +9,9 @@ import Testing
         product         quantity  shown     may buy  owned  authoriser  answer
         none            1         1.99 USD  yes      no     rule        refuse unknownProduct
         auto-renewable  1         1.99 USD  yes      no     rule        refuse notSoldYet
-        non-renewing    1         1.99 USD  yes      no     rule        refuse notSoldYet
+        non-renewing    1         1.99 USD  yes      no     rule        sell 1.99 USD
+        non-renewing    2         1.99 USD  yes      no     processor   authorise 3.98 USD
+        non-renewing    11        1.99 USD  yes      no     rule        refuse quantityOutOfRange
         consumable      1         1.99 USD  yes      no     rule        sell 1.99 USD
         consumable      10        1.99 USD  yes      no     rule        sell 19.90 USD
         consumable      3         1.99 USD  yes      no     processor   authorise 5.97 USD
@@ -104,7 +106,7 @@ import Testing
         let isOnce = type == .nonConsumable
         let broken: [PurchaseRefusal: Bool] = [
             .unknownProduct: type == nil,
-            .notSoldYet: type == .autoRenewable || type == .nonRenewing,
+            .notSoldYet: type == .autoRenewable,
             .quantityOutOfRange: payment.quantity < 1 || payment.quantity > 10,
             .quantityOfNonConsumable: isOnce && payment.quantity != 1,
             .purchasesNotAllowed: !facts.mayBuy,

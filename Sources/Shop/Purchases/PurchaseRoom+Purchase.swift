@@ -154,7 +154,7 @@ extension PurchaseRefusal {
         case .notSoldYet:
             (
                 "The store lists this type of product and does not sell it yet.", "productId",
-                "consumables and non-consumables are sold", "choose another product"
+                "all but auto-renewable subscriptions are sold", "choose another product"
             )
         case .quantityOutOfRange:
             (
