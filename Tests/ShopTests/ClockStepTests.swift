@@ -374,11 +374,17 @@ import Testing
             }
             return count
         }
+        func asked() async throws -> Timestamp? {
+            try await world.realm.purchases.listPurchases().purchases.first?.askedDate
+        }
 
         world.wall.advance(seconds: -30)
         #expect(try await moved() == 0)
+        #expect(try await asked() == TestWall.start)
         world.wall.advance(seconds: -1)
         #expect(try await moved() == 1)
+        let isQuestion = kind == "approval"
+        #expect(try await asked() == TestWall.start.adding(seconds: isQuestion ? -31 : 0))
         #expect(try await moved() == 0)
     }
 
