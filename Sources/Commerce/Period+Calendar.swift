@@ -53,7 +53,7 @@ public enum TimeStep: Hashable, Sendable, CustomStringConvertible {
     /// The longest step in seconds: a century.
     public static let secondsMax: Int64 = 100 * 366 * 86_400
     public static let rule =
-        "a number and one of s, min, h, d, w, mo, y (`1mo`, `90s`), or an ISO 8601 period (`P1M`)"
+        "a number and one of s, min, h, d, w, mo, y (`1mo`, `90s`), or an ISO 8601 period (`P1M`); at most 999 days, weeks, months or years"
 
     /// Nil if the text is not a step.
     public init?(_ text: some StringProtocol) {

@@ -5,8 +5,8 @@
 /// multiple of the wall clock's speed. A change of one property leaves the
 /// current instant as it is.
 public struct RealmClock: Hashable, Sendable {
-    /// A clock that runs faster than the wall clock stops here: at the end of
-    /// the years for which a store's certificates are valid.
+    /// A clock that runs stops here: at the end of the years for which a store's
+    /// certificates are valid.
     public static let latest = Timestamp(milliseconds: 4_102_358_400_000)
     /// The year 2000, for the same reason.
     public static let earliest = Timestamp(milliseconds: 946_684_800_000)
@@ -53,11 +53,10 @@ public struct RealmClock: Hashable, Sendable {
         if let standsAt { return standsAt }
         let offset = wall.adding(milliseconds: aheadMilliseconds)
         let run = wall.milliseconds(since: since)
-        guard rate > 1, run > 0 else { return offset }
+        guard rate > 1, run > 0 else { return min(offset, Self.latest) }
         let (gained, overflows) = (rate - 1).multipliedReportingOverflow(by: run)
         let left = Self.latest.milliseconds(since: offset)
-        return overflows || gained > left
-            ? max(Self.latest, offset) : offset.adding(milliseconds: gained)
+        return overflows || gained > left ? Self.latest : offset.adding(milliseconds: gained)
     }
 
     /// Returns how many milliseconds of wall time pass until this clock reaches

@@ -7,6 +7,19 @@ import Testing
 @Suite(.unforgiven) struct ClockTests {
     private let wall = Timestamp(milliseconds: 1_000_000)
 
+    @Test func `a clock that runs stops at the end of the certificates' years`() {
+        let wall = Timestamp(milliseconds: 1_800_000_000_000)
+        for rate: Int64 in [1, 60] {
+            let clock = RealmClock(standsAt: nil, aheadMilliseconds: 0, rate: rate, since: wall)
+                .moved(to: RealmClock.latest, wall: wall)
+            let later = wall.adding(seconds: 3600)
+            #expect(clock.now(wall: wall) == RealmClock.latest)
+            #expect(clock.now(wall: later) == RealmClock.latest)
+            #expect(
+                clock.standing(at: clock.now(wall: later)).now(wall: later) == RealmClock.latest)
+        }
+    }
+
     @Test func `a running clock keeps its distance from the wall`() {
         #expect(RealmClock.running(offsetMilliseconds: 0).now(wall: wall) == wall)
         let ahead = RealmClock.running(offsetMilliseconds: 90_000)

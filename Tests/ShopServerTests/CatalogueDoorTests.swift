@@ -387,7 +387,9 @@ import Testing
 
             #expect(entries.last?.who == "operator")
             #expect(entries.last?.subject == "com.example.zoo")
-            #expect(entries.last?.changes.map { $0.after ?? "-" } == ["Zoo.storekit", "1"])
+            #expect(
+                entries.last?.changes.map { "\($0.field) \($0.after ?? "-")" }.prefix(3)
+                    == ["file Zoo.storekit", "products 1", "name com.example.zoo"])
         }
     }
 }

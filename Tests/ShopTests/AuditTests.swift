@@ -113,6 +113,38 @@ import Testing
         #expect(words.count == 2 && words.last == "description.en_US: One > Two", "\(words)")
     }
 
+    @Test func `an import names each field that it changed`() async throws {
+        let world = try await TestWorld.open()
+        try await bring(importing(), world)
+        var details = ProductChange()
+        details.price = 10
+        _ = try await world.realm.catalogue.changeProduct(
+            "pro", bundleID: Self.app, details, TestWorld.context)
+        _ = try await world.realm.catalogue.changeApp(
+            Self.app, AppChange(storefront: "FRA"), TestWorld.context)
+
+        try await bring(importing(), world)
+
+        let last = try #require(try await world.realm.auditEntries().entries.last)
+        #expect(last.deed == "catalogue.import")
+        #expect(
+            last.changes.map(\.field).sorted() == ["pro: price", "storefront"], "\(last.shown)")
+        #expect(last.before("pro: price") == "0.01" && last.after("pro: price") == "4.99")
+        #expect(last.before("storefront") == "FRA")
+    }
+
+    @Test func `long values that begin alike differ, and many changes are counted`() {
+        let long = String(repeating: "é", count: 2000)
+        let one = AuditFields.changes(from: ["a": long + "1"], to: ["a": long + "2"])
+        #expect(one.count == 1 && one.first?.before != one.first?.after)
+        #expect(one.first?.after?.contains("… (4001 bytes, SHA-256 ") == true)
+        #expect(one.first?.after?.contains("\u{FFFD}") == false)
+        let many = AuditFields((0..<1000).map { ("\($0)", "x") })
+        let changes = AuditFields.changes(from: nil, to: many)
+        #expect(changes.count == AuditFields.changesMax + 1)
+        #expect(changes.last?.after == "\(1000 - AuditFields.changesMax)")
+    }
+
     @Test func `a group that a product brings has its entry`() async throws {
         let world = try await TestWorld.open()
         for id in ["gold", "silver"] {

@@ -44,6 +44,26 @@ import Testing
         #expect(entry?.shown == "purchases: 2 > 0; transactions: 2 > 0")
     }
 
+    /// A device that got no answer asks again, however often the history was
+    /// cleared meanwhile.
+    @Test func `a payment that a clearing declined stays declined when it is cleared again`()
+        async throws
+    {
+        let world = try await TestWorld.open()
+        let session = try await world.session()
+        let customer = session.customer.description
+        _ = try await world.realm.customers.changeCustomer(
+            customer, ChangeCustomerRequest(asksToBuy: true), TestWorld.context)
+        #expect(try await world.buy("pro", purchaseID(1), session: session).state == "waiting")
+        for _ in 0..<2 { _ = try await clear(world, session) }
+        _ = try await world.realm.customers.changeCustomer(
+            customer, ChangeCustomerRequest(asksToBuy: false), TestWorld.context)
+
+        let again = try await world.buy("pro", purchaseID(1), session: session)
+
+        #expect(again.state == "refused" && again.refusal?.code == "approvalDeclined")
+    }
+
     @Test func `a waiting device is informed of it, once`() async throws {
         let world = try await TestWorld.open()
         let session = try await world.session()

@@ -119,23 +119,6 @@ import Testing
         #expect(try await next.outbox().count == 2)
     }
 
-    @Test func `a start settles more than a page`() async throws {
-        let processor = ScriptedProcessor([])
-        let world = try await TestWorld.open(processor: processor)
-        let session = try await world.session()
-        processor.whenAuthorising { throw ScriptedProcessor.Lost() }
-        processor.make(asksFail: true)
-        let count = Int(PurchaseRoom.settlePage) + 1
-        for number in 1...count { try await world.buy(purchaseID(number), session: session) }
-        processor.whenAuthorising {}
-        processor.make(asksFail: false)
-
-        let next = try await world.restarted(processor: processor)
-
-        #expect(try await next.unsettled() == 0)
-        #expect(processor.charged.count == count)
-    }
-
     @Test func `a store opens although its database loses an answer about what was left`()
         async throws
     {
@@ -423,15 +406,16 @@ import Testing
 
 extension TestWorld {
     /// A new process on these databases.
-    fileprivate func reopened(
-        _ places: StoragePlaces, _ processor: ScriptedProcessor
+    func reopened(
+        _ places: StoragePlaces, _ processor: ScriptedProcessor,
+        sleep: @escaping @Sendable (Duration) async throws -> Void = StorePorts.sleepForEver
     ) async throws -> TestWorld {
         await store.close()
         let store = try await Store.open(
             StorePorts(
                 places: places, keys: try await TestWorld.keys.value, wall: wall.clock,
                 randomness: .seeded(99), authoriser: { _ in processor },
-                passwordCost: PasswordCost(rounds: 2), log: logged.log))
+                passwordCost: PasswordCost(rounds: 2), log: logged.log, sleep: sleep))
         return TestWorld(
             places: self.places, wall: wall, logged: logged, store: store,
             realm: try await store.realm(named: Store.defaultRealm))

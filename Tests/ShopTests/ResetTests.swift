@@ -48,7 +48,7 @@ import Testing
         #expect(
             [entry.deed, entry.subject, entry.shown] == [
                 "realm.reset", "default",
-                "purchases: 2 > 0; transactions: 2 > 0; generation: - > \(told.generation)",
+                "purchases: 2 > 0; transactions: 2 > 0; sessions: 2 > 0; generation: - > \(told.generation)",
             ])
         await world.store.close()
     }

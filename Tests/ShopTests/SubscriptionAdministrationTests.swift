@@ -67,7 +67,7 @@ import Testing
         }
         #expect(audit.count == 10)
         #expect(audit.first?.shown == "offer.introductory.any: - > free 0.00 1xP1W")
-        #expect(audit.last?.shown == "offer.win-back.back: payAsYouGo 0.49 2xP1M > -")
+        #expect(audit.last?.shown == "offer.win-back.back: payAsYouGo 0.49 2xP1M, Come back > -")
     }
 
     @Test(arguments: [

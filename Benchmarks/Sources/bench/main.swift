@@ -5,7 +5,12 @@ import Foundation
 /// `bench [--brief] [--python PATH --script PATH] [SUBJECT…]`; `bench client …`, `bench serve …`
 /// and `bench read …` are the processes of a load, of a store and of a catalogue file.
 raiseFileLimit()
-exit(try await Bench.main(Array(CommandLine.arguments.dropFirst())))
+do { exit(try await Bench.main(Array(CommandLine.arguments.dropFirst()))) } catch let failure
+    as ClientFailure
+{
+    FileHandle.standardError.write(Data("\(failure)\n".utf8))
+    exit(64)
+}
 
 /// As many open files as the system allows, for thousands of connections.
 /// Child processes inherit it.

@@ -83,8 +83,12 @@ struct CatalogueCommit: Sendable {
             .count { !$0.isWithdrawn && $0.state != .removed }
         try house.audit(
             "catalogue.import", bundleID.value,
-            before: known.isEmpty ? nil : ["file": file, "products": "\(sold)"],
-            after: ["file": original?.name ?? file, "products": "\(products.count)"],
+            before: known.isEmpty
+                ? nil
+                : try audited(["file": file, "products": "\(sold)"], picture),
+            after: try audited(
+                ["file": original?.name ?? file, "products": "\(products.count)"],
+                self.picture(writing)),
             isChangeForSure: true)
         return .commit(removed)
     }
@@ -95,6 +99,22 @@ struct CatalogueCommit: Sendable {
         try Statement.Catalogues.imported.map {
             try reading.query($0, [.text(bundleID.value)])
         }
+    }
+
+    /// The fields for the audit: those of the app, and those of each product behind
+    /// its id.
+    private func audited(_ first: AuditFields, _ picture: [[Row]]) throws -> AuditFields {
+        var all = first.all
+        if let app = picture[0].first {
+            for column in ["name", "storefront", "locale"] {
+                all.append((column, try app.optionalText(column)))
+            }
+        }
+        for row in picture[1] {
+            let id = try row.text("product_id")
+            all += try ListedProduct(row: row).audited.all.map { ("\(id): \($0.name)", $0.value) }
+        }
+        return AuditFields(all)
     }
 
     /// Returns the row of every product with its new listing.

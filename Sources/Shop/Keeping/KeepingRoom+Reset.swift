@@ -92,7 +92,8 @@ private struct ResetCommit: Sendable {
             who: who, wall: wall, deed: "realm.reset", subject: realm,
             before: reset.audited,
             after: [
-                "purchases": "0", "transactions": "0", ResetNote.field: "\(generation)",
+                "purchases": "0", "transactions": "0", "sessions": "0",
+                ResetNote.field: "\(generation)",
             ]
         ).write(writing)
         return .commit(reset)
@@ -102,6 +103,9 @@ private struct ResetCommit: Sendable {
 extension RealmReset {
     /// The deleted rows, for the audit.
     fileprivate var audited: AuditFields {
-        ["purchases": "\(purchases)", "transactions": "\(transactions)"]
+        [
+            "purchases": "\(purchases)", "transactions": "\(transactions)",
+            "sessions": "\(sessions)",
+        ]
     }
 }

@@ -84,9 +84,28 @@ extension Statement {
                 OR t.total_price <> t.unit_price * t.quantity LIMIT 1
             """)
 
+        static let lateEntry = Statement(
+            "restores.lateEntry", [],
+            """
+            SELECT 1 AS wrong FROM audit WHERE entry > (SELECT audit_count FROM realm) LIMIT 1
+            """)
+
+        static let lateStoreEntry = Statement(
+            "restores.lateStoreEntry", [],
+            """
+            SELECT 1 AS wrong FROM store_audit WHERE entry >
+                (SELECT coalesce(max(c.written), 0) FROM store_audit_counts c) LIMIT 1
+            """)
+
+        /// The same check in the registry: the next entry needs a free number.
+        static let registryContradictions = [
+            Contradiction("store_audit", "entry", "at most the count of entries", lateStoreEntry)
+        ]
+
         /// What is checked once all rows are loaded, beside the references. A
         /// revision above its customer's would be news for ever.
         static let contradictions = [
+            Contradiction("audit", "entry", "at most the realm's count of entries", lateEntry),
             Contradiction(
                 "transactions", "revision", "at most its customer's", aheadTransaction),
             Contradiction("purchases", "revision", "at most its customer's", aheadPurchase),
@@ -108,12 +127,12 @@ extension Statement {
             .flatMap(\.missing)
 
         static let registry =
-            [unfinished, begin, finish, allRealms, forgetSeeds, setNumbers]
+            [unfinished, begin, finish, allRealms, forgetSeeds, setNumbers, lateStoreEntry]
             + registryReferences.map(\.statement)
         static let realm =
             [
                 newGeneration, freeErrands, generation, errands, aheadTransaction, aheadPurchase,
-                otherProduct, otherSale, soldWithout,
+                otherProduct, otherSale, soldWithout, lateEntry,
             ] + realmReferences.map(\.statement)
     }
 }

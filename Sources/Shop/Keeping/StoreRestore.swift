@@ -173,6 +173,8 @@ public enum StoreRestore {
             }
             try await contents.check(
                 Statement.Restores.registryReferences, in: registry, StoreBackup.registry)
+            try await contents.check(
+                Statement.Restores.registryContradictions, in: registry, StoreBackup.registry)
             for (id, realm) in open {
                 try await contents.check(
                     Statement.Restores.realmReferences, in: realm, StoreBackup.realmPrefix + id)

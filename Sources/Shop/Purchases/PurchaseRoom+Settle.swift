@@ -64,6 +64,7 @@ extension PurchaseRoom {
                     try $0.query(Statement.Errands.page, values)
                 }
                 for row in rows {
+                    guard !Task.isCancelled else { return }
                     let customer = CustomerID(try row.integer("customer_id"))
                     let subject = try row.text("subject")
                     await settleLeft(kind, subject, of: customer, context)

@@ -25,7 +25,8 @@ extension RealmSchema {
             "singleton": .singleton, "id": .realmID, "name": .realmName,
             "environment": .environment, "seed": .seed.optional, "generation": .generation,
             "reset_generation": .count,
-            "catalogue_revision": .count, "house_revision": .count, "audit_count": .count,
+            "catalogue_revision": .count, "house_revision": .count,
+            "audit_count": .integer(0...1 << 51),
             "buckets": .nothing(.text), "cluster": .nothing(.text),
         ], constraints: Table.oneRow, references: [.init([], to: "clocks")], rowsMax: 1)
 

@@ -24,9 +24,12 @@ enum RealmSchema {
         .kept(catalogueImages), .kept(serverKeys), .kept(audit), .kept(numberMarks),
         .kept(clusters), .kept(customers), .kept(signInNames), .kept(arrivals),
         .cleared(devices), .cleared(sessions), .cleared(appAccounts),
-        // A waiting payment stays as a declined one, so that a device that asks
-        // again does not buy again.
-        .cleared(purchases, history: .deleted(where: "state <> 'waiting'")),
+        // A waiting payment stays as a declined one, also when the history is
+        // cleared again, so that a device that asks again does not buy again.
+        .cleared(
+            purchases,
+            history: .deleted(
+                where: "state <> 'waiting' AND (approval IS NULL OR approval <> 'declined')")),
         .cleared(transactions, history: .deleted),
         // A signed notification no longer needs its transaction and is sent, so
         // what owes it stays.

@@ -202,6 +202,7 @@ extension ListedProduct {
             "isFamilyShareable": "\(product.isFamilyShareable)",
             "isHosted": "\(listing.isHosted)",
             "images": listing.images.isEmpty ? nil : listing.images.joined(separator: " "),
+            "groupId": product.groupID, "period": product.period,
             "level": terms.map { "\($0.level)" },
         ]
         return AuditFields(
@@ -218,6 +219,7 @@ extension SubscriptionTerms {
                     "offer.\(kind.rawValue).\(offer.name(as: kind))",
                     "\(offer.mode.rawValue) \(offer.price.decimal(decimals: 2)) "
                         + "\(offer.periodCount)x\(offer.period)"
+                        + (offer.referenceName.map { ", \($0)" } ?? "")
                 )
             }
         }

@@ -113,14 +113,20 @@ extension Store {
         }
     }
 
-    /// Asks processors for the outcome of purchases that are authorising. If a
-    /// processor does not answer, they stay so, and the store opens
-    /// nevertheless.
+    /// How long a start waits for payment processors, all realms together.
+    static let settleSeconds = 5
+
+    /// Asks processors for the outcome of purchases that are authorising. What is
+    /// not settled in ``settleSeconds`` is left to the workers, so that a
+    /// processor that hangs does not keep a store from opening.
     func settleRealms() async throws {
+        let sleep = ports.sleep
+        let deadline = Task { try await sleep(.seconds(Self.settleSeconds)) }
+        defer { deadline.cancel() }
         for summary in try await realms() {
             guard let row = try await realmRow(named: summary.name) else { continue }
             let realm = try await opened(row)
-            try await realm.purchases.settleAll(RequestContext(requestID: "start"))
+            try await settle(realm, until: deadline)
             try await auditResets(of: realm)
             try await keyRealms.claim(
                 all: try await realm.merchant.serverKeys().map(\.keyId), realm: row.id)
@@ -130,6 +136,26 @@ extension Store {
             if !isUsed {
                 await closeRealm(id: row.id)
             }
+        }
+    }
+
+    private func settle(_ realm: Realm, until deadline: Task<Void, any Error>) async throws {
+        let settling = Task {
+            try await realm.purchases.settleAll(RequestContext(requestID: "start"))
+        }
+        let (ended, end) = AsyncStream.makeStream(of: Bool.self)
+        Task {
+            _ = await settling.result
+            end.yield(true)
+        }
+        Task { if (try? await deadline.value) != nil { end.yield(false) } }
+        for await isSettled in ended {
+            if isSettled { return try await settling.value }
+            settling.cancel()
+            ports.log(
+                .warning, "a payment processor is slow: its purchases are settled later", nil,
+                ["realm": realm.description.id])
+            return
         }
     }
 
@@ -156,7 +182,9 @@ extension Store {
         ])
         let entry = audit(
             "realm.create", name, before: nil,
-            after: ["environment": "\(environment)", "id": id], context)
+            after: [
+                "environment": "\(environment)", "id": id, "seed": seed.map { "\($0)" },
+            ], context)
         let inserted = try await registry.write { writing in
             guard try writing.first(Statement.Registry.insertRealm, values) != nil else {
                 return false

@@ -125,8 +125,10 @@ extension Realm {
                     + "advancePeriod, moveTo, isStanding, rate",
                 remedy: "send one of them")
         }
-        guard (clockEarliest...clockLatest).contains(moved.now(wall: wall)) else {
-            throw outOfRange(request.moveTo == nil ? "standAt" : "moveTo")
+        // Where it goes, and not where a running clock stops.
+        let target = moved.standsAt ?? wall.adding(milliseconds: moved.aheadMilliseconds)
+        guard (clockEarliest...clockLatest).contains(target) else {
+            throw outOfRange(request.field)
         }
         return moved
     }
@@ -183,5 +185,17 @@ extension RealmClock {
             "now": "\(now(wall: wall))", "state": standsAt == nil ? "running" : "standing",
             "rate": "\(rate)",
         ]
+    }
+}
+
+extension MoveClockRequest {
+    /// The field that names where the clock goes.
+    fileprivate var field: String {
+        let fields = [
+            ("moveTo", moveTo != nil), ("advancePeriod", advancePeriod != nil),
+            ("advanceMilliseconds", advanceMilliseconds != nil),
+            ("runOffsetMilliseconds", runOffsetMilliseconds != nil),
+        ]
+        return fields.first { $0.1 }?.0 ?? "standAt"
     }
 }
