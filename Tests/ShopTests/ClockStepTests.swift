@@ -113,8 +113,10 @@ import Testing
         #expect(try await world.realm.keeping.workOnce() == 0)
 
         let worker = Task { await world.store.work() }
-        await until("a second parcel, and a capture") {
-            courier.parcels.count == 2 && !processor.captured.isEmpty
+        let held = Statement("test.held", "SELECT kind FROM errands WHERE lease_until IS NOT NULL")
+        try await until("a second parcel and a capture, and both written down") {
+            guard courier.parcels.count == 2, !processor.captured.isEmpty else { return false }
+            return try await world.realm.rows(held).isEmpty
         }
         worker.cancel()
         await worker.value
