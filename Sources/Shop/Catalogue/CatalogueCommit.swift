@@ -78,7 +78,8 @@ struct CatalogueCommit: Sendable {
         }
         try writing.execute(Statement.AppVersions.noteSale, [bundle])
         let file = try picture.last?.first?.text("name")
-        guard try self.picture(writing) != picture else { return .leave(removed) }
+        let newPicture = try self.picture(writing)
+        guard newPicture != picture else { return .leave(removed) }
         let sold = try known.map { try Listing(row: $0) }
             .count { !$0.isWithdrawn && $0.state != .removed }
         try house.audit(
@@ -87,8 +88,7 @@ struct CatalogueCommit: Sendable {
                 ? nil
                 : try audited(["file": file, "products": "\(sold)"], picture),
             after: try audited(
-                ["file": original?.name ?? file, "products": "\(products.count)"],
-                self.picture(writing)),
+                ["file": original?.name ?? file, "products": "\(products.count)"], newPicture),
             isChangeForSure: true)
         return .commit(removed)
     }
