@@ -18,7 +18,7 @@ import Testing
 
         let wrong = files.flatMap { file -> [String] in
             guard let place = order.firstIndex(of: Self.room(of: file)) else { return [] }
-            let names = Set(Self.code(file.text).matches(of: #/\b[A-Z]\w+\b/#).map { $0.output })
+            let names = Set(Self.code(file.text).matches(of: Self.typeName).map { $0.output })
             return names.compactMap { name in
                 guard let home = homes[name], let other = order.firstIndex(of: home),
                     other > place
@@ -64,11 +64,19 @@ import Testing
 
         let wrong = useCases.flatMap { file in
             Self.code(file.text)
-                .matches(of: #/any Storage\b|\b(?:clusters|home|storage)\.|\bstorage\(of:/#)
+                .matches(
+                    of: #/any Storage\b|\b(?:clusters|home|storage)\.|\bstorage\(of:/#
+                        .wordBoundaryKind(.simple)
+                )
                 .map { "\(file.path): \($0.output)" }
         }
 
         #expect(wrong == [])
+    }
+
+    /// Simple boundaries, because by Unicode's there is none in `Statement.Lines`.
+    private static var typeName: Regex<Substring> {
+        #/\b[A-Z]\w+\b/#.wordBoundaryKind(.simple)
     }
 
     /// The rooms in the order of the documents.

@@ -50,7 +50,10 @@ import Testing
     }
 
     @Test func `customers and the catalogue are locked in one place each`() throws {
-        let locks = [#/\bCustomers\.line\b/#, #/\bCatalogues\.bumpRevision\b/#]
+        // Simple boundaries, because by Unicode's there is none in `Statement.Lines`.
+        let locks = [#/\bLines\.line\b/#, #/\bCatalogues\.bumpRevision\b/#].map {
+            $0.wordBoundaryKind(.simple)
+        }
         let doors = ["Sources/Shop/World/CustomerLine.swift", "Sources/Shop/World/HouseLine.swift"]
         let files = try tree.files(in: ["Sources/Shop"], extensions: ["swift"])
             .filter { !doors.contains($0.path) }

@@ -7,7 +7,7 @@ import Work
 
 /// The figures of a realm that this process has open, for monitoring.
 public struct RealmFigures: Sendable {
-    public struct Errands: Sendable {
+    public struct ErrandCounts: Sendable {
         /// The kind of outer work.
         public let kind: String
         /// The number of owed errands, due or not.
@@ -22,7 +22,7 @@ public struct RealmFigures: Sendable {
     public let realm: String
     /// The number of devices that wait in this process.
     public let waiting: Int
-    public let errands: [Errands]
+    public let errands: [ErrandCounts]
     /// Whether each cluster except the home has answered this time, by its
     /// buckets. The errands of those that have not are missing in `errands`.
     public let clusters: [String: Bool]
@@ -44,7 +44,7 @@ extension Store {
 
 extension Realm {
     fileprivate func figures() async throws -> RealmFigures {
-        var errands: [RealmFigures.Errands] = []
+        var errands: [RealmFigures.ErrandCounts] = []
         var answered: [String: Bool] = [:]
         for index in clusters.all.indices {
             // The worker calls an unreachable cluster repeatedly, so it is not
@@ -63,11 +63,13 @@ extension Realm {
         let kinds = Dictionary(grouping: errands, by: \.kind)
         return RealmFigures(
             realm: description.name, waiting: hub.waiting,
-            errands: kinds.keys.sorted().compactMap { kinds[$0].map(RealmFigures.Errands.init) },
+            errands: kinds.keys.sorted().compactMap {
+                kinds[$0].map(RealmFigures.ErrandCounts.init)
+            },
             clusters: answered)
     }
 
-    private func figures(of storage: any Storage) async throws -> [RealmFigures.Errands] {
+    private func figures(of storage: any Storage) async throws -> [RealmFigures.ErrandCounts] {
         let wall = ports.wall.now
         return try await storage.read { reading in
             let now = try Self.now(reading, wall: wall)
@@ -75,7 +77,7 @@ extension Realm {
                 Statement.Errands.figures, [.integer(now.milliseconds)])
             return try rows.map { row in
                 let oldest = Timestamp(milliseconds: try row.integer("oldest"))
-                return RealmFigures.Errands(
+                return RealmFigures.ErrandCounts(
                     kind: try row.text("kind"), owed: try row.integer("owed"),
                     due: try row.integer("due"), failed: try row.integer("failed"),
                     oldestSeconds: max(0, now.milliseconds(since: oldest) / 1000))
@@ -84,9 +86,9 @@ extension Realm {
     }
 }
 
-extension RealmFigures.Errands {
+extension RealmFigures.ErrandCounts {
     /// Adds up the figures of one kind on all clusters. `parts` is never empty.
-    fileprivate init(_ parts: [RealmFigures.Errands]) {
+    fileprivate init(_ parts: [RealmFigures.ErrandCounts]) {
         self.init(
             kind: parts[0].kind, owed: parts.reduce(0) { $0 + $1.owed },
             due: parts.reduce(0) { $0 + $1.due }, failed: parts.reduce(0) { $0 + $1.failed },

@@ -39,7 +39,7 @@ struct MetricsDoor: Sendable {
 
     private static func errands(_ realms: [RealmFigures]) -> [Figure] {
         func figure(
-            _ name: String, _ help: String, _ value: (RealmFigures.Errands) -> Int64
+            _ name: String, _ help: String, _ value: (RealmFigures.ErrandCounts) -> Int64
         ) -> Figure {
             Figure(
                 "shopkeeper_errands_\(name)", .gauge, help,
