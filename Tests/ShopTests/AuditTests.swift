@@ -145,6 +145,22 @@ import Testing
         #expect(changes.last?.after == "\(1000 - AuditFields.changesMax)")
     }
 
+    /// A restore refuses what does not fit its column, so every entry must.
+    @Test func `the longest entry fits its column`() throws {
+        let escaped = String(repeating: "\u{1}", count: 5000)
+        let fields = { (last: String) in
+            AuditFields(
+                (0..<1000).map { number in
+                    (String(repeating: "p", count: 320) + "\(number)", escaped + last)
+                })
+        }
+
+        let changes = AuditFields.changes(from: fields("1"), to: fields("2"))
+
+        let bytes = try AuditText.of(changes).utf8.count
+        #expect(bytes <= RealmSchema.auditChangesBytesMax, "\(bytes)")
+    }
+
     @Test func `a group that a product brings has its entry`() async throws {
         let world = try await TestWorld.open()
         for id in ["gold", "silver"] {

@@ -8,8 +8,9 @@ import Work
 
 /// The realm itself, and what is administered.
 extension RealmSchema {
-    /// The longest list of changed fields in an audit entry, as JSON.
-    static let auditChangesBytesMax = 1024 * 1024
+    /// The longest list of changed fields in an audit entry, as JSON: the most
+    /// changes with the longest values, each byte of them escaped.
+    static let auditChangesBytesMax = 8 * 1024 * 1024
     /// A catalogue file's name with its folders.
     static let catalogueNameBytesMax = 1024
     static let imageBytesMax = 8 * 1024 * 1024
