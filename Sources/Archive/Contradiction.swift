@@ -8,7 +8,8 @@ public struct Contradiction: Sendable {
     let table: String
     let column: String
     let rule: String
-    let statement: Statement
+    /// Returns a row if there is such a contradiction.
+    public let statement: Statement
 
     /// `statement` returns a row if there is such a contradiction. `rule` says
     /// what the column must be.

@@ -115,7 +115,9 @@ final class BackupPlace: Sendable {
     }
 
     /// A store that is new gets the keys that all tests share, for speed.
-    func open(isNew: Bool = false) async throws -> Store {
+    func open(
+        isNew: Bool = false, processor: ScriptedProcessor? = nil
+    ) async throws -> Store {
         let keys = try keys()
         if isNew {
             let shared = try await TestWorld.keys.value
@@ -126,6 +128,6 @@ final class BackupPlace: Sendable {
         return try await Store.open(
             StorePorts(
                 places: places, keys: keys, wall: wall.clock, randomness: .seeded(5),
-                passwordCost: PasswordCost(rounds: 2)))
+                authoriser: { _ in processor }, passwordCost: PasswordCost(rounds: 2)))
     }
 }

@@ -101,6 +101,11 @@ extension KilledRestoreTests {
         "UPDATE transactions SET total_price = 1", "UPDATE purchases SET total_price = 1",
         "UPDATE purchases SET quantity = 2", "UPDATE realm SET audit_count = 0",
         "UPDATE realm SET audit_count = 4503599627370496",
+        "UPDATE purchases SET history_revision = 1", "UPDATE purchases SET history_revision = 0",
+        "UPDATE customers SET history_revision = 1", "UPDATE customers SET cleared_revision = 1",
+        "UPDATE customers SET history_revision = 99999",
+        "UPDATE purchases SET history_revision = 0, state = 'refused', refusal = 'declined', "
+            + "transaction_id = NULL",
     ])
     func `rows that contradict each other are not restored`(change: String) async throws {
         let here = try await BackupPlace(.sqlite)

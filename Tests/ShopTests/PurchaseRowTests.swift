@@ -19,7 +19,8 @@ import Testing
             "replaces": .text("r"), "state": .text("asked"), "refusal": .null,
             "waiting_for": .null, "transaction_id": .null, "total_price": .integer(1980),
             "simulates_ask_to_buy": .boolean(true), "approval": .null, "asked_at": .integer(9),
-            "revision": .integer(5), "void_owed_at": .null, "voided_at": .null,
+            "revision": .integer(5), "history_revision": .null, "void_owed_at": .null,
+            "voided_at": .null,
             "processor_reference": .null,
         ]
         facts.merge(changes) { $1 }
@@ -108,9 +109,16 @@ import Testing
         }
     }
 
-    @Test func `a charge key names realm, customer, app and purchase`() {
-        #expect(
-            Self.key.charge(in: "0011") == "0011/7/com.example/" + purchaseID(1))
+    @Test func `a charge key names realm, customer, app and purchase`() throws {
+        let key = "0011/7/com.example/" + purchaseID(1)
+
+        #expect(try PurchaseRow(row(), key: Self.key)?.charge(in: "0011") == key)
+    }
+
+    @Test func `a charge key names what was deleted before its purchase`() throws {
+        let purchase = try PurchaseRow(row(["history_revision": .integer(4)]), key: Self.key)
+
+        #expect(purchase?.charge(in: "0011") == "0011/7/com.example/\(purchaseID(1))/4")
     }
 
     @Test func `a subject names its purchase again`() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import Commerce
 import Storage
 import StoreWire
@@ -57,7 +58,7 @@ struct ReferenceTests {
         }
     }
 
-    /// A restore would refuse the backup of a store that has such a row.
+    /// A restore would refuse the backup of a store that has such rows.
     private func expectWhole(
         _ world: TestWorld, _ stage: String, _ location: SourceLocation = #_sourceLocation
     ) async throws {
@@ -69,6 +70,10 @@ struct ReferenceTests {
                 let row = try await storage.read { try $0.first(missing.statement) }
                 #expect(row == nil, "\(stage): \(missing.statement.name)", sourceLocation: location)
             }
+        }
+        for one in Statement.Restores.contradictions {
+            let row = try await world.realm.home.read { try $0.first(one.statement) }
+            #expect(row == nil, "\(stage): \(one.statement.name)", sourceLocation: location)
         }
     }
 
@@ -98,6 +103,10 @@ struct ReferenceTests {
                 ofCustomer: buyer.customer.description, TestWorld.context)
         }
         try await expectWhole(world, "cleared")
+        for buyer in [session, kid] {
+            try await world.buy("credits.10", purchaseID(6), session: buyer)
+        }
+        try await expectWhole(world, "sold again")
 
         world.wall.advance(seconds: 200 * 86_400)
         try await world.realm.keeping.prune()

@@ -113,6 +113,8 @@ import Testing
         SpoiltValue("customers.name", "\"\"", long, "null"),
         SpoiltValue("customers.storefront", "\"XXX\""),
         SpoiltValue("customers.revision", "-1", huge),
+        SpoiltValue("customers.history_revision", "-1", huge, low, "\"1\""),
+        SpoiltValue("purchases.history_revision", "-1", huge, low, "\"1\""),
         SpoiltValue("customers.email", "\"nobody\""),
         SpoiltValue(
             "customers.password_hash", "\"\"", "\"plain\"", "\"scrypt$1048576$32$1$00$00\"",

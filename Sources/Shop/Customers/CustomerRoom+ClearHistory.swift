@@ -94,7 +94,10 @@ extension Statement {
 
         static let mark = Statement(
             "clearing.mark", [.integer, .integer],
-            "UPDATE customers SET cleared_revision = $2 WHERE customer_id = $1")
+            """
+            UPDATE customers SET cleared_revision = $2, history_revision = $2
+            WHERE customer_id = $1
+            """)
 
         /// The row is kept, so that a device that asks again does not buy
         /// again.

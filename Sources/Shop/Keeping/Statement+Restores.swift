@@ -54,6 +54,28 @@ extension Statement {
             WHERE p.revision > c.revision LIMIT 1
             """)
 
+        /// A revision of a deletion that is still to come would give a later
+        /// deletion the charge keys of this one.
+        static let lateHistory = Statement(
+            "restores.lateHistory", [],
+            """
+            SELECT 1 AS wrong FROM customers
+            WHERE history_revision > revision OR cleared_revision > revision
+                OR cleared_revision > coalesce(history_revision, -1) LIMIT 1
+            """)
+
+        /// A deletion leaves only declined purchases. An open charge must have
+        /// its key.
+        static let otherHistory = Statement(
+            "restores.otherHistory", [],
+            """
+            SELECT 1 AS wrong FROM purchases p JOIN customers c ON c.customer_id = p.customer_id
+            WHERE p.history_revision > coalesce(c.history_revision, -1)
+                OR p.history_revision >= p.revision
+                OR p.state <> 'refused' AND coalesce(p.history_revision, -1)
+                    <> coalesce(c.history_revision, -1) LIMIT 1
+            """)
+
         static let otherProduct = Statement(
             "restores.otherProduct", [],
             """
@@ -110,6 +132,13 @@ extension Statement {
                 "transactions", "revision", "at most its customer's", aheadTransaction),
             Contradiction("purchases", "revision", "at most its customer's", aheadPurchase),
             Contradiction(
+                "customers", "history_revision",
+                "at most the customer's revision, and at least its `cleared_revision`",
+                lateHistory),
+            Contradiction(
+                "purchases", "history_revision",
+                "its customer's, or an earlier one if it is refused", otherHistory),
+            Contradiction(
                 "purchases", "transaction_id", "a sale of the purchase's product", otherProduct),
             Contradiction(
                 "transactions", "purchase_id",
@@ -132,7 +161,7 @@ extension Statement {
         static let realm =
             [
                 newGeneration, freeErrands, generation, errands, aheadTransaction, aheadPurchase,
-                otherProduct, otherSale, soldWithout, lateEntry,
+                lateHistory, otherHistory, otherProduct, otherSale, soldWithout, lateEntry,
             ] + realmReferences.map(\.statement)
     }
 }

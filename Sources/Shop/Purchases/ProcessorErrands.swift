@@ -33,18 +33,19 @@ enum ProcessorErrands {
         writing statement: Statement, _ body: (_ charge: String) async throws -> Void
     ) async throws -> RealmReport {
         let key = try key(of: errand)
-        guard try await realm.purchases.purchaseRow(key)?.debt == debt else {
+        guard let row = try await realm.purchases.purchaseRow(key), row.debt == debt else {
             realm.ports.log(
                 .error, "an errand contradicts its purchase, and is dropped", nil,
-                ["kind": errand.kind, "charge": key.charge(in: realm.description.id)])
+                ["kind": errand.kind, "customer": "\(key.customer)", "purchase": key.subject])
             return ErrandReport(.done)
         }
-        do { try await body(key.charge(in: realm.description.id)) } catch is CancellationError {
+        let charge = row.charge(in: realm.description.id)
+        do { try await body(charge) } catch is CancellationError {
             throw CancellationError()
         } catch {
             realm.ports.log(
                 .warning, "the payment processor gave no answer", nil,
-                ["kind": errand.kind, "charge": key.charge(in: realm.description.id)])
+                ["kind": errand.kind, "charge": charge])
             return .retry(errand, at: try await realm.now(for: errand.customer))
         }
         return ErrandReport(

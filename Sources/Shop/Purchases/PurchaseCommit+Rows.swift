@@ -31,7 +31,8 @@ extension PurchaseCommit {
             try DueWork.remove(ApprovalTimeout.kind, key.subject, of: key.customer, line.writing)
         }
         if case .authorising(let sale) = event.result {
-            outcome.charge = charge(sale.total)
+            let history = if let before { before.historyRevision } else { line.historyRevision }
+            outcome.charge = charge(sale.total, since: history)
             outcome.errand = try hold(line)
         }
         return outcome
@@ -117,6 +118,7 @@ extension PurchaseCommit {
                 "asked_at": .integer(line.now.milliseconds),
                 "decided_at": .optional(state.isDecided ? line.now : nil),
                 "revision": .integer(line.revision),
+                "history_revision": .optional(line.historyRevision),
             ]))
     }
 
@@ -149,12 +151,13 @@ extension PurchaseCommit {
 
     func charge(of row: PurchaseRow) -> Charge? {
         guard row.state == .authorising, let total = row.total else { return nil }
-        return charge(Money(total, row.payment.shownUnitPrice.currency))
+        return charge(
+            Money(total, row.payment.shownUnitPrice.currency), since: row.historyRevision)
     }
 
-    func charge(_ total: Money) -> Charge {
+    private func charge(_ total: Money, since history: Int64?) -> Charge {
         Charge(
-            key: key.charge(in: realmID), total: total, customer: key.customer,
+            key: key.charge(in: realmID, since: history), total: total, customer: key.customer,
             bundleID: key.bundleID, productID: payment.productID)
     }
 

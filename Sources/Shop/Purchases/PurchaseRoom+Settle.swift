@@ -41,7 +41,7 @@ extension PurchaseRoom {
             return try await finish(errand, of: commit, context) { try commit.settle(said, $0) }
                 .answer
         } catch let fault as StorageFault {
-            return try await unwritten(fault, said, commit, errand, context)
+            return try await unwritten(fault, said, commit, charge, errand, context)
         }
     }
 

@@ -21,8 +21,8 @@ extension PurchaseRoom {
     /// take and operators can see. It is retried a few times. Then the sum is
     /// given back and the purchase is refused and returned.
     func unwritten(
-        _ fault: StorageFault, _ said: ChargeOutcome, _ commit: PurchaseCommit, _ errand: Errand,
-        _ context: RequestContext
+        _ fault: StorageFault, _ said: ChargeOutcome, _ commit: PurchaseCommit, _ charge: Charge,
+        _ errand: Errand, _ context: RequestContext
     ) async throws -> PurchaseOutcome {
         let (isSetAside, customer) = (errand.kind == SettleErrands.unwritten, errand.customer)
         guard fault.isRefusal else {
@@ -32,14 +32,14 @@ extension PurchaseRoom {
         realm.ports.log(
             .error, "a settlement cannot be written", context,
             [
-                "charge": commit.key.charge(in: realm.description.id),
+                "charge": charge.key,
                 "attempt": "\(errand.attempt)",
                 "fault": "\(fault)",
             ])
         if isSetAside, errand.attempt >= Self.unwrittenAttemptsMax,
             case .approved(let reference) = said
         {
-            return try await giveBack(commit, reference, errand, context)
+            return try await giveBack(commit, charge, reference, errand, context)
         }
         if isSetAside {
             try? await putOff(errand)
@@ -62,7 +62,8 @@ extension PurchaseRoom {
     }
 
     private func giveBack(
-        _ commit: PurchaseCommit, _ reference: String, _ errand: Errand, _ context: RequestContext
+        _ commit: PurchaseCommit, _ charge: Charge, _ reference: String, _ errand: Errand,
+        _ context: RequestContext
     ) async throws -> PurchaseOutcome {
         let ending = try await finish(errand, of: commit, context) {
             try commit.giveBack(reference, $0)
@@ -70,7 +71,7 @@ extension PurchaseRoom {
         if case .commit = ending {
             realm.ports.log(
                 .error, "a sum is given back, since its sale cannot be written", context,
-                ["charge": commit.key.charge(in: realm.description.id)])
+                ["charge": charge.key])
         }
         return ending.answer
     }

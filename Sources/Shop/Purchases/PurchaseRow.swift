@@ -41,8 +41,15 @@ struct PurchaseKey: Hashable, Sendable {
 
     /// Returns the processor's key of the purchase. The purchase id alone would
     /// let one customer claim a charge that another has paid under the same id.
-    func charge(in realm: String) -> String {
-        "\(realm)/\(customer)/\(bundleID)/\(purchaseID)"
+    ///
+    /// `history` is the revision at which the customer's purchases were last
+    /// deleted before this one was requested. It distinguishes the purchase
+    /// from a deleted one with the same id. It is not the revision of the
+    /// request, because a purchase that a restored store has lost must get the
+    /// same key when its device sends it again.
+    func charge(in realm: String, since history: Int64?) -> String {
+        let key = "\(realm)/\(customer)/\(bundleID)/\(purchaseID)"
+        return history.map { "\(key)/\($0)" } ?? key
     }
 }
 
@@ -59,6 +66,9 @@ struct PurchaseRow: Sendable {
     let approval: ApprovalAnswer?
     let askedAt: Timestamp
     let revision: Int64
+    /// The revision at which the customer's purchases were last deleted before
+    /// this one was requested.
+    let historyRevision: Int64?
     /// What is owed to the processor, or was captured. Nil once it is given back.
     let debt: PurchaseEvent.Debt?
 
@@ -82,8 +92,12 @@ struct PurchaseRow: Sendable {
         approval = try row.optionalText("approval").flatMap(ApprovalAnswer.init)
         askedAt = Timestamp(milliseconds: try row.integer("asked_at"))
         revision = try row.integer("revision")
+        historyRevision = try row.optionalInteger("history_revision")
         debt = try Self.debt(row, state)
     }
+
+    /// The processor's key of the purchase, the same for ever.
+    func charge(in realm: String) -> String { key.charge(in: realm, since: historyRevision) }
 
     private static func debt(
         _ row: Row, _ state: PurchaseState

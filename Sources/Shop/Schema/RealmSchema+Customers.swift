@@ -17,10 +17,14 @@ extension RealmSchema {
     ]
 
     /// `cleared_revision` is the revision at which the history was cleared, so
-    /// that devices are informed.
+    /// that devices are informed. `history_revision` is the revision at which
+    /// purchases were last deleted, by a clearing or a reset.
     static let customers = Table(
         "customers", key: ["customer_id"],
-        account + ["revision": .count, "cleared_revision": .count.optional])
+        account + [
+            "revision": .count, "cleared_revision": .count.optional,
+            "history_revision": .count.optional,
+        ])
 
     /// At the home: customers whose name is taken, and whose row is still to be
     /// written on their own cluster. A backup contains none.

@@ -12,6 +12,8 @@ extension RealmSchema {
     /// `void_owed_at`: the purchase was refused after the processor had
     /// approved it, and the sum is still to be given back. `waiting_for` keeps
     /// its value after the answer. `cause` is that of the last event.
+    /// `history_revision` is the customer's at the first request. It is part of
+    /// the charge key: see ``PurchaseKey/charge(in:since:)``.
     static let purchases = Table(
         "purchases", key: ["customer_id", "bundle_id", "purchase_id"], as: .tree,
         [
@@ -29,6 +31,7 @@ extension RealmSchema {
             "processor_reference": .longText.optional, "void_owed_at": .time.optional,
             "voided_at": .time.optional, "captured_at": .time.optional, "asked_at": .time,
             "decided_at": .time.optional, "revision": .count,
+            "history_revision": .count.optional,
         ],
         indexes: [
             .init(

@@ -34,7 +34,7 @@ struct ClearedRows: Sendable {
         _ writing: any Writing, drawn: [IDKind: Int64] = [:]
     ) throws -> ClearedRows {
         // Waits for running writes for customers, and makes later ones wait.
-        try writing.execute(Statement.Resets.takeLines, [])
+        try writing.execute(Statement.Resets.beginHistories, [])
         if try writing.first(Statement.Resets.processorErrand) != nil {
             throw processorIsOwed
         }
@@ -78,6 +78,12 @@ extension Statement {
         static let takeLines = Statement(
             "resets.takeLines", [], "UPDATE customers SET revision = revision + 1")
 
+        /// Locks every customer's line, and makes the charge keys of later
+        /// purchases differ from those of the deleted ones.
+        static let beginHistories = Statement(
+            "resets.beginHistories", [],
+            "UPDATE customers SET revision = revision + 1, history_revision = revision + 1")
+
         static let processorErrand = Statement(
             "resets.processorErrand", [],
             "SELECT 1 AS owed FROM errands WHERE lane = 'processor' LIMIT 1")
@@ -115,7 +121,8 @@ extension Statement {
 
         static let all =
             clear + [
-                takeLines, processorErrand, endSessions, counts, newGeneration, markNumber, marks,
+                takeLines, beginHistories, processorErrand, endSessions, counts, newGeneration,
+                markNumber, marks,
             ]
     }
 }

@@ -13,6 +13,9 @@ package struct CustomerLine {
     let customer: CustomerID
     /// The revision of this commit.
     let revision: Int64
+    /// The revision at which the customer's purchases were last deleted. Nil if
+    /// they never were.
+    let historyRevision: Int64?
     let account: CustomerAccount
     /// The commercial time, which is not before the customer's last event.
     package let now: Timestamp
@@ -38,6 +41,7 @@ package struct CustomerLine {
         let clock = try ClockRow(facts)
         self.customer = customer
         revision = try row.integer("revision")
+        historyRevision = try row.optionalInteger("history_revision")
         account = try CustomerAccount(row)
         now = clock.now(wall: wall)
         self.wall = wall

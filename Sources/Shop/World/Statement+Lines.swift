@@ -11,7 +11,8 @@ extension Statement {
             "customers.line", [.integer],
             """
             UPDATE customers SET revision = revision + 1 WHERE customer_id = $1
-            RETURNING revision, storefront, may_buy, asks_to_buy, interrupts_purchases
+            RETURNING revision, history_revision, storefront, may_buy, asks_to_buy,
+                interrupts_purchases
             """)
 
         /// What is read behind every customer's line: the realm's clock, the

@@ -75,18 +75,21 @@ class Evidence:
             if entry["status"] == 200 and entry["answer"].get("state") == "sold"
         ]
 
-    def key(self, row):
-        """The charge key of a purchase's or a transaction's row."""
+    def key(self, row, history=None):
+        """The charge key of a purchase's or a transaction's row. `history` is the
+        `history_revision` of the purchase."""
         parts = (
             row.get("realm", self.realm), row["customer_id"], row["bundle_id"],
-            row["purchase_id"],
+            row["purchase_id"], history,
         )
-        return "/".join(str(part) for part in parts)
+        return "/".join(str(part) for part in parts if part is not None)
 
     def bought(self):
         """Transactions that came from a purchase, by charge key."""
+        histories = {self.key(row): row.get("history_revision") for row in self.purchases}
         return {
-            self.key(row): row for row in self.transactions if row["purchase_id"] is not None
+            self.key(row, histories.get(self.key(row))): row
+            for row in self.transactions if row["purchase_id"] is not None
         }
 
     def processor_entries(self):

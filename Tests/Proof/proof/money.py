@@ -114,7 +114,8 @@ def sales_are_captured(evidence):
         (row["customer_id"], row["subject"]) for row in evidence.errands if row["kind"] == "capture"
     }
     known = {
-        evidence.key(row): row for row in evidence.purchases if row["transaction_id"] is not None
+        evidence.key(row, row.get("history_revision")): row
+        for row in evidence.purchases if row["transaction_id"] is not None
     }
     for key, row in evidence.bought().items():
         if (row["customer_id"], f"{row['bundle_id']}/{row['purchase_id']}") in pending:

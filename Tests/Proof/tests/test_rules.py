@@ -161,6 +161,13 @@ class RuleTests(unittest.TestCase):
         self.evidence.processor = None
         self.broken()
 
+    def test_a_charge_key_names_the_history_that_was_deleted_before(self):
+        self.evidence.purchases = [purchase_row(history_revision=2)]
+        self.broken(
+            "charges_and_transactions_pair", "sales_are_captured")
+        self.evidence.processor = [charged("p1/2"), charged("p1/2", "capture")]
+        self.broken()
+
     # finishes_stay
 
     def test_a_finish_that_was_forgotten(self):
