@@ -45,15 +45,17 @@ package struct ErrorAnswer: Sendable {
 }
 
 extension ErrorReply {
-    fileprivate init(_ mistake: RequestMistake, _ words: ErrorWords) {
+    init(_ mistake: RequestMistake, _ words: ErrorWords) {
         let error = words.described(mistake)
         switch mistake {
         case .unknownPath: self.init(404, error)
         case .wrongMethod: self.init(405, error)
-        case .addressInvalid, .queryInvalid, .bodyCutShort, .hostInvalid, .forwardedInvalid:
+        case .addressInvalid, .queryInvalid, .bodyCutShort, .hostInvalid, .forwardedInvalid,
+            .notHTTP:
             self.init(400, error)
         case .notThroughProxy, .originForeign: self.init(403, error)
         case .hostUnknown: self.init(421, error)
+        case .methodUnknown, .codingUnknown: self.init(501, error)
         case .contentTypeWrong: self.init(415, error)
         case .tooManyWaitingHere: self.init(429, error, retryAfterSeconds: 30)
         case .tooManyWaiting: self.init(503, error, retryAfterSeconds: 30)

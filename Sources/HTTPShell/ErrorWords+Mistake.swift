@@ -16,6 +16,7 @@ extension ErrorWords {
                 code: "wrongMethod", message: "This address does not allow this method.",
                 field: "method", rule: allowed.joined(separator: " or "),
                 remedy: "use one of them")
+        case .methodUnknown, .codingUnknown, .notHTTP: Self.ofHTTP(mistake)
         case .queryInvalid(let field, let rule, let remedy):
             WireError(
                 code: "queryInvalid", message: "A parameter of the query is invalid.",
@@ -83,6 +84,27 @@ extension ErrorWords {
                 code: "originForeign", message: "Another site's page sent this request.",
                 field: "Origin", rule: "no Origin, or the address that is asked",
                 remedy: "send the request from a program or a server")
+        }
+    }
+
+    private static func ofHTTP(_ mistake: RequestMistake) -> WireError {
+        switch mistake {
+        case .methodUnknown:
+            WireError(
+                code: "methodUnknown", message: "The server does not know this method.",
+                field: "method", rule: "GET, POST, PUT, PATCH or DELETE, in capitals",
+                remedy: "use the method that the address allows")
+        case .codingUnknown:
+            WireError(
+                code: "codingUnknown",
+                message: "The server does not decode this transfer coding.",
+                field: "Transfer-Encoding", rule: "`chunked`, or none",
+                remedy: "send the body without compression")
+        default:
+            WireError(
+                code: "notHTTP", message: "The request is not HTTP/1.1.",
+                rule: "a request line, headers of at most 80 KiB, and a body as long as they say",
+                remedy: "send the request again with an HTTP library")
         }
     }
 

@@ -27,6 +27,7 @@ final class EventLoopExecutor: TaskExecutor {
 struct LoopHTTP1: ServerChildChannel {
     let http: HTTP1Channel
     let configuration: ShellConfiguration
+    let unparsed: UnparsedAnswers
     let bodyTimeout: TimeAmount
     /// A connection with a higher descriptor is closed at once. Descriptors are
     /// assigned from the lowest free one, so a high one means that the rest are
@@ -35,7 +36,7 @@ struct LoopHTTP1: ServerChildChannel {
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
         http.setup(channel: channel, logger: logger).flatMapThrowing {
-            [configuration, bodyTimeout, descriptorMax] value in
+            [configuration, unparsed, bodyTimeout, descriptorMax] value in
             let pipeline = channel.pipeline.syncOperations
             let number = try pipeline.withUnsafeTransportIfAvailable(
                 of: NIOBSDSocket.Handle.self
@@ -48,7 +49,7 @@ struct LoopHTTP1: ServerChildChannel {
             let held = HeldHead()
             try pipeline.addHandler(held, position: .before(decoder))
             try pipeline.addHandler(
-                UnknownMethod(configuration, held), position: .after(decoder))
+                UnparsedRequest(configuration, unparsed, held), position: .after(decoder))
             try pipeline.addHandler(AbsoluteTarget(), position: .after(decoder))
             return value
         }

@@ -86,6 +86,8 @@ package struct HTTPShell: Sendable {
         // The rest of the process is certain to have half of the reserve.
         let descriptorMax = Int32(
             clamping: configuration.descriptors.map { $0.limit - $0.reserve / 2 } ?? .max)
+        let unparsed = UnparsedAnswers(
+            words: words, ports: ports, figures: figures, logger: logger)
         let idle = TimeAmount.nanoseconds(configuration.idleTimeout.nanoseconds)
         return Application(
             responder: ShellResponder(
@@ -95,7 +97,7 @@ package struct HTTPShell: Sendable {
                 LoopHTTP1(
                     http: HTTP1Channel(
                         responder: responder, configuration: .init(idleTimeout: idle)),
-                    configuration: configuration,
+                    configuration: configuration, unparsed: unparsed,
                     bodyTimeout: .nanoseconds(configuration.bodyTimeout.nanoseconds),
                     descriptorMax: descriptorMax)
             },

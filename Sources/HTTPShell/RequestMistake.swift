@@ -9,6 +9,12 @@ package enum RequestMistake: Error, Hashable {
     /// The percent-encoding of path or query is broken, or does not encode text.
     case addressInvalid
     case wrongMethod(allowed: [String])
+    /// HTTP does not know the method.
+    case methodUnknown
+    /// The body has a transfer coding that this server does not decode.
+    case codingUnknown
+    /// It cannot be parsed.
+    case notHTTP
     case queryInvalid(field: String, rule: String, remedy: String)
     case bodyTooLarge(bytesMax: Int)
     case bodyTimedOut

@@ -87,6 +87,7 @@ struct ShellResponder: HTTPResponder {
                 throw RequestMistake.notThroughProxy
             }
             try configuration.check(call.approach, isOpen: matched.isOpen)
+            try Self.checkCoding(request)
             if !matched.repeatsParameters,
                 let name = RequestTarget.doubledParameter(request.uri.query ?? "")
             {
@@ -110,6 +111,12 @@ struct ShellResponder: HTTPResponder {
         line.count(in: figures)
         line.write(to: logger)
         return response
+    }
+
+    /// RFC 9112, 6.1. The library below decodes `chunked` and ignores others.
+    private static func checkCoding(_ request: Request) throws(RequestMistake) {
+        let codings = request.headers[values: .transferEncoding].map { $0.lowercased() }
+        guard codings.isEmpty || codings == ["chunked"] else { throw .codingUnknown }
     }
 
     /// An address or a method that is unknown is reported under the server's own

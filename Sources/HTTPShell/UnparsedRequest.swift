@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Logging
+import NIOCore
+import NIOHTTP1
+import StoreWire
+import StrictJSON
+import WireErrors
+
+/// Answers a request that the parser has given up: like any other error, with
+/// JSON and a request id. The library below answers 400 without a body. Where
+/// the parser does not know the method, the status is 501 (RFC 9110, 15.6.2),
+/// unless the request is refused because of its host. A class, because channel
+/// handlers are.
+final class UnparsedRequest: ChannelDuplexHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundIn = HTTPServerResponsePart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    private let configuration: ShellConfiguration
+    private let answers: UnparsedAnswers
+    private let held: HeldHead
+    /// The parsed requests that are not answered yet.
+    private var owed = 0
+    private var mistake = RequestMistake.notHTTP
+
+    init(_ configuration: ShellConfiguration, _ answers: UnparsedAnswers, _ held: HeldHead) {
+        (self.configuration, self.answers, self.held) = (configuration, answers, held)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if case .head = Self.unwrapInboundIn(data) { owed += 1 }
+        context.fireChannelRead(data)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        guard error as? HTTPParserError == .invalidMethod else {
+            return context.fireErrorCaught(error)
+        }
+        // The head may arrive in several reads, and is judged as a whole. What
+        // is held is on the same event loop.
+        held.awaitHead { [self] text in
+            mistake = judged(context, UnknownHead(text))
+            context.fireErrorCaught(error)
+        }
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        switch Self.unwrapOutboundIn(data) {
+        case .head where owed == 0:
+            let (head, body) = answers.answer(mistake)
+            context.write(Self.wrapOutboundOut(.head(head)), promise: nil)
+            context.write(Self.wrapOutboundOut(.body(.byteBuffer(body))), promise: promise)
+            return
+        case .end: owed -= 1
+        default: break
+        }
+        context.write(data, promise: promise)
+    }
+
+    /// Judges the lines that follow the unknown method.
+    private func judged(_ context: ChannelHandlerContext, _ lines: UnknownHead) -> RequestMistake {
+        let hosts = lines.values("host")
+        var approach = Approach(
+            peer: context.remoteAddress?.ipAddress.flatMap(ClientAddress.init),
+            port: context.localAddress?.port, authority: hosts.first,
+            proxies: configuration.proxies
+        ) { name in
+            let values = lines.values(name.lowercased())
+            return values.isEmpty ? nil : values.joined(separator: ",")
+        }
+        approach.hostCount = hosts.count
+        do throws(RequestMistake) {
+            try configuration.check(approach, isOpen: false)
+            return .methodUnknown
+        } catch { return error }
+    }
+}
+
+/// Makes the answers to requests that were not parsed, and logs them.
+struct UnparsedAnswers: Sendable {
+    let words: ErrorWords
+    let ports: ShellPorts
+    let figures: ShellFigures
+    let logger: Logger
+
+    func answer(_ mistake: RequestMistake) -> (HTTPResponseHead, ByteBuffer) {
+        let reply = ErrorReply(mistake, words)
+        var line = RequestLine(method: "", requestID: ports.randomness.uuid())
+        (line.status, line.code) = (reply.status, reply.error.code)
+        line.count(in: figures)
+        line.write(to: logger)
+        let body = ByteBuffer(bytes: (try? StrictJSON.encode(reply.error)) ?? [])
+        let headers: HTTPHeaders = [
+            "Connection": "close", "Content-Length": "\(body.readableBytes)",
+            "Content-Type": "application/json", ShellResponder.requestIDName: line.requestID,
+        ]
+        let status = HTTPResponseStatus(statusCode: reply.status)
+        return (HTTPResponseHead(version: .http1_1, status: status, headers: headers), body)
+    }
+}
