@@ -1167,11 +1167,23 @@ ORDER = [
      "ShopTests.DueWork"),
 ]
 
+#: What a worker is woken for, when it looks again, and the keys of charges.
+BELLS = [
+    ("Shop/Purchases/PurchaseCommit+Rows.swift",
+     "            return true", "            return !isMutant(#)", "ShopTests.PurchaseBell"),
+    ("Work/Worker+Errands.swift",
+     "open.filter { $0.dueAt > now }",
+     "open.filter { $0.dueAt > now || isMutant(#) && $0.dueAt == now }", "ShopTests.ErrandTests"),
+    ("Shop/Purchases/PurchaseCommit+Rows.swift",
+     ".optional(line.historyRevision)", ".optional(isMutant(#) ? nil : line.historyRevision)",
+     "ShopTests.ChargeKey"),
+]
+
 KNOWN = [
     (name.split("/")[0], f"Sources/{name}", text, spoilt, names and suites(names))
     for group in (
         MISSED_ONCE, NUMBERS, DURABLE, IDS, UNWRITTEN, SENT, CLOCKS, SET_ASIDE, LOGS, PAGES,
         DESCRIPTORS, PROXIES, SECRETS, SHARES, PASSWORDS, NAMES, PROCESSES, TERMINALS, BACKUPS,
-        REVOCATIONS, OPINIONS, DEVICES, COMPLETENESS, ORDER)
+        REVOCATIONS, OPINIONS, DEVICES, COMPLETENESS, ORDER, BELLS)
     for name, text, spoilt, names in group
 ]

@@ -228,6 +228,20 @@ struct ErrandTests {
         #expect(try await world.realm.claim(lanes).errands.count == 1)
     }
 
+    /// The realm's clock stands, and with it the date of the errand that waits for
+    /// room. The worker would spin until the first one has ended.
+    @Test func `a lane without room is not looked at again until it has some`() async throws {
+        let world = try await world(ScriptedCourier())
+        let lanes = RunningLanes()
+        for number in 1...2 { try await world.buy(purchaseID(number)) }
+        let first = try await world.realm.claim(lanes)
+
+        let second = try await world.realm.claim(lanes)
+
+        #expect(first.errands.count == 1)
+        #expect(second.errands.isEmpty && second.next == nil)
+    }
+
     @Test func `places that a lane did not need are free again`() async throws {
         let world = try await world(ScriptedCourier())
         for number in 1...3 { try await world.buy(purchaseID(number)) }
