@@ -466,6 +466,26 @@ import Testing
 
     // MARK: The audit
 
+    @Test func `the audit names a cluster whose newest entries are missing`() async throws {
+        let world = try await Self.world()
+        let customer = try await world.session().customer.description
+        _ = try await world.realm.customers.changeCustomer(
+            customer, ChangeCustomerRequest(canMakePayments: false), TestWorld.context)
+        world.places.down.withLock { _ = $0.insert(TestClusters.far) }
+
+        let partial = try await world.realm.auditEntries()
+        world.places.down.withLock { $0 = [] }
+        let whole = try await world.realm.auditEntries(
+            after: partial.entries.last.map {
+                "\($0.entry)"
+            })
+
+        #expect(partial.clustersAway == [TestClusters.far])
+        #expect(!partial.entries.contains { $0.deed == "customer.change" })
+        #expect(whole.clustersAway == nil)
+        #expect(whole.entries.map(\.deed) == ["customer.change"])
+    }
+
     @Test func `the realm's audit has what every cluster's has, once`() async throws {
         let world = try await Self.world()
         let customers = try await world.realm.customers.listCustomers()

@@ -6,12 +6,19 @@ public import StoreWire
 
 extension Realm {
     /// Returns up to `limit` administrative changes after the entry `after`,
-    /// oldest first. Refusal: `cursorInvalid`.
+    /// oldest first. Names the clusters whose newest entries are missing,
+    /// because they do not answer. Refusal: `cursorInvalid`.
     public func auditEntries(
         after: String? = nil, limit: Int = ListPage.max
     ) async throws -> AuditRecords {
-        for index in clusters.others.indices { await carryAuditQuietly(from: index + 1) }
-        return try await .page(Statement.Audits.page, of: home, after: after, limit: limit)
+        var away: [String] = []
+        for index in 1..<clusters.all.count where await !carryAuditQuietly(from: index) {
+            away.append(clusters.name(index))
+        }
+        var records = try await AuditRecords.page(
+            Statement.Audits.page, of: home, after: after, limit: limit)
+        records.clustersAway = away.isEmpty ? nil : away
+        return records
     }
 
     func audit(

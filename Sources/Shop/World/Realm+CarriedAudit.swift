@@ -37,11 +37,16 @@ extension Realm {
         }
     }
 
-    func carryAuditQuietly(from index: Int) async {
-        do { try await carryAudit(from: index) } catch {
+    /// Returns whether all entries are at the home now.
+    func carryAuditQuietly(from index: Int) async -> Bool {
+        do {
+            try await carryAudit(from: index)
+            return true
+        } catch {
             ports.log(
                 .warning, "entries of a cluster's audit are still on their way", nil,
                 ["cluster": clusters.name(index), "fault": "\(error)"])
+            return false
         }
     }
 }

@@ -51,9 +51,13 @@ public struct AuditRecords: Hashable, Sendable, Codable {
     public var entries: [AuditRecord]
     /// The `after` of the next request. Missing on the last page.
     public var next: String?
+    /// The clusters that do not answer, by their buckets. Their newest entries
+    /// are missing, and follow once they answer. Missing if all answer.
+    public var clustersAway: [String]?
 
-    public init(entries: [AuditRecord], next: String?) {
+    public init(entries: [AuditRecord], next: String?, clustersAway: [String]? = nil) {
         self.entries = entries
         self.next = next
+        self.clustersAway = clustersAway
     }
 }

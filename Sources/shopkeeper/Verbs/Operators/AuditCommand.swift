@@ -25,9 +25,11 @@ struct AuditCommand: AsyncParsableCommand {
             let path = ofStore ? "/store-audit" : "/audit"
             var entries: [AuditRecord] = []
             var query = ""
+            var away: [String] = []
             while true {
                 let page = try await door.get(path + query, as: AuditRecords.self)
                 entries += page.entries
+                away += (page.clustersAway ?? []).filter { !away.contains($0) }
                 guard let next = page.next else { break }
                 query = "?after=\(next)"
             }
@@ -40,6 +42,13 @@ struct AuditCommand: AsyncParsableCommand {
                             entry.subject, entry.words,
                         ]
                     }))
+            if !away.isEmpty {
+                Output.complain([
+                    "The clusters of these buckets do not answer: "
+                        + away.joined(separator: ", ")
+                        + ". Their newest entries are missing; list the audit again later."
+                ])
+            }
         }
     }
 }
