@@ -42,7 +42,7 @@ public struct Currency: Hashable, Sendable, Codable {
 
 /// An exact decimal amount without a currency, in thousandths, like the prices
 /// of Apple's servers ("milliunits"). 1.99 is 1990.
-public struct Amount: Hashable, Comparable, Sendable {
+public struct Amount: Hashable, Comparable, Sendable, Codable {
     public let milliunits: Int64
 
     /// Higher prices are rejected. 10^12 units is far above any storefront's
@@ -51,6 +51,15 @@ public struct Amount: Hashable, Comparable, Sendable {
 
     public init(milliunits: Int64) {
         self.milliunits = milliunits
+    }
+
+    public init(from decoder: any Decoder) throws {
+        milliunits = try decoder.singleValueContainer().decode(Int64.self)
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(milliunits)
     }
 
     /// Reads a decimal such as `0.99`, `1` or `14.0`: digits, at most one point
@@ -90,7 +99,7 @@ public struct Amount: Hashable, Comparable, Sendable {
 }
 
 /// An exact amount of a currency.
-public struct Money: Hashable, Sendable, CustomStringConvertible {
+public struct Money: Hashable, Sendable, Codable, CustomStringConvertible {
     public let amount: Amount
     public let currency: Currency
 

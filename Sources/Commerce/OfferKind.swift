@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// How customers get an offer.
-public enum OfferKind: String, Sendable, CaseIterable {
+public enum OfferKind: String, Sendable, CaseIterable, Codable {
     /// For customers who subscribe to the group for the first time.
     case introductory
     /// For customers for whom the app's server signs it.

@@ -39,3 +39,19 @@ public struct Period: Hashable, Sendable, CustomStringConvertible {
     /// The ISO 8601 form.
     public var description: String { "P\(count)\(unit.rawValue)" }
 }
+
+extension Period: Codable {
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let period = Period(iso8601: try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(
+                in: container, debugDescription: "a period is an ISO 8601 duration of one unit")
+        }
+        self = period
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}

@@ -11,10 +11,14 @@ public struct PurchaseFacts: Hashable, Sendable {
     public let authoriser: AuthoriserKind
     /// The refusal that the sandbox is configured to give.
     public let simulated: PurchaseRefusal?
+    /// What a payment for a subscription does. Nil for other products, and for a
+    /// subscription whose group or period is unknown.
+    public let subscription: SubscriptionSale?
 
     public init(
         product: Product?, storefront: Storefront, mayBuy: Bool, owned: TransactionID?,
-        authoriser: AuthoriserKind, simulated: PurchaseRefusal? = nil
+        authoriser: AuthoriserKind, simulated: PurchaseRefusal? = nil,
+        subscription: SubscriptionSale? = nil
     ) {
         self.product = product
         self.storefront = storefront
@@ -22,6 +26,7 @@ public struct PurchaseFacts: Hashable, Sendable {
         self.owned = owned
         self.authoriser = authoriser
         self.simulated = simulated
+        self.subscription = subscription
     }
 }
 
@@ -41,17 +46,26 @@ public struct Sale: Hashable, Sendable {
     public let product: Product
     public let quantity: Int
     public let storefront: Storefront
+    /// Present for an auto-renewable subscription.
+    public let subscription: SubscriptionSale?
 
-    public init(product: Product, quantity: Int, storefront: Storefront) {
+    public init(
+        product: Product, quantity: Int, storefront: Storefront,
+        subscription: SubscriptionSale? = nil
+    ) {
         self.product = product
         self.quantity = quantity
         self.storefront = storefront
+        self.subscription = subscription
     }
 
-    public var unitPrice: Money { Money(product.price, storefront.currency) }
+    /// The price of one unit, with the offer that applies.
+    public var unitPrice: Money {
+        subscription?.price ?? Money(product.price, storefront.currency)
+    }
 
     /// The price of the whole quantity.
-    public var total: Money { Money(product.price * quantity, storefront.currency) }
+    public var total: Money { Money(unitPrice.amount * quantity, unitPrice.currency) }
 }
 
 /// Whether a payment may be sold, and what is sold.
@@ -60,6 +74,9 @@ public enum PurchaseDecision: Hashable, Sendable {
     /// The customer already owns the product. Answer with that transaction and
     /// charge nothing.
     case deliverOwned(TransactionID)
+    /// The customer subscribes already. Change what happens at the next renewal,
+    /// answer with the current period's transaction and charge nothing.
+    case arrange(SubscriptionSale, TransactionID)
     /// Sell in the current commit.
     case sell(Sale)
     /// Commit the state `authorising`, then ask the payment processor for the
@@ -74,18 +91,23 @@ extension PurchaseDecision {
     public static func decide(_ payment: Payment, _ facts: PurchaseFacts) -> PurchaseDecision {
         if let simulated = facts.simulated { return .refuse(simulated) }
         guard let product = facts.product else { return .refuse(.unknownProduct) }
-        guard product.type.isSold else { return .refuse(.notSoldYet) }
+        guard facts.sells(product) else { return .refuse(.notSoldYet) }
         guard (1...Payment.quantityMax).contains(payment.quantity) else {
             return .refuse(.quantityOutOfRange)
         }
-        guard payment.quantity == 1 || !product.type.isOwnedOnce else {
+        guard payment.quantity == 1 || !product.type.isBoughtSingly else {
             return .refuse(.quantityOfNonConsumable)
         }
         if let owned = facts.owned { return .deliverOwned(owned) }
+        if let kept = facts.subscription?.kept { return .deliverOwned(kept) }
         guard facts.mayBuy else { return .refuse(.purchasesNotAllowed) }
         let sale = Sale(
-            product: product, quantity: payment.quantity, storefront: facts.storefront)
+            product: product, quantity: payment.quantity, storefront: facts.storefront,
+            subscription: facts.subscription)
         guard payment.shownUnitPrice == sale.unitPrice else { return .refuse(.priceChanged) }
+        if let arranged = sale.subscription, let current = arranged.arranged {
+            return .arrange(arranged, current)
+        }
         switch facts.authoriser {
         case .none: return .refuse(.noProcessor)
         case .rule: return .sell(sale)
@@ -94,18 +116,34 @@ extension PurchaseDecision {
     }
 }
 
-extension ProductType {
-    /// Whether the store sells products of this type. The others are listed
-    /// only.
-    public var isSold: Bool {
-        switch self {
-        case .consumable, .nonConsumable, .nonRenewing: true
-        case .autoRenewable: false
-        }
+extension PurchaseFacts {
+    /// Whether the store sells the product. Subscriptions are not sold through a
+    /// payment processor yet, because their renewals are not charged there.
+    fileprivate func sells(_ product: Product) -> Bool {
+        guard product.type == .autoRenewable else { return true }
+        return subscription != nil && authoriser != .processor
+    }
+}
+
+extension SubscriptionSale {
+    /// The current transaction, if buying changes nothing.
+    fileprivate var kept: TransactionID? {
+        guard purchase == .keep, let current, current.renewal.isOn,
+            current.renewal.productID == plan.productID
+        else { return nil }
+        return current.current.transaction
     }
 
+    /// The current transaction, if buying changes only the next renewal.
+    fileprivate var arranged: TransactionID? { isSale ? nil : current?.current.transaction }
+}
+
+extension ProductType {
     /// Whether a customer buys it once and then owns it. A non-renewing
     /// subscription is bought again when the app says that it has ended: its
     /// length is the app's affair.
     public var isOwnedOnce: Bool { self == .nonConsumable }
+
+    /// Whether one payment buys only one of it.
+    public var isBoughtSingly: Bool { self == .nonConsumable || self == .autoRenewable }
 }

@@ -20,6 +20,9 @@ public struct PurchaseEvent: Hashable, Sendable {
         case refused(PurchaseRefusal)
         /// The customer already owned the product.
         case delivered(TransactionID)
+        /// The customer subscribed already, and something else happens at the next
+        /// renewal.
+        case arranged(SubscriptionSale, TransactionID)
         case sold(Sale, as: TransactionID)
         /// The payment processor is to be asked.
         case authorising(Sale)
@@ -84,7 +87,7 @@ extension PurchaseEvent {
         switch decision {
         case .sell, .authorise:
             if let reason = hurdles.reason { return PurchaseEvent(.request, .waiting(reason)) }
-        case .refuse, .deliverOwned: break
+        case .refuse, .deliverOwned, .arrange: break
         }
         return PurchaseEvent(.request, Result(decision, as: id))
     }
@@ -116,6 +119,7 @@ extension PurchaseEvent {
             case .authorise, .sell: .refused(.priceChanged)
             case .refuse(let refusal): .refused(refusal)
             case .deliverOwned(let owned): .delivered(owned)
+            case .arrange(let sale, let current): .arranged(sale, current)
             }
         var debt = Debt.void
         if case .sold = result { debt = .capture }
@@ -138,6 +142,7 @@ extension PurchaseEvent.Result {
             switch decision {
             case .refuse(let refusal): .refused(refusal)
             case .deliverOwned(let owned): .delivered(owned)
+            case .arrange(let sale, let current): .arranged(sale, current)
             case .sell(let sale): .sold(sale, as: id)
             case .authorise(let sale): .authorising(sale)
             }
@@ -149,9 +154,18 @@ extension PurchaseEvent {
     public var state: PurchaseState {
         switch result {
         case .refused(let refusal): .refused(refusal)
-        case .delivered(let id), .sold(_, let id): .sold(id)
+        case .delivered(let id), .arranged(_, let id), .sold(_, let id): .sold(id)
         case .authorising: .authorising
         case .waiting(let reason): .waiting(reason)
+        }
+    }
+
+    /// What the event does to a subscription. Nil if nothing.
+    public var subscription: SubscriptionSale? {
+        switch result {
+        case .sold(let sale, _): sale.subscription
+        case .arranged(let sale, _): sale
+        case .refused, .delivered, .authorising, .waiting: nil
         }
     }
 
@@ -165,7 +179,7 @@ extension PurchaseEvent {
     public var total: Money? {
         switch result {
         case .sold(let sale, _), .authorising(let sale): sale.total
-        case .refused, .delivered, .waiting: nil
+        case .refused, .delivered, .arranged, .waiting: nil
         }
     }
 }

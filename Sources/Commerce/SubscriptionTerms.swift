@@ -78,7 +78,7 @@ public struct BillingPlan: Hashable, Sendable {
 /// A lower price for a limited time.
 public struct Offer: Hashable, Sendable {
     /// The raw values are those of catalogue files.
-    public enum PaymentMode: String, Sendable, CaseIterable {
+    public enum PaymentMode: String, Sendable, CaseIterable, Codable {
         case free
         /// One charge for the whole length of the offer.
         case payUpFront

@@ -95,4 +95,12 @@ package protocol DueWorkCommit<Line>: Sendable {
     /// deleted. The date of the effect is the work's own, which may be long
     /// before the line's time.
     func write(_ work: DueWork, _ line: Line) throws
+
+    /// Called once, after the last run of ``write(_:_:)``. `isWritten`: whether
+    /// the database has its effect. Gives back what was drawn and not used.
+    func finish(isWritten: Bool)
+}
+
+extension DueWorkCommit {
+    package func finish(isWritten: Bool) {}
 }

@@ -150,6 +150,8 @@ extension Worker {
         let wall = context.wall
         while !pieces.isEmpty {
             let turn = pieces
+            // After a fault it is unknown what was written, so nothing is given
+            // back.
             let ending = try await storage.writeOrLeave { writing -> Ending<Absence?> in
                 for (index, piece) in turn.enumerated() {
                     let customer = piece.work.customer
@@ -166,17 +168,20 @@ extension Worker {
             }
             switch ending.answer {
             case .work(let index):
-                pieces.remove(at: index)
+                pieces.remove(at: index).commit.finish(isWritten: false)
                 round.doneElsewhere += 1
                 continue
             case .customer(let index):
-                round.failed.append(pieces.remove(at: index).work.customer)
+                let piece = pieces.remove(at: index)
+                piece.commit.finish(isWritten: false)
+                round.failed.append(piece.work.customer)
                 continue
             case nil: break
             }
             break
         }
-        for (work, _) in pieces {
+        for (work, commit) in pieces {
+            commit.finish(isWritten: true)
             context.wake(work.customer)
             context.report(
                 .info, "due work",

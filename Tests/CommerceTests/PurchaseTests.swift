@@ -49,6 +49,7 @@ import Testing
         switch decision {
         case .refuse(let refusal): "refuse \(refusal.rawValue)"
         case .deliverOwned: "deliver"
+        case .arrange: "arrange"
         case .sell(let sale): "sell \(sale.total)"
         case .authorise(let sale): "authorise \(sale.total)"
         }

@@ -225,6 +225,7 @@ import Testing
                 productID: "credits.5", quantity: 1,
                 shownUnitPrice: Money(Amount(milliunits: 990), usd)),
             tokenHash: nil, transactionNumber: 7, notificationUUID: "u",
+            subscriptions: world.realm.subscriptions.commit,
             appTransactionID: session.appTransactionID, authoriser: .processor,
             realmID: world.realm.description.id,
             shelf: try await world.realm.loadShelf(), wall: world.wall.clock.now,

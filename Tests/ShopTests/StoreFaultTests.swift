@@ -113,7 +113,8 @@ import Testing
                 productID: "credits.5", quantity: 1,
                 shownUnitPrice: Money(
                     Amount(milliunits: 990), session.storefront.currency)),
-            tokenHash: nil, transactionNumber: 1, notificationUUID: "u", appTransactionID: 1,
+            tokenHash: nil, transactionNumber: 1, notificationUUID: "u",
+            subscriptions: world.realm.subscriptions.commit, appTransactionID: 1,
             authoriser: .rule, realmID: "r",
             shelf: try await world.realm.loadShelf(), wall: TestWall.start,
             leases: world.realm.leases)

@@ -139,6 +139,19 @@ import Testing
         SpoiltValue("transactions.product_id", "\"other\""),
         SpoiltValue("transactions.purchased_at", huge, low),
         SpoiltValue("transactions.record", "{\"base64\":\"MIIB\"}"),
+        SpoiltValue("transactions.offer", "\"{}\"", "\"no JSON\""),
+        SpoiltValue("transactions.expires_at", huge, low, "1"),
+        SpoiltValue("transactions.group_id", "\"a b\"", "\"g\""),
+        SpoiltValue("subscriptions.state", "\"{}\"", "\"no JSON\""),
+        SpoiltValue("subscriptions.status", "0", "6", "2"),
+        SpoiltValue("subscriptions.group_id", "\"other\""),
+        SpoiltValue("subscriptions.ends_at", "1", huge),
+        SpoiltValue("subscriptions.subscription_id", "7", "1000000000000001"),
+        SpoiltValue("subscriptions.events", "-1", huge),
+        SpoiltValue("subscription_events.event", "0", "-1", huge),
+        SpoiltValue("subscription_events.body", "\"{}\"", "\"no JSON\""),
+        SpoiltValue("subscription_events.happened_at", "1", huge),
+        SpoiltValue("subscription_events.cause", "\"gift\"", "\"time\""),
         SpoiltValue("outbox.notification_uuid", "\"x\""),
         SpoiltValue("outbox.customer_id", "-1"),
         SpoiltValue("errands.fence", "-1", huge),
@@ -169,6 +182,14 @@ import Testing
             PurchaseRequest(productId: "credits.5", quantity: 1, unitPrice: 990, currency: "USD"),
             session, TestWorld.context)
         #expect(sold.state == "sold")
+        try await realm.catalogue.importCatalogue(
+            TestWorld.withSubscriptions(), app: AppDescription(bundleID: TestWorld.bundleID),
+            TestWorld.context)
+        let trial = try await realm.purchases.purchase(
+            purchaseID(2),
+            PurchaseRequest(productId: "trial", quantity: 1, unitPrice: 0, currency: "USD"),
+            session, TestWorld.context)
+        #expect(trial.state == "sold")
         try await store.registry.write { writing in
             for sql in registryRows { try writing.execute(Statement("test.fill", sql), []) }
         }

@@ -304,7 +304,7 @@ struct TestWorld: Sendable {
         randomness: UInt64 = 1, processor: ScriptedProcessor? = nil, realm: String? = nil,
         environment: Environment = .sandbox, courier: (any Courier)? = nil,
         keys: (any KeyStore)? = nil, opensSandboxes: Bool = true, doorKeys: [Door: String] = [:],
-        dueWork: [any DueWorkHandler<Realm>] = [ApprovalTimeout()]
+        dueWork: [any DueWorkHandler<Realm>] = [ApprovalTimeout(), SubscriptionWork()]
     ) async throws -> TestWorld {
         let shared = try await Self.keys.value
         let logged = Logged()
@@ -396,6 +396,7 @@ struct TestWorld: Sendable {
     ) async throws -> PurchaseResponse {
         let prices: [String: Int64] = [
             "credits.5": 990, "credits.10": 1990, "pro": 4990, "monthly": 2990,
+            "news": 4990, "small": 1990, "premium": 9990, "trial": 0, "weekly": 1490,
         ]
         var buyer = session
         if buyer == nil { buyer = try await self.session() }

@@ -84,7 +84,7 @@ import Testing
                 storefront: sold.storefront, reason: .purchase, ownership: .familyShared,
                 appAccountToken: nil, appTransactionID: sold.appTransactionID, purchaseID: nil,
                 purchasedAt: sold.purchasedAt, originalPurchasedAt: sold.purchasedAt,
-                revision: sold.revision + 1
+                revision: sold.revision + 1, changedAt: sold.purchasedAt
             ).row
         }
         let storage = world.realm.storage

@@ -108,7 +108,7 @@ extension Device {
                 return fail(entry, PaymentFailure(.unknown, "The product's price is unreadable."))
             }
             guard await present(contents) == .confirm else { return cancel(entry) }
-            let shown = ShownPrice(unitPrice: product.price, currency: product.currency)
+            let shown = ShownPrice(unitPrice: product.priceNow, currency: product.currency)
             try change(.confirmed(key: entry.key, session.owner, shown))
             return .again
         } catch {
@@ -126,7 +126,7 @@ extension Device {
             return fail(entry, PaymentFailure(.unknown, "The product's price is unreadable."))
         }
         guard await present(contents) == .confirm else { return cancel(entry) }
-        let shown = ShownPrice(unitPrice: product.price, currency: product.currency)
+        let shown = ShownPrice(unitPrice: product.priceNow, currency: product.currency)
         do throws(DeviceFault) {
             try change(
                 .repriced(
@@ -154,13 +154,15 @@ extension Device {
     ) -> SheetContents? {
         guard let currency = Currency(code: product.currency),
             (0...Amount.milliunitsMax).contains(product.price),
+            (0...Amount.milliunitsMax).contains(product.priceNow),
             (1...SheetContents.quantityMax).contains(entry.payment.quantity)
         else { return nil }
         return SheetContents(
             productID: product.id, title: product.displayName, details: product.description,
             quantity: entry.payment.quantity,
-            unitPrice: Money(Amount(milliunits: product.price), currency),
-            priceLocale: product.priceLocale, isPriceChanged: isPriceChanged)
+            unitPrice: Money(Amount(milliunits: product.priceNow), currency),
+            priceLocale: product.priceLocale, isPriceChanged: isPriceChanged,
+            subscription: SheetSubscription(product, currency))
     }
 
     private func refuseRestricted(_ entry: QueueEntry) async -> CarryStep {

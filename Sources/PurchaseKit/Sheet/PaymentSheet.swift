@@ -33,10 +33,13 @@ public struct SheetContents: Hashable, Sendable {
     /// Whether the price differs from the one that this customer just
     /// confirmed.
     public var isPriceChanged: Bool
+    /// What a subscription charges later. Nil for other products.
+    public var subscription: SheetSubscription?
 
     public init(
         productID: String, title: String, details: String, quantity: Int, unitPrice: Money,
-        priceLocale: String, isPriceChanged: Bool = false
+        priceLocale: String, isPriceChanged: Bool = false,
+        subscription: SheetSubscription? = nil
     ) {
         self.productID = productID
         self.title = title
@@ -45,6 +48,7 @@ public struct SheetContents: Hashable, Sendable {
         self.unitPrice = unitPrice
         self.priceLocale = priceLocale
         self.isPriceChanged = isPriceChanged
+        self.subscription = subscription
     }
 
     /// The unit price times the quantity.
@@ -76,7 +80,8 @@ public struct SheetContents: Hashable, Sendable {
         let change = isPriceChanged ? ["The price has changed."] : []
         let details = details.isEmpty ? [] : [details]
         let price = "\(quantity) × \(formatted(unitPrice)) = \(formatted(total))"
-        return change + [title] + details + [price]
+        let later = subscription.map { [$0.sentence(formatted)] } ?? []
+        return change + [title] + details + [price] + later
     }
 }
 

@@ -159,9 +159,12 @@ extension CatalogueRoom {
         if case .offered(let price) = offering {
             answer.price = price.milliunits
             answer.currency = place.currency.code
-            if app.byID[ProductID(id)]?.product.type.isSold != true {
+            let type = app.byID[ProductID(id)]?.product.type
+            if type == .autoRenewable, !realm.sells(id, of: app.bundleID, shelf, place, now) {
                 answer.answer = "notSoldYet"
-                answer.message = "the product is listed; its type is not sold yet"
+                answer.message =
+                    "the product is listed; a subscription is sold only with a group and a "
+                    + "period, and not through a payment processor"
             }
         }
         return answer

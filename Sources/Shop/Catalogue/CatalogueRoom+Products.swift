@@ -22,23 +22,60 @@ extension CatalogueRoom {
         let settings = shelf.apps[session.bundleID]?.settings
         if let error = settings?.error(of: .loadProducts) { throw Self.simulated(error) }
         let now = session.clock.now(wall: realm.ports.wall.now)
+        let introduced = try await introduced(request.ids, shelf, session)
         var response = ProductsResponse(
             products: [], invalid: [], storefront: session.storefrontDescription,
             disablesDialogs: settings?.disablesDialogs == true ? true : nil)
         var seen: Set<ProductID> = []
         for id in request.ids where seen.insert(ProductID(id)).inserted {
-            let offering = shelf.offering(
-                ProductID(id), of: session.bundleID, in: session.storefront, at: now)
-            if case .offered(let price) = offering,
-                let product = shelf.product(ProductID(id), of: session.bundleID)
-            {
-                response.products.append(product.priced(price).described(for: session))
+            if let described = described(ProductID(id), shelf, session, introduced, at: now) {
+                response.products.append(described)
             } else {
+                let offering = shelf.offering(
+                    ProductID(id), of: session.bundleID, in: session.storefront, at: now)
                 response.invalid.append(
                     Self.invalid(id, offering, shelf, session.bundleID))
             }
         }
         return response
+    }
+
+    /// Returns a product as a customer sees it now. Nil if it is not offered.
+    func described(
+        _ id: ProductID, _ shelf: Shelf, _ session: DeviceSession, at now: Timestamp
+    ) async throws -> ProductDescription? {
+        described(
+            id, shelf, session, try await introduced([id.value], shelf, session), at: now)
+    }
+
+    /// `introduced`: the groups in which the customer had an introductory offer.
+    private func described(
+        _ id: ProductID, _ shelf: Shelf, _ session: DeviceSession, _ introduced: Set<String>,
+        at now: Timestamp
+    ) -> ProductDescription? {
+        let (app, place) = (session.bundleID, session.storefront)
+        guard let product = shelf.offered(id, of: app, in: place, at: now) else { return nil }
+        var described = product.described(for: session)
+        if product.type == .autoRenewable {
+            let plan = shelf.plan(id, of: app, in: place, at: now)
+            described.isSold = realm.processor == nil && plan != nil
+            if let plan, !introduced.contains(plan.groupID) {
+                described.introductoryOffer = plan.introductoryOffer?.described
+            }
+        }
+        return described
+    }
+
+    /// Returns the groups in which the customer had an introductory offer. Asks
+    /// only if one of the products has one.
+    private func introduced(
+        _ ids: [String], _ shelf: Shelf, _ session: DeviceSession
+    ) async throws -> Set<String> {
+        let listed = shelf.apps[session.bundleID]?.byID
+        guard ids.contains(where: { listed?[ProductID($0)]?.hasIntroduction == true }) else {
+            return []
+        }
+        return try await realm.subscriptions.introduced(session.customer, in: session.bundleID)
     }
 
     private static func simulated(_ error: SimulatedError) -> Refusal {
@@ -97,7 +134,20 @@ extension Product {
             description: words?.details ?? "", price: price.milliunits, currency: currency,
             priceLocale: session.storefront.priceLocale(ofWords: words?.locale ?? session.locale),
             isFamilyShareable: isFamilyShareable, subscriptionGroupIdentifier: groupID,
-            subscriptionPeriod: period, isSold: type.isSold)
+            subscriptionPeriod: period, isSold: true)
+    }
+}
+
+extension ListedProduct {
+    fileprivate var hasIntroduction: Bool { terms?.introductoryOffers.isEmpty == false }
+}
+
+extension Offer {
+    /// The offer on the wire.
+    fileprivate var described: OfferDescription {
+        OfferDescription(
+            paymentMode: mode.rawValue, period: period.description, periodCount: periodCount,
+            price: price.milliunits)
     }
 }
 

@@ -4,6 +4,10 @@
 enum WorkKind {
     // Inner work.
     static let approval = "approval"
+    /// The next step of a subscription.
+    static let subscription = "subscription"
+
+    static let inner = [approval, subscription]
 
     // Outer work.
     static let notification = "notification"

@@ -81,7 +81,8 @@ extension Statement {
             """
             SELECT 1 AS wrong FROM purchases p JOIN transactions t
                 ON t.customer_id = p.customer_id AND t.transaction_id = p.transaction_id
-            WHERE t.bundle_id <> p.bundle_id OR t.product_id <> p.product_id LIMIT 1
+            WHERE t.bundle_id <> p.bundle_id
+                OR (t.product_id <> p.product_id AND t.product_type <> 'auto-renewable') LIMIT 1
             """)
 
         static let soldWithout = Statement(

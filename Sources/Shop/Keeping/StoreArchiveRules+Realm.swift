@@ -18,11 +18,18 @@ extension StoreArchiveRules {
         guard parts.count == 2 else { return false }
         switch String(parts[0]) {
         case NotificationKind.oneTimeCharge:
-            return Edge.number(String(parts[1])).flatMap(NumberLayout.init(number:))?.kind
-                == .transaction
+            return isTransaction(String(parts[1]))
+        case SubscriptionCommit.causePrefix:
+            let numbers = parts[1].split(separator: ".", omittingEmptySubsequences: false)
+            return numbers.count == 2
+                && isTransaction(String(numbers[0])) && Edge.number(String(numbers[1])) != nil
         case NotificationKind.test: return MerchantRoom.askedDate(ofToken: String(parts[1])) != nil
         default: return false
         }
+    }
+
+    private static func isTransaction(_ text: String) -> Bool {
+        Edge.number(text).flatMap(NumberLayout.init(number:))?.kind == .transaction
     }
 
     static func isPurchase(_ subject: String) -> Bool {
@@ -43,7 +50,9 @@ extension StoreArchiveRules {
         case "subscription_groups": group(row)
         case "outbox", "notifications", "notification_attempts": cause(in: "cause", row)
         case "errands": errand(row)
-        case "due_work": purchase(in: "subject", row)
+        case "due_work": dueWork(row)
+        case "subscriptions": subscription(row)
+        case "subscription_events": event(row)
         case "purchases": purchase(row)
         case "transactions": transaction(row)
         default: nil
@@ -51,7 +60,11 @@ extension StoreArchiveRules {
     }
 
     private static func cause(in column: String, _ row: Row) -> BrokenRule? {
-        broken(column, "`ONE_TIME_CHARGE/` and a transaction's number, or `TEST/` and a token") {
+        broken(
+            column,
+            "`ONE_TIME_CHARGE/` and a transaction's number, `SUBSCRIPTION/`, a transaction's number, "
+                + "`.` and an event's number, or `TEST/` and a token"
+        ) {
             isCause(try row.text(column))
         }
     }
@@ -83,6 +96,35 @@ extension StoreArchiveRules {
     private static func errand(_ row: Row) -> BrokenRule? {
         (try? row.text("kind")) == WorkKind.notification
             ? cause(in: "subject", row) : purchase(in: "subject", row)
+    }
+
+    private static func dueWork(_ row: Row) -> BrokenRule? {
+        guard (try? row.text("kind")) == WorkKind.subscription else {
+            return purchase(in: "subject", row)
+        }
+        return broken("subject", "a transaction's number") {
+            isTransaction(try row.text("subject"))
+        }
+    }
+
+    /// Checks that the other columns repeat what the state says.
+    private static func subscription(_ row: Row) -> BrokenRule? {
+        broken("state", "a subscription as a store writes it, which the other columns repeat") {
+            let read = try SubscriptionRow(row: row)
+            return try zip(RealmSchema.subscriptions.columns, read.row).allSatisfy {
+                try $0.value(in: row) == $1
+            }
+        }
+    }
+
+    private static func event(_ row: Row) -> BrokenRule? {
+        broken("body", "an event as a store writes it, which the other columns repeat") {
+            let text = try row.text("body")
+            let event: SubscriptionEvent = try StoredJSON.value(text, "an event")
+            return try StoredJSON.text(event) == text
+                && event.at.milliseconds == row.integer("happened_at")
+                && event.cause.rawValue == row.text("cause")
+        }
     }
 
     private static func product(_ row: Row) -> BrokenRule? {
@@ -164,8 +206,31 @@ extension StoreArchiveRules {
     /// Checks that the facts match the part of the receipt that is made from
     /// them.
     private static func transaction(_ row: Row) -> BrokenRule? {
-        broken("record", "the record that is made from the row's facts") {
-            try TransactionFacts(row: row).record == row.blob("record")
-        }
+        period(row)
+            ?? broken("record", "the record that is made from the row's facts") {
+                try TransactionFacts(row: row).record == row.blob("record")
+            }
+    }
+
+    /// Checks that a subscription's period has all of its facts, as a store writes
+    /// them, and that no other transaction has any.
+    private static func period(_ row: Row) -> BrokenRule? {
+        let isPeriod = (try? row.text("product_type")) == ProductType.autoRenewable.rawValue
+        let rules: [(column: String, holds: (SQLValue) throws -> Bool)] = [
+            ("group_id", { ($0 != .null) == isPeriod }),
+            ("expires_at", { ($0 != .null) == isPeriod }),
+            (
+                "offer",
+                { value in
+                    guard isPeriod else { return value == .null }
+                    return try PeriodFacts(row)?.storedOffer == row.optionalText("offer")
+                }
+            ),
+            ("is_upgraded", { _ in try isPeriod || !row.boolean("is_upgraded") }),
+        ]
+        let words = "what a store writes for a subscription's period, and nothing for another sale"
+        return rules.lazy.compactMap { rule in
+            broken(rule.column, words) { try rule.holds(try row.value(rule.column)) }
+        }.first
     }
 }

@@ -27,6 +27,6 @@ extension Merchant {
         guard facts.bundleID == bundleID else { throw AppleRefusal(.transactionIdNotFound) }
         let now = try ClockRow(row).now(wall: realm.ports.wall.now)
         return TransactionInfoResponse(
-            signedTransactionInfo: try realm.purchases.sign(facts, at: now))
+            signedTransactionInfo: try realm.sign(facts, at: now))
     }
 }

@@ -156,9 +156,25 @@ extension MerchantRoom {
             guard let sold else {
                 throw StorageFault(.malformedRow, "a notification whose transaction is gone")
             }
-            data.signedTransactionInfo = try realm.purchases.sign(
-                try TransactionFacts(row: sold), at: now)
+            let facts = try TransactionFacts(row: sold)
+            data.signedTransactionInfo = try realm.sign(facts, at: now)
+            try await state(facts, at: now, in: &data)
         }
         return data
+    }
+
+    /// Adds what is true of a subscription now.
+    private func state(
+        _ facts: TransactionFacts, at now: Timestamp, in data: inout NotificationData
+    ) async throws {
+        guard facts.type == .autoRenewable else { return }
+        let row = try await realm.read(of: facts.customer) {
+            try SubscriptionRow.find(facts.originalID, of: facts.customer, $0)
+        }
+        guard let row else {
+            throw StorageFault(.malformedRow, "a notification whose subscription is gone")
+        }
+        data.signedRenewalInfo = try realm.sign(row, at: now)
+        data.status = row.subscription.status.rawValue
     }
 }

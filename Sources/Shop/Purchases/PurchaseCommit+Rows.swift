@@ -13,7 +13,10 @@ extension PurchaseCommit {
     func apply(
         _ event: PurchaseEvent, to before: PurchaseRow?, _ line: CustomerLine
     ) throws -> PurchaseOutcome {
-        let sold = try transaction(of: event, line)
+        let subscribed = try event.subscription.flatMap {
+            try self.subscribed(to: $0.plan.groupID, line)
+        }
+        let sold = try transaction(of: event, subscribed, line)
         if let before {
             let move = PurchaseMove(key, event, from: before.state, at: line.now)
             guard try move.write(line) else {
@@ -26,7 +29,7 @@ extension PurchaseCommit {
             state: event.state, transaction: sold, charge: nil,
             revision: line.revision, now: line.now)
         outcome.cause = event.cause
-        outcome.owesWork = try owe(event, sold, line)
+        outcome.owesWork = try owe(event, sold, subscribed, line)
         if case .waiting? = before?.state {
             try DueWork.remove(ApprovalTimeout.kind, key.subject, of: key.customer, line.writing)
         }
@@ -41,44 +44,70 @@ extension PurchaseCommit {
     /// Returns the transaction that the answer contains: a new one for a sale,
     /// the known one of a product that is owned.
     private func transaction(
-        of event: PurchaseEvent, _ line: CustomerLine
+        of event: PurchaseEvent, _ subscribed: SubscriptionRow?, _ line: CustomerLine
     ) throws -> TransactionFacts? {
         switch event.result {
-        case .sold(let sale, let id): facts(of: sale, id, line)
-        case .delivered(let owned): try transaction(owned, line.writing)
+        case .sold(let sale, let id): facts(of: sale, id, subscribed, line)
+        case .delivered(let owned), .arranged(_, let owned):
+            try transaction(owned, line.writing)
         case .refused, .authorising, .waiting: nil
         }
     }
 
     private func facts(
-        of sale: Sale, _ id: TransactionID, _ line: CustomerLine
+        of sale: Sale, _ id: TransactionID, _ subscribed: SubscriptionRow?,
+        _ line: CustomerLine
     ) -> TransactionFacts {
-        TransactionFacts(
-            customer: key.customer, id: id, originalID: id, bundleID: key.bundleID,
+        let period = sale.subscription?.period(as: id)
+        return TransactionFacts(
+            customer: key.customer, id: id,
+            originalID: subscribed?.subscription.originalID ?? id, bundleID: key.bundleID,
             productID: sale.product.id, type: sale.product.type, quantity: sale.quantity,
             unitPrice: sale.unitPrice.amount, total: sale.total,
             storefront: sale.storefront.countryCode, reason: .purchase, ownership: .purchased,
             appAccountToken: payment.appAccountToken?.text, appTransactionID: appTransactionID,
-            purchaseID: key.purchaseID, purchasedAt: line.now, originalPurchasedAt: line.now,
-            revision: line.revision)
+            purchaseID: key.purchaseID, purchasedAt: period?.start ?? line.now,
+            originalPurchasedAt: subscribed?.beganAt ?? line.now, revision: line.revision,
+            changedAt: line.now,
+            period: period.flatMap { period in
+                sale.subscription.map { PeriodFacts(period, groupID: $0.plan.groupID) }
+            })
     }
 
     /// Writes what an event owes. Returns whether there is work for a worker.
     private func owe(
-        _ event: PurchaseEvent, _ sold: TransactionFacts?, _ line: CustomerLine
+        _ event: PurchaseEvent, _ sold: TransactionFacts?, _ subscribed: SubscriptionRow?,
+        _ line: CustomerLine
     ) throws -> Bool {
         switch event.debt {
         case .capture?: try owe(CaptureErrands.kind, line.now, line.writing)
         case .void?: try owe(VoidErrands.kind, line.now, line.writing)
         case nil: break
         }
+        if let sale = event.subscription, let sold {
+            return try write(sale, sold, to: subscribed, line)
+        }
         switch event.result {
         case .sold: return try sold.map { try write($0, line) } == true || event.debt != nil
         case .waiting:
             try ApprovalTimeout.work(key, askedAt: line.now).add(line.writing)
             return true
-        case .refused, .delivered, .authorising: return event.debt != nil
+        case .refused, .delivered, .arranged, .authorising: return event.debt != nil
         }
+    }
+
+    /// Writes what a payment for a subscription sells or changes. `sold` is its
+    /// transaction, or the present one. Returns that there is work, which is the
+    /// next step.
+    private func write(
+        _ sale: SubscriptionSale, _ sold: TransactionFacts, to subscribed: SubscriptionRow?,
+        _ line: CustomerLine
+    ) throws -> Bool {
+        let hasURL = try shelf(line).apps[key.bundleID]?.notificationURL != nil
+        try subscriptions.write(
+            sale.events(as: sold.id), to: subscribed, line, hasURL: hasURL
+        ) { _ in sold }
+        return true
     }
 
     /// Writes the sale: the transaction and the notification that it owes.

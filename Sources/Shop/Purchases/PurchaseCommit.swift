@@ -16,6 +16,8 @@ struct PurchaseCommit: Sendable {
     /// The number of the transaction if this commit sells.
     let transactionNumber: Int64
     let notificationUUID: String
+    /// Writes what a payment for a subscription does.
+    let subscriptions: SubscriptionCommit
     let appTransactionID: Int64
     let authoriser: AuthoriserKind
     let realmID: String
@@ -136,14 +138,31 @@ struct PurchaseCommit: Sendable {
             payment,
             PurchaseFacts(
                 product: product, storefront: storefront, mayBuy: line.account.mayBuy,
-                owned: owned, authoriser: authoriser, simulated: simulated))
+                owned: owned, authoriser: authoriser, simulated: simulated,
+                subscription: try product.flatMap {
+                    try subscription($0, shelf, storefront, line)
+                }))
+    }
+
+    /// Returns what the payment does if the product is a subscription.
+    private func subscription(
+        _ product: Product, _ shelf: Shelf, _ storefront: Storefront, _ line: CustomerLine
+    ) throws -> SubscriptionSale? {
+        guard product.type == .autoRenewable else { return nil }
+        let plan = shelf.plan(product.id, of: key.bundleID, in: storefront, at: line.now)
+        let row = try plan.flatMap { try subscribed(to: $0.groupID, line) }
+        return shelf.subscriptionSale(
+            plan, current: row?.subscription, of: key.bundleID, in: storefront, at: line.now)
+    }
+
+    /// The customer's subscription to a group.
+    func subscribed(to group: String, _ line: CustomerLine) throws -> SubscriptionRow? {
+        try SubscriptionRow.find(group, of: key.customer, in: key.bundleID, line.writing)
     }
 
     /// Returns the cached catalogue, or the one of this transaction if that is
     /// newer.
-    func shelf(_ line: CustomerLine) throws -> Shelf {
-        line.catalogueRevision == shelf.revision ? shelf : try Shelf(reading: line.writing)
-    }
+    func shelf(_ line: CustomerLine) throws -> Shelf { try shelf.current(in: line) }
 
     /// Returns the customer's own storefront, or the app's.
     func storefront(_ line: CustomerLine) throws -> Storefront {

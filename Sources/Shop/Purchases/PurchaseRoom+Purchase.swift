@@ -57,6 +57,7 @@ extension PurchaseRoom {
             key: key, payment: payment, tokenHash: session.tokenHash,
             transactionNumber: number,
             notificationUUID: realm.uuid(for: "notification/ONE_TIME_CHARGE/\(number)"),
+            subscriptions: realm.subscriptions.commit,
             appTransactionID: session.appTransactionID, authoriser: realm.authoriserKind,
             realmID: realm.description.id,
             shelf: try await realm.shelf(
@@ -110,7 +111,7 @@ extension PurchaseRoom {
         switch outcome.state {
         case .sold:
             response.signedTransaction = try outcome.transaction.map { facts in
-                try sign(facts, at: outcome.now)
+                try realm.sign(facts, at: outcome.now)
             }
         case .refused(let refusal):
             response.refusal = refusal.wireError
@@ -119,9 +120,8 @@ extension PurchaseRoom {
                 // storefront.
                 let session = try await realm.customers.asOfNow(session)
                 let shelf = try await realm.loadShelf(for: session.customer)
-                response.product = shelf.offered(
-                    productID, of: session.bundleID, in: session.storefront, at: outcome.now
-                )?.described(for: session)
+                response.product = try await realm.catalogue.described(
+                    productID, shelf, session, at: outcome.now)
             }
         case .waiting(let reason): response.waitingFor = reason.rawValue
         case .asked, .authorising: break
@@ -154,7 +154,8 @@ extension PurchaseRefusal {
         case .notSoldYet:
             (
                 "The store lists this type of product and does not sell it yet.", "productId",
-                "all but auto-renewable subscriptions are sold", "choose another product"
+                "a subscription has a group and a period, and is not sold through a payment "
+                    + "processor", "complete its terms, or sell it in a sandbox without a processor"
             )
         case .quantityOutOfRange:
             (
@@ -164,7 +165,7 @@ extension PurchaseRefusal {
         case .quantityOfNonConsumable:
             (
                 "A product that is bought once is bought one at a time.", "quantity",
-                "1 for a non-consumable", "ask for one"
+                "1 for a non-consumable or a subscription", "ask for one"
             )
         case .purchasesNotAllowed:
             (

@@ -110,6 +110,7 @@ extension PurchaseRoom {
         return PurchaseCommit(
             key: row.key, payment: row.payment, tokenHash: nil, transactionNumber: number,
             notificationUUID: realm.uuid(for: "notification/ONE_TIME_CHARGE/\(number)"),
+            subscriptions: realm.subscriptions.commit,
             appTransactionID: account, authoriser: realm.authoriserKind,
             realmID: realm.description.id,
             shelf: shelf, wall: realm.ports.wall.now, leases: realm.leases)

@@ -32,7 +32,7 @@ extension PurchaseRoom {
         let now = pages[0].clock.now(wall: realm.ports.wall.now)
         let isFull = Int64(rows.count) == ListPage.limit(limit)
         return TransactionRecords(
-            transactions: try rows.map { try record($0, at: max(now, $0.purchasedAt)) },
+            transactions: try rows.map { try record($0, at: max(now, $0.changedAt)) },
             next: isFull ? rows.last.map { "\($0.customer).\($0.revision).\($0.id)" } : nil)
     }
 
@@ -45,13 +45,13 @@ extension PurchaseRoom {
         guard let row else { throw Self.transactionNotFound }
         let facts = try TransactionFacts(row: row)
         let now = try ClockRow(row).now(wall: realm.ports.wall.now)
-        return try record(facts, at: max(now, facts.purchasedAt))
+        return try record(facts, at: max(now, facts.changedAt))
     }
 
     private func record(_ facts: TransactionFacts, at now: Timestamp) throws -> TransactionRecord {
         let payload = facts.payload(environment: realm.description.environment, signedAt: now)
         return TransactionRecord(
-            payload: payload, signedTransactionInfo: try sign(payload),
+            payload: payload, signedTransactionInfo: try realm.sign(payload),
             customerId: facts.customer.description, purchaseId: facts.purchaseID?.value,
             unitPrice: facts.unitPrice.milliunits, isFinished: facts.finishedAt != nil)
     }

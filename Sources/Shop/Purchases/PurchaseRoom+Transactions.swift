@@ -23,7 +23,7 @@ extension PurchaseRoom {
         return TransactionsResponse(
             transactions: try page.rows.map { facts in
                 TransactionDescription(
-                    signedTransaction: try sign(facts, at: now),
+                    signedTransaction: try realm.sign(facts, at: now),
                     purchaseId: facts.purchaseID?.value, isFinished: facts.finishedAt != nil,
                     revision: facts.revision)
             },

@@ -69,6 +69,6 @@ extension RealmSchema {
         time: .time, references: [ofCustomerIfAny])
 
     static let dueWork = WorkSchema.dueWork(
-        customer: .customer, kind: .word([WorkKind.approval]), subject: .purchase, time: .time,
+        customer: .customer, kind: .word(WorkKind.inner), subject: .purchase, time: .time,
         references: [ofCustomer])
 }

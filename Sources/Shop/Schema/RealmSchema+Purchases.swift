@@ -72,7 +72,9 @@ extension RealmSchema {
             "purchased_at": .time, "original_purchased_at": .time,
             "finished_at": .time.optional, "revoked_at": .time.optional,
             "revocation_reason": .integer(0...1000).optional, "revision": .count,
-            "changed_at": .time, "record": .blob(bytes: 1...65_536),
+            "changed_at": .time, "group_id": .id.optional, "expires_at": .time.optional,
+            "offer": .json.optional, "is_upgraded": .flag,
+            "record": .blob(bytes: 1...65_536),
         ],
         indexes: [
             .init(
@@ -95,4 +97,40 @@ extension RealmSchema {
             .init(["customer_id", "bundle_id", "app_transaction_id"], to: "app_accounts"),
             .init(["customer_id", "bundle_id", "purchase_id"], to: "purchases"),
         ])
+
+    /// Auto-renewable subscriptions. A customer has one of each group of an app,
+    /// and its id is that of its first transaction. `state` is what its events
+    /// make of it, as JSON, and other columns repeat what queries use.
+    /// `fails_billing`: a test lets its renewals fail.
+    static let subscriptions = Table(
+        "subscriptions", key: ["customer_id", "subscription_id"], as: .tree,
+        [
+            "customer_id": .customer, "subscription_id": .number(.transaction),
+            "bundle_id": .bundleID, "group_id": .id, "product_id": .id,
+            "transaction_id": .number(.transaction),
+            "status": .integer(1...Int64(SubscriptionStatus.allCases.count)),
+            "ends_at": .time, "began_at": .time, "app_account_token": .uuid.optional,
+            "app_transaction_id": .number(.appTransaction), "fails_billing": .flag,
+            "events": .count, "state": .json, "revision": .count,
+        ],
+        indexes: [
+            .unique("subscriptions_by_group", on: ["customer_id", "bundle_id", "group_id"])
+        ],
+        references: [
+            ofCustomer, .init(["bundle_id", "product_id"], to: "products"),
+            .init(["customer_id", "bundle_id", "app_transaction_id"], to: "app_accounts"),
+            .init(["customer_id", "transaction_id"], to: "transactions"),
+        ])
+
+    /// What happened to a subscription, in order from event 1. `body` is the event
+    /// as JSON.
+    static let subscriptionEvents = Table(
+        "subscription_events", key: ["customer_id", "subscription_id", "event"], as: .tree,
+        [
+            "customer_id": .customer, "subscription_id": .number(.transaction),
+            "event": .integer(1...1 << 40), "happened_at": .time,
+            "cause": .word(SubscriptionEvent.Cause.allCases.map(\.rawValue)), "body": .json,
+            "revision": .count,
+        ],
+        references: [.init(["customer_id", "subscription_id"], to: "subscriptions")])
 }

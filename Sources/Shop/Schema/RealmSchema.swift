@@ -31,6 +31,8 @@ enum RealmSchema {
             history: .deleted(
                 where: "state <> 'waiting' AND (approval IS NULL OR approval <> 'declined')")),
         .cleared(transactions, history: .deleted),
+        .cleared(subscriptions, history: .deleted),
+        .cleared(subscriptionEvents, history: .deleted),
         // A signed notification no longer needs its transaction and is sent, so
         // what owes it stays.
         .cleared(outbox, history: .deleted(where: unsigned(cause: "outbox.cause"))),

@@ -14,7 +14,7 @@ extension Store {
                 (courier.map { [NotificationErrands(courier: $0)] } ?? [])
                     + (processor.map(ProcessorErrands.handlers) ?? [])
             },
-            dueWorkHandlers: ports.dueWork ?? [ApprovalTimeout()],
+            dueWorkHandlers: ports.dueWork ?? [ApprovalTimeout(), SubscriptionWork()],
             chores: KeepingRoom.chores, makeDefaultCustomer: Self.makeDefaultCustomer)
     }
 

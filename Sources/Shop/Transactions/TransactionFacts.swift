@@ -31,6 +31,10 @@ struct TransactionFacts: Sendable {
     var revocationReason: Int?
     /// The customer's revision in which it last changed.
     var revision: Int64
+    /// The commercial time of ``revision``.
+    var changedAt: Timestamp
+    /// What a subscription's period has besides. Nil for other products.
+    var period: PeriodFacts?
 
     /// Returns the payload to sign. Absent facts are left out.
     func payload(environment: Environment, signedAt: Timestamp) -> JWSTransactionDecodedPayload {
@@ -55,8 +59,27 @@ struct TransactionFacts: Sendable {
         payload.price = total.amount.milliunits
         payload.currency = total.currency.code
         payload.appTransactionId = String(appTransactionID)
+        if let period { state(period, in: &payload) }
         return payload
     }
+
+    private func state(
+        _ period: PeriodFacts, in payload: inout JWSTransactionDecodedPayload
+    ) {
+        payload.webOrderLineItemId = String(webOrderLineItemID)
+        payload.subscriptionGroupIdentifier = period.groupID
+        payload.expiresDate = period.expiresAt
+        payload.isUpgraded = period.isUpgraded ? true : nil
+        guard let offer = period.offer else { return }
+        payload.offerType = offer.kind.wireNumber
+        payload.offerIdentifier = offer.id
+        payload.offerDiscountType = offer.mode.wireName
+        payload.offerPeriod = offer.period.description
+    }
+
+    /// The number of the period in an order. One order has one transaction, so the
+    /// two numbers differ in their first digit only.
+    private var webOrderLineItemID: Int64 { id.value - 1_000_000_000_000_000 }
 
     /// The transaction's part of a receipt, in DER.
     var record: [UInt8] {
@@ -67,6 +90,15 @@ struct TransactionFacts: Sendable {
         purchase.originalPurchaseDate = originalPurchasedAt
         purchase.cancellationDate = revokedAt
         purchase.cancellationReason = revokedAt == nil ? nil : revocationReason.map(Int64.init)
+        if let period {
+            purchase.expiresDate = period.expiresAt
+            purchase.webOrderLineItemID = webOrderLineItemID
+            purchase.isTrialPeriod = period.offer?.mode == .free
+            purchase.isInIntroOfferPeriod =
+                period.offer?.kind == .introductory && period.offer?.mode != .free
+            purchase.promotionalOfferID =
+                period.offer?.kind == .promotional ? period.offer?.id : nil
+        }
         return purchase.encoded()
     }
 
@@ -86,8 +118,10 @@ struct TransactionFacts: Sendable {
             "purchase_id": .optional(purchaseID?.value),
             "purchased_at": .integer(purchasedAt.milliseconds),
             "original_purchased_at": .integer(originalPurchasedAt.milliseconds),
-            "revision": .integer(revision), "changed_at": .integer(purchasedAt.milliseconds),
-            "record": .blob(record),
+            "revision": .integer(revision), "changed_at": .integer(changedAt.milliseconds),
+            "group_id": .optional(period?.groupID), "expires_at": .optional(period?.expiresAt),
+            "offer": .optional(period?.storedOffer),
+            "is_upgraded": .boolean(period?.isUpgraded ?? false), "record": .blob(record),
         ])
     }
 }
@@ -120,7 +154,9 @@ extension TransactionFacts {
             purchasedAt: purchasedAt, originalPurchasedAt: originalPurchasedAt,
             finishedAt: try date("finished_at"), revokedAt: try date("revoked_at"),
             revocationReason: try row.optionalInteger("revocation_reason").map(Int.init),
-            revision: try row.integer("revision"))
+            revision: try row.integer("revision"),
+            changedAt: Timestamp(milliseconds: try row.integer("changed_at")),
+            period: try PeriodFacts(row))
     }
 }
 
@@ -156,14 +192,14 @@ extension ProductType {
     }
 }
 
-extension PurchaseRoom {
+extension Realm {
     /// Signs a transaction again, dated now.
     func sign(_ facts: TransactionFacts, at now: Timestamp) throws -> String {
-        try sign(facts.payload(environment: realm.description.environment, signedAt: now))
+        try sign(facts.payload(environment: description.environment, signedAt: now))
     }
 
     func sign(_ payload: JWSTransactionDecodedPayload) throws -> String {
-        realm.ports.log(.debug, "transaction signed")
-        return try realm.authority.transactions.sign(payload)
+        ports.log(.debug, "transaction signed")
+        return try authority.transactions.sign(payload)
     }
 }

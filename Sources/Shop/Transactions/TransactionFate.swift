@@ -26,4 +26,29 @@ extension TransactionFacts {
             ])
         return row == nil ? nil : revoked
     }
+
+    /// Writes that a revocation was taken back.
+    func reinstate(_ line: CustomerLine) throws {
+        var restored = self
+        (restored.revokedAt, restored.revocationReason) = (nil, nil)
+        try line.writing.execute(
+            Statement.Transactions.reinstate,
+            [
+                .integer(customer.value), .integer(id.value), .blob(restored.record),
+                .integer(line.now.milliseconds), .integer(line.revision),
+            ])
+    }
+
+    /// Writes that a subscription's period ends later.
+    func extend(to end: Timestamp, _ line: CustomerLine) throws {
+        var extended = self
+        extended.period?.expiresAt = end
+        try line.writing.execute(
+            Statement.Transactions.extend,
+            [
+                .integer(customer.value), .integer(id.value), .integer(end.milliseconds),
+                .blob(extended.record), .integer(line.now.milliseconds),
+                .integer(line.revision),
+            ])
+    }
 }

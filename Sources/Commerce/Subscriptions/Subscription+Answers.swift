@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Three separate answers about a subscription: what the customer may use
+/// (``mayUse(at:)``), what is charged next (``nextCharge(_:)``), and what is
+/// shown (``status``).
+extension Subscription {
+    /// Whether the customer may use the product: until the end of what was paid,
+    /// and within a grace period.
+    public func mayUse(at instant: Timestamp) -> Bool {
+        usableUntil.map { instant < $0 } ?? false
+    }
+
+    /// Until when the customer may use the product, if nothing is charged before.
+    /// Nil if not at all any more.
+    public var usableUntil: Timestamp? {
+        switch state {
+        case .active: current.end
+        case .unpaid(let failure): failure.graceUntil
+        case .expired, .revoked: nil
+        }
+    }
+
+    /// The next charge, as far as it is known: its product, price and instant.
+    /// Nil if nothing will be charged.
+    public func nextCharge(_ rules: RenewalRules) -> SubscriptionCharge? {
+        guard let step = chargingStep(rules) else { return nil }
+        return SubscriptionCharge(productID: renewal.productID, price: shownPrice, at: step.at)
+    }
+
+    /// The price of the next period, as far as the subscription knows it.
+    public var shownPrice: Money {
+        if let offer = renewal.offer { return Money(offer.price, renewal.price.currency) }
+        if let increase, increase.isAgreed, increase.startsAt <= current.end {
+            return increase.price
+        }
+        return renewal.price
+    }
+
+    /// What merchants and customers are shown.
+    public var status: SubscriptionStatus {
+        switch state {
+        case .active: .active
+        case .unpaid(let failure): failure.graceUntil == nil ? .retry : .grace
+        case .expired: .expired
+        case .revoked: .revoked
+        }
+    }
+}
+
+public struct SubscriptionCharge: Hashable, Sendable {
+    public let productID: ProductID
+    public let price: Money
+    public let at: Timestamp
+}
+
+/// The states that a subscription is shown in. The raw values are Apple's.
+/// [Apple's page](https://developer.apple.com/documentation/appstoreserverapi/status)
+public enum SubscriptionStatus: Int, Sendable, CaseIterable {
+    case active = 1
+    case expired = 2
+    /// The renewal is being charged again, and the customer may not use it.
+    case retry = 3
+    /// The same, and the customer may use it.
+    case grace = 4
+    case revoked = 5
+}

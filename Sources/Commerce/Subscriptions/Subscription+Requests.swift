@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why a subscription is not changed as requested. The cases are in order of
+/// precedence.
+public enum SubscriptionRefusal: String, Error, Hashable, Sendable, CaseIterable {
+    /// It has expired or was revoked.
+    case ended
+    /// It is not in its billing retry period.
+    case notUnpaid
+    /// The number of days is not 1 to 90.
+    case daysOutOfRange
+    /// The price is not higher than the customer's.
+    case notHigher
+    /// There is no increase that waits for an answer.
+    case noIncrease
+    /// The current period was not refunded.
+    case notRefunded
+}
+
+/// Changes that a person asks for. Each returns its events, and none if the
+/// subscription is already as requested.
+extension Subscription {
+    /// Switches the renewal on or off. While a renewal is unpaid, switching it off
+    /// ends the subscription at once.
+    public func switching(
+        on isOn: Bool, at: Timestamp, cause: SubscriptionEvent.Cause
+    ) throws(SubscriptionRefusal) -> [SubscriptionEvent] {
+        func event(_ change: SubscriptionEvent.Change) -> SubscriptionEvent {
+            SubscriptionEvent(at: at, cause: cause, change: change)
+        }
+        switch state {
+        case .expired, .revoked: throw .ended
+        case .unpaid:
+            return isOn ? [] : [event(.switchedOff), event(.expired(reason: .cancelled))]
+        case .active:
+            guard at < current.end else { throw .ended }
+            guard isOn != renewal.isOn else { return [] }
+            return [event(isOn ? .switchedOn : .switchedOff)]
+        }
+    }
+
+    /// The most days by which a renewal is moved at once.
+    public static let extensionDaysMax = 90
+
+    /// Moves the next renewal. The customer does not pay for the time.
+    public func extended(
+        days: Int, at: Timestamp, cause: SubscriptionEvent.Cause
+    ) throws(SubscriptionRefusal) -> [SubscriptionEvent] {
+        guard case .active = state, at < current.end else { throw .ended }
+        guard (1...Self.extensionDaysMax).contains(days) else { throw .daysOutOfRange }
+        let end = current.end.adding(seconds: Int64(days) * 86_400)
+        return [SubscriptionEvent(at: at, cause: cause, change: .extended(to: end))]
+    }
+
+    /// Announces a higher price from the first period that begins at `startsAt`
+    /// or later. If it needs consent and gets none, the subscription ends there.
+    public func raised(
+        to price: Money, from startsAt: Timestamp, needsConsent: Bool, at: Timestamp,
+        cause: SubscriptionEvent.Cause
+    ) throws(SubscriptionRefusal) -> [SubscriptionEvent] {
+        guard !hasEnded else { throw .ended }
+        guard price.currency == renewal.price.currency, price.amount > renewal.price.amount else {
+            throw .notHigher
+        }
+        let announced = PriceIncrease(price: price, startsAt: startsAt, isAgreed: !needsConsent)
+        guard increase != announced else { return [] }
+        return [
+            SubscriptionEvent(at: at, cause: cause, change: .increaseAnnounced(increase: announced))
+        ]
+    }
+
+    /// Records the customer's answer to a higher price. A refusal switches the
+    /// renewal off.
+    public func answeringIncrease(
+        _ isAgreed: Bool, at: Timestamp, cause: SubscriptionEvent.Cause
+    ) throws(SubscriptionRefusal) -> [SubscriptionEvent] {
+        guard !hasEnded else { throw .ended }
+        guard let increase else { throw .noIncrease }
+        guard !increase.isAgreed else {
+            if isAgreed { return [] }
+            throw .noIncrease
+        }
+        let change: SubscriptionEvent.Change =
+            isAgreed ? .increaseAgreed : .stopped(reason: .priceIncrease)
+        if !isAgreed, renewal.stop == .priceIncrease { return [] }
+        return [SubscriptionEvent(at: at, cause: cause, change: change)]
+    }
+
+    /// Revokes the current period, because its price was refunded in full.
+    public func refunded(
+        at: Timestamp, cause: SubscriptionEvent.Cause
+    ) -> [SubscriptionEvent] {
+        if case .revoked = state { return [] }
+        return [SubscriptionEvent(at: at, cause: cause, change: .refunded)]
+    }
+
+    /// Takes back the refund of the current period.
+    public func refundReversed(
+        at: Timestamp, cause: SubscriptionEvent.Cause
+    ) throws(SubscriptionRefusal) -> [SubscriptionEvent] {
+        guard case .revoked = state else { throw .notRefunded }
+        return [SubscriptionEvent(at: at, cause: cause, change: .refundReversed)]
+    }
+
+    /// Ends it now, whatever was paid. For tests.
+    public func expiring(
+        at: Timestamp, cause: SubscriptionEvent.Cause
+    ) throws(SubscriptionRefusal) -> [SubscriptionEvent] {
+        guard !hasEnded else { throw .ended }
+        return [SubscriptionEvent(at: at, cause: cause, change: .expired(reason: .other))]
+    }
+
+    /// Whether it has expired or was revoked.
+    public var hasEnded: Bool {
+        switch state {
+        case .active, .unpaid: false
+        case .expired, .revoked: true
+        }
+    }
+}

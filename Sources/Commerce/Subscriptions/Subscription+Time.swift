@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What falls due for a subscription.
+public struct SubscriptionStep: Hashable, Sendable {
+    public enum Kind: Hashable, Sendable {
+        /// To charge the next period.
+        case renew
+        /// To charge it again after a failure.
+        case retry
+        case endGrace
+        case expire(Expiration)
+    }
+
+    public let kind: Kind
+    public let at: Timestamp
+}
+
+/// What the next period depends on, besides the subscription itself.
+public struct RenewalFacts: Hashable, Sendable {
+    /// The product of the next period. Nil if it is not sold any more.
+    public let plan: SubscriptionPlan?
+    /// Whether the customer can be charged.
+    public let canBill: Bool
+    public let grace: GracePeriod
+    /// The id of the transaction if the step sells a period.
+    public let newID: TransactionID
+
+    public init(
+        plan: SubscriptionPlan?, canBill: Bool, grace: GracePeriod, newID: TransactionID
+    ) {
+        self.plan = plan
+        self.canBill = canBill
+        self.grace = grace
+        self.newID = newID
+    }
+}
+
+extension Subscription {
+    /// Returns what falls due next. Nil if nothing will happen by itself.
+    public func nextStep(_ rules: RenewalRules) -> SubscriptionStep? {
+        switch state {
+        case .active(let hasFailedAhead): activeStep(hasFailedAhead, rules)
+        case .unpaid(let failure): unpaidStep(failure)
+        case .expired, .revoked: nil
+        }
+    }
+
+    private func activeStep(_ hasFailedAhead: Bool, _ rules: RenewalRules) -> SubscriptionStep {
+        if !renewal.isOn {
+            return SubscriptionStep(kind: .expire(renewal.stop ?? .other), at: current.end)
+        }
+        if let increase, !increase.isAgreed, increase.startsAt <= current.end {
+            return SubscriptionStep(kind: .expire(.priceIncrease), at: current.end)
+        }
+        guard !hasFailedAhead else { return SubscriptionStep(kind: .renew, at: current.end) }
+        let half = current.end.milliseconds(since: current.start) / 2
+        return SubscriptionStep(
+            kind: .renew,
+            at: current.end.adding(milliseconds: -min(rules.leadMilliseconds, half)))
+    }
+
+    private func unpaidStep(_ failure: BillingFailure) -> SubscriptionStep {
+        var steps = [retryStep(failure)].compactMap { $0 }
+        if let end = failure.graceUntil {
+            steps.append(SubscriptionStep(kind: .endGrace, at: end))
+        }
+        let last = SubscriptionStep(
+            kind: .expire(.billing), at: failure.day(RenewalRules.retryDaysMax))
+        // Of two steps at one instant, the attempt comes first.
+        return steps.reversed().reduce(last) { $1.at <= $0.at ? $1 : $0 }
+    }
+
+    /// The next attempt. Nil after the last one.
+    private func retryStep(_ failure: BillingFailure) -> SubscriptionStep? {
+        guard (1...RenewalRules.retryDays.count).contains(failure.attempts) else { return nil }
+        return SubscriptionStep(
+            kind: .retry, at: failure.day(RenewalRules.retryDays[failure.attempts - 1]))
+    }
+
+    /// Returns the step that charges next, if nothing else happens before. Nil if
+    /// nothing will be charged.
+    func chargingStep(_ rules: RenewalRules) -> SubscriptionStep? {
+        switch state {
+        case .active(let hasFailedAhead):
+            let step = activeStep(hasFailedAhead, rules)
+            return step.kind == .renew ? step : nil
+        case .unpaid(let failure): return retryStep(failure)
+        case .expired, .revoked: return nil
+        }
+    }
+
+    /// Returns the events of a step that is due at `at`.
+    public func events(
+        of step: SubscriptionStep.Kind, _ facts: RenewalFacts, at: Timestamp,
+        cause: SubscriptionEvent.Cause = .time
+    ) -> [SubscriptionEvent] {
+        let change: SubscriptionEvent.Change =
+            switch step {
+            case .renew: renewed(facts, at: at)
+            case .retry: retried(facts, at: at)
+            case .endGrace: .graceEnded
+            case .expire(let reason): .expired(reason: reason)
+            }
+        return [SubscriptionEvent(at: at, cause: cause, change: change)]
+    }
+
+    private func renewed(_ facts: RenewalFacts, at: Timestamp) -> SubscriptionEvent.Change {
+        guard let plan = facts.plan else {
+            return at < current.end
+                ? .stopped(reason: .unavailable) : .expired(reason: .unavailable)
+        }
+        if facts.canBill { return .renewed(period: next(plan, facts.newID, from: current.end)) }
+        guard at >= current.end else { return .failedAhead }
+        return .failed(graceUntil: facts.grace.end(from: current.end, length: plan.period))
+    }
+
+    private func retried(_ facts: RenewalFacts, at: Timestamp) -> SubscriptionEvent.Change {
+        guard case .unpaid(let failure) = state, facts.canBill, let plan = facts.plan else {
+            return .failedAgain
+        }
+        return .recovered(period: recovery(failure, plan, facts.newID, at: at))
+    }
+
+    /// Within the grace period the dates stay. After it, a new period begins at
+    /// the payment.
+    func recovery(
+        _ failure: BillingFailure, _ plan: SubscriptionPlan, _ id: TransactionID, at: Timestamp
+    ) -> SubscribedPeriod {
+        next(plan, id, from: failure.graceUntil == nil ? at : current.end)
+    }
+
+    private func next(
+        _ plan: SubscriptionPlan, _ id: TransactionID, from start: Timestamp
+    ) -> SubscribedPeriod {
+        SubscribedPeriod(
+            id, plan.productID, from: start, for: plan.period, after: current,
+            price: nextPrice(plan, from: start), offer: renewal.offer)
+    }
+
+    /// Returns what the next period costs: the offer's price, otherwise the
+    /// customer's own, unless the product has become cheaper.
+    func nextPrice(_ plan: SubscriptionPlan, from start: Timestamp) -> Money {
+        if let offer = renewal.offer { return Money(offer.price, plan.price.currency) }
+        var price = renewal.price
+        if let increase, increase.isAgreed, increase.startsAt <= start { price = increase.price }
+        // In another storefront there is no price of the customer's own.
+        guard price.currency == plan.price.currency else { return plan.price }
+        return price.amount < plan.price.amount ? price : plan.price
+    }
+}
+
+extension BillingFailure {
+    fileprivate func day(_ days: Int64) -> Timestamp { since.adding(seconds: days * 86_400) }
+}

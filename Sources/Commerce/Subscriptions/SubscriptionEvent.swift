@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One change of a subscription. A subscription is its events, applied in order.
+///
+/// Stores keep events as JSON, so the names of cases and properties are part of
+/// the stored form.
+public struct SubscriptionEvent: Hashable, Sendable, Codable {
+    /// Commercial time. Not before the event before it.
+    public let at: Timestamp
+    public let cause: Cause
+    public let change: Change
+
+    /// The source of an event.
+    public enum Cause: String, Hashable, Sendable, CaseIterable, Codable {
+        /// The customer, on a device.
+        case customer
+        /// It fell due.
+        case time
+        /// A person who administers the store.
+        case `operator`
+        /// A test's command to a sandbox.
+        case tester
+    }
+
+    public enum Change: Hashable, Sendable, Codable {
+        /// The first period, or the first one after the subscription had ended.
+        /// `regularPrice`: of the product, without the offer of this period.
+        case subscribed(
+            period: SubscribedPeriod, groupID: String, regularPrice: Money, isFirst: Bool)
+        case renewed(period: SubscribedPeriod)
+        /// A renewal that had failed was charged.
+        case recovered(period: SubscribedPeriod)
+        /// Another product from now on. `refund`: for the unused part of the
+        /// period that it replaces.
+        case upgraded(period: SubscribedPeriod, regularPrice: Money, refund: Amount)
+        /// Another product from the next period on. `isReversal`: the present one
+        /// again.
+        case choseNext(product: ProductID, price: Money, isReversal: Bool)
+        case switchedOn
+        case switchedOff
+        /// The renewal was switched off by the store.
+        case stopped(reason: Expiration)
+        /// The charge before the end of the period was declined.
+        case failedAhead
+        /// The charge at the end of the period was declined.
+        case failed(graceUntil: Timestamp?)
+        /// One more attempt was declined.
+        case failedAgain
+        case graceEnded
+        case expired(reason: Expiration)
+        /// The period ends later, and is not charged again.
+        case extended(to: Timestamp)
+        /// The current period was refunded in full.
+        case refunded
+        /// That refund was taken back.
+        case refundReversed
+        case increaseAnnounced(increase: PriceIncrease)
+        case increaseAgreed
+    }
+
+    public init(at: Timestamp, cause: Cause, change: Change) {
+        self.at = at
+        self.cause = cause
+        self.change = change
+    }
+}
+
+extension SubscriptionEvent.Change {
+    /// The period that the change sold.
+    public var sold: SubscribedPeriod? {
+        switch self {
+        case .subscribed(let period, _, _, _), .renewed(let period), .recovered(let period),
+            .upgraded(let period, _, _):
+            period
+        default: nil
+        }
+    }
+}
+
+extension Subscription {
+    /// Makes a subscription from its events. Nil if there are none, or the first
+    /// is not a purchase.
+    public init?(_ events: some Sequence<SubscriptionEvent>) {
+        var whole: Subscription?
+        for event in events {
+            if var known = whole {
+                known.apply(event)
+                whole = known
+            } else {
+                whole = Subscription(first: event)
+            }
+        }
+        guard let whole else { return nil }
+        self = whole
+    }
+
+    /// Makes a subscription from its first event. Nil if that is not a purchase.
+    public init?(first event: SubscriptionEvent) {
+        guard case .subscribed(let period, let group, let price, _) = event.change else {
+            return nil
+        }
+        self.init(
+            originalID: period.transaction, groupID: group, current: period,
+            recentStart: period.start, renewal: Renewal(at: price, after: period),
+            state: .active(hasFailedAhead: false),
+            hadIntroduction: period.offer?.kind == .introductory)
+    }
+
+    /// Applies a later event.
+    public mutating func apply(_ event: SubscriptionEvent) {
+        switch event.change {
+        case .subscribed(let period, _, let price, _):
+            let pause = period.start.milliseconds(since: current.end)
+            if pause > RenewalRules.pauseMilliseconds { recentStart = period.start }
+            begin(period, Renewal(at: price, after: period))
+        case .upgraded(let period, let price, _):
+            begin(period, Renewal(at: price, after: period))
+        case .renewed(let period), .recovered(let period): renew(period)
+        case .choseNext(let product, let price, _):
+            renewal = Renewal(productID: product, price: price)
+            increase = nil
+        case .switchedOn: (renewal.isOn, renewal.stop) = (true, nil)
+        case .switchedOff: (renewal.isOn, renewal.stop) = (false, .cancelled)
+        case .stopped(let reason): (renewal.isOn, renewal.stop) = (false, reason)
+        case .failedAhead: state = .active(hasFailedAhead: true)
+        case .failed(let graceUntil):
+            state = .unpaid(
+                failure: BillingFailure(since: current.end, attempts: 1, graceUntil: graceUntil))
+        case .failedAgain: changeFailure { $0.attempts += 1 }
+        case .graceEnded: changeFailure { $0.graceUntil = nil }
+        case .expired(let reason):
+            state = .expired(reason: reason, at: event.at)
+            (renewal.isOn, renewal.stop) = (false, reason)
+        case .extended(let end):
+            current.extend(to: end)
+            state = .active(hasFailedAhead: false)
+        case .refunded:
+            state = .revoked(at: event.at)
+            (renewal.isOn, renewal.stop) = (false, .other)
+        case .refundReversed:
+            state =
+                event.at < current.end
+                ? .active(hasFailedAhead: false) : .expired(reason: .other, at: event.at)
+        case .increaseAnnounced(let announced): increase = announced
+        case .increaseAgreed: increase?.isAgreed = true
+        }
+    }
+
+    private mutating func begin(_ period: SubscribedPeriod, _ next: Renewal) {
+        current = period
+        renewal = next
+        increase = nil
+        if period.offer?.kind == .introductory { hadIntroduction = true }
+        state = .active(hasFailedAhead: false)
+    }
+
+    private mutating func renew(_ period: SubscribedPeriod) {
+        let isChanged = period.productID != current.productID
+        current = period
+        renewal.offer = period.offer?.next
+        if let raised = increase, raised.startsAt <= period.start {
+            renewal.price = raised.price
+            increase = nil
+        } else if period.offer == nil {
+            // A lower price that the customer paid stays.
+            renewal.price = period.price
+        }
+        if isChanged { increase = nil }
+        state = .active(hasFailedAhead: false)
+    }
+
+    private mutating func changeFailure(_ body: (inout BillingFailure) -> Void) {
+        guard case .unpaid(var failure) = state else { return }
+        body(&failure)
+        state = .unpaid(failure: failure)
+    }
+}
+
+extension Renewal {
+    /// The renewal after a period that was just bought.
+    fileprivate init(at regularPrice: Money, after period: SubscribedPeriod) {
+        self.init(
+            productID: period.productID, price: regularPrice, offer: period.offer?.next)
+    }
+}

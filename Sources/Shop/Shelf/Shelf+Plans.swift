@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+
+extension Shelf {
+    /// Returns a subscription as it is sold in a storefront. Nil if it is not sold
+    /// there, is no subscription, or has no group or period.
+    func plan(
+        _ id: ProductID, of app: BundleID, in storefront: Storefront, at now: Timestamp
+    ) -> SubscriptionPlan? {
+        guard let product = offered(id, of: app, in: storefront, at: now),
+            let terms = apps[app]?.byID[id]?.terms ?? SubscriptionTerms(of: product)
+        else { return nil }
+        return SubscriptionPlan(
+            productID: id, groupID: terms.groupID, level: terms.level, period: terms.period,
+            price: Money(product.price, storefront.currency),
+            introductoryOffer: terms.introductoryOffers.first { $0.billingPlan != .monthly })
+    }
+
+    /// Returns what a payment for a product does for a customer, whose
+    /// subscription to the group is `current`. Nil if the product is no
+    /// subscription that can be sold.
+    func subscriptionSale(
+        _ plan: SubscriptionPlan?, current: Subscription?, of app: BundleID,
+        in storefront: Storefront, at now: Timestamp
+    ) -> SubscriptionSale? {
+        guard let plan else { return nil }
+        let currentPlan = current.flatMap {
+            self.plan($0.current.productID, of: app, in: storefront, at: now)
+        }
+        return SubscriptionSale(
+            SubscriptionFacts(
+                plan: plan, current: current, currentPlan: currentPlan,
+                isEligibleForIntroduction: current?.hadIntroduction != true),
+            at: now)
+    }
+}

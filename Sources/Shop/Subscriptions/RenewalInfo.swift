@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import SignedData
+import StoreWire
+
+extension Realm {
+    /// Signs what happens to a subscription next, dated now.
+    func sign(_ row: SubscriptionRow, at now: Timestamp) throws -> String {
+        ports.log(.debug, "renewal signed")
+        return try authority.transactions.sign(
+            row.renewalInfo(environment: description.environment, signedAt: now))
+    }
+}
+
+extension SubscriptionRow {
+    /// Returns the renewal's payload to sign. Absent facts are left out.
+    func renewalInfo(
+        environment: Environment, signedAt: Timestamp
+    ) -> JWSRenewalInfoDecodedPayload {
+        let renewal = subscription.renewal
+        var payload = JWSRenewalInfoDecodedPayload()
+        payload.originalTransactionId = subscription.originalID.description
+        payload.productId = subscription.current.productID.value
+        payload.autoRenewProductId = renewal.productID.value
+        payload.autoRenewStatus = renewal.isOn ? 1 : 0
+        payload.environment = environment.rawValue
+        payload.signedDate = signedAt
+        payload.recentSubscriptionStartDate = subscription.recentStart
+        payload.renewalDate = subscription.end
+        payload.appTransactionId = String(appTransactionID)
+        payload.appAccountToken = appAccountToken
+        if renewal.isOn {
+            payload.renewalPrice = subscription.shownPrice.amount.milliunits
+            payload.currency = subscription.shownPrice.currency.code
+        }
+        if let offer = renewal.offer {
+            payload.offerType = offer.kind.wireNumber
+            payload.offerIdentifier = offer.id
+            payload.offerDiscountType = offer.mode.wireName
+            payload.offerPeriod = offer.period.description
+        }
+        payload.priceIncreaseStatus = subscription.increase.map { $0.isAgreed ? 1 : 0 }
+        state(subscription.state, in: &payload)
+        return payload
+    }
+
+    private func state(
+        _ state: Subscription.State, in payload: inout JWSRenewalInfoDecodedPayload
+    ) {
+        switch state {
+        case .active, .revoked: break
+        case .unpaid(let failure):
+            payload.isInBillingRetryPeriod = true
+            payload.expirationIntent = Expiration.billing.intent
+            payload.gracePeriodExpiresDate = failure.graceUntil
+        case .expired(let reason, _):
+            payload.isInBillingRetryPeriod = false
+            payload.expirationIntent = reason.intent
+        }
+    }
+}
+
+extension Expiration {
+    /// The number in signed renewals.
+    /// [Apple's page](https://developer.apple.com/documentation/appstoreserverapi/expirationintent)
+    fileprivate var intent: Int {
+        switch self {
+        case .cancelled: 1
+        case .billing: 2
+        case .priceIncrease: 3
+        case .unavailable: 4
+        case .other: 5
+        }
+    }
+}

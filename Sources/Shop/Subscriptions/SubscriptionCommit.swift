@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Storage
+import StoreWire
+import Work
+
+/// Writes events of subscriptions, with everything that follows from them, in
+/// their customer's line.
+struct SubscriptionCommit: Sendable {
+    let rules: RenewalRules
+    /// Makes the UUID of a notification from its cause.
+    let uuid: @Sendable (_ cause: String) -> String
+
+    /// Writes events in order: each with the transaction that it sells, or what it
+    /// changes of the present one, and the notification that it owes. Then the
+    /// subscription as it is after them, and when its next step falls due.
+    ///
+    /// `before`: nil for a new subscription, whose first event sells. `selling`
+    /// makes the transaction of a period. Returns nil if there are no events.
+    @discardableResult
+    func write(
+        _ events: [SubscriptionEvent], to before: SubscriptionRow?, _ line: CustomerLine,
+        hasURL: Bool, selling: (SubscribedPeriod) throws -> TransactionFacts
+    ) throws -> SubscriptionRow? {
+        var row = before
+        for event in events {
+            let previous = row?.subscription
+            if let period = event.change.sold {
+                let sold = try selling(period)
+                try line.writing.execute(Statement.Transactions.insert, sold.row)
+                if row == nil {
+                    row = try SubscriptionRow(event, of: sold)
+                } else {
+                    row?.apply(event)
+                    row?.appAccountToken = sold.appAccountToken
+                }
+            } else {
+                row?.apply(event)
+            }
+            guard let row else { continue }
+            if let previous { try change(previous, event, of: row, line) }
+            try write(event, of: row, line, hasURL: hasURL)
+        }
+        guard var row, let last = events.last else { return before }
+        row.revision = line.revision
+        try line.writing.execute(Statement.Subscriptions.put, row.row)
+        try schedule(row, after: last.at, line)
+        return row
+    }
+
+    /// Writes when the next step falls due. It is not before `last`, the date of
+    /// the last event.
+    func schedule(_ row: SubscriptionRow, after last: Timestamp, _ line: CustomerLine) throws {
+        let subject = row.subscription.originalID.description
+        guard let step = row.subscription.nextStep(rules) else {
+            try DueWork.remove(WorkKind.subscription, subject, of: row.customer, line.writing)
+            return
+        }
+        try DueWork(
+            customer: row.customer, kind: WorkKind.subscription, subject: subject,
+            dueAt: max(step.at, last)
+        ).add(line.writing)
+    }
+
+    /// Changes the transaction of the period that was current before an event.
+    private func change(
+        _ before: Subscription, _ event: SubscriptionEvent, of row: SubscriptionRow,
+        _ line: CustomerLine
+    ) throws {
+        let id = before.current.transaction
+        switch event.change {
+        case .upgraded:
+            try line.writing.execute(
+                Statement.Transactions.upgrade,
+                [
+                    .integer(row.customer.value), .integer(id.value),
+                    .integer(event.at.milliseconds), .integer(line.revision),
+                ])
+        case .extended(let end): try facts(id, of: row, line).extend(to: end, line)
+        case .refunded: _ = try facts(id, of: row, line).revoke(for: .other, line)
+        case .refundReversed: try facts(id, of: row, line).reinstate(line)
+        default: break
+        }
+    }
+
+    private func facts(
+        _ id: TransactionID, of row: SubscriptionRow, _ line: CustomerLine
+    ) throws -> TransactionFacts {
+        let values: [SQLValue] = [.integer(row.customer.value), .integer(id.value)]
+        guard let found = try line.writing.first(Statement.Transactions.one, values) else {
+            throw StorageFault(.malformedRow, "a subscription whose transaction is gone")
+        }
+        return try TransactionFacts(row: found)
+    }
+
+    private func write(
+        _ event: SubscriptionEvent, of row: SubscriptionRow, _ line: CustomerLine, hasURL: Bool
+    ) throws {
+        let id = row.subscription.originalID
+        try line.writing.execute(
+            Statement.Subscriptions.addEvent,
+            RealmSchema.subscriptionEvents.row([
+                "customer_id": .integer(row.customer.value),
+                "subscription_id": .integer(id.value), "event": .integer(row.events),
+                "happened_at": .integer(event.at.milliseconds),
+                "cause": .text(event.cause.rawValue),
+                "body": .text(StoredJSON.text(event)), "revision": .integer(line.revision),
+            ]))
+        guard let kind = NotificationKind.announcing(event.change) else { return }
+        let cause = Self.cause(id, row.events)
+        try OwedNotification(
+            customer: row.customer, cause: cause, uuid: uuid("notification/\(cause)"),
+            type: kind.type, subtype: kind.subtype, bundleID: row.bundleID,
+            transaction: row.subscription.current.transaction, revision: line.revision,
+            owedAt: event.at
+        ).write(line.writing, hasURL: hasURL)
+    }
+
+    static let causePrefix = "SUBSCRIPTION"
+
+    /// The cause of a notification: the subscription, and the number of its event.
+    private static func cause(_ id: TransactionID, _ event: Int64) -> String {
+        "\(causePrefix)/\(id).\(event)"
+    }
+}
+
+extension SubscriptionRow {
+    fileprivate mutating func apply(_ event: SubscriptionEvent) {
+        subscription.apply(event)
+        events += 1
+    }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+
+extension SubscriptionEvent.Change {
+    /// The name of the kind of event, and a sentence for people.
+    var words: (kind: String, message: String) {
+        switch self {
+        case .subscribed(let period, _, _, let isFirst):
+            (
+                isFirst ? "subscribed" : "resubscribed",
+                "Subscribed to \(period.words)\(isFirst ? "" : ", after a pause")."
+            )
+        case .renewed(let period): ("renewed", "Renewed \(period.words).")
+        case .recovered(let period): ("recovered", "Paid after a failure: \(period.words).")
+        case .upgraded(let period, _, let refund):
+            (
+                "upgraded",
+                "Changed at once to \(period.words). "
+                    + "\(Money(refund, period.price.currency)) is unused of the period before."
+            )
+        case .choseNext(let product, let price, let isReversal):
+            isReversal
+                ? ("keptProduct", "Keeps \(product) for \(price), and drops the planned change.")
+                : ("choseProduct", "Will renew as \(product) for \(price).")
+        case .switchedOn: ("switchedOn", "The renewal was switched on.")
+        case .switchedOff: ("switchedOff", "The renewal was switched off.")
+        case .stopped(let reason):
+            ("stopped", "The store stopped the renewal: \(reason.words).")
+        case .failedAhead:
+            ("chargeDeclined", "The charge was declined, and is repeated at the period's end.")
+        case .failed(let graceUntil):
+            graceUntil.map {
+                ("failed", "The renewal could not be charged. Usable until \($0).")
+            } ?? ("failed", "The renewal could not be charged, and is not usable.")
+        case .failedAgain: ("failedAgain", "The charge was declined again.")
+        case .graceEnded: ("graceEnded", "The grace period has ended, and it is not usable.")
+        case .expired(let reason): ("expired", "Expired: \(reason.words).")
+        case .extended(let end): ("extended", "Extended until \(end), without a charge.")
+        case .refunded: ("refunded", "The period was refunded and ended.")
+        case .refundReversed: ("refundReversed", "The refund was taken back.")
+        case .increaseAnnounced(let increase):
+            (
+                "increaseAnnounced",
+                "The price becomes \(increase.price) for periods from \(increase.startsAt)"
+                    + (increase.isAgreed ? "." : ", if the customer consents.")
+            )
+        case .increaseAgreed: ("increaseAgreed", "The customer consented to the higher price.")
+        }
+    }
+}
+
+extension SubscribedPeriod {
+    fileprivate var words: String { "\(productID) for \(price), \(start) to \(end)" }
+}
+
+extension Expiration {
+    fileprivate var words: String {
+        switch self {
+        case .cancelled: "the customer switched the renewal off"
+        case .billing: "the renewal could not be charged"
+        case .priceIncrease: "the customer did not consent to the higher price"
+        case .unavailable: "the product is no longer sold"
+        case .other: "other reasons"
+        }
+    }
+}

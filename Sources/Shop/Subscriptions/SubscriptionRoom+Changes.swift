@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Storage
+public import StoreWire
+import Work
+
+/// Changes by operators and by tests. Each answer lists the events that it
+/// caused. A change that was made already causes none. All refuse with
+/// `subscriptionNotFound` first.
+extension SubscriptionRoom {
+    /// Switches the renewal on or off, as the customer would. Refusal:
+    /// `subscriptionEnded`.
+    @discardableResult
+    public func switchRenewal(
+        of id: String, on isOn: Bool, _ context: RequestContext
+    ) async throws -> SubscriptionAnswer {
+        try await change(id, "subscription.switch", context) { change in
+            try change.subscription.switching(on: isOn, at: change.now, cause: .operator)
+        }
+    }
+
+    /// Moves the next renewal by 1 to 90 days. Refusals, in order:
+    /// `subscriptionEnded`, `daysOutOfRange`.
+    @discardableResult
+    public func extend(
+        _ id: String, days: Int, _ context: RequestContext
+    ) async throws -> SubscriptionAnswer {
+        try await change(id, "subscription.extend", context) { change in
+            try change.subscription.extended(days: days, at: change.now, cause: .operator)
+        }
+    }
+
+    /// Announces a higher price. Refusals, in order: `priceInvalid`,
+    /// `subscriptionEnded`, `priceNotHigher`.
+    @discardableResult
+    public func raisePrice(
+        of id: String, _ request: RaisePriceRequest, _ context: RequestContext
+    ) async throws -> SubscriptionAnswer {
+        let price = try Edge.price(request.price, "price")
+        return try await change(id, "subscription.raisePrice", context) { change in
+            try change.subscription.raised(
+                to: Money(price, change.subscription.renewal.price.currency),
+                from: request.startDate, needsConsent: request.needsConsent ?? true,
+                at: change.now, cause: .operator)
+        }
+    }
+
+    /// Answers a higher price for the customer. Refusals, in order:
+    /// `sandboxOnly`, `subscriptionEnded`, `noPriceIncrease`.
+    @discardableResult
+    public func answerIncrease(
+        of id: String, isAgreed: Bool, _ context: RequestContext
+    ) async throws -> SubscriptionAnswer {
+        try checkSandbox()
+        return try await change(id, "subscription.consent", context) { change in
+            try change.subscription.answeringIncrease(
+                isAgreed, at: change.now, cause: .tester)
+        }
+    }
+
+    /// Ends it now, whatever was paid. Refusals, in order: `sandboxOnly`,
+    /// `subscriptionEnded`.
+    @discardableResult
+    public func expire(_ id: String, _ context: RequestContext) async throws
+        -> SubscriptionAnswer
+    {
+        try checkSandbox()
+        return try await change(id, "subscription.expire", context) { change in
+            try change.subscription.expiring(at: change.now, cause: .tester)
+        }
+    }
+
+    /// Charges the next period now. Refusals, in order: `sandboxOnly`,
+    /// `subscriptionEnded`.
+    @discardableResult
+    public func renew(_ id: String, _ context: RequestContext) async throws
+        -> SubscriptionAnswer
+    {
+        try checkSandbox()
+        return try await change(id, "subscription.renew", context) { change in
+            guard !change.subscription.hasEnded else { throw SubscriptionRefusal.ended }
+            return change.charging(.tester)
+        }
+    }
+
+    /// Lets its renewals fail from now on, or succeed again. Charges an unpaid
+    /// renewal at once when they succeed again. Refusals, in order:
+    /// `sandboxOnly`, `subscriptionNotFound`.
+    @discardableResult
+    public func failBilling(
+        of id: String, _ fails: Bool, _ context: RequestContext
+    ) async throws -> SubscriptionAnswer {
+        try checkSandbox()
+        return try await change(id, "subscription.failBilling", context) { change in
+            change.renewal.row.failsBilling = fails
+            guard !fails, case .unpaid = change.subscription.state else { return [] }
+            return change.charging(.tester)
+        }
+    }
+
+    private func checkSandbox() throws {
+        guard realm.isProduction else { return }
+        throw Refusal(
+            .forbidden, code: "sandboxOnly", "A production realm's customers are not simulated.",
+            field: "realm", rule: "subscriptions are forced in sandboxes only",
+            remedy: "create a sandbox")
+    }
+
+    /// Changes a subscription in its customer's line.
+    private func change(
+        _ id: String, _ deed: String, _ context: RequestContext,
+        _ body: @escaping @Sendable (inout SubscriptionChange) throws -> [SubscriptionEvent]
+    ) async throws -> SubscriptionAnswer {
+        let found = try await row(id)
+        let shelf = try await realm.loadShelf(for: found.customer)
+        let number = try await realm.newNumber(.transaction, bucket: found.customer.bucket)
+        let (commit, who) = (self.commit, context.actor)
+        let ending: Ending<SubscriptionAnswer>
+        do {
+            ending = try await realm.lineOrLeave(of: found.customer) { line in
+                let id = found.subscription.originalID
+                guard let row = try SubscriptionRow.find(id, of: found.customer, line.writing)
+                else { throw Self.subscriptionNotFound }
+                var change = SubscriptionChange(
+                    renewal: try RenewalContext(row, shelf, line, at: line.now),
+                    newID: TransactionID(number))
+                return try Self.write(try body(&change), change, row, commit, who, deed, line)
+            }
+        } catch let refusal as SubscriptionRefusal {
+            realm.giveBack(number)
+            throw refusal.refusal
+        } catch let refusal as Refusal {
+            realm.giveBack(number)
+            throw refusal
+        }
+        if ending.answer.subscription.transactionId != "\(number)" { realm.giveBack(number) }
+        if case .commit = ending {
+            realm.wake(found.customer)
+            realm.ring(found.customer)
+            realm.ports.log(.info, "subscription changed", context, ["deed": deed])
+        }
+        return ending.answer
+    }
+
+    private static func write(
+        _ events: [SubscriptionEvent], _ change: SubscriptionChange, _ before: SubscriptionRow,
+        _ commit: SubscriptionCommit, _ who: String, _ deed: String, _ line: CustomerLine
+    ) throws -> Ending<SubscriptionAnswer> {
+        let context = change.renewal
+        let isSwitched = context.row.failsBilling != before.failsBilling
+        guard isSwitched || !events.isEmpty else {
+            return .leave(answer(before, [], commit, line))
+        }
+        var after = context.row
+        if let written = try commit.write(
+            events, to: after, line, hasURL: context.hasURL,
+            selling: { context.transaction($0, line) })
+        {
+            after = written
+        }
+        if events.isEmpty {
+            after.revision = line.revision
+            try line.writing.execute(Statement.Subscriptions.put, after.row)
+        }
+        try AuditEntry(
+            who: who, wall: line.wall, deed: deed,
+            subject: "\(before.customer)/\(before.subscription.originalID)",
+            before: before.audited(commit.rules), after: after.audited(commit.rules)
+        ).write(line.writing)
+        return .commit(answer(after, events, commit, line))
+    }
+
+    private static func answer(
+        _ row: SubscriptionRow, _ events: [SubscriptionEvent], _ commit: SubscriptionCommit,
+        _ line: CustomerLine
+    ) -> SubscriptionAnswer {
+        let first = row.events - Int64(events.count) + 1
+        return SubscriptionAnswer(
+            subscription: row.record(commit.rules),
+            events: events.enumerated().map { index, event in
+                SubscriptionEventRecord(
+                    event, of: row.subscription.originalID, number: first + Int64(index))
+            }, now: line.now)
+    }
+}
+
+/// A subscription that is being changed, with what its renewal depends on.
+private struct SubscriptionChange {
+    var renewal: RenewalContext
+    /// The id of the transaction if the change sells a period.
+    let newID: TransactionID
+
+    var subscription: Subscription { renewal.row.subscription }
+    var now: Timestamp { renewal.at }
+
+    /// The events of charging the next period now.
+    func charging(_ cause: SubscriptionEvent.Cause) -> [SubscriptionEvent] {
+        var kind = SubscriptionStep.Kind.renew
+        if case .unpaid = subscription.state { kind = .retry }
+        return subscription.events(
+            of: kind, renewal.facts(newID: newID), at: now, cause: cause)
+    }
+}
+
+extension SubscriptionRow {
+    /// The fields for the audit.
+    fileprivate func audited(_ rules: RenewalRules) -> AuditFields {
+        let record = record(rules)
+        return [
+            "status": record.status, "productId": record.productId,
+            "endDate": "\(record.endDate)", "isRenewing": "\(record.isRenewing)",
+            "nextProductId": record.nextProductId, "nextPrice": "\(subscription.shownPrice)",
+            "priceIncrease": subscription.increase.map {
+                "\($0.price) from \($0.startsAt)\($0.isAgreed ? ", agreed" : "")"
+            },
+            "failsBilling": "\(failsBilling)",
+        ]
+    }
+}
+
+extension SubscriptionRefusal {
+    /// The refusal with field, rule and remedy.
+    fileprivate var refusal: Refusal {
+        switch self {
+        case .ended:
+            Refusal(
+                .conflict, code: "subscriptionEnded", "The subscription has ended.",
+                field: "subscriptionId", rule: "one that is active, or whose renewal is unpaid",
+                remedy: "let the customer subscribe again")
+        case .notUnpaid:
+            Refusal(
+                .conflict, code: "subscriptionPaid", "The renewal is not unpaid.",
+                field: "subscriptionId", rule: "one whose renewal could not be charged",
+                remedy: "wait until a renewal fails")
+        case .daysOutOfRange:
+            Refusal(
+                .badRequest, code: "daysOutOfRange", "The extension is out of range.",
+                field: "days", rule: "1 to \(Subscription.extensionDaysMax)",
+                remedy: "extend it several times")
+        case .notHigher:
+            Refusal(
+                .badRequest, code: "priceNotHigher", "The price is not higher.", field: "price",
+                rule: "more than the customer pays now",
+                remedy: "change the product's price, which applies to everybody if it is lower")
+        case .noIncrease:
+            Refusal(
+                .conflict, code: "noPriceIncrease", "No higher price waits for an answer.",
+                field: "isAgreed", rule: "an increase that needs consent was announced",
+                remedy: "announce one first")
+        case .notRefunded:
+            Refusal(
+                .conflict, code: "notRefunded", "The period was not refunded.",
+                field: "subscriptionId", rule: "one whose present period was refunded",
+                remedy: "show the subscription")
+        }
+    }
+}

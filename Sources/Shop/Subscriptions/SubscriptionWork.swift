@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Storage
+import Synchronization
+import Work
+
+/// Inner work: the next step of a subscription, such as its renewal.
+struct SubscriptionWork: DueWorkHandler {
+    var kind: String { WorkKind.subscription }
+    /// A year's period that was extended for a year.
+    var longestMilliseconds: Int64 { 2 * 366 * 86_400_000 }
+
+    func prepare(_ work: DueWork, in realm: Realm) async throws -> any DueWorkCommit<CustomerLine> {
+        let shelf = try await realm.loadShelf(for: work.customer)
+        let number = try await realm.newNumber(.transaction, bucket: work.customer.bucket)
+        return SubscriptionStepCommit(realm, shelf, number)
+    }
+}
+
+/// One step, with everything drawn that it may need.
+private final class SubscriptionStepCommit: DueWorkCommit {
+    private let realm: Realm
+    private let shelf: Shelf
+    /// The number of the transaction if the step sells a period.
+    private let number: Int64
+    private let isNumberUsed = Mutex(false)
+
+    init(_ realm: Realm, _ shelf: Shelf, _ number: Int64) {
+        (self.realm, self.shelf, self.number) = (realm, shelf, number)
+    }
+
+    func write(_ work: DueWork, _ line: CustomerLine) throws {
+        guard let id = Int64(work.subject).map(TransactionID.init),
+            let row = try SubscriptionRow.find(id, of: work.customer, line.writing)
+        else { throw StorageFault(.malformedRow, "a step of no subscription") }
+        let commit = realm.subscriptions.commit
+        guard let step = row.subscription.nextStep(commit.rules), step.at <= work.dueAt else {
+            // The work was brought forward when a clock was set back.
+            return try commit.schedule(row, after: work.dueAt, line)
+        }
+        let context = try RenewalContext(row, shelf, line, at: work.dueAt)
+        let events = row.subscription.events(
+            of: step.kind, context.facts(newID: TransactionID(number)), at: work.dueAt)
+        isNumberUsed.withLock { $0 = events.contains { $0.change.sold != nil } }
+        try commit.write(events, to: row, line, hasURL: context.hasURL) { period in
+            context.transaction(period, line)
+        }
+    }
+
+    func finish(isWritten: Bool) {
+        guard !isWritten || !isNumberUsed.withLock({ $0 }) else { return }
+        realm.giveBack(number)
+    }
+}
+
+extension SubscriptionRoom {
+    var commit: SubscriptionCommit {
+        SubscriptionCommit(rules: realm.renewalRules) { [realm] in realm.uuid(for: $0) }
+    }
+}
+
+/// What the renewal of a subscription depends on, read in the customer's line.
+struct RenewalContext {
+    var row: SubscriptionRow
+    let storefront: Storefront
+    let plan: SubscriptionPlan?
+    let settings: SandboxSettings
+    let mayBuy: Bool
+    let at: Timestamp
+    /// Whether the app receives notifications.
+    let hasURL: Bool
+
+    init(_ row: SubscriptionRow, _ shelf: Shelf, _ line: CustomerLine, at: Timestamp) throws {
+        let shelf = try shelf.current(in: line)
+        guard let app = shelf.apps[row.bundleID],
+            let storefront = Storefront.named(line.account.storefront ?? app.storefront)
+        else { throw StorageFault(.malformedRow, "a subscription in an app that is gone") }
+        self.row = row
+        self.storefront = storefront
+        self.at = at
+        plan = shelf.plan(
+            row.subscription.renewal.productID, of: row.bundleID, in: storefront, at: at)
+        settings = app.settings
+        mayBuy = line.account.mayBuy
+        hasURL = app.notificationURL != nil
+    }
+
+    /// A customer who may not buy is not charged either.
+    func facts(newID: TransactionID) -> RenewalFacts {
+        RenewalFacts(
+            plan: plan, canBill: mayBuy && !settings.failsRenewals && !row.failsBilling,
+            grace: settings.hasGracePeriod ? .sixteenDays : .off, newID: newID)
+    }
+
+    /// The transaction of a period that a step sells.
+    func transaction(_ period: SubscribedPeriod, _ line: CustomerLine) -> TransactionFacts {
+        TransactionFacts(
+            customer: row.customer, id: period.transaction,
+            originalID: row.subscription.originalID, bundleID: row.bundleID,
+            productID: period.productID, type: .autoRenewable, quantity: 1,
+            unitPrice: period.price.amount, total: period.price,
+            storefront: storefront.countryCode, reason: .renewal, ownership: .purchased,
+            appAccountToken: row.appAccountToken, appTransactionID: row.appTransactionID,
+            purchaseID: nil, purchasedAt: period.start, originalPurchasedAt: row.beganAt,
+            revision: line.revision, changedAt: at,
+            period: PeriodFacts(period, groupID: row.subscription.groupID))
+    }
+}
+
+extension Shelf {
+    /// Returns this catalogue, or the one of the line's commit if that is newer.
+    func current(in line: CustomerLine) throws -> Shelf {
+        line.catalogueRevision == revision ? self : try Shelf(reading: line.writing)
+    }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Foundation
+import Storage
+
+/// What the transaction of a subscription's period has besides other
+/// transactions.
+struct PeriodFacts: Sendable {
+    let groupID: String
+    var expiresAt: Timestamp
+    let offer: AppliedOffer?
+    /// Whether the customer changed to a better product before its end.
+    var isUpgraded: Bool
+
+    init(_ period: SubscribedPeriod, groupID: String) {
+        self.groupID = groupID
+        expiresAt = period.end
+        offer = period.offer
+        isUpgraded = false
+    }
+
+    /// Nil if the row is not one of a subscription's period.
+    init?(_ row: Row) throws {
+        guard let group = try row.optionalText("group_id"),
+            let end = try row.optionalInteger("expires_at")
+        else { return nil }
+        groupID = group
+        expiresAt = Timestamp(milliseconds: end)
+        offer = try row.optionalText("offer").map(Self.offer(stored:))
+        isUpgraded = try row.boolean("is_upgraded")
+    }
+
+    var storedOffer: String? { offer.map { StoredJSON.text($0) } }
+
+    private static func offer(stored text: String) throws -> AppliedOffer {
+        try StoredJSON.value(text, "an offer that cannot be read")
+    }
+}
+
+/// Values that a row keeps as JSON, because no query uses their parts.
+enum StoredJSON {
+    /// The text of a column. The same value has always the same text.
+    static func text(_ value: some Encodable) -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        do { return String(decoding: try encoder.encode(value), as: UTF8.self) } catch {
+            preconditionFailure("a value of texts and integers is always JSON: \(error)")
+        }
+    }
+
+    static func value<Value: Decodable>(_ text: String, _ fault: String) throws -> Value {
+        guard let value = try? JSONDecoder().decode(Value.self, from: Data(text.utf8)) else {
+            throw StorageFault(.malformedRow, fault)
+        }
+        return value
+    }
+}
+
+extension OfferKind {
+    /// The number in signed transactions.
+    /// [Apple's page](https://developer.apple.com/documentation/appstoreserverapi/offertype)
+    var wireNumber: Int {
+        switch self {
+        case .introductory: 1
+        case .promotional: 2
+        case .code: 3
+        case .winBack: 4
+        }
+    }
+}
+
+extension Offer.PaymentMode {
+    /// The name in signed transactions.
+    /// [Apple's page](https://developer.apple.com/documentation/appstoreserverapi/offerdiscounttype)
+    var wireName: String {
+        switch self {
+        case .free: "FREE_TRIAL"
+        case .payUpFront: "PAY_UP_FRONT"
+        case .payAsYouGo: "PAY_AS_YOU_GO"
+        }
+    }
+}

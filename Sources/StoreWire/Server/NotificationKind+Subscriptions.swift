@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Commerce
+
+extension NotificationKind {
+    /// Returns the type and the subtype of the notification that an event of a
+    /// subscription causes. Nil if merchants do not hear of it.
+    public static func announcing(
+        _ change: SubscriptionEvent.Change
+    ) -> (type: String, subtype: String?)? {
+        switch change {
+        case .subscribed(_, _, _, let isFirst):
+            ("SUBSCRIBED", isFirst ? "INITIAL_BUY" : "RESUBSCRIBE")
+        case .renewed: ("DID_RENEW", nil)
+        case .recovered: ("DID_RENEW", "BILLING_RECOVERY")
+        case .upgraded: ("DID_CHANGE_RENEWAL_PREF", "UPGRADE")
+        case .choseNext(_, _, let isReversal):
+            ("DID_CHANGE_RENEWAL_PREF", isReversal ? nil : "DOWNGRADE")
+        case .switchedOn: ("DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_ENABLED")
+        case .switchedOff, .stopped: ("DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_DISABLED")
+        case .failedAhead, .failedAgain: nil
+        case .failed(let graceUntil):
+            ("DID_FAIL_TO_RENEW", graceUntil == nil ? nil : "GRACE_PERIOD")
+        case .graceEnded: ("GRACE_PERIOD_EXPIRED", nil)
+        case .expired(let reason): ("EXPIRED", subtype(of: reason))
+        case .extended: ("RENEWAL_EXTENDED", nil)
+        case .refunded: ("REFUND", nil)
+        case .refundReversed: ("REFUND_REVERSED", nil)
+        case .increaseAnnounced(let increase):
+            ("PRICE_INCREASE", increase.isAgreed ? "ACCEPTED" : "PENDING")
+        case .increaseAgreed: ("PRICE_INCREASE", "ACCEPTED")
+        }
+    }
+
+    private static func subtype(of reason: Expiration) -> String? {
+        switch reason {
+        case .cancelled: "VOLUNTARY"
+        case .billing: "BILLING_RETRY"
+        case .priceIncrease: "PRICE_INCREASE"
+        case .unavailable: "PRODUCT_NOT_FOR_SALE"
+        case .other: nil
+        }
+    }
+}

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Foundation
+import SignedData
+import Storage
+import StoreWire
+import Testing
+
+@testable import Shop
+@testable import Work
+
+/// Subscriptions from their sale to the merchant's server, with a clock that
+/// jumps.
+@Suite(.timeLimit(.minutes(5))) struct SubscriptionSaleTests {
+    @Test func `a subscription is sold, renewed at its end, and read by a stopped app`()
+        async throws
+    {
+        let world = try await TestWorld.openWithSubscriptions()
+        let session = try await world.session()
+        let bought = try await world.buy("news", purchaseID(1), session: session)
+        let first = try world.verified(bought.signedTransaction)
+        #expect(first.type == "Auto-Renewable Subscription" && first.price == 4990)
+        #expect(first.subscriptionGroupIdentifier == "g" && first.transactionReason == "PURCHASE")
+        #expect(first.expiresDate == first.purchaseDate?.adding(Period(1, .month)))
+        #expect(first.originalTransactionId == first.transactionId)
+
+        try await world.jump(Period(1, .month))
+
+        let page = try await world.realm.purchases.transactions(
+            since: bought.revision, after: nil, session, TestWorld.context)
+        let second = try world.verified(page.transactions.first?.signedTransaction)
+        #expect(page.transactions.count == 1)
+        #expect(second.originalTransactionId == first.transactionId)
+        #expect(second.purchaseDate == first.expiresDate)
+        #expect(second.originalPurchaseDate == first.originalPurchaseDate)
+        #expect(second.expiresDate == first.purchaseDate?.adding(Period(2, .month)))
+        #expect(second.transactionReason == "RENEWAL")
+        #expect(second.webOrderLineItemId != first.webOrderLineItemId)
+        let receipt = try await world.receipt(session)
+        #expect(receipt.purchases.map(\.expiresDate).count == 2)
+        #expect(receipt.purchases.last?.expiresDate == second.expiresDate)
+    }
+
+    @Test func `each step of a life reaches the merchant with what is true then`() async throws {
+        let world = try await TestWorld.openWithSubscriptions()
+        try await world.realm.catalogue.setNotificationURL(
+            TestWorld.url, bundleID: TestWorld.bundleID.value, TestWorld.context)
+        try await world.buy("news", purchaseID(1))
+        try await world.jump(Period(1, .month))
+        try await world.realm.subscriptions.switchRenewal(
+            of: try await world.subscription(), on: false, TestWorld.context)
+        try await world.jump(Period(1, .month))
+
+        let courier = ScriptedCourier()
+        try await world.attempt(courier)
+
+        let told = try courier.parcels.map { try world.opened($0) }
+        #expect(
+            told.map { "\($0.notificationType ?? "") \($0.subtype ?? "-") \($0.data?.status ?? 0)" }
+                == [
+                    "SUBSCRIBED INITIAL_BUY 2", "DID_RENEW - 2",
+                    "DID_CHANGE_RENEWAL_STATUS AUTO_RENEW_DISABLED 2", "EXPIRED VOLUNTARY 2",
+                ])
+        let renewal = try world.renewal(told.last?.data?.signedRenewalInfo)
+        #expect(renewal.autoRenewStatus == 0 && renewal.expirationIntent == 1)
+        #expect(renewal.autoRenewProductId == "news" && renewal.renewalPrice == nil)
+    }
+
+    @Test func `an upgrade ends the present period and a downgrade waits`() async throws {
+        let world = try await TestWorld.openWithSubscriptions()
+        let session = try await world.session()
+        let first = try world.verified(
+            try await world.buy("news", purchaseID(1), session: session).signedTransaction)
+        let upgrade = try await world.buy("premium", purchaseID(2), session: session)
+        let second = try world.verified(upgrade.signedTransaction)
+        #expect(second.productId == "premium" && second.price == 9990)
+        #expect(second.originalTransactionId == first.transactionId)
+        let old = try await world.realm.purchases.transaction(first.transactionId ?? "")
+        #expect(old.payload.isUpgraded == true)
+
+        let downgrade = try await world.buy("small", purchaseID(3), session: session)
+
+        let delivered = try world.verified(downgrade.signedTransaction)
+        #expect(delivered.transactionId == second.transactionId)
+        let again = try await world.buy("small", purchaseID(3), session: session)
+        #expect(try world.verified(again.signedTransaction).transactionId == second.transactionId)
+        try await world.jump(Period(1, .month))
+        let all = try await world.realm.purchases.listTransactions().transactions
+        #expect(all.map(\.payload.productId) == ["news", "premium", "small"])
+        #expect(all.last?.payload.price == 1990)
+    }
+
+    @Test func `an introductory offer is sold once, at its price`() async throws {
+        let world = try await TestWorld.openWithSubscriptions()
+        let session = try await world.session()
+        let asked = try await world.realm.catalogue.products(
+            ProductsRequest(ids: ["trial"]), session, TestWorld.context)
+        #expect(asked.products.first?.introductoryOffer?.price == 0)
+        let wrong = try await world.buy("trial", purchaseID(1), price: 4990, session: session)
+        #expect(wrong.refusal?.code == "priceChanged")
+
+        let first = try world.verified(
+            try await world.buy("trial", purchaseID(2), session: session).signedTransaction)
+        #expect(first.offerType == 1 && first.offerDiscountType == "FREE_TRIAL")
+        #expect(first.offerPeriod == "P1W" && first.price == 0)
+        #expect(first.expiresDate == first.purchaseDate?.adding(Period(1, .week)))
+        let receipt = try await world.receipt(session)
+        #expect(receipt.purchases.first?.isTrialPeriod == true)
+
+        let later = try await world.realm.catalogue.products(
+            ProductsRequest(ids: ["trial"]), session, TestWorld.context)
+        #expect(later.products.first?.introductoryOffer == nil)
+    }
+
+    @Test func `a year is a jump, and the same seed gives the same year`() async throws {
+        var years: [[String]] = []
+        for _ in 0..<2 {
+            let world = try await TestWorld.openWithSubscriptions(seed: 7)
+            for n in 0..<3 {
+                _ = try await world.realm.customers.createCustomer(
+                    CreateCustomerRequest(name: "c\(n)"))
+                let session = try await world.session(customer: "c\(n)")
+                try await world.buy(n == 0 ? "weekly" : "news", purchaseID(n), session: session)
+            }
+            try await world.jump(Period(1, .year))
+            let all = try await world.realm.purchases.listTransactions().transactions
+            years.append(
+                all.map {
+                    "\($0.customerId) \($0.payload.transactionId ?? "") \($0.payload.expiresDate, default: "")"
+                })
+            #expect(all.count == 53 + 13 + 13)
+        }
+        #expect(years[0] == years[1])
+    }
+
+    @Test func `a renewal that cannot be charged is retried, and paid when it can be`()
+        async throws
+    {
+        let world = try await TestWorld.openWithSubscriptions()
+        let bought = try await world.buy("news", purchaseID(1))
+        let customer = try #require(
+            await world.realm.purchases.listTransactions().transactions.first?.customerId)
+        _ = try await world.realm.customers.changeCustomer(
+            customer, ChangeCustomerRequest(canMakePayments: false), TestWorld.context)
+        try await world.jump(Period(1, .month))
+        let id = try await world.subscription()
+        #expect(try await world.realm.subscriptions.show(id).status == "retry")
+        _ = try await world.realm.customers.changeCustomer(
+            customer, ChangeCustomerRequest(canMakePayments: true), TestWorld.context)
+        try await world.jump(Period(2, .day))
+
+        let record = try await world.realm.subscriptions.show(id)
+
+        #expect(record.status == "active")
+        let page = try await world.realm.purchases.transactions(
+            since: bought.revision, after: nil, try await world.session(), TestWorld.context)
+        #expect(page.transactions.count == 1)
+    }
+
+    @Test func `a cleared history has no subscription, and the offer is new again`()
+        async throws
+    {
+        let world = try await TestWorld.openWithSubscriptions()
+        let session = try await world.session()
+        try await world.buy("trial", purchaseID(1), session: session)
+        let customer = session.customer.description
+        _ = try await world.realm.customers.clearHistory(
+            ofCustomer: customer, TestWorld.context)
+        try await world.jump(Period(1, .year))
+
+        #expect(try await world.realm.purchases.listTransactions().transactions.isEmpty)
+        let sold = try world.verified(
+            try await world.buy("trial", purchaseID(2), session: session).signedTransaction)
+        #expect(sold.offerType == 1)
+    }
+}
+
+extension TestWorld {
+    /// A world that also sells a group of subscriptions.
+    static func openWithSubscriptions(seed: Int64? = nil) async throws -> TestWorld {
+        let world = try await open(seed: seed)
+        try await world.realm.catalogue.importCatalogue(
+            withSubscriptions(), app: AppDescription(bundleID: bundleID), context)
+        return world
+    }
+
+    /// The catalogue with a group of subscriptions.
+    static func withSubscriptions() -> CatalogueImport {
+        var catalogue = Self.catalogue()
+        let monthly = Period(1, .month)
+        let free = Offer(mode: .free, period: Period(1, .week), price: Amount(milliunits: 0))
+        let plans: [(String, Int, Period, Int64, [Offer])] = [
+            ("news", 2, monthly, 4990, []), ("trial", 2, monthly, 4990, [free]),
+            ("small", 3, monthly, 1990, []), ("premium", 1, monthly, 9990, []),
+            ("weekly", 2, Period(1, .week), 1490, []),
+        ]
+        var terms: [ProductID: SubscriptionTerms] = [:]
+        for (id, level, period, price, offers) in plans {
+            catalogue.products.append(
+                Product(
+                    id: ProductID(id),
+                    kind: .autoRenewable(groupID: "g", period: period.description),
+                    referenceName: id, price: Amount(milliunits: price),
+                    localizations: [
+                        Localization(locale: "en_US", displayName: id, details: "")
+                    ]))
+            terms[ProductID(id)] = SubscriptionTerms(
+                groupID: "g", level: level, period: period, introductoryOffers: offers)
+        }
+        var change = CatalogueImport(catalogue)
+        change.terms = terms
+        return change
+    }
+
+    func jump(_ period: Period) async throws {
+        _ = try await realm.moveClock(
+            MoveClockRequest(advancePeriod: period.description), Self.context)
+    }
+
+    /// The id of the only subscription.
+    func subscription() async throws -> String {
+        let all = try await realm.subscriptions.list().subscriptions
+        return try #require(all.count == 1 ? all.first?.subscriptionId : nil)
+    }
+
+    /// What a signed renewal says.
+    func renewal(_ signed: String?) throws -> JWSRenewalInfoDecodedPayload {
+        let parts = try #require(signed).split(separator: ".").map(String.init)
+        let body = parts[1].replacing("-", with: "+").replacing("_", with: "/")
+        let padded = body + String(repeating: "=", count: (4 - body.count % 4) % 4)
+        return try JSONDecoder().decode(
+            JWSRenewalInfoDecodedPayload.self, from: try #require(Data(base64Encoded: padded)))
+    }
+}
