@@ -74,7 +74,7 @@ public struct Listing: Hashable, Sendable {
     /// Returns what the product lacks. This is the only rule of completeness,
     /// for files, overlays, backups and operators.
     public func gaps(of product: Product) -> [ListingGap] {
-        let hasPrice = hasBasePrice || !prices.isEmpty
+        let hasPrice = hasBasePrice || !prices.isEmpty || isFree
         let hasName = product.localizations.contains { !$0.displayName.isEmpty }
         return (hasPrice ? [] : [.price]) + (hasName ? [] : [.name])
     }
@@ -101,10 +101,11 @@ public struct Listing: Hashable, Sendable {
     }
 
     /// Returns the price in a storefront at an instant: the storefront's price
-    /// that started last, otherwise `base`. Nil if the product is not sold
-    /// there.
+    /// that started last, otherwise `base`, and 0 for a free subscription. Nil if
+    /// the product is not sold there.
     public func price(base: Amount, in storefront: String, at now: Timestamp) -> Amount? {
         if let storefronts, !storefronts.contains(storefront) { return nil }
+        if isFree { return Amount(milliunits: 0) }
         let started = prices.filter { price in
             price.storefront == storefront && price.startsAt.map { $0 <= now } ?? true
         }

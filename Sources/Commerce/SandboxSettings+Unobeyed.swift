@@ -15,8 +15,8 @@ extension SandboxSettings {
     public static let failingCalls: Set<SimulatedError.Call> = [.loadProducts, .purchase]
 
     /// The settings that are switched on without full effect, in the order of
-    /// the declarations. They concern renewals, which are not sold yet, and
-    /// calls that devices do not make yet.
+    /// the declarations. They concern the lengths of periods, and calls that
+    /// devices do not make yet.
     public var unobeyed: [UnobeyedSetting] {
         var told: [UnobeyedSetting] = []
         if timeRate.makesPeriodsAlike {
@@ -25,20 +25,6 @@ extension SandboxSettings {
                     key: "_timeRate", rule: "every period is to last the same",
                     remedy: "the clock runs \(timeRate.speed) times as fast, so that a month "
                         + "lasts so long and other periods keep their proportion to it"))
-        }
-        let renewals = "acts once subscriptions are sold"
-        let kept = "it is kept and shown, and nothing renews yet"
-        if failsRenewals {
-            told.append(
-                UnobeyedSetting(
-                    key: "_renewalBillingIssuesEnabled", rule: "billing retry \(renewals)",
-                    remedy: kept))
-        }
-        if hasGracePeriod {
-            told.append(
-                UnobeyedSetting(
-                    key: "_billingGracePeriodEnabled", rule: "a grace period \(renewals)",
-                    remedy: kept))
         }
         return told
             + errors.filter { !Self.failingCalls.contains($0.call) }.map {

@@ -29,8 +29,8 @@ struct Shopkeeper: AsyncParsableCommand {
                 name: "Purchases",
                 subcommands: [
                     BuyCommand.self, PurchaseCommand.self, ApproveCommand.self,
-                    DeclineCommand.self, TransactionCommand.self, WhyCommand.self,
-                    ClockCommand.self, SettingsCommand.self,
+                    DeclineCommand.self, TransactionCommand.self, SubscriptionCommand.self,
+                    HistoryCommand.self, WhyCommand.self, ClockCommand.self, SettingsCommand.self,
                 ]),
             CommandGroup(
                 name: "Catalogue",

@@ -43,10 +43,10 @@ import Testing
             words.output.contains(
                 "time rate              1 second is a day, 86400 times as fast"))
         #expect(settings["disablesDialogs"] as? Bool == true)
-        #expect((settings["unobeyed"] as? [Any])?.count == 2)
+        #expect((settings["unobeyed"] as? [Any])?.count == 1)
         #expect(words.output.contains("grace period           on"))
         #expect(words.output.contains("fails                  App Store Sync: networkError"))
-        #expect(words.output.contains("not obeyed: _billingGracePeriodEnabled: "))
+        #expect(words.output.contains("not obeyed: _storeKitErrors: "))
         let back = FileManager.default.contents(atPath: rig.path("Back.storekit"))
         #expect(back == Data(Self.file.utf8))
     }

@@ -207,6 +207,31 @@ private final class Tour {
             simulatesAskToBuyInSandbox: true)
         _ = try await server.send(
             .purchase(id: purchaseID(2)), asking, bearer: keys[.device] ?? "")
+        try await subscribe()
+    }
+
+    /// Sells a subscription.
+    private func subscribe() async throws {
+        let realm = try await server.store.realm(named: Store.defaultRealm)
+        let (app, context) = (TestServer.bundleID.value, Shop.RequestContext(requestID: "tour"))
+        _ = try await realm.catalogue.createProduct(
+            CreateProductRequest(
+                productId: "paper", type: "auto-renewable", groupId: "press", period: "P1M"),
+            bundleID: app, context)
+        var change = ProductChange()
+        change.price = 4990
+        change.localizations = [
+            ProductWords(locale: "en_US", displayName: "Paper", description: "")
+        ]
+        change.state = "ready"
+        _ = try await realm.catalogue.changeProduct("paper", bundleID: app, change, context)
+        let payment = PurchaseRequest(
+            productId: "paper", quantity: 1, unitPrice: 4990, currency: "USD")
+        _ = try await server.send(
+            .purchase(id: purchaseID(3)), payment, bearer: keys[.device] ?? "")
+        let sold = try #require(await realm.subscriptions.list().subscriptions.first)
+        words["subscription"] = sold.subscriptionId
+        words["customer"] = sold.customerId
     }
 
     /// What is in the store's audit and in the default realm's.

@@ -5,7 +5,7 @@
 extension RouteStep {
     static let all =
         open + certificates + operators + devices + sessions + apples + controls + catalogues
-        + administration + subscriptions + named
+        + administration + subscriptions + renewals + named
 
     /// Where nothing can be wrong but the method, that is.
     private static let open = [

@@ -135,7 +135,7 @@ import Testing
         #expect(settings.errors.map(\.error) == ["productUnavailable", "networkError"])
         #expect(
             settings.unobeyed.map { $0.prefix { $0 != ":" } } == [
-                "_timeRate", "_renewalBillingIssuesEnabled", "_billingGracePeriodEnabled",
+                "_timeRate",
                 "_storeKitErrors",
             ])
         #expect(settings.unobeyed.last?.contains("App Store Sync") == true)

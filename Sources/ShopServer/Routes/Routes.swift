@@ -34,6 +34,7 @@ enum Routes {
     static let table = RouteTable<Access, Visit>(Array(parts.joined()))
 
     private static let parts: [[Route]] = [
-        open, certificates, merchants, store, customers, apps, products, control,
+        open, certificates, merchants, store, customers, subscriptions, apps, products,
+        control, forcedSubscriptions,
     ]
 }

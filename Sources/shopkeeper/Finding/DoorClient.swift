@@ -22,6 +22,11 @@ struct DoorClient: Sendable {
 
     private static let client = OutboundClient(policy: .open)
 
+    /// Returns a text as one part of a path.
+    static func part(_ text: String) -> String {
+        text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+    }
+
     func get<Answer: Decodable>(_ path: String, as type: Answer.Type) async throws -> Answer {
         try JSONDecoder().decode(type, from: try await send("GET", path, nil))
     }

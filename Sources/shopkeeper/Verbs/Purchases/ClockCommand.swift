@@ -123,8 +123,10 @@ struct ClockOptions: ParsableArguments {
         return step
     }
 
-    static func instant(_ text: String, _ field: String) throws -> Timestamp {
-        guard let instant = Timestamp(text: text, now: Live.wallClock.now) else {
+    static func instant(
+        _ text: String, _ field: String, now: Timestamp = Live.wallClock.now
+    ) throws -> Timestamp {
+        guard let instant = Timestamp(text: text, now: now) else {
             throw Failure(
                 .usage, "instantInvalid", "\(text) is not an instant.", field: field,
                 rule: Timestamp.rule, remedy: "write 2026-01-31T12:00:00Z")
