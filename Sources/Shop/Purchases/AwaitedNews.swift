@@ -36,12 +36,13 @@ final class AwaitedNews: Sendable {
     /// The same, and returns when `timeout` returns. `timeout` is cancelled when
     /// it is no longer needed.
     func wait(timeout: @escaping @Sendable () async throws -> Void) async throws {
-        let timer = Task { [ticket] in
-            try? await timeout()
-            ticket.end()
-        }
-        defer { timer.cancel() }
+        async let _ = end(after: timeout)
         try await wait()
+    }
+
+    private func end(after timeout: @Sendable () async throws -> Void) async {
+        try? await timeout()
+        ticket.end()
     }
 
     func close() { realm.hub.giveBack(ticket) }
