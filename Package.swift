@@ -155,7 +155,7 @@ let package = Package(
             "ShopServer",
             [
                 "CatalogueFile", "CatalogueOverlay", "Commerce", "HTTPShell", "Shop", "SignedData",
-                "StoreWire", "StrictJSON", "WireErrors", hummingbird, lifecycle, logging,
+                "StoreWire", "StrictJSON", "WireErrors", hummingbird, logging,
             ]),
         .executableTarget(
             name: "shopkeeper",

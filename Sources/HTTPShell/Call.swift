@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Hummingbird
+import NIOCore
 import ServiceLifecycle
 import StrictJSON
 
@@ -9,15 +10,18 @@ package struct Call: Sendable {
     package let request: Request
     package let requestID: String
     package let approach: Approach
-    package let configuration: ShellConfiguration
-    package let ports: ShellPorts
-    let connections: Connections
+    let shared: ShellShared
+    /// The connection on which the request came.
+    let channel: any Channel
     /// Set when the connection was read to its end.
     package let end = ConnectionEnd()
-    /// The counters of this server.
-    package let figures: ShellFigures
     /// The name of the key that authorised the call. Nil before that.
     package var actor: String?
+
+    package var configuration: ShellConfiguration { shared.configuration }
+    package var ports: ShellPorts { shared.ports }
+    /// The counters of this server.
+    package var figures: ShellFigures { shared.figures }
 
     /// Throws `notReady` if the server is stopping, or has hardly any room for
     /// another connection.
@@ -25,9 +29,11 @@ package struct Call: Sendable {
         guard !Task.isShuttingDownGracefully else {
             throw .notReady(reason: "The server is stopping.")
         }
-        guard !connections.isNearlyFull else {
+        guard !shared.connections.isNearlyFull else {
             throw .notReady(
-                reason: "\(connections.count) of \(connections.max) connections are open.")
+                reason:
+                    "\(shared.connections.count) of \(shared.connections.max) connections are open."
+            )
         }
     }
 

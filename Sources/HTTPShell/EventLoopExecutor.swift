@@ -26,7 +26,6 @@ final class EventLoopExecutor: TaskExecutor {
 /// HTTP/1.1 with requests that are answered on their connection's event loop.
 struct LoopHTTP1: ServerChildChannel {
     let http: HTTP1Channel
-    let configuration: ShellConfiguration
     let unparsed: UnparsedAnswers
     let bodyTimeout: TimeAmount
     /// A connection with a higher descriptor is closed at once. Descriptors are
@@ -36,20 +35,27 @@ struct LoopHTTP1: ServerChildChannel {
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
         http.setup(channel: channel, logger: logger).flatMapThrowing {
-            [configuration, unparsed, bodyTimeout, descriptorMax] value in
+            [unparsed, bodyTimeout, descriptorMax] value in
             let pipeline = channel.pipeline.syncOperations
             let number = try pipeline.withUnsafeTransportIfAvailable(
                 of: NIOBSDSocket.Handle.self
             ) { $0 }
             if let number, number > descriptorMax { channel.close(promise: nil) }
+            // Half of the default, which holds most requests. A connection that
+            // waits keeps it.
+            try channel.syncOptions?.setOption(
+                .recvAllocator,
+                value: AdaptiveRecvByteBufferAllocator(
+                    minimum: 64, initial: 1024, maximum: 65_536))
             let decoder = try pipeline.handler(
                 type: ByteToMessageHandler<HTTPRequestDecoder>.self)
             try pipeline.addHandler(BodyPatience(bodyTimeout), position: .after(decoder))
             try pipeline.addHandler(LastAnswer(), position: .after(decoder))
             let held = HeldHead()
             try pipeline.addHandler(held, position: .before(decoder))
+            try pipeline.addHandler(ClientWatch(), position: .first)
             try pipeline.addHandler(
-                UnparsedRequest(configuration, unparsed, held), position: .after(decoder))
+                UnparsedRequest(unparsed, held), position: .after(decoder))
             try pipeline.addHandler(AbsoluteTarget(), position: .after(decoder))
             return value
         }

@@ -16,11 +16,11 @@ package import WireErrors
 package struct HTTPShell: Sendable {
     private let handlers: [any RequestHandler]
     private let words: ErrorWords
-    private let configuration: ShellConfiguration
-    private let ports: ShellPorts
-    private let connections: Connections
-    private let figures: ShellFigures
+    private let shared: ShellShared
     private let logger: Logger
+
+    private var configuration: ShellConfiguration { shared.configuration }
+    private var connections: Connections { shared.connections }
 
     /// `handlers`: the first that knows an address answers. `words`: the texts
     /// of the errors that every server may meet.
@@ -30,11 +30,8 @@ package struct HTTPShell: Sendable {
     ) {
         self.handlers = handlers
         self.words = words
-        self.configuration = configuration
-        self.ports = ports
+        shared = ShellShared(configuration, ports)
         self.logger = logger
-        connections = Connections(max: configuration.connectionsMax)
-        figures = ShellFigures(connections, configuration, ports)
     }
 
     /// Serves until SIGTERM or SIGINT arrives or the calling task is cancelled.
@@ -86,18 +83,17 @@ package struct HTTPShell: Sendable {
         // The rest of the process is certain to have half of the reserve.
         let descriptorMax = Int32(
             clamping: configuration.descriptors.map { $0.limit - $0.reserve / 2 } ?? .max)
-        let unparsed = UnparsedAnswers(
-            words: words, ports: ports, figures: figures, logger: logger)
+        let unparsed = UnparsedAnswers(shared, words, logger)
         let idle = TimeAmount.nanoseconds(configuration.idleTimeout.nanoseconds)
         return Application(
             responder: ShellResponder(
-                handlers: handlers, words: words, configuration: configuration, ports: ports,
-                connections: connections, figures: figures, listening: listening, logger: logger),
+                handlers: handlers, words: words, shared: shared, listening: listening,
+                logger: logger),
             server: HTTPServerBuilder { responder in
                 LoopHTTP1(
                     http: HTTP1Channel(
                         responder: responder, configuration: .init(idleTimeout: idle)),
-                    configuration: configuration, unparsed: unparsed,
+                    unparsed: unparsed,
                     bodyTimeout: .nanoseconds(configuration.bodyTimeout.nanoseconds),
                     descriptorMax: descriptorMax)
             },

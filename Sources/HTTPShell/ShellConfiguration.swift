@@ -143,6 +143,7 @@ public struct ShellPorts: Sendable {
     /// How many file descriptors the process has open. Nil if unknown.
     public var openDescriptors: @Sendable () -> Int? = { nil }
     private let deadlines: Deadlines
+    let alarms: Alarms
 
     public init(
         sleep: @escaping @Sendable (Duration) async throws -> Void,
@@ -152,9 +153,11 @@ public struct ShellPorts: Sendable {
         self.monotonic = monotonic
         self.randomness = randomness
         deadlines = Deadlines(sleep: sleep)
+        alarms = Alarms(sleep: sleep, monotonic: monotonic)
     }
 
     /// Runs `body` and cancels it after `limit`, or up to an eighth later.
+    @inline(never)
     package func deadline<Answer: Sendable>(
         _ limit: Duration, or late: RequestMistake,
         _ body: @escaping @Sendable () async throws -> Answer

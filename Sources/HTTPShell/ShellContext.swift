@@ -2,17 +2,20 @@
 
 import Hummingbird
 import Logging
+import NIOCore
 
 /// What a connection reveals about its client.
 struct ShellContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     let peer: String?
     let port: Int?
+    let channel: any Channel
 
     init(source: ApplicationRequestContextSource) {
         coreContext = .init(source: source)
         peer = source.channel.remoteAddress?.ipAddress
         port = source.channel.localAddress?.port
+        channel = source.channel
     }
 }
 

@@ -24,91 +24,156 @@ package struct MatchedRequest: Sendable {
     let pattern: String
     /// Further facts for the log. Never a secret or a name.
     let facts: [String: String]
-    /// Whether the answer waits as long as the request asks.
-    let waitsByItself: Bool
     /// Whether it is allowed over plain HTTP from anywhere, because it contains
     /// no secret.
     let isOpen: Bool
     /// Whether a parameter of its query may come more than once.
     let repeatsParameters: Bool
-    let answer: @Sendable () async throws -> Response
+    let work: Work
+
+    enum Work: Sendable {
+        case answer(@Sendable () async throws -> Response)
+        /// The answer may wait as long as the request asks.
+        case wait(@Sendable () async throws -> FirstAnswer)
+
+        var waits: Bool { if case .wait = self { true } else { false } }
+    }
 
     package init(
-        pattern: String, facts: [String: String] = [:], waitsByItself: Bool = false,
-        isOpen: Bool = false, repeatsParameters: Bool = false,
-        answer: @escaping @Sendable () async throws -> Response
+        pattern: String, facts: [String: String] = [:], isOpen: Bool = false,
+        repeatsParameters: Bool = false, answer: @escaping @Sendable () async throws -> Response
     ) {
         self.pattern = pattern
         self.facts = facts
-        self.waitsByItself = waitsByItself
         self.isOpen = isOpen
         self.repeatsParameters = repeatsParameters
-        self.answer = answer
+        work = .answer(answer)
+    }
+
+    /// A request whose answer may wait as long as it asks.
+    package init(
+        pattern: String, facts: [String: String],
+        waiting: @escaping @Sendable () async throws -> FirstAnswer
+    ) {
+        self.pattern = pattern
+        self.facts = facts
+        isOpen = false
+        repeatsParameters = false
+        work = .wait(waiting)
     }
 }
 
-/// Answers one request and logs one line.
-struct ShellResponder: HTTPResponder {
+/// What all requests of a server share. A class, so that each request, of
+/// which thousands may wait, holds a reference to it and no copy.
+final class ShellShared: Sendable {
+    let configuration: ShellConfiguration
+    let ports: ShellPorts
+    let connections: Connections
+    let figures: ShellFigures
+
+    init(_ configuration: ShellConfiguration, _ ports: ShellPorts) {
+        (self.configuration, self.ports) = (configuration, ports)
+        connections = Connections(max: configuration.connectionsMax)
+        figures = ShellFigures(connections, configuration, ports)
+    }
+}
+
+/// Answers one request and logs one line. A class, because each request that
+/// waits would hold copies of a value.
+final class ShellResponder: HTTPResponder {
     typealias Context = ShellContext
 
     static let requestIDName = "X-Request-Id"
     private static let requestIDBytesMax = 128
 
-    let handlers: [any RequestHandler]
-    let words: ErrorWords
-    let configuration: ShellConfiguration
-    let ports: ShellPorts
-    let connections: Connections
-    let figures: ShellFigures
-    let listening: Listening
-    let logger: Logger
+    private let handlers: [any RequestHandler]
+    private let words: ErrorWords
+    private let shared: ShellShared
+    private let listening: Listening
+    private let logger: Logger
 
+    private var configuration: ShellConfiguration { shared.configuration }
+    private var ports: ShellPorts { shared.ports }
+
+    init(
+        handlers: [any RequestHandler], words: ErrorWords, shared: ShellShared,
+        listening: Listening, logger: Logger
+    ) {
+        (self.handlers, self.words, self.shared) = (handlers, words, shared)
+        (self.listening, self.logger) = (listening, logger)
+    }
+
+    /// What comes before a wait and after it is done by other functions: this
+    /// one's variables are kept while a request waits.
     func respond(to request: Request, context: Context) async throws -> Response {
+        let exchange = begin(request, context)
+        do {
+            return finish(exchange, try await answer(exchange))
+        } catch {
+            return finish(exchange, failed: error)
+        }
+    }
+
+    private func begin(_ request: Request, _ context: Context) -> Exchange {
         let started = ports.monotonic()
         let id = requestID(request)
         var approach = Approach(request, context, configuration.proxies)
         approach.listener = listening.name(ofPort: approach.port)
         let call = Call(
-            request: request, requestID: id, approach: approach,
-            configuration: configuration, ports: ports, connections: connections, figures: figures)
-        var line = RequestLine(method: request.method.rawValue, requestID: id)
-        var response: Response
-        var handler: (any RequestHandler)?
+            request: request, requestID: id, approach: approach, shared: shared,
+            channel: context.channel)
         do {
             guard RequestTarget.isText(request.uri.string) else {
                 throw RequestMistake.addressInvalid
             }
-            let matched: MatchedRequest
-            (matched, handler) = try find(call)
-            line.pattern = matched.pattern
-            line.facts = matched.facts
-            line.waits = matched.waitsByItself
-            if call.approach.isExposed, configuration.proxies != nil, !matched.isOpen {
-                throw RequestMistake.notThroughProxy
+            let (matched, handler) = try find(call)
+            let work = Result { () throws -> MatchedRequest.Work in
+                try check(call, matched)
+                return matched.work
             }
-            try configuration.check(call.approach, isOpen: matched.isOpen)
-            try Self.checkCoding(request)
-            if !matched.repeatsParameters,
-                let name = RequestTarget.doubledParameter(request.uri.query ?? "")
-            {
-                throw RequestMistake.queryInvalid(
-                    field: name, rule: "each parameter once", remedy: "send one value")
-            }
-            response = try await answer(matched)
+            return Exchange(call, started, work, matched, handler)
         } catch {
-            let answer = handler?.explain(error) ?? ErrorAnswer(error, words: words)
-            line.fault = answer.fault
-            line.code = answer.code
-            response = answer.response
+            return Exchange(call, started, .failure(error), nil, nil)
         }
-        if let name = HTTPFields.Element.Name(Self.requestIDName) { response.headers[name] = id }
+    }
+
+    /// Checks that a request may ask for this address here.
+    private func check(_ call: Call, _ matched: MatchedRequest) throws {
+        if call.approach.isExposed, configuration.proxies != nil, !matched.isOpen {
+            throw RequestMistake.notThroughProxy
+        }
+        try configuration.check(call.approach, isOpen: matched.isOpen)
+        try Self.checkCoding(call.request)
+        if !matched.repeatsParameters,
+            let name = RequestTarget.doubledParameter(call.request.uri.query ?? "")
+        {
+            throw RequestMistake.queryInvalid(
+                field: name, rule: "each parameter once", remedy: "send one value")
+        }
+    }
+
+    private func finish(_ exchange: Exchange, failed error: any Error) -> Response {
+        let answer = exchange.handler?.explain(error) ?? ErrorAnswer(error, words: words)
+        return finish(exchange, answer.response, code: answer.code, fault: answer.fault)
+    }
+
+    private func finish(
+        _ exchange: Exchange, _ answered: Response, code: String? = nil, fault: String? = nil
+    ) -> Response {
+        let call = exchange.call
+        var response = answered
+        if let name = HTTPFields.Element.Name(Self.requestIDName) {
+            response.headers[name] = call.requestID
+        }
         // HTTP allows no body in the answer to HEAD; a client would take it for
         // the next answer.
-        if request.method == .head { response = response.createHeadResponse() }
+        if call.request.method == .head { response = response.createHeadResponse() }
         if call.end.isReached { response.headers[.connection] = "close" }
+        var line = exchange.line
+        (line.code, line.fault) = (code, fault)
         line.status = response.status.code
-        line.duration = ports.monotonic() - started
-        line.count(in: figures)
+        line.duration = ports.monotonic() - exchange.started
+        line.count(in: shared.figures)
         line.write(to: logger)
         return response
     }
@@ -133,10 +198,26 @@ struct ShellResponder: HTTPResponder {
         }
     }
 
-    private func answer(_ matched: MatchedRequest) async throws -> Response {
-        if matched.waitsByItself { return try await matched.answer() }
-        return try await ports.deadline(configuration.requestTimeout, or: .timedOut) {
-            try await matched.answer()
+    private func answer(_ exchange: Exchange) async throws -> Response {
+        switch try exchange.work.get() {
+        case .answer(let answer):
+            return try await ports.deadline(configuration.requestTimeout, or: .timedOut, answer)
+        case .wait(let begin):
+            return try await answer(exchange.call, begin)
+        }
+    }
+
+    /// Not inlined: it is what a request that waits keeps.
+    @inline(never)
+    private func answer(
+        _ call: Call, _ begin: @escaping @Sendable () async throws -> FirstAnswer
+    ) async throws -> Response {
+        switch try await inBriefTask(begin) {
+        case .response(let response): return response
+        case .later(let answer):
+            defer { answer.close() }
+            try await call.wait(for: answer)
+            return try await inBriefTask(answer.answer)
         }
     }
 
@@ -157,6 +238,30 @@ struct ShellResponder: HTTPResponder {
                     || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
                     || $0 == UInt8(ascii: ".")
             }
+    }
+}
+
+/// One request while it is answered. A class, so that a request that waits
+/// keeps one of it.
+private final class Exchange: Sendable {
+    let call: Call
+    let started: Duration
+    let work: Result<MatchedRequest.Work, any Error>
+    let handler: (any RequestHandler)?
+    let line: RequestLine
+
+    init(
+        _ call: Call, _ started: Duration, _ work: Result<MatchedRequest.Work, any Error>,
+        _ matched: MatchedRequest?, _ handler: (any RequestHandler)?
+    ) {
+        (self.call, self.started, self.work, self.handler) = (call, started, work, handler)
+        var line = RequestLine(method: call.request.method.rawValue, requestID: call.requestID)
+        if let matched {
+            line.pattern = matched.pattern
+            line.facts = matched.facts
+            line.waits = matched.work.waits
+        }
+        self.line = line
     }
 }
 

@@ -18,15 +18,14 @@ final class UnparsedRequest: ChannelDuplexHandler {
     typealias OutboundIn = HTTPServerResponsePart
     typealias OutboundOut = HTTPServerResponsePart
 
-    private let configuration: ShellConfiguration
     private let answers: UnparsedAnswers
     private let held: HeldHead
     /// The parsed requests that are not answered yet.
     private var owed = 0
     private var mistake = RequestMistake.notHTTP
 
-    init(_ configuration: ShellConfiguration, _ answers: UnparsedAnswers, _ held: HeldHead) {
-        (self.configuration, self.answers, self.held) = (configuration, answers, held)
+    init(_ answers: UnparsedAnswers, _ held: HeldHead) {
+        (self.answers, self.held) = (answers, held)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -61,6 +60,7 @@ final class UnparsedRequest: ChannelDuplexHandler {
 
     /// Judges the lines that follow the unknown method.
     private func judged(_ context: ChannelHandlerContext, _ lines: UnknownHead) -> RequestMistake {
+        let configuration = answers.shared.configuration
         let hosts = lines.values("host")
         var approach = Approach(
             peer: context.remoteAddress?.ipAddress.flatMap(ClientAddress.init),
@@ -78,18 +78,22 @@ final class UnparsedRequest: ChannelDuplexHandler {
     }
 }
 
-/// Makes the answers to requests that were not parsed, and logs them.
-struct UnparsedAnswers: Sendable {
-    let words: ErrorWords
-    let ports: ShellPorts
-    let figures: ShellFigures
-    let logger: Logger
+/// Makes the answers to requests that were not parsed, and logs them. A class,
+/// because every connection holds it.
+final class UnparsedAnswers: Sendable {
+    let shared: ShellShared
+    private let words: ErrorWords
+    private let logger: Logger
+
+    init(_ shared: ShellShared, _ words: ErrorWords, _ logger: Logger) {
+        (self.shared, self.words, self.logger) = (shared, words, logger)
+    }
 
     func answer(_ mistake: RequestMistake) -> (HTTPResponseHead, ByteBuffer) {
         let reply = ErrorReply(mistake, words)
-        var line = RequestLine(method: "", requestID: ports.randomness.uuid())
+        var line = RequestLine(method: "", requestID: shared.ports.randomness.uuid())
         (line.status, line.code) = (reply.status, reply.error.code)
-        line.count(in: figures)
+        line.count(in: shared.figures)
         line.write(to: logger)
         let body = ByteBuffer(bytes: (try? StrictJSON.encode(reply.error)) ?? [])
         let headers: HTTPHeaders = [

@@ -49,20 +49,3 @@ final class WaitingPlaces: Sendable {
         }
     }
 }
-
-extension Call {
-    /// Runs `body` in a place of the customer's share. If a proxy reports the
-    /// client's address, it also counts in the address's share. Without a
-    /// proxy, all clients are on one machine and have the same address.
-    package func waiting<Answer>(
-        ofCustomer customer: String, _ body: () async throws -> Answer
-    ) async throws -> Answer {
-        var shares = [WaitingPlaces.Holder.customer(customer): configuration.waitingPerCustomerMax]
-        if approach.isProxied, let client = approach.client {
-            shares[.address(client.description)] = configuration.waitingPerAddressMax
-        }
-        try figures.places.take(max: configuration.waitingMax, shares: shares)
-        defer { figures.places.giveBack(shares) }
-        return try await body()
-    }
-}

@@ -8,14 +8,8 @@ public import StoreWire
 /// Connects a device to a realm in the same process, with the answers that a
 /// server would give.
 public struct ShopTransport: StoreTransport {
-    private struct Carrier: DeviceCarrier {
-        let pause: @Sendable (Duration) async throws -> Void
-
-        func sleep(_ duration: Duration) async throws { try await pause(duration) }
-    }
-
     private let realm: @Sendable () async throws(TransportFailure) -> Realm
-    private let carrier: Carrier
+    private let sleep: @Sendable (Duration) async throws -> Void
 
     /// `realm` is called for each call. `sleep` limits how long a request for
     /// transactions waits.
@@ -24,14 +18,14 @@ public struct ShopTransport: StoreTransport {
         realm: @escaping @Sendable () async throws(TransportFailure) -> Realm
     ) {
         self.realm = realm
-        carrier = Carrier(pause: sleep)
+        self.sleep = sleep
     }
 
     public func send(_ call: DeviceCall) async throws(TransportFailure) -> DeviceReply {
         let realm = try await realm()
         do {
             return try await realm.devices.answer(
-                call, RequestContext(requestID: call.requestID), by: carrier)
+                call, RequestContext(requestID: call.requestID), sleep: sleep)
         } catch is CancellationError {
             throw .unknown(URLError(.cancelled))
         } catch {

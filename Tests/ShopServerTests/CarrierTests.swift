@@ -11,10 +11,6 @@ import Testing
 /// The device protocol over HTTP against the same calls within the process: the
 /// statuses and bodies are the same.
 @Suite(.timeLimit(.minutes(5))) struct CarrierTests {
-    private struct Direct: DeviceCarrier {
-        func sleep(_ duration: Duration) async throws {}
-    }
-
     /// A body without the time of its answer.
     private static func timeless(_ text: String) -> String {
         text.replacing(#/"now":\d+/#, with: "")
@@ -56,7 +52,7 @@ import Testing
             do {
                 near = try await realm.devices.answer(
                     DeviceCall(route: route, body: bytes, token: token, requestID: "r"),
-                    RequestContext(requestID: "r"), by: Direct())
+                    RequestContext(requestID: "r"), sleep: { _ in })
             } catch { near = DeviceRoom.reply(to: error) }
 
             #expect(far.status == near.status)

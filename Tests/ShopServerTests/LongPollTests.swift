@@ -93,9 +93,7 @@ import Testing
             let start = try await server.transactions(bearer: token).revision
             do {
                 let connection = try RawConnection(port: server.port)
-                try connection.send(
-                    "GET /device/v1/transactions?since=\(start)&wait=41 HTTP/1.1\r\n"
-                        + "Host: localhost\r\nAuthorization: Bearer \(token)\r\n\r\n")
+                try connection.send(Self.poll(since: start, wait: 41, token))
                 try await server.time.waits.first { $0 == .seconds(41) }
             }
 
@@ -104,6 +102,43 @@ import Testing
             #expect(line.level == .info)
             try await server.expectItSells()
         }
+    }
+
+    @Test func `a client that closes its side only is waited for no more`() async throws {
+        try await TestServer.with { server in
+            let token = try await server.token()
+            let start = try await server.transactions(bearer: token).revision
+            let connection = try RawConnection(port: server.port)
+            try connection.send(Self.poll(since: start, wait: 41, token))
+            try await server.time.waits.first { $0 == .seconds(41) }
+
+            connection.finish()
+
+            let line = try await server.lines.first { $0.metadata["code"] == "clientGone" }
+            #expect(line.level == .info)
+        }
+    }
+
+    @Test func `a connection that has waited carries the next request`() async throws {
+        let time = TestTime(over: [.seconds(7), .seconds(8)])
+        try await TestServer.with(time: time) { server in
+            let token = try await server.token()
+            let start = try await server.transactions(bearer: token).revision
+            let connection = try RawConnection(port: server.port)
+            for wait in [7, 8, 0] {
+                try connection.send(Self.poll(since: start, wait: wait, token))
+
+                let answer = await connection.receive { $0.contains("\"transactions\":[]") }
+
+                #expect(answer.hasPrefix("HTTP/1.1 200 "))
+                #expect(!answer.lowercased().contains("connection: close"))
+            }
+        }
+    }
+
+    private static func poll(since revision: Int64, wait: Int, _ token: String) -> String {
+        "GET /device/v1/transactions?since=\(revision)&wait=\(wait) HTTP/1.1\r\n"
+            + "Host: localhost\r\nAuthorization: Bearer \(token)\r\n\r\n"
     }
 
     @Test func `ending a session answers its waiting request at once`() async throws {

@@ -5,11 +5,21 @@ import StrictJSON
 import WireErrors
 
 extension DeviceRoom {
-    /// Answers a call of the device protocol. Throws ``Refusal``,
-    /// `StorageFault`, the errors of JSON that breaks its rules, and what the
-    /// carrier throws.
+    /// Answers a call of the device protocol, or returns the wait before the
+    /// answer. Throws ``Refusal``, `StorageFault`, the errors of JSON that
+    /// breaks its rules, and what the carrier throws.
     public func answer(
         _ call: DeviceCall, _ context: RequestContext, by carrier: some DeviceCarrier
+    ) async throws -> DeviceAnswer {
+        if case .transactions(let since, let after, let seconds) = call.route {
+            let page = Page(since: since, after: after, waitSeconds: seconds)
+            return try await transactions(page, call, context)
+        }
+        return .reply(try await answerAtOnce(call, context, carrier))
+    }
+
+    private func answerAtOnce(
+        _ call: DeviceCall, _ context: RequestContext, _ carrier: some DeviceCarrier
     ) async throws -> DeviceReply {
         switch call.route {
         case .signIn: return try await signIn(try Self.body(call), context, carrier)
@@ -23,9 +33,7 @@ extension DeviceRoom {
             let session = try await realm.customers.recentSession(token: try Self.token(call))
             return try Self.ok(
                 try await realm.purchases.purchase(id, try Self.body(call), session, context))
-        case .transactions(let since, let after, let waitSeconds):
-            let page = Page(since: since, after: after, waitSeconds: waitSeconds)
-            return try Self.ok(try await transactions(page, call, context, carrier))
+        case .transactions: preconditionFailure("This call may wait.")
         case .finish(let id):
             let session = try await session(call)
             return try Self.ok(try await realm.purchases.finish(id, session, context))
@@ -75,29 +83,42 @@ extension DeviceRoom {
         let waitSeconds: Int
     }
 
-    /// Answers at once if there is news. Otherwise it waits until there is
-    /// some, the time is over, or the carrier stops.
+    /// Replies if there is news. Otherwise the reply waits until there is some,
+    /// if the call asks for it.
     private func transactions(
-        _ page: Page, _ call: DeviceCall, _ context: RequestContext, _ carrier: some DeviceCarrier
-    ) async throws -> TransactionsResponse {
+        _ page: Page, _ call: DeviceCall, _ context: RequestContext
+    ) async throws -> DeviceAnswer {
         let session = try await session(call)
-        let first = try await realm.purchases.transactions(
-            since: page.since, after: page.after, session, context)
-        guard page.waitSeconds > 0, !first.hasNews else { return first }
-        let realm = realm
-        let holder = "\(realm.description.id)/\(session.customer)"
-        return try await carrier.inWaitingPlace(of: holder) {
-            try await carrier.whileAwaited {
-                try await realm.purchases.changes(since: page.since, session) {
-                    try await carrier.sleep(.seconds(page.waitSeconds))
-                }
+        let news = page.waitSeconds > 0 ? realm.purchases.news(since: page.since, session) : nil
+        do {
+            let first = try await realm.purchases.transactions(
+                since: page.since, after: page.after, session, context)
+            guard let news, !first.hasNews else {
+                news?.close()
+                return .reply(try Self.ok(first))
             }
-            // The session is read again, because it may have ended and the
-            // clock may have moved.
-            let later = try await self.session(call)
-            return try await realm.purchases.transactions(
-                since: page.since, after: page.after, later, context)
+            return .wait(
+                DeviceWait(
+                    customer: "\(realm.description.id)/\(session.customer)",
+                    duration: .seconds(page.waitSeconds), news: news
+                ) {
+                    try await reply(page, call, context)
+                })
+        } catch {
+            news?.close()
+            throw error
         }
+    }
+
+    /// Reads the session again, because it may have ended and the clock may have
+    /// moved.
+    private func reply(
+        _ page: Page, _ call: DeviceCall, _ context: RequestContext
+    ) async throws -> DeviceReply {
+        let session = try await session(call)
+        return try Self.ok(
+            try await realm.purchases.transactions(
+                since: page.since, after: page.after, session, context))
     }
 
     private func session(_ call: DeviceCall) async throws -> DeviceSession {

@@ -8,22 +8,64 @@ import Synchronization
 /// waiter runs count as one.
 final class ChangesHub: Sendable {
     private struct State {
-        var nextTicket = 0
-        var waiters: [CustomerID: [Int: AsyncStream<Void>.Continuation]] = [:]
+        var nextNumber = 0
+        var waiters: [CustomerID: [Int: Ticket]] = [:]
     }
 
     /// A registration in the hub. It is made before the revision is read, so
-    /// that no commit is missed between reading and waiting.
-    struct Ticket: Sendable {
+    /// that no commit is missed between reading and waiting. A class, because
+    /// thousands of devices wait: it needs no task and no stream of its own.
+    final class Ticket: Sendable {
+        private struct State {
+            var isWoken = false
+            var isOver = false
+            var waiting: CheckedContinuation<Void, Never>?
+        }
+
         fileprivate let customer: CustomerID
         fileprivate let number: Int
-        fileprivate let stream: AsyncStream<Void>
+        private let state = Mutex(State())
+
+        fileprivate init(_ customer: CustomerID, _ number: Int) {
+            (self.customer, self.number) = (customer, number)
+        }
 
         /// Returns true when woken. Returns false if there is nothing to wait
-        /// for any more, because the realm is closed or the task cancelled.
+        /// for any more, because the wait was ended or the task cancelled.
         func wait() async -> Bool {
-            for await _ in stream { return true }
-            return false
+            await withTaskCancellationHandler {
+                await withCheckedContinuation { continuation in
+                    if !put(continuation) { continuation.resume() }
+                }
+            } onCancel: {
+                end()
+            }
+            return state.withLock { state in
+                defer { state.isWoken = false }
+                return state.isWoken && !state.isOver
+            }
+        }
+
+        /// Ends the wait, now or as soon as it begins.
+        func end() { resume { $0.isOver = true } }
+
+        fileprivate func wake() { resume { $0.isWoken = true } }
+
+        /// Returns false if there is nothing to wait for.
+        private func put(_ continuation: CheckedContinuation<Void, Never>) -> Bool {
+            state.withLock { state in
+                guard !state.isWoken, !state.isOver else { return false }
+                state.waiting = continuation
+                return true
+            }
+        }
+
+        private func resume(_ change: (inout sending State) -> Void) {
+            let waiting = state.withLock { state in
+                change(&state)
+                return state.waiting.take()
+            }
+            waiting?.resume()
         }
     }
 
@@ -31,13 +73,11 @@ final class ChangesHub: Sendable {
 
     /// Registers for the customer's commits.
     func ticket(_ customer: CustomerID) -> Ticket {
-        let (stream, wake) = AsyncStream.makeStream(
-            of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        return state.withLock { state in
-            state.nextTicket += 1
-            let number = state.nextTicket
-            state.waiters[customer, default: [:]][number] = wake
-            return Ticket(customer: customer, number: number, stream: stream)
+        state.withLock { state in
+            state.nextNumber += 1
+            let ticket = Ticket(customer, state.nextNumber)
+            state.waiters[customer, default: [:]][ticket.number] = ticket
+            return ticket
         }
     }
 
@@ -54,7 +94,7 @@ final class ChangesHub: Sendable {
     /// then checks itself whether there is news for it.
     func wake(_ customer: CustomerID) {
         let woken = state.withLock { $0.waiters[customer].map { Array($0.values) } ?? [] }
-        for wake in woken { wake.yield() }
+        for ticket in woken { ticket.wake() }
     }
 
     /// The number of waiters.
@@ -63,15 +103,15 @@ final class ChangesHub: Sendable {
     /// Wakes all waiters, because words from other processes may have been
     /// lost.
     func wakeAll() {
-        for wake in everybody { wake.yield() }
+        for ticket in everybody { ticket.wake() }
     }
 
     /// Ends all waits, because the realm is closed.
     func finish() {
-        for wake in everybody { wake.finish() }
+        for ticket in everybody { ticket.end() }
     }
 
-    private var everybody: [AsyncStream<Void>.Continuation] {
+    private var everybody: [Ticket] {
         state.withLock { $0.waiters.values.flatMap(\.values) }
     }
 }

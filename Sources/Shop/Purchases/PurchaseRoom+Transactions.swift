@@ -40,33 +40,15 @@ extension PurchaseRoom {
         since: Int64, _ session: DeviceSession,
         timeout: @escaping @Sendable () async throws -> Void
     ) async throws {
-        let ticket = realm.hub.ticket(session.customer)
-        defer { realm.hub.giveBack(ticket) }
-        if try await hasNews(since: since, session) { return }
-        try await withThrowingTaskGroup { group in
-            group.addTask {
-                repeat {
-                    guard await ticket.wait() else { return }
-                } while try await !self.hasNews(since: since, session)
-            }
-            group.addTask { try? await timeout() }
-            try await group.next()
-            group.cancelAll()
-        }
-        try Task.checkCancellation()
+        let news = news(since: since, session)
+        defer { news.close() }
+        if try await news.isThere() { return }
+        try await news.wait(timeout: timeout)
     }
 
-    /// Whether there is news. Changes that devices do not receive (a sign-in, a
-    /// captured sum) are not news. The end of the session is.
-    private func hasNews(since: Int64, _ session: DeviceSession) async throws -> Bool {
-        let values: [SQLValue] = [
-            .integer(session.customer.value), .text(session.bundleID.value), .integer(since),
-        ]
-        let wall = realm.ports.wall.now
-        return try await realm.read(of: session.customer) { reading in
-            guard try CustomerRoom.isValid(session, at: wall, reading) else { return true }
-            return try reading.first(Statement.Purchases.news, values) != nil
-        }
+    /// Registers for news of the session's app after a revision.
+    func news(since: Int64, _ session: DeviceSession) -> AwaitedNews {
+        AwaitedNews(realm, since: since, session)
     }
 
     /// Records that the app has delivered a transaction. A repeated call

@@ -2,7 +2,6 @@
 
 import HTTPShell
 import Hummingbird
-import ServiceLifecycle
 import Shop
 import StoreWire
 
@@ -18,13 +17,23 @@ struct DeviceDoor: RequestHandler {
             let route = try route(call, address.path)
         else { return nil }
         let realm = realms.realm(of: call, address)
-        return MatchedRequest(
-            pattern: route.pattern, facts: MatchedRequest.facts(realm: realm),
-            waitsByItself: route.waits
-        ) {
-            let known = try await store.realm(named: realm ?? Store.defaultRealm)
-            return try await answer(route, call, known)
+        let facts = MatchedRequest.facts(realm: realm)
+        guard route.waits else {
+            return MatchedRequest(pattern: route.pattern, facts: facts) {
+                switch try await answer(route, call, realm) {
+                case .reply(let reply): response(reply, to: route)
+                case .wait: preconditionFailure("This call does not ask to wait.")
+                }
+            }
         }
+        return MatchedRequest(
+            pattern: route.pattern, facts: facts,
+            waiting: {
+                switch try await answer(route, call, realm) {
+                case .reply(let reply): .response(response(reply, to: route))
+                case .wait(let wait): .later(WaitingDevice(wait, self, route))
+                }
+            })
     }
 
     func explain(_ error: any Error) -> ErrorAnswer? { ErrorResponse.answer(error) }
@@ -45,20 +54,20 @@ struct DeviceDoor: RequestHandler {
         }
     }
 
-    private func answer(_ route: DeviceRoute, _ call: Call, _ realm: Realm) async throws -> Response
-    {
+    private func answer(
+        _ route: DeviceRoute, _ call: Call, _ realm: String?
+    ) async throws -> DeviceAnswer {
+        let realm = try await store.realm(named: realm ?? Store.defaultRealm)
         // The body of a call without a token is not read.
         if route.needsSession, call.bearer == nil { throw DeviceRoom.tokenMissing }
         let asked = DeviceCall(
             route: route, body: route.hasBody ? try await call.jsonBytes() : nil,
             token: call.bearer, requestID: call.requestID,
             ifNoneMatch: call.request.headers[.ifNoneMatch])
-        let reply = try await realm.devices.answer(
-            asked, call.context, by: HTTPCarrier(call: call))
-        return response(reply, to: route)
+        return try await realm.devices.answer(asked, call.context, by: HTTPCarrier(call: call))
     }
 
-    private func response(_ reply: DeviceReply, to route: DeviceRoute) -> Response {
+    fileprivate func response(_ reply: DeviceReply, to route: DeviceRoute) -> Response {
         var response: Response
         if reply.status == 304 {
             response = .empty(status: reply.status)
@@ -87,11 +96,6 @@ extension DeviceRoute {
 private struct HTTPCarrier: DeviceCarrier {
     let call: Call
 
-    func sleep(_ duration: Duration) async throws {
-        let pause = call.ports.sleep
-        try await cancelWhenGracefulShutdown { try await pause(duration) }
-    }
-
     /// Cancels `body` when the client disconnects. Throws `clientGone`.
     func whileAwaited<Answer: Sendable>(
         _ body: @escaping @Sendable () async throws -> Answer
@@ -105,10 +109,22 @@ private struct HTTPCarrier: DeviceCarrier {
             throw RequestMistake.clientGone
         }
     }
+}
 
-    func inWaitingPlace<Answer: Sendable>(
-        of customer: String, _ body: () async throws -> Answer
-    ) async throws -> Answer {
-        try await call.waiting(ofCustomer: customer, body)
+/// A device's call that waits for news.
+private final class WaitingDevice: WaitingAnswer {
+    private let wait: DeviceWait
+    private let door: DeviceDoor
+    private let route: DeviceRoute
+
+    init(_ wait: DeviceWait, _ door: DeviceDoor, _ route: DeviceRoute) {
+        (self.wait, self.door, self.route) = (wait, door, route)
     }
+
+    var customer: String { wait.customer }
+    var duration: Duration { wait.duration }
+    func untilChanged() async throws { try await wait.untilNews() }
+    func end() { wait.end() }
+    func answer() async throws -> Response { door.response(try await wait.reply(), to: route) }
+    func close() { wait.close() }
 }
