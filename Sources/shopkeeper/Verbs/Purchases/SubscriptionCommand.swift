@@ -125,7 +125,8 @@ struct SubscriptionCommand: AsyncParsableCommand {
             guard let amount = Amount(decimal: price) else {
                 throw Failure(
                     .usage, "priceInvalid", "\(price) is not a price.", field: "price",
-                    rule: "digits, a point, at most three decimals", remedy: "give one such as 5.99")
+                    rule: "digits, a point, at most three decimals", remedy: "give one such as 5.99"
+                )
             }
             let clock = try await subject.store.store().controlDoor.get(
                 "/clock", as: ClockDescription.self)

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import PurchaseKit
+import PurchaseKitTesting
+import Shop
+import SignedData
+import StoreKit
+import StoreWire
+import TestSupport
+import Testing
+
+/// An auto-renewable subscription from app to store and back, under a clock that
+/// jumps.
+@Suite(.timeLimit(.minutes(5))) struct SubscriptionScenarioTests {
+    private func shop() async throws -> TestShop {
+        func product(_ id: String, _ price: Int64) -> Product {
+            Product(
+                id: ProductID(id), kind: .autoRenewable(groupID: "press", period: "P1M"),
+                referenceName: id, price: Amount(milliunits: price),
+                localizations: [Localization(locale: "en_US", displayName: id, details: "")])
+        }
+        var options = TestShop.Options()
+        let engine = TestEngine()
+        options.places = engine.places
+        options.dialect = engine.dialect
+        return try await TestShop(
+            Catalogue(
+                products: [product("paper", 4990), product("rival", 3990)], storefront: "USA",
+                locale: "en_US", appID: 1234),
+            bundleID: Goods.bundleID, options: options)
+    }
+
+    @Test func `a running app hears of each renewal, and a stopped one at its launch`()
+        async throws
+    {
+        let shop = try await shop()
+        let device = try await shop.device()
+        try await device.buy("paper")
+        let first = try await device.heard.first(.purchased)
+        device.queue.finishTransaction(first)
+        try await device.heard.removed()
+
+        try await shop.clock.advance(months: 1)
+        let both = try await device.heard.all(.purchased, count: 2)
+        device.queue.finishTransaction(both[1])
+        try await device.heard.removed(count: 2)
+        await device.close()
+        try await shop.clock.advance(months: 2)
+        let next = try await shop.device()
+        let later = try await next.heard.all(.purchased, count: 2)
+
+        #expect(both[1].payment.productIdentifier == "paper")
+        let ids = [first, both[1]] + later
+        #expect(Set(ids.map(\.transactionIdentifier)).count == 4)
+        let receipt = try await shop.receipt(of: next)
+        #expect(receipt.purchases.count == 4)
+        #expect(Set(receipt.purchases.compactMap(\.expiresDate)).count == 4)
+        #expect(Set(receipt.purchases.map(\.originalTransactionID)).count == 1)
+        let told = try await shop.notifications.all("DID_RENEW", count: 3)
+        #expect(told.allSatisfy { $0.notification.data?.signedRenewalInfo != nil })
+        #expect(
+            try await shop.notifications.first("SUBSCRIBED").notification.subtype == "INITIAL_BUY")
+        await shop.close()
+    }
+
+    @Test func `a subscription lapses, is retried, ends, and is won back`() async throws {
+        let shop = try await shop()
+        let device = try await shop.device()
+        try await device.buy("paper")
+        _ = try await device.heard.first(.purchased)
+        let id = try await shop.subscription().subscriptionId
+
+        try await shop.failBilling(id)
+        try await shop.clock.advance(months: 1)
+        #expect(try await shop.subscription().status == "retry")
+        let fixed = try await shop.fixBilling(id)
+        #expect(fixed.events.map(\.kind) == ["recovered"])
+        _ = try await device.heard.all(.purchased, count: 2)
+
+        try await shop.cancel(id)
+        try await shop.clock.advance(months: 1)
+        #expect(try await shop.subscription().status == "expired")
+        #expect(try await shop.subscription().usableUntil == nil)
+        try await device.buy("rival")
+        _ = try await device.heard.all(.purchased, count: 3)
+        let back = try await shop.subscription()
+        #expect(back.status == "active" && back.productId == "rival")
+        #expect(back.subscriptionId == id)
+        let told = try await shop.notifications.all("SUBSCRIBED", count: 2)
+        #expect(told.map(\.notification.subtype) == ["INITIAL_BUY", "RESUBSCRIBE"])
+
+        try await shop.renew(id)
+        _ = try await device.heard.all(.purchased, count: 4)
+        let history = try await shop.history()
+        #expect(
+            history.map(\.kind) == [
+                "subscribed", "chargeDeclined", "failed", "recovered", "switchedOff", "expired",
+                "resubscribed", "renewed",
+            ])
+        #expect(history.map(\.event) == [1, 2, 3, 4, 5, 6, 7, 8])
+        await shop.close()
+    }
+
+    @Test func `buying a subscription again is no second one`() async throws {
+        let shop = try await shop()
+        let device = try await shop.device()
+        try await device.buy("paper")
+        let first = try await device.heard.first(.purchased)
+        device.queue.finishTransaction(first)
+        try await device.heard.removed()
+        let id = try await shop.subscription().subscriptionId
+        try await shop.cancel(id)
+
+        try await device.buy("paper")
+        let again = try await device.heard.all(.purchased, count: 2)
+
+        #expect(again[1].transactionIdentifier == first.transactionIdentifier)
+        #expect(try await shop.transactions().count == 1)
+        #expect(try await shop.subscription().isRenewing)
+        await shop.close()
+    }
+}
