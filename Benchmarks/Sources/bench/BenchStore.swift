@@ -23,7 +23,7 @@ enum BenchStore {
         return try await Store.open(ports)
     }
 
-    private static func files(in folder: URL) -> StoragePlaces {
+    static func files(in folder: URL) -> StoragePlaces {
         StoragePlaces(
             registry: { migrations in
                 try await SQLiteStorage.open(
@@ -101,10 +101,15 @@ final class ServedProcess {
     private let process: Process
 
     /// Returns when it listens.
-    init(folder: URL, conninfo: String? = nil) throws {
+    convenience init(folder: URL, conninfo: String? = nil) throws {
+        try self.init(arguments: ["serve", folder.path] + (conninfo.map { [$0] } ?? []))
+    }
+
+    /// Runs this program with other arguments, and returns when it listens.
+    init(arguments: [String]) throws {
         process = Process()
         process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-        process.arguments = ["serve", folder.path] + (conninfo.map { [$0] } ?? [])
+        process.arguments = arguments
         let output = Pipe()
         process.standardOutput = output
         try process.run()
@@ -140,6 +145,14 @@ enum BenchEngine {
     case server(BenchPostgres)
 
     static func postgres() throws -> BenchEngine { .server(try BenchPostgres()) }
+
+    /// An empty place of the same kind.
+    func another() throws -> BenchEngine {
+        switch self {
+        case .files: .files
+        case .server: try .postgres()
+        }
+    }
 
     var name: String {
         switch self {

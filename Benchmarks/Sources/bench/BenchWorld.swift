@@ -33,7 +33,8 @@ struct BenchWorld {
 
     static func start(in folder: URL) async throws -> BenchWorld {
         let recorder = Recorder()
-        let store = try await BenchStore.open(in: folder, places: places(folder, recorder))
+        let store = try await BenchStore.open(
+            in: folder, places: recording(BenchStore.files(in: folder), recorder))
         let realm = try await BenchStore.realm(of: store)
         let session = try await realm.customers.signIn(
             SignInRequest(
@@ -48,21 +49,42 @@ struct BenchWorld {
             servers: [storeTask, bareTask])
     }
 
-    private static func places(_ folder: URL, _ recorder: Recorder) -> StoragePlaces {
-        StoragePlaces(
-            registry: { migrations in
-                try await SQLiteStorage.open(
-                    file: folder.appendingPathComponent("store.sqlite").path,
-                    migrations: migrations)
-            },
-            realm: { id, migrations in
-                let file = folder.appendingPathComponent("\(id).sqlite").path
-                let storage = RecordingStorage(
-                    try await SQLiteStorage.open(file: file, migrations: migrations))
-                recorder.storage = storage
-                return storage
-            },
-            deleteRealm: { _ in })
+    /// Serves a bare handler by itself, over a store of its own, until it is
+    /// killed; prints the port when it listens.
+    static func serveBare(_ path: String, _ conninfo: String?) async throws {
+        let folder = URL(fileURLWithPath: path)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let recorder = Recorder()
+        let places = recording(
+            conninfo.map(BenchPostgres.places) ?? BenchStore.files(in: folder), recorder)
+        let store = try await BenchStore.open(in: folder, places: places)
+        let realm = try await BenchStore.realm(of: store)
+        var customers: [Int64] = []
+        for number in 0..<64 {
+            let made = try await realm.customers.createCustomer(
+                CreateCustomerRequest(name: "customer-\(number)"))
+            customers.append(Int64(made.customerId) ?? 0)
+        }
+        let session = try await realm.customers.signIn(
+            SignInRequest(
+                bundleId: "com.example.app", deviceUUID: UUID().uuidString.lowercased(),
+                customer: "customer-0"), RequestContext(requestID: "bench"))
+        var handler = try await BareHandler.recorded(realm, session.token, recorder)
+        handler.customers = customers
+        let (port, task) = try await serve(handler)
+        FileHandle.standardOutput.write(Data("\(port)\n".utf8))
+        try await task.value
+    }
+
+    /// The same places, with the realm's storage recorded.
+    private static func recording(_ base: StoragePlaces, _ recorder: Recorder) -> StoragePlaces {
+        var places = base
+        places.realm = { id, migrations in
+            let storage = RecordingStorage(try await base.realm(id, migrations))
+            recorder.storage = storage
+            return storage
+        }
+        return places
     }
 
     private static func serve(_ store: Store) async throws -> (Int, Task<Void, any Error>) {
@@ -133,6 +155,10 @@ struct BareHandler: Sendable {
     let transactionID: Int64
     let payload: [UInt8]
     let signer: JWSSigner
+    /// Whose purchase was recorded.
+    let customer: Int64
+    /// Those who buy by turns. With none it is always the one.
+    var customers: [Int64] = []
     private let numbers = Numbers()
 
     /// Buys once and writes down what that does.
@@ -161,7 +187,8 @@ struct BareHandler: Sendable {
         return BareHandler(
             storage: storage, steps: steps, lookups: lookups, purchaseID: id,
             transactionID: Int64(decoded.transactionId ?? "") ?? 0, payload: Array(payload),
-            signer: try CertificateAuthority.make(.sandbox).transactions)
+            signer: try CertificateAuthority.make(.sandbox).transactions,
+            customer: session.customer.value)
     }
 
     func answer(_ request: Request, _ id: String) async throws -> Response {
@@ -171,6 +198,9 @@ struct BareHandler: Sendable {
         var fresh: [SQLValue: SQLValue] = [:]
         fresh[.text(purchaseID)] = .text(id)
         fresh[.integer(transactionID)] = .integer(number)
+        if !customers.isEmpty {
+            fresh[.integer(customer)] = .integer(customers[Int(number) % customers.count])
+        }
         for step in steps {
             for case .text(let text) in step.values where text.contains("\(transactionID)") {
                 fresh[.text(text)] = .text(

@@ -49,10 +49,10 @@ final class Connection {
     }
 
     /// Buys a coin.
-    func buy(_ token: String) throws {
+    func buy(_ token: String, at path: String = "/device/v1/purchases/") throws {
         let id = UUID().uuidString.lowercased()
         _ = try ask(
-            "PUT", "/device/v1/purchases/\(id)", token: token,
+            "PUT", path + id, token: token,
             body:
                 #"{"productId":"com.example.coins","quantity":1,"unitPrice":990,"currency":"USD"}"#
         )

@@ -28,6 +28,7 @@ struct FootprintBench {
         notes.append(try wait(server))
         server.kill()
         notes.append(try start("restart after kill -9", folder).note)
+        notes.append(try waitAtBareServer())
         return notes.map { "\(engine.name): \($0)" }
     }
 
@@ -81,19 +82,33 @@ struct FootprintBench {
         let first = try Connection(port: server.port)
         let token = try first.signIn()
         let revision = try first.revision(token)
+        let path = "/device/v1/transactions?since=\(revision)&wait=50"
+        let (bytes, connections) = try wait(server, path, token)
+        // A request that comes after them is answered, so they all wait.
+        try withExtendedLifetime(connections) { _ = try first.revision(token) }
+        return "a waiting device (\(waiting) connected): \(bytes) bytes of memory"
+    }
+
+    /// The floor: the HTTP library alone, without our limits and checks.
+    private func waitAtBareServer() throws -> String {
+        let server = try ServedProcess(arguments: ["hold"])
+        defer { server.kill() }
+        let (bytes, _) = try wait(server, "/hold", nil)
+        return "the same at a bare server of the HTTP library: \(bytes) bytes"
+    }
+
+    private func wait(
+        _ server: ServedProcess, _ path: String, _ token: String?
+    ) throws -> (bytes: Int, [Connection]) {
         let before = server.residentBytes
         var connections: [Connection] = []
         for _ in 0..<waiting {
             let connection = try Connection(port: server.port)
-            try connection.send(
-                "GET", "/device/v1/transactions?since=\(revision)&wait=50", token: token)
+            try connection.send("GET", path, token: token)
             connections.append(connection)
         }
-        // Whoever comes after them is answered, so they are all being waited for.
-        _ = try first.revision(token)
         Thread.sleep(forTimeInterval: 2)
-        let bytes = (server.residentBytes - before) / waiting
-        return "a waiting device (\(waiting) connected): \(bytes) bytes of memory"
+        return ((server.residentBytes - before) / waiting, connections)
     }
 
     private static func size(of folder: URL) -> Int {

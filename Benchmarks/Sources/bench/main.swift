@@ -2,8 +2,9 @@
 
 import Foundation
 
-/// `bench [--brief] [--python PATH --script PATH] [SUBJECT…]`; `bench client …`, `bench serve …`
-/// and `bench read …` are the processes of a load, of a store and of a catalogue file.
+/// `bench [--brief] [--python PATH --script PATH] [SUBJECT…]`; `bench client …`, `bench serve …`,
+/// `bench bare …`, `bench hold` and `bench read …` are the processes of a load, of a store, of a
+/// bare handler, of a bare server and of a catalogue file.
 raiseFileLimit()
 do { exit(try await Bench.main(Array(CommandLine.arguments.dropFirst()))) } catch let failure
     as ClientFailure
@@ -37,6 +38,15 @@ struct Bench {
         }
         if arguments.first == "serve", [2, 3].contains(arguments.count) {
             try await BenchStore.serve(arguments[1], arguments.count > 2 ? arguments[2] : nil)
+            return 0
+        }
+        if arguments.first == "bare", [2, 3].contains(arguments.count) {
+            try await BenchWorld.serveBare(
+                arguments[1], arguments.count > 2 ? arguments[2] : nil)
+            return 0
+        }
+        if arguments.first == "hold" {
+            try await HoldingServer.serve()
             return 0
         }
         if arguments.first == "read", arguments.count == 2 {
