@@ -14,9 +14,9 @@ import Testing
 /// jumps.
 @Suite(.timeLimit(.minutes(5))) struct SubscriptionScenarioTests {
     private func shop() async throws -> TestShop {
-        func product(_ id: String, _ price: Int64) -> Product {
+        func product(_ id: String, _ price: Int64, _ period: String = "P1M") -> Product {
             Product(
-                id: ProductID(id), kind: .autoRenewable(groupID: "press", period: "P1M"),
+                id: ProductID(id), kind: .autoRenewable(groupID: "press", period: period),
                 referenceName: id, price: Amount(milliunits: price),
                 localizations: [Localization(locale: "en_US", displayName: id, details: "")])
         }
@@ -26,8 +26,10 @@ import Testing
         options.dialect = engine.dialect
         return try await TestShop(
             Catalogue(
-                products: [product("paper", 4990), product("rival", 3990)], storefront: "USA",
-                locale: "en_US", appID: 1234),
+                products: [
+                    product("paper", 4990), product("rival", 3990),
+                    product("year", 49_990, "P1Y"),
+                ], storefront: "USA", locale: "en_US", appID: 1234),
             bundleID: Goods.bundleID, options: options)
     }
 
@@ -47,13 +49,13 @@ import Testing
         try await device.heard.removed(count: 2)
         await device.close()
         try await shop.clock.advance(months: 2)
-        let next = try await shop.device()
-        let later = try await next.heard.all(.purchased, count: 2)
+        await device.restart()
+        let later = try await device.heard.all(.purchased, count: 2)
 
         #expect(both[1].payment.productIdentifier == "paper")
-        let ids = [first, both[1]] + later
-        #expect(Set(ids.map(\.transactionIdentifier)).count == 4)
-        let receipt = try await shop.receipt(of: next)
+        let all = [first, both[1]] + later
+        #expect(Set(all.map(\.transactionIdentifier)).count == 4)
+        let receipt = try await shop.receipt(of: device)
         #expect(receipt.purchases.count == 4)
         #expect(Set(receipt.purchases.compactMap(\.expiresDate)).count == 4)
         #expect(Set(receipt.purchases.map(\.originalTransactionID)).count == 1)
@@ -118,6 +120,24 @@ import Testing
         #expect(again[1].transactionIdentifier == first.transactionIdentifier)
         #expect(try await shop.transactions().count == 1)
         #expect(try await shop.subscription().isRenewing)
+        await shop.close()
+    }
+
+    @Test func `a change that waits for the renewal is answered with the present period`()
+        async throws
+    {
+        let shop = try await shop()
+        let device = try await shop.device()
+        try await device.buy("year")
+        let first = try await device.heard.first(.purchased)
+        device.queue.finishTransaction(first)
+        try await device.heard.removed()
+
+        try await device.buy("paper")
+        let both = try await device.heard.all(.purchased, count: 2)
+
+        #expect(both[1].transactionIdentifier == first.transactionIdentifier)
+        #expect(try await shop.subscription().nextProductId == "paper")
         await shop.close()
     }
 }

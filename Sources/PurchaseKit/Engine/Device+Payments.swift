@@ -297,7 +297,9 @@ extension Device {
     ) async throws(DeviceFault) {
         var transaction = try await verify(compact)
         transaction.sold.revision = revision
-        guard transaction.productID == entry.payment.productID,
+        // A subscription that changes at its next renewal is answered with the
+        // transaction of its present period, which may be another product's.
+        guard transaction.productID == entry.payment.productID || transaction.isSubscription,
             transaction.quantity == entry.payment.quantity
         else {
             sayOnce("The store answered a payment with a transaction for something else.")

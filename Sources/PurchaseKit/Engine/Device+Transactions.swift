@@ -8,6 +8,8 @@ import StoreWire
 /// A verified transaction, with the facts that are compared with a payment.
 struct VerifiedTransaction {
     var productID: String
+    /// Whether it is the period of an auto-renewable subscription.
+    var isSubscription: Bool
     var quantity: Int
     var appAccountToken: String?
     var sold: SoldTransaction
@@ -217,7 +219,8 @@ extension Device {
             throw .unknown(nil)
         }
         return VerifiedTransaction(
-            productID: product, quantity: payload.quantity ?? 1,
+            productID: product, isSubscription: payload.expiresDate != nil,
+            quantity: payload.quantity ?? 1,
             appAccountToken: payload.appAccountToken,
             sold: SoldTransaction(
                 transactionID: id, purchaseDate: payload.purchaseDate,

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Testing
+
+/// All short sequences of what customers and time do to a subscription, against
+/// a model that knows days only: no events, no states, no calendar.
+@Suite(.timeLimit(.minutes(5))) struct SubscriptionModelTests {
+    enum Command: String, CaseIterable {
+        case buy, upgrade, downgrade, off, on, month, fortnight, fail, pay
+    }
+
+    /// What a plain reader of the rules would keep: until when it is paid, what
+    /// comes next, and whether the money flows. Periods of the three products are
+    /// 30 days; charges are made on the last day.
+    private struct Model {
+        var day = 0
+        var level: Int?
+        var next = 0
+        var paidUntil = 0
+        var renews = false
+        var canBill = true
+        /// The day since which it is unpaid.
+        var unpaidSince: Int?
+
+        var isUsable: Bool { level != nil && unpaidSince == nil && day < paidUntil }
+
+        mutating func pass(_ days: Int) {
+            for _ in 0..<days {
+                day += 1
+                live()
+            }
+        }
+
+        private mutating func live() {
+            guard level != nil else { return }
+            if let since = unpaidSince {
+                if [1, 2, 4, 7, 12, 19, 28, 40, 52].contains(day - since), canBill {
+                    recover()
+                } else if day - since == 60 {
+                    end()
+                }
+                return
+            }
+            // A charge a day ahead, and once more at the end.
+            if renews, canBill, day == paidUntil - 1 || day == paidUntil {
+                level = next
+                paidUntil += 30
+            } else if day >= paidUntil {
+                if renews { unpaidSince = paidUntil } else { end() }
+            }
+        }
+
+        private mutating func recover() {
+            (level, unpaidSince, paidUntil) = (next, nil, day + 30)
+        }
+
+        private mutating func end() { (level, unpaidSince, renews) = (nil, nil, false) }
+
+        mutating func obey(_ command: Command) {
+            switch command {
+            case .buy: buy(2)
+            case .upgrade: buy(1)
+            case .downgrade: buy(3)
+            case .off:
+                if unpaidSince != nil { end() } else { renews = false }
+            case .on: if level != nil, unpaidSince == nil { renews = true }
+            case .month: pass(30)
+            case .fortnight: pass(14)
+            case .fail: canBill = false
+            case .pay: canBill = true
+            }
+        }
+
+        private mutating func buy(_ wanted: Int) {
+            let isNow = level.map { wanted < $0 } ?? true
+            if unpaidSince != nil, wanted == next {
+                recover()
+            } else if isNow || unpaidSince != nil {
+                (level, unpaidSince, paidUntil) = (wanted, nil, day + 30)
+            }
+            (next, renews) = (wanted, true)
+        }
+    }
+
+    /// The subscription itself, with the same products.
+    private struct Real {
+        static let start = Timestamp(milliseconds: 1_767_225_600_000)
+        var subscription: Subscription?
+        var events: [SubscriptionEvent] = []
+        var now = start
+        var canBill = true
+        var lastID: Int64 = 0
+
+        static func plan(_ level: Int) -> SubscriptionPlan {
+            SubscriptionPlan(
+                productID: ProductID("\(level)"), groupID: "g", level: level,
+                period: Period(30, .day),
+                price: Money(
+                    Amount(milliunits: Int64(10_000 - level * 1000)), SubscriptionStory.dollar))
+        }
+
+        mutating func pass(_ days: Int64) {
+            let target = now.adding(seconds: days * 86_400)
+            while let known = subscription, let step = known.nextStep(.production),
+                step.at <= target
+            {
+                now = max(now, step.at)
+                lastID += 1
+                let facts = RenewalFacts(
+                    plan: Self.plan(Int(known.renewal.productID.value) ?? 0), canBill: canBill,
+                    grace: .off, newID: TransactionID(lastID))
+                add(known.events(of: step.kind, facts, at: now))
+            }
+            now = target
+        }
+
+        private mutating func add(_ new: [SubscriptionEvent]) {
+            for event in new {
+                if subscription?.apply(event) == nil { subscription = Subscription(first: event) }
+            }
+            events += new
+        }
+
+        mutating func obey(_ command: Command) {
+            switch command {
+            case .buy: buy(2)
+            case .upgrade: buy(1)
+            case .downgrade: buy(3)
+            case .off: turn(false)
+            case .on: turn(true)
+            case .month: pass(30)
+            case .fortnight: pass(14)
+            case .fail: canBill = false
+            case .pay: canBill = true
+            }
+        }
+
+        private mutating func turn(_ isOn: Bool) {
+            guard let known = subscription else { return }
+            add((try? known.switching(on: isOn, at: now, cause: .customer)) ?? [])
+        }
+
+        private mutating func buy(_ level: Int) {
+            lastID += 1
+            let sale = SubscriptionSale(
+                SubscriptionFacts(
+                    plan: Self.plan(level), current: subscription,
+                    currentPlan: subscription.flatMap {
+                        Int($0.current.productID.value).map(Self.plan)
+                    }, isEligibleForIntroduction: false), at: now)
+            add(sale.events(as: TransactionID(lastID)))
+        }
+
+        /// What was charged for periods that were used, or are still to come: the
+        /// properties that hold in every history.
+        func check() {
+            let ids = events.compactMap(\.change.sold?.transaction)
+            #expect(Set(ids).count == ids.count)
+            #expect(events.map(\.at) == events.map(\.at).sorted())
+            #expect(Subscription(events) == subscription)
+            var periods: [SubscribedPeriod] = []
+            for event in events {
+                guard let period = event.change.sold else { continue }
+                #expect(period.end > period.start)
+                // Paid periods do not overlap. An upgrade cuts one off, and where
+                // the next one was charged ahead, up to a day of the one before.
+                var overlap: Int64 = 0
+                if case .upgraded = event.change {
+                    periods.removeLast()
+                    overlap = RenewalRules.production.leadMilliseconds
+                }
+                if let last = periods.last {
+                    #expect(last.end.milliseconds(since: period.start) <= overlap)
+                }
+                periods.append(period)
+            }
+        }
+    }
+
+    /// The commands of the longest stories.
+    private static let few: [Command] = [.buy, .upgrade, .downgrade, .off, .month, .fail, .pay]
+
+    @Test(arguments: few)
+    func `every story of six commands ends as the model says`(first: Command) throws {
+        #expect(try Self.play(first, length: 6, of: Self.few) == 7 * 7 * 7 * 7 * 7)
+    }
+
+    @Test(arguments: Command.allCases)
+    func `every story of four of all commands ends as the model says`(first: Command) throws {
+        #expect(try Self.play(first, length: 4, of: Command.allCases) == 9 * 9 * 9)
+    }
+
+    /// Plays all stories that begin with a command. Returns their number.
+    private static func play(
+        _ first: Command, length: Int, of commands: [Command]
+    ) throws -> Int {
+        var (model, real) = (Model(), Real())
+        model.obey(first)
+        real.obey(first)
+        return play(model, real, length - 1, [first], commands)
+    }
+
+    private static func play(
+        _ model: Model, _ real: Real, _ left: Int, _ words: [Command], _ commands: [Command]
+    ) -> Int {
+        let known = real.subscription
+        let label = words.map(\.rawValue).joined(separator: " ")
+        #expect(known.map { $0.mayUse(at: real.now) } ?? false == model.isUsable, "\(label)")
+        #expect((known.map { !$0.hasEnded } ?? false) == (model.level != nil), "\(label)")
+        if let known, let level = model.level {
+            #expect(known.current.productID.value == "\(level)", "\(label)")
+            #expect(known.renewal.isOn == model.renews, "\(label)")
+        }
+        guard left > 0 else {
+            real.check()
+            return 1
+        }
+        return commands.reduce(0) { stories, command in
+            var (model, real) = (model, real)
+            model.obey(command)
+            real.obey(command)
+            return stories + play(model, real, left - 1, words + [command], commands)
+        }
+    }
+}
