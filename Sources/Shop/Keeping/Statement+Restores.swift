@@ -124,18 +124,20 @@ extension Statement {
             WHERE n.name > $1 ORDER BY n.name LIMIT $2
             """)
 
-        static let strayErrand = stray("errands", "kind <> '\(WorkKind.notification)'")
-        static let strayDueWork = stray("due_work", "kind = '\(WorkKind.approval)'")
+        static let strayErrand = Statement(
+            "restores.strayErrand", [],
+            stray("errands", "kind <> '\(WorkKind.notification)'"))
 
-        /// Work that concerns a purchase which is not there.
-        private static func stray(_ table: String, _ condition: String) -> Statement {
-            Statement(
-                "restores.stray.\(table)", [],
-                """
-                SELECT 1 AS wrong FROM \(table) t WHERE t.\(condition) AND NOT EXISTS (
-                    SELECT 1 FROM purchases p WHERE p.customer_id = t.customer_id
-                        AND t.subject = p.bundle_id || '/' || p.purchase_id) LIMIT 1
-                """)
+        static let strayDueWork = Statement(
+            "restores.strayDueWork", [], stray("due_work", "kind = '\(WorkKind.approval)'"))
+
+        /// Finds work that concerns a purchase which is not there.
+        private static func stray(_ table: String, _ condition: String) -> String {
+            """
+            SELECT 1 AS wrong FROM \(table) t WHERE t.\(condition) AND NOT EXISTS (
+                SELECT 1 FROM purchases p WHERE p.customer_id = t.customer_id
+                    AND t.subject = p.bundle_id || '/' || p.purchase_id) LIMIT 1
+            """
         }
 
         static let lateEntry = Statement(
