@@ -59,14 +59,27 @@ final class Wallet {
         return try JSONDecoder().decode(Contents.self, from: Data(contentsOf: file))
     }
 
+    /// Another process that was stopped while it had the lock must not stop this
+    /// one for ever.
+    struct IsLocked: LocalizedError {
+        let path: String
+        var errorDescription: String? { "\(path): another process keeps it locked." }
+    }
+
+    private static let lockMicroseconds: UInt32 = 5_000_000
+
     /// The lock ends with the process, however that ends.
     private func withLock<Result>(_ body: () throws -> Result) throws -> Result {
         let path = folder.appendingPathComponent("wallet.lock").path
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw CocoaError(.fileWriteNoPermission) }
         defer { close(descriptor) }
-        while flock(descriptor, LOCK_EX) != 0 {
-            guard errno == EINTR else { throw CocoaError(.fileLocking) }
+        var waited: UInt32 = 0
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            guard errno == EWOULDBLOCK || errno == EINTR else { throw CocoaError(.fileLocking) }
+            guard waited < Self.lockMicroseconds else { throw IsLocked(path: path) }
+            usleep(2000)
+            waited += 2000
         }
         return try body()
     }

@@ -8,14 +8,22 @@ public struct Contradiction: Sendable {
     let table: String
     let column: String
     let rule: String
-    /// Returns a row if there is such a contradiction.
-    public let statement: Statement
+    /// Whether there is such a contradiction.
+    public let isThere: @Sendable (any Reading) throws -> Bool
 
     /// `statement` returns a row if there is such a contradiction. `rule` says
     /// what the column must be.
     public init(_ table: String, _ column: String, _ rule: String, _ statement: Statement) {
+        self.init(table, column, rule) { try $0.first(statement) != nil }
+    }
+
+    /// For what no statement can compare.
+    public init(
+        _ table: String, _ column: String, _ rule: String,
+        isThere: @escaping @Sendable (any Reading) throws -> Bool
+    ) {
         (self.table, self.column, self.rule) = (table, column, rule)
-        self.statement = statement
+        self.isThere = isThere
     }
 }
 
@@ -26,8 +34,7 @@ extension ArchiveContents {
         _ contradictions: [Contradiction], in storage: any Storage, _ database: String
     ) async throws {
         for one in contradictions {
-            let statement = one.statement
-            guard try await storage.read({ try $0.first(statement) }) != nil else { continue }
+            guard try await storage.read({ try one.isThere($0) }) else { continue }
             throw Self.invalid(
                 path, "`\(one.column)` of `\(one.table)`, database `\(database)`", one.rule)
         }

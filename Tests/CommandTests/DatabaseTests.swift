@@ -170,6 +170,52 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: rig.path("b/store.sqlite")))
     }
 
+    /// A refused restore removes the key again that it has made.
+    @Test func `a restore names the sealing key that it has made, if it keeps it`() async throws {
+        let server = try await rig.serve("--data", rig.path("a"))
+        let copied = try await rig.run(
+            "shopkeeper", "database", "backup", rig.path("copy"), "--data", rig.path("a"))
+        server.kill(SIGTERM)
+        _ = await server.outcome()
+        try #require(copied.status == 0, "\(copied.errors)")
+        var text = try ArchiveText(file: rig.path("copy"))
+        try text.put("\"../../x\"", "period", of: "products")
+        try text.write(to: rig.path("strange"))
+        let target = [
+            "--database", try await PostgresCluster.database(rig), "--data", rig.path("b"),
+        ]
+        func restore(_ name: String) async throws -> ChildProcess.Outcome {
+            try await ChildProcess.run(
+                ["shopkeeper", "database", "restore", rig.path(name)] + target,
+                environment: rig.environment, folder: URL(fileURLWithPath: rig.folder.path))
+        }
+
+        let refused = try await restore("strange")
+        let isLeft = FileManager.default.fileExists(atPath: rig.path("b"))
+        let restored = try await restore("copy")
+
+        #expect(refused.status == 65 && !isLeft, "\(refused.errors)")
+        #expect(!refused.errors.contains("sealing key"), "\(refused.errors)")
+        #expect(restored.status == 0, "\(restored.errors)")
+        #expect(restored.errors.contains("a sealing key was made"), "\(restored.errors)")
+        #expect(FileManager.default.fileExists(atPath: rig.path("b/seal.key")))
+    }
+
+    @Test func `a backup without the sealing key makes none`() async throws {
+        let database = try await PostgresCluster.database(rig)
+        let server = try await rig.serve("--database", database, "--data", rig.path("a"))
+        defer { server.kill(SIGTERM) }
+
+        let refused = try await rig.run(
+            "shopkeeper", "database", "backup", rig.path("copy"), "--database", database,
+            "--data", rig.path("b"))
+
+        #expect(refused.status == 77, "\(refused.status) \(refused.errors)")
+        #expect(refused.errors.contains("The sealing key is not at"), "\(refused.errors)")
+        #expect(!FileManager.default.fileExists(atPath: rig.path("b")))
+        #expect(!FileManager.default.fileExists(atPath: rig.path("copy")))
+    }
+
     @Test func `a shared database is not advanced while a server uses it`() async throws {
         let database = try await PostgresCluster.database(rig)
         let server = try await rig.serve("--database", database, "--data", rig.path("a"))

@@ -197,6 +197,36 @@ import Testing
         #expect(served.output.contains("Serving"), "\(served.errors)")
     }
 
+    /// What is no file was made by no restore, and no restore can remove it.
+    @Test(arguments: Program.allCases, [true, false])
+    func `a mark that is no file is named, and left to its owner`(
+        program: Program, isUsed: Bool
+    ) async throws {
+        let archive = try await backup(program)
+        let data = isUsed ? (program == .store ? "a" : "l") : "b"
+        _ = await until("the folder is free") { !isHeld(rig.path("\(data)/lock")) }
+        let mark = rig.path("\(data)/restore.unfinished")
+        try FileManager.default.createDirectory(
+            atPath: mark, withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700])
+        chmod(rig.path(data), 0o700)
+        let before = names(data)?.filter { !$0.contains("sqlite-") && $0 != "lock" }
+
+        let serving = try await serving(program, ["--data", rig.path(data)])
+        let restored = try await run([program.verb, "restore", archive, "--data", data])
+
+        for refused in [serving, restored] {
+            #expect(refused.status == 69 || refused.status == 73, "\(refused.errors)")
+            #expect(
+                refused.errors.contains("\(mark) is not a file")
+                    && refused.errors.contains("remove it"), "\(refused.errors)")
+        }
+        #expect(names(data)?.filter { !$0.contains("sqlite-") && $0 != "lock" } == before)
+        try FileManager.default.removeItem(atPath: mark)
+        let again = try await run([program.verb, "restore", archive, "--data", data])
+        #expect(again.status == (isUsed ? 73 : 0), "\(again.errors)")
+    }
+
     /// A status without sizes, which change when a database is opened.
     private static func counts(_ status: ChildProcess.Outcome) -> [Substring] {
         status.output.split(separator: "\n").filter { !$0.contains("\"bytes\"") }

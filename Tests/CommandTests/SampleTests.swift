@@ -140,6 +140,20 @@ import Testing
         #expect((left as? [String: Any])?["balance"] as? Int == 1000 - spent)
     }
 
+    /// A process that was stopped while it had the wallet stops no other for ever.
+    @Test func `a wallet that another process keeps locked is a fault`() async throws {
+        try FileManager.default.createDirectory(
+            atPath: rig.path("wallet"), withIntermediateDirectories: true)
+        let lock = open(rig.path("wallet/wallet.lock"), O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        defer { close(lock) }
+        try #require(lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0)
+
+        let refused = try await rig.run("monkey-credits", "spend", "10")
+
+        #expect(refused.status == 1, "\(refused.output)")
+        #expect(refused.errors.contains("keeps it locked"), "\(refused.errors)")
+    }
+
     /// Starts the app until the store knows everything sold as finished: the
     /// balance that this last start showed, and the number of sales. What is
     /// finished was credited before, and the balance is shown after that.

@@ -331,6 +331,8 @@ import Testing
         let steps: [(Int64, Bool)] = [
             (10, false), (0, false), (-29, false), (-60, true), (-60, false), (twoDays, false),
             (twoDays - 31, true),
+            // Exactly the slack.
+            (twoDays - 61, false),
         ]
         for (seconds, isStep) in steps {
             #expect(watch.hasGoneBack(TestWall.start.adding(seconds: seconds)) == isStep)

@@ -91,6 +91,8 @@ import Testing
 }
 
 extension KilledRestoreTests {
+    private static let subject = "'com.example.monkeys/\(purchaseID(1))'"
+
     @Test(arguments: [
         "UPDATE transactions SET revision = 99999", "UPDATE purchases SET revision = 99999",
         "UPDATE customers SET revision = 0", "UPDATE purchases SET product_id = 'pro'",
@@ -106,6 +108,28 @@ extension KilledRestoreTests {
         "UPDATE customers SET history_revision = 99999",
         "UPDATE purchases SET history_revision = 0, state = 'refused', refusal = 'declined', "
             + "transaction_id = NULL",
+        "DELETE FROM sign_in_names", "UPDATE sign_in_names SET name = 'Customer'",
+        "INSERT INTO sign_in_names SELECT 'other', customer_id FROM customers",
+        """
+        INSERT INTO customers (customer_id, name, may_buy, created_at, asks_to_buy,
+            interrupts_purchases, revision)
+        SELECT customer_id + 1000, name, 1, 1, 0, 0, 1 FROM customers
+        UNION ALL SELECT customer_id + 2000, 'other', 1, 1, 0, 0, 1 FROM customers
+        """,
+        """
+        INSERT INTO errands SELECT customer_id, 'capture',
+            'com.example.monkeys/00000000-0000-4000-8000-000000000009', 'processor', 1, 1, 1, NULL
+        FROM customers
+        """,
+        "INSERT INTO errands SELECT customer_id, 'capture', \(subject), 'other', 1, 1, 1, NULL "
+            + "FROM customers",
+        """
+        INSERT INTO due_work SELECT customer_id, 'approval',
+            'com.example.monkeys/00000000-0000-4000-8000-000000000009', 1 FROM customers
+        """,
+        "UPDATE purchases SET decided_at = asked_at - 1",
+        "UPDATE transactions SET revoked_at = purchased_at",
+        "UPDATE transactions SET revocation_reason = 0",
     ])
     func `rows that contradict each other are not restored`(change: String) async throws {
         let here = try await BackupPlace(.sqlite)

@@ -73,8 +73,8 @@ struct ReferenceTests {
             }
         }
         for one in Statement.Restores.contradictions {
-            let row = try await world.realm.home.read { try $0.first(one.statement) }
-            #expect(row == nil, "\(stage): \(one.statement.name)", sourceLocation: location)
+            let isThere = try await world.realm.home.read { try one.isThere($0) }
+            #expect(!isThere, "\(stage): \(one)", sourceLocation: location)
         }
     }
 

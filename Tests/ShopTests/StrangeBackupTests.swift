@@ -222,9 +222,12 @@ import Testing
         INSERT INTO server_keys (key_id, issuer_id, bundle_id, public_key, created_at)
         VALUES ('KEY', '\(uuid)', '\(app)', x'\(key)', 1)
         """,
-        "INSERT INTO due_work SELECT customer_id, 'approval', '\(app)/\(uuid)', 1 FROM customers",
         """
-        INSERT INTO errands SELECT customer_id, 'settle', '\(app)/\(uuid)', 'processor', 1, 1, 1, NULL
+        INSERT INTO due_work SELECT customer_id, 'approval', '\(app)/\(purchaseID(1))', 1
+        FROM customers
+        """,
+        """
+        INSERT INTO errands SELECT customer_id, 'settle', '\(app)/\(purchaseID(1))', 'processor', 1, 1, 1, NULL
         FROM customers
         """,
         """

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Archive
+import Commerce
 import Storage
 
 extension Statement {
@@ -107,6 +108,38 @@ extension Statement {
                 OR t.total_price <> t.unit_price * t.quantity LIMIT 1
             """)
 
+        /// Nobody could sign in as such a customer.
+        static let nameless = Statement(
+            "restores.nameless", [],
+            """
+            SELECT 1 AS wrong FROM customers c WHERE NOT EXISTS (
+                SELECT 1 FROM sign_in_names n WHERE n.customer_id = c.customer_id) LIMIT 1
+            """)
+
+        static let names = Statement(
+            "restores.names", [.text, .integer],
+            """
+            SELECT n.name AS sign_in_name, c.name
+            FROM sign_in_names n JOIN customers c ON c.customer_id = n.customer_id
+            WHERE n.name > $1 ORDER BY n.name LIMIT $2
+            """)
+
+        static let strayErrand = Statement(
+            "restores.strayErrand", [],
+            stray("errands", "kind <> '\(WorkKind.notification)'"))
+
+        static let strayDueWork = Statement(
+            "restores.strayDueWork", [], stray("due_work", "kind = '\(WorkKind.approval)'"))
+
+        /// Finds work that concerns a purchase which is not there.
+        private static func stray(_ table: String, _ condition: String) -> String {
+            """
+            SELECT 1 AS wrong FROM \(table) t WHERE t.\(condition) AND NOT EXISTS (
+                SELECT 1 FROM purchases p WHERE p.customer_id = t.customer_id
+                    AND t.subject = p.bundle_id || '/' || p.purchase_id) LIMIT 1
+            """
+        }
+
         static let lateEntry = Statement(
             "restores.lateEntry", [],
             """
@@ -146,9 +179,32 @@ extension Statement {
                 "a sold purchase of this transaction, with its quantity, price, sum and currency",
                 otherSale),
             Contradiction(
+                "sign_in_names", "customer_id", "each customer's, once", nameless),
+            Contradiction(
+                "sign_in_names", "name", "the name of its customer, as it is compared",
+                isThere: hasForeignName),
+            Contradiction("errands", "subject", "a purchase of the customer", strayErrand),
+            Contradiction("due_work", "subject", "a purchase of the customer", strayDueWork),
+            Contradiction(
                 "purchases", "state", "sold with a transaction, refused with a reason",
                 soldWithout),
         ]
+
+        /// Whether a sign-in name is not that of its customer. Two customers
+        /// could then show one name.
+        @Sendable private static func hasForeignName(_ reading: any Reading) throws -> Bool {
+            var last = ""
+            while true {
+                let page = try reading.query(names, [.text(last), .integer(namesPage)])
+                for row in page {
+                    last = try row.text("sign_in_name")
+                    if CustomerRoom.signInKey(try row.text("name")) != last { return true }
+                }
+                if page.count < Int(namesPage) { return false }
+            }
+        }
+
+        private static let namesPage: Int64 = 500
 
         /// The references that are checked once all rows are loaded.
         static let registryReferences = RegistrySchema.tables.filter(\.isInBackup)
@@ -163,6 +219,8 @@ extension Statement {
             [
                 newGeneration, freeErrands, generation, errands, aheadTransaction, aheadPurchase,
                 lateHistory, otherHistory, otherProduct, otherSale, soldWithout, lateEntry,
+                nameless, names, strayErrand,
+                strayDueWork,
             ] + realmReferences.map(\.statement)
     }
 }

@@ -94,8 +94,12 @@ extension StoreArchiveRules {
     }
 
     private static func errand(_ row: Row) -> BrokenRule? {
-        (try? row.text("kind")) == WorkKind.notification
-            ? cause(in: "subject", row) : purchase(in: "subject", row)
+        if (try? row.text("kind")) == WorkKind.notification { return cause(in: "subject", row) }
+        // A reset and a deletion look for open charges in their lane.
+        return purchase(in: "subject", row)
+            ?? broken("lane", "`\(WorkKind.processorLane)` for calls to the processor") {
+                try row.text("lane") == WorkKind.processorLane
+            }
     }
 
     private static func dueWork(_ row: Row) -> BrokenRule? {
@@ -201,6 +205,11 @@ extension StoreArchiveRules {
         return broken("state", "a state, with the refusal, transaction or reason that it needs") {
             try PurchaseRow(row, key: key) != nil
         }
+            ?? broken("decided_at", "null, or not before `asked_at` if it is decided") {
+                guard let decided = try row.optionalInteger("decided_at") else { return true }
+                return try PurchaseRow(row, key: key)?.state.isDecided == true
+                    && decided >= row.integer("asked_at")
+            }
     }
 
     /// Checks that the facts match the part of the receipt that is made from
@@ -209,6 +218,9 @@ extension StoreArchiveRules {
         period(row)
             ?? broken("record", "the record that is made from the row's facts") {
                 try TransactionFacts(row: row).record == row.blob("record")
+            }
+            ?? broken("revocation_reason", "null, unless it is revoked") {
+                try (row.value("revocation_reason") == .null) == (row.value("revoked_at") == .null)
             }
     }
 

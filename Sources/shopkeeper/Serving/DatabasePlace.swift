@@ -78,7 +78,9 @@ struct DatabasePlace: Sendable {
             var source = BackupSource(
                 dialect: PostgresStorage.dialect, registry: registry,
                 realm: { try await served.existingRealm($0) },
-                keys: withKeys ? SplitKeyStore(shared: try sealed(places), own: files) : files)
+                keys: withKeys
+                    ? SplitKeyStore(shared: try sealed(places, seal(makes: false)), own: files)
+                    : files)
             source.clusters = others.map { other in
                 ClusterSource(buckets: other.buckets) {
                     try await other.database.existingRealm($0)
@@ -158,9 +160,13 @@ struct DatabasePlace: Sendable {
                     }
                     let served = ServedDatabase(conninfo: database)
                     return try await closing([served]) {
-                        let keys = SplitKeyStore(shared: try sealed(served.places), own: files)
+                        let seal = try seal()
+                        let shared = try sealed(served.places, seal)
+                        let keys = SplitKeyStore(shared: shared, own: files)
                         let places = served.places.opened(by: restored)
-                        return try await body(places, PostgresStorage.dialect, keys)
+                        let answer = try await body(places, PostgresStorage.dialect, keys)
+                        seal.announce(TerminalLog.logger("shopkeeper", .notice))
+                        return answer
                     }
                 }
             } catch {
@@ -217,10 +223,12 @@ struct DatabasePlace: Sendable {
         }
     }
 
-    private func sealed(_ places: StoragePlaces) throws -> SealedKeyStore {
-        let logger = TerminalLog.logger("shopkeeper", .notice)
-        let seal = try SealKey(file: sealKey, folder: path, logger: logger)
-        return try SealedKeyStore(places: places, seal: seal.bytes)
+    private func seal(makes: Bool = true) throws -> SealKey {
+        try SealKey(file: sealKey, folder: path, makes: makes)
+    }
+
+    private func sealed(_ places: StoragePlaces, _ seal: SealKey) throws -> SealedKeyStore {
+        try SealedKeyStore(places: places, seal: seal.bytes)
     }
 
     private func noStore(_ message: String) -> Failure {

@@ -61,6 +61,7 @@ final class RestoredFolder: Sendable {
     /// finished, as far as the mark shows. Where there is a database too, a
     /// restore decides: it deletes none that is complete.
     static func check(_ path: String) throws(StorageFault) {
+        try checkMark(path)
         let mark = path + "/" + mark
         guard FileManager.default.fileExists(atPath: mark) else { return }
         let database = databases.sorted().first {
@@ -79,9 +80,22 @@ final class RestoredFolder: Sendable {
                 + "it is, the restore is refused (targetNotEmpty), and the mark is removed")
     }
 
+    /// Throws a fault if something that is not a file has the mark's name, such
+    /// as a folder. A restore could neither begin nor remove it.
+    private static func checkMark(_ path: String) throws(StorageFault) {
+        let mark = path + "/" + mark
+        let attributes = try? FileManager.default.attributesOfItem(atPath: mark)
+        guard let type = attributes?[.type] as? FileAttributeType, type != .typeRegular else {
+            return
+        }
+        throw StorageFault(
+            .unavailable, "\(mark) is not a file, so no restore has made it: remove it")
+    }
+
     /// Writes the mark, once the directory is locked. A directory that was used
     /// gets none: its database shows what it is.
     func begin() throws(StorageFault) {
+        try Self.checkMark(path)
         guard found.isDisjoint(with: Self.used) else { return }
         try PrivateFiles.makeFile(path + "/" + Self.mark)
     }

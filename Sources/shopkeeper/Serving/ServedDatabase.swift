@@ -129,29 +129,47 @@ struct ServedDatabase {
 /// generated at the first start.
 struct SealKey {
     let bytes: [UInt8]
+    /// The file of a key that was generated now.
+    private let made: String?
 
-    init(file: String?, folder: String, logger: Logger) throws {
+    /// `makes`: whether a missing key is generated. A reader would get one that
+    /// opens nothing.
+    init(file: String?, folder: String, makes: Bool = true) throws {
         if let text = Live.environment["SHOPKEEPER_SEAL_KEY"] {
             bytes = try Self.read(text, field: "SHOPKEEPER_SEAL_KEY")
+            made = nil
             return
         }
         let path = file ?? folder + "/seal.key"
         if let text = try SecretFile.readIfThere(path, field: "--seal-key") {
             bytes = try Self.read(text, field: "--seal-key")
+            made = nil
             return
         }
-        let made = Live.randomness.hex(SealedKeyStore.sealBytes)
+        guard makes else {
+            throw Failure(
+                .key, "sealKeyMissing", "The sealing key is not at \(path).",
+                field: "--seal-key", rule: "the key of the store's servers",
+                remedy: "name its file, or set SHOPKEEPER_SEAL_KEY")
+        }
+        let digits = Live.randomness.hex(SealedKeyStore.sealBytes)
         do {
-            try PrivateFiles.store(Array("\(made)\n".utf8), as: path, replaces: false)
+            try PrivateFiles.store(Array("\(digits)\n".utf8), as: path, replaces: false)
         } catch {
             throw Failure(
                 .taken, "sealKeyUnusable", "\(error)", field: "--seal-key",
                 remedy: "name a file that you may write, or one that holds the key")
         }
+        bytes = try Self.read(digits, field: "--seal-key")
+        made = path
+    }
+
+    /// Logs that the key was generated, once it is certain to stay.
+    func announce(_ logger: Logger) {
+        guard let made else { return }
         logger.notice(
             "a sealing key was made: keep a copy, and give it to every other server process",
-            metadata: ["file": .string(path)])
-        bytes = try Self.read(made, field: "--seal-key")
+            metadata: ["file": .string(made)])
     }
 
     /// Reads 64 hexadecimal digits.

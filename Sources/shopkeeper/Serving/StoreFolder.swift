@@ -82,7 +82,8 @@ final class StoreFolder: Sendable {
             keys.removeLeft()
             return keys
         }
-        let seal = try SealKey(file: options.sealKey, folder: path, logger: logger)
+        let seal = try SealKey(file: options.sealKey, folder: path)
+        seal.announce(logger)
         return try SealedKeyStore(places: places, seal: seal.bytes)
     }
 
