@@ -5,6 +5,7 @@ import Foundation
 import SignedData
 import Storage
 import StoreWire
+import Synchronization
 import Testing
 
 @testable import Shop
@@ -134,6 +135,85 @@ import Testing
         #expect(years[0] == years[1])
     }
 
+    @Test func `the renewals of many customers share commits, in order`() async throws {
+        let world = try await TestWorld.openWithSubscriptions()
+        for n in 0..<20 {
+            _ = try await world.realm.customers.createCustomer(
+                CreateCustomerRequest(name: "c\(n)"))
+            let session = try await world.session(customer: "c\(n)")
+            try await world.buy("news", purchaseID(n), session: session)
+        }
+        world.places.counter.reset()
+
+        try await world.jump(Period(1, .year))
+
+        // A commit for each month, and those that note how far the jump is.
+        #expect(world.places.counter.commits < 40)
+        let all = try await world.realm.purchases.listTransactions().transactions
+        #expect(all.count == 20 * 13)
+        for (_, theirs) in Dictionary(grouping: all, by: \.customerId) {
+            let ends = theirs.map(\.payload.expiresDate?.milliseconds)
+            #expect(
+                Array(theirs.map(\.payload.purchaseDate?.milliseconds).dropFirst())
+                    == ends.dropLast())
+        }
+    }
+
+    /// A process that dies in a jump has moved the clock. The next one does the
+    /// rest, and the history is the same as without the death.
+    @Test(arguments: [1, 3, 7, 12, 17])
+    func `a jump that is cut off is finished by the next process`(after: Int) async throws {
+        func play(cut: Int?) async throws -> [String] {
+            let world = try await TestWorld.openWithSubscriptions(seed: 5)
+            for (n, product) in ["weekly", "news", "trial"].enumerated() {
+                _ = try await world.realm.customers.createCustomer(
+                    CreateCustomerRequest(name: "c\(n)"))
+                let session = try await world.session(customer: "c\(n)")
+                try await world.buy(product, purchaseID(n), session: session)
+            }
+            var last = world
+            if let cut {
+                let (started, start) = AsyncStream.makeStream(of: Void.self)
+                let jump = Task {
+                    for await _ in started { break }
+                    try await world.jump(Period(3, .month))
+                }
+                world.places.counter.onStatement.withLock { watch in
+                    let left = Mutex(cut)
+                    watch = { name in
+                        guard name == "subscriptions.put" else { return }
+                        if left.withLock({
+                            $0 -= 1; return $0 == 0
+                        }) {
+                            jump.cancel()
+                        }
+                    }
+                }
+                start.yield()
+                _ = await jump.result
+                world.places.counter.onStatement.withLock { $0 = nil }
+                last = try await world.restarted()
+                #expect(try await last.realm.clock().jump != nil)
+                _ = try await last.realm.keeping.workOnce()
+            } else {
+                try await world.jump(Period(3, .month))
+            }
+            #expect(try await last.realm.clock().jump == nil)
+            try await last.checkFolds()
+            let customers = try await last.realm.customers.listCustomers()
+            var told: [String] = []
+            for customer in customers {
+                told += try await last.realm.subscriptions.history(of: customer.customerId)
+                    .events.map { "\(customer.name) \($0.event) \($0.date) \($0.message)" }
+            }
+            return told.sorted()
+        }
+
+        let whole = try await play(cut: nil)
+        #expect(whole.count > 15)
+        #expect(try await play(cut: after) == whole)
+    }
+
     @Test func `a renewal that cannot be charged is retried, and paid when it can be`()
         async throws
     {
@@ -211,6 +291,28 @@ extension TestWorld {
         var change = CatalogueImport(catalogue)
         change.terms = terms
         return change
+    }
+
+    /// Compares each stored subscription with the fold of its stored events.
+    func checkFolds() async throws {
+        let events = Statement(
+            "test.events", [.integer],
+            "SELECT body FROM subscription_events WHERE subscription_id = $1 ORDER BY event")
+        for record in try await realm.subscriptions.list().subscriptions {
+            let id = try #require(Int64(record.subscriptionId))
+            let (bodies, row) = try await realm.read(ofNumber: id) { reading in
+                (
+                    try reading.query(events, [.integer(id)]).map { try $0.text("body") },
+                    try reading.first(Statement.Subscriptions.ofTransaction, [.integer(id)])
+                        .map(SubscriptionRow.init(row:))
+                )
+            }
+            let folded = try bodies.map { body -> SubscriptionEvent in
+                try StoredJSON.value(body, "an event")
+            }
+            #expect(Subscription(folded) == row?.subscription)
+            #expect(row?.events == Int64(bodies.count))
+        }
     }
 
     func jump(_ period: Period) async throws {
