@@ -1177,6 +1177,17 @@ BELLS = [
     ("Shop/Purchases/PurchaseCommit+Rows.swift",
      ".optional(line.historyRevision)", ".optional(isMutant(#) ? nil : line.historyRevision)",
      "ShopTests.ChargeKey"),
+    ("Work/Worker+Errands.swift",
+     "room.filter { $0.1 > 0 }", "room.filter { $0.1 > 0 || isMutant(#) }",
+     "ShopTests.ErrandTests"),
+    ("Work/WorkContext.swift",
+     "guard wall >= next[index] else",
+     "guard wall > next[index] || !isMutant(#) && wall == next[index] else",
+     "ShopTests.ClockStep"),
+    ("Work/Worker+ClockSteps.swift",
+     "return wall < last.adding(milliseconds: -Self.slackMilliseconds)",
+     "return wall < last.adding(milliseconds: (isMutant(#) ? 1 : 0) - Self.slackMilliseconds)",
+     "ShopTests.ClockStep"),
 ]
 
 KNOWN = [

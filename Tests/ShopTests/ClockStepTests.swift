@@ -339,6 +339,18 @@ import Testing
         }
     }
 
+    @Test func `a chore is due from its start on, and again after its pause`() {
+        let chores = [(0, 10), (5, 10)].map { start, pause in
+            Chore<Realm>(startSeconds: start, pauseSeconds: pause, isApart: true) { _, _ in }
+        }
+        var times = ChoreTimes(chores, at: TestWall.start)
+        let due = [0, 4, 5, 9, 10, 14, 15].map { seconds in
+            times.due(of: chores, at: TestWall.start.adding(seconds: seconds)).map(\.startSeconds)
+        }
+
+        #expect(due == [[0], [], [5], [], [0], [], [5]])
+    }
+
     @Test func `an approval asked for by a clock that ran ahead times out within a day`()
         async throws
     {

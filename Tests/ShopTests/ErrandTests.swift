@@ -235,11 +235,13 @@ struct ErrandTests {
         let lanes = RunningLanes()
         for number in 1...2 { try await world.buy(purchaseID(number)) }
         let first = try await world.realm.claim(lanes)
+        world.places.counter.reset()
 
         let second = try await world.realm.claim(lanes)
 
         #expect(first.errands.count == 1)
         #expect(second.errands.isEmpty && second.next == nil)
+        #expect(world.places.counter.commits == 0)
     }
 
     @Test func `places that a lane did not need are free again`() async throws {
