@@ -451,6 +451,13 @@ import Testing
             2026-07-29 | wait        | renewed monthly 4.99 2026-07-30..2026-08-30    | active, uses, monthly 4.99 2026-08-29
             """),
         Life(
+            "what costs nothing cannot fail",
+            """
+            2026-04-01 | buy gift   | subscribed gift 0.00 2026-04-01..2026-05-01 | active, uses, gift 0.00 2026-04-30
+            2026-04-02 | bill fails | -                                           | active, uses, gift 0.00 2026-04-30
+            2026-04-30 | wait       | renewed gift 0.00 2026-05-01..2026-06-01    | active, uses, gift 0.00 2026-05-31
+            """),
+        Life(
             "a test expires it",
             """
             2026-04-01 | buy monthly | subscribed monthly 4.99 2026-04-01..2026-05-01 | active, uses, monthly 4.99 2026-04-30

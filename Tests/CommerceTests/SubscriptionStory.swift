@@ -38,6 +38,7 @@ struct SubscriptionStory {
             plan("weekly", 2, Period(1, .week), 1490), plan("monthly", 2, Period(1, .month), 4990),
             plan("rival", 2, Period(1, .month), 3990), plan("yearly", 2, Period(1, .year), 49_990),
             plan("premium", 1, Period(1, .month), 9990), plan("basic", 3, Period(1, .month), 1990),
+            plan("gift", 3, Period(1, .month), 0),
             plan(
                 "trial", 2, Period(1, .month), 4990,
                 Offer(mode: .free, period: Period(1, .week), price: free)),

@@ -238,6 +238,30 @@ import Testing
         #expect(page.transactions.count == 1)
     }
 
+    @Test func `a period that ends earlier or later says so everywhere`() async throws {
+        let world = try await TestWorld.openWithSubscriptions()
+        let session = try await world.session()
+        let bought = try await world.buy("news", purchaseID(1), session: session)
+        let first = try world.verified(bought.signedTransaction)
+        let id = try #require(first.transactionId)
+
+        try await world.realm.subscriptions.extend(id, days: 10, TestWorld.context)
+        let longer = try await world.realm.purchases.transaction(id)
+        #expect(
+            longer.payload.expiresDate == first.expiresDate?.adding(seconds: 10 * 86_400))
+        let receipt = try await world.receipt(session)
+        #expect(receipt.purchases.first?.expiresDate == longer.payload.expiresDate)
+
+        let expired = try await world.realm.subscriptions.expire(id, TestWorld.context)
+        let page = try await world.realm.purchases.transactions(
+            since: bought.revision, after: nil, session, TestWorld.context)
+        let shorter = try world.verified(page.transactions.first?.signedTransaction)
+        #expect(shorter.expiresDate == expired.now)
+        #expect(expired.subscription.endDate == expired.now)
+        #expect(expired.subscription.usableUntil == nil)
+        try await world.checkFolds()
+    }
+
     @Test func `a cleared history has no subscription, and the offer is new again`()
         async throws
     {

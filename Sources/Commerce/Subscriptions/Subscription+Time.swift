@@ -35,6 +35,13 @@ public struct RenewalFacts: Hashable, Sendable {
     }
 }
 
+extension RenewalFacts {
+    /// What costs nothing cannot fail.
+    fileprivate func canPay(_ period: SubscribedPeriod) -> Bool {
+        canBill || period.price.amount.milliunits == 0
+    }
+}
+
 extension Subscription {
     /// Returns what falls due next. Nil if nothing will happen by itself.
     public func nextStep(_ rules: RenewalRules) -> SubscriptionStep? {
@@ -109,16 +116,18 @@ extension Subscription {
             return at < current.end
                 ? .stopped(reason: .unavailable) : .expired(reason: .unavailable)
         }
-        if facts.canBill { return .renewed(period: next(plan, facts.newID, from: current.end)) }
+        let period = next(plan, facts.newID, from: current.end)
+        if facts.canPay(period) { return .renewed(period: period) }
         guard at >= current.end else { return .failedAhead }
         return .failed(graceUntil: facts.grace.end(from: current.end, length: plan.period))
     }
 
     private func retried(_ facts: RenewalFacts, at: Timestamp) -> SubscriptionEvent.Change {
-        guard case .unpaid(let failure) = state, facts.canBill, let plan = facts.plan else {
+        guard case .unpaid(let failure) = state, let plan = facts.plan else {
             return .failedAgain
         }
-        return .recovered(period: recovery(failure, plan, facts.newID, at: at))
+        let period = recovery(failure, plan, facts.newID, at: at)
+        return facts.canPay(period) ? .recovered(period: period) : .failedAgain
     }
 
     /// Within the grace period the dates stay. After it, a new period begins at

@@ -97,7 +97,8 @@ public struct SubscribedPeriod: Hashable, Sendable, Codable {
 }
 
 extension SubscribedPeriod {
-    /// Moves the end. The periods after it begin on that day.
+    /// Moves the end, also to an earlier instant. The periods after it begin on
+    /// that day.
     mutating func extend(to end: Timestamp) {
         self.end = end
         anchorDay = CivilDate(end).day

@@ -129,6 +129,8 @@ extension Subscription {
         case .failedAgain: changeFailure { $0.attempts += 1 }
         case .graceEnded: changeFailure { $0.graceUntil = nil }
         case .expired(let reason):
+            // A test ended it early.
+            if event.at < current.end { current.extend(to: event.at) }
             state = .expired(reason: reason, at: event.at)
             (renewal.isOn, renewal.stop) = (false, reason)
         case .extended(let end):

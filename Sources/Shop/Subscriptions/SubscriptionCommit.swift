@@ -78,6 +78,8 @@ struct SubscriptionCommit: Sendable {
                     .integer(event.at.milliseconds), .integer(line.revision),
                 ])
         case .extended(let end): try facts(id, of: row, line).extend(to: end, line)
+        case .expired where event.at < before.end:
+            try facts(id, of: row, line).extend(to: event.at, line)
         case .refunded: _ = try facts(id, of: row, line).revoke(for: .other, line)
         case .refundReversed: try facts(id, of: row, line).reinstate(line)
         default: break

@@ -39,7 +39,7 @@ extension TransactionFacts {
             ])
     }
 
-    /// Writes that a subscription's period ends later.
+    /// Writes that a subscription's period ends later, or was cut short.
     func extend(to end: Timestamp, _ line: CustomerLine) throws {
         var extended = self
         extended.period?.expiresAt = end
