@@ -210,7 +210,7 @@ import Testing
             "test.forge", "UPDATE errands SET kind = 'void' WHERE kind = 'capture'")
         try await world.realm.storage(of: session.customer).write { try $0.execute(forge, []) }
 
-        _ = try await world.realm.worker.workOnce(in: 0)
+        try await world.realm.keeping.workOnce()
 
         #expect(processor.calls == ["authorise"])
         #expect(world.logged.count("an errand contradicts its purchase, and is dropped") == 1)
