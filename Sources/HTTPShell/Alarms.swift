@@ -18,8 +18,12 @@ final class Alarms: Sendable {
         let action: @Sendable () -> Void
     }
 
-    /// The alarms of one length.
+    /// The alarms of one length. It stays when all are over, because the place of
+    /// an alarm names it for ever: a request removes its alarm also after it was
+    /// called, and must not remove another one. Requests wait for whole seconds, so there are
+    /// few lengths.
     private struct Queue {
+        /// Whether a task sleeps for them.
         var isRunning = false
         /// No alarm before this place is left.
         var first = 0
@@ -64,6 +68,11 @@ final class Alarms: Sendable {
 
     func remove(_ number: Number) { _ = take(number) }
 
+    /// Whether a task sleeps for alarms of a length.
+    func isRunning(_ length: Duration) -> Bool {
+        queues.withLock { $0[length]?.isRunning == true }
+    }
+
     private func take(_ number: Number) -> Alarm? {
         queues.withLock { $0[number.length]?.alarms.removeValue(forKey: number.place) }
     }
@@ -82,7 +91,7 @@ final class Alarms: Sendable {
     private func first(_ length: Duration) -> Int? {
         queues.withLock { queues in
             let place = queues[length]?.next()?.place
-            if place == nil { queues[length] = nil }
+            if place == nil { queues[length]?.isRunning = false }
             return place
         }
     }

@@ -68,6 +68,23 @@ import Testing
         #expect(await calls.next() == 2)
     }
 
+    @Test func `one that was called and is removed late removes no later one`() async throws {
+        let alarms = alarms()
+        let (called, call) = AsyncStream.makeStream(of: Int.self)
+        var ticks = sleeps.makeAsyncIterator()
+        var calls = called.makeAsyncIterator()
+        let first = alarms.set(.seconds(7)) { call.yield(1) }
+        try #require(await ticks.next()).end()
+        #expect(await calls.next() == 1)
+        await until("its sleeper has ended") { !alarms.isRunning(.seconds(7)) }
+
+        _ = alarms.set(.seconds(7)) { call.yield(2) }
+        alarms.remove(first)
+        try #require(await ticks.next()).end()
+
+        #expect(await calls.next() == 2)
+    }
+
     @Test func `each length has a sleeper of its own`() async throws {
         let alarms = alarms()
         let (called, call) = AsyncStream.makeStream(of: Int.self)
