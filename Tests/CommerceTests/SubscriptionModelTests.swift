@@ -178,6 +178,21 @@ import Testing
         }
     }
 
+    @Test func `extensions end with the years of clocks`() throws {
+        var real = Real()
+        real.obey(.buy)
+        var subscription = try #require(real.subscription)
+        var count = 0
+        let refusal = #expect(throws: SubscriptionRefusal.self) {
+            while true {
+                let events = try subscription.extended(days: 90, at: real.now, cause: .operator)
+                for event in events { subscription.apply(event) }
+                count += 1
+            }
+        }
+        #expect(refusal == .daysOutOfRange && (300..<330).contains(count))
+    }
+
     /// The commands of the longest stories.
     private static let few: [Command] = [.buy, .upgrade, .downgrade, .off, .month, .fail, .pay]
 

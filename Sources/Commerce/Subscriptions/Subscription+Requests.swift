@@ -7,7 +7,7 @@ public enum SubscriptionRefusal: String, Error, Hashable, Sendable, CaseIterable
     case ended
     /// It is not in its billing retry period.
     case notUnpaid
-    /// The number of days is not 1 to 90.
+    /// The number of days is not 1 to 90, or the end would be after all clocks'.
     case daysOutOfRange
     /// The price is not higher than the customer's.
     case notHigher
@@ -41,6 +41,8 @@ extension Subscription {
 
     /// The most days by which a renewal is moved at once.
     public static let extensionDaysMax = 90
+    /// No extension ends later: a few years after clocks stop.
+    static let latestEnd = RealmClock.latest.adding(seconds: 5 * 366 * 86_400)
 
     /// Moves the next renewal. The customer does not pay for the time.
     public func extended(
@@ -49,6 +51,7 @@ extension Subscription {
         guard case .active = state, at < current.end else { throw .ended }
         guard (1...Self.extensionDaysMax).contains(days) else { throw .daysOutOfRange }
         let end = current.end.adding(seconds: Int64(days) * 86_400)
+        guard end <= Self.latestEnd else { throw .daysOutOfRange }
         return [SubscriptionEvent(at: at, cause: cause, change: .extended(to: end))]
     }
 
