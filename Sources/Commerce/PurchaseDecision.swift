@@ -104,7 +104,7 @@ extension PurchaseDecision {
         let sale = Sale(
             product: product, quantity: payment.quantity, storefront: facts.storefront,
             subscription: facts.subscription)
-        guard payment.shownUnitPrice == sale.unitPrice else { return .refuse(.priceChanged) }
+        guard sale.isCovered(by: payment.shownUnitPrice) else { return .refuse(.priceChanged) }
         if let arranged = sale.subscription, let current = arranged.arranged {
             return .arrange(arranged, current)
         }
@@ -122,6 +122,13 @@ extension PurchaseFacts {
     fileprivate func sells(_ product: Product) -> Bool {
         guard product.type == .autoRenewable else { return true }
         return subscription != nil && authoriser != .processor
+    }
+}
+
+extension Sale {
+    /// Whether a payment sheet that showed `shown` allows the sale.
+    fileprivate func isCovered(by shown: Money) -> Bool {
+        subscription?.isCovered(by: shown) ?? (shown == unitPrice)
     }
 }
 

@@ -318,8 +318,8 @@ import Testing
                        |             | 2026-05-01: failed                             |
                        |             | 2026-05-02: failedAgain                        |
                        |             | failedAgain                                    |
-                       |             | failedAgain                                    | retry, no use, monthly 4.99 2026-05-08
-            2026-05-03 | bill works  | -                                              | retry, no use, monthly 4.99 2026-05-08
+                       |             | failedAgain                                    | retry, no use, monthly 4.99 2026-05-05
+            2026-05-03 | bill works  | -                                              | retry, no use, monthly 4.99 2026-05-05
             2026-05-03 | retry       | recovered monthly 4.99 2026-05-03..2026-06-03  | active, uses, monthly 4.99 2026-06-02
             """),
         Life(
@@ -456,6 +456,70 @@ import Testing
             2026-04-01 | buy gift   | subscribed gift 0.00 2026-04-01..2026-05-01 | active, uses, gift 0.00 2026-04-30
             2026-04-02 | bill fails | -                                           | active, uses, gift 0.00 2026-04-30
             2026-04-30 | wait       | renewed gift 0.00 2026-05-01..2026-06-01    | active, uses, gift 0.00 2026-05-31
+            """),
+        Life(
+            "an increase without consent is never charged",
+            """
+            2026-04-01 | buy monthly                       | subscribed monthly 4.99 2026-04-01..2026-05-01 | active, uses, monthly 4.99 2026-04-30
+            2026-04-02 | price monthly 9.99                | -                                              | active, uses, monthly 4.99 2026-04-30
+            2026-04-03 | bill fails                        | -                                              | active, uses, monthly 4.99 2026-04-30
+            2026-05-06 | raise 8.99 from 2026-05-06 asking | 2026-04-30: failedAhead                        |
+                       |                                   | 2026-05-01: failed                             |
+                       |                                   | 2026-05-02: failedAgain                        |
+                       |                                   | 2026-05-03: failedAgain                        |
+                       |                                   | 2026-05-05: failedAgain                        |
+                       |                                   | asked 8.99                                     | retry, no use, monthly 4.99 2026-05-08
+            2026-05-07 | bill works                        | -                                              | retry, no use, monthly 4.99 2026-05-08
+            2026-05-07 | retry                             | recovered monthly 4.99 2026-05-07..2026-06-07  | active, uses, no charge
+            2026-06-06 | wait                              | -                                              | active, uses, no charge
+            2026-06-07 | wait                              | expired priceIncrease                          | expired, no use, no charge
+            """),
+        Life(
+            "a change that is dropped leaves price and offer as they were",
+            """
+            2026-04-01 | buy slow         | subscribed slow 0.99 2026-04-01..2026-05-01 | active, uses, slow 0.99 2026-04-30
+            2026-04-02 | price slow 19.99 | -                                           | active, uses, slow 0.99 2026-04-30
+            2026-04-03 | buy basic        | next basic 1.99                             | active, uses, basic 1.99 2026-04-30
+            2026-04-05 | buy slow         | keeps slow 4.99                             | active, uses, slow 0.99 2026-04-30
+            2026-04-30 | wait             | renewed slow 0.99 2026-05-01..2026-06-01    | active, uses, slow 4.99 2026-05-31
+            2026-05-31 | wait             | renewed slow 4.99 2026-06-01..2026-07-01    | active, uses, slow 4.99 2026-06-30
+            """),
+        Life(
+            "a change that is dropped leaves an increase as it was",
+            """
+            2026-04-01 | buy monthly                       | subscribed monthly 4.99 2026-04-01..2026-05-01 | active, uses, monthly 4.99 2026-04-30
+            2026-04-02 | price monthly 9.99                | -                                              | active, uses, monthly 4.99 2026-04-30
+            2026-04-03 | raise 8.99 from 2026-04-20 asking | asked 8.99                                     | active, uses, no charge
+            2026-04-04 | buy basic                         | next basic 1.99                                | active, uses, basic 1.99 2026-04-30
+            2026-04-05 | buy monthly                       | keeps monthly 4.99                             | active, uses, no charge
+            2026-05-01 | wait                              | expired priceIncrease                          | expired, no use, no charge
+            """),
+        Life(
+            "an agreed increase applies, whatever the product costs",
+            """
+            2026-04-01 | buy monthly                        | subscribed monthly 4.99 2026-04-01..2026-05-01 | active, uses, monthly 4.99 2026-04-30
+            2026-04-02 | raise 8.99 from 2026-04-20 telling | announced 8.99                                 | active, uses, monthly 8.99 2026-04-30
+            2026-04-03 | raise 9.99 from 2026-06-20 telling | refused increasePending                        | active, uses, monthly 8.99 2026-04-30
+            2026-04-30 | wait                               | renewed monthly 8.99 2026-05-01..2026-06-01    | active, uses, monthly 8.99 2026-05-31
+            2026-05-02 | raise 9.99 from 2026-05-20 telling | announced 9.99                                 | active, uses, monthly 9.99 2026-05-31
+            """),
+        Life(
+            "a test renews once ahead, and only what renews",
+            """
+            2026-04-01 | buy monthly | subscribed monthly 4.99 2026-04-01..2026-05-01 | active, uses, monthly 4.99 2026-04-30
+            2026-04-02 | renew       | renewed monthly 4.99 2026-05-01..2026-06-01    | active, uses, monthly 4.99 2026-05-31
+            2026-04-03 | renew       | refused renewedAlready                         | active, uses, monthly 4.99 2026-05-31
+            2026-05-02 | off         | off                                            | active, uses, no charge
+            2026-05-03 | renew       | refused notRenewing                            | active, uses, no charge
+            2026-05-04 | expire      | expired other                                  | expired, no use, no charge
+            2026-05-05 | renew       | refused ended                                  | expired, no use, no charge
+            """),
+        Life(
+            "what is unpaid is not extended",
+            """
+            2026-04-01 | buy monthly | subscribed monthly 4.99 2026-04-01..2026-05-01 | active, uses, monthly 4.99 2026-04-30
+            2026-04-02 | bill fails  | -                                              | active, uses, monthly 4.99 2026-04-30
+            2026-05-03 | extend 9    | refused unpaid                                 | retry, no use, monthly 4.99 2026-05-05
             """),
         Life(
             "a test expires it",

@@ -85,7 +85,7 @@ struct SubscriptionStory {
         for event in new {
             if subscription?.apply(event) == nil { subscription = Subscription(first: event) }
             paid += event.change.sold?.price.amount.milliunits ?? 0
-            if case .upgraded(_, _, let refund) = event.change { paid -= refund.milliunits }
+            if case .upgraded(_, _, let refund) = event.change { paid -= refund.amount.milliunits }
             if case .refunded = event.change {
                 paid -= subscription?.current.price.amount.milliunits ?? 0
             }
@@ -151,6 +151,7 @@ struct SubscriptionStory {
         case "disagree": add(try known.answeringIncrease(false, at: now, cause: .customer))
         case "refund": add(known.refunded(at: now, cause: .operator))
         case "reverse": add(try known.refundReversed(at: now, cause: .operator))
+        case "renew": take(try known.charging(at: now), .tester)
         case "expire": add(try known.expiring(at: now, cause: .tester))
         default: Issue.record("no such word: \(words)")
         }
@@ -173,7 +174,7 @@ extension SubscriptionStory {
         case .renewed(let period): "renewed \(text(period))"
         case .recovered(let period): "recovered \(text(period))"
         case .upgraded(let period, _, let refund):
-            "upgraded \(text(period)) back \(refund.decimal(decimals: 2))"
+            "upgraded \(text(period)) back \(refund.amount.decimal(decimals: 2))"
         case .choseNext(let product, let price, let isReversal):
             "\(isReversal ? "keeps" : "next") \(product) \(price.amount.decimal(decimals: 2))"
         case .switchedOn: "on"

@@ -14,6 +14,12 @@ extension RouteStep {
             bad: Question("/operator/v1/subscriptions/7", .operator),
             code: "subscriptionNotFound"),
         RouteStep(
+            route: "POST /control/v1/subscriptions/{}/renewals",
+            good: Question(
+                "/control/v1/subscriptions/{subscription}/renewals", .control, body: "{}"),
+            bad: Question("/control/v1/subscriptions/7/renewals", .control, body: "{}"),
+            code: "subscriptionNotFound"),
+        RouteStep(
             route: "PUT /operator/v1/subscriptions/{}/renewal",
             good: Question(
                 "/operator/v1/subscriptions/{subscription}/renewal", .operator,
@@ -52,12 +58,6 @@ extension RouteStep {
                 body: #"{"isAgreed":true}"#),
             bad: Question(
                 "/control/v1/subscriptions/7/consent", .control, body: #"{"isAgreed":true}"#),
-            code: "subscriptionNotFound"),
-        RouteStep(
-            route: "POST /control/v1/subscriptions/{}/renewals",
-            good: Question(
-                "/control/v1/subscriptions/{subscription}/renewals", .control, body: "{}"),
-            bad: Question("/control/v1/subscriptions/7/renewals", .control, body: "{}"),
             code: "subscriptionNotFound"),
         RouteStep(
             route: "PUT /control/v1/subscriptions/{}/billing",

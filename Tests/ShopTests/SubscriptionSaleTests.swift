@@ -262,6 +262,84 @@ import Testing
         try await world.checkFolds()
     }
 
+    @Test func `a product that moves to another group is not subscribed to twice`() async throws {
+        let world = try await TestWorld.openWithSubscriptions()
+        let session = try await world.session()
+        let first = try await world.buy("news", purchaseID(1), session: session)
+        var moved = TestWorld.withSubscriptions()
+        moved.catalogue.products = moved.catalogue.products.map { product in
+            guard product.id == "news" else { return product }
+            return Product(
+                id: product.id, kind: .autoRenewable(groupID: "other", period: "P1M"),
+                referenceName: "", price: product.price, localizations: product.localizations)
+        }
+        moved.terms["news"] = SubscriptionTerms(
+            groupID: "other", level: 1, period: Period(1, .month))
+        try await world.realm.catalogue.importCatalogue(
+            moved, app: AppDescription(bundleID: TestWorld.bundleID), TestWorld.context)
+
+        let again = try await world.buy("news", purchaseID(2), session: session)
+
+        #expect(
+            try world.verified(again.signedTransaction).transactionId
+                == world.verified(first.signedTransaction).transactionId)
+        #expect(try await world.realm.subscriptions.list().subscriptions.count == 1)
+    }
+
+    @Test func `a failed renewal is paid by buying, at the customer's own price`() async throws {
+        let world = try await TestWorld.openWithSubscriptions()
+        let session = try await world.session()
+        try await world.buy("news", purchaseID(1), session: session)
+        var change = ProductChange()
+        change.price = 9990
+        _ = try await world.realm.catalogue.changeProduct(
+            "news", bundleID: TestWorld.bundleID.value, change, TestWorld.context)
+        try await world.realm.subscriptions.failBilling(
+            of: try await world.subscription(), true, TestWorld.context)
+        try await world.jump(Period(40, .day))
+
+        let paid = try await world.buy("news", purchaseID(2), price: 9990, session: session)
+
+        let sold = try world.verified(paid.signedTransaction)
+        #expect(sold.price == 4990)
+        #expect(
+            try await world.realm.subscriptions.show(sold.transactionId ?? "").status == "active")
+    }
+
+    @Test func `an offer's price is for the product's own price, and not for a storefront's`()
+        async throws
+    {
+        let world = try await TestWorld.openWithSubscriptions()
+        var change = ProductChange()
+        change.prices = [ProductPrice(storefront: "JPN", price: 600_000)]
+        _ = try await world.realm.catalogue.changeProduct(
+            "paid", bundleID: TestWorld.bundleID.value, change, TestWorld.context)
+        _ = try await world.realm.customers.createCustomer(
+            CreateCustomerRequest(name: "tokyo", storefront: "JPN"))
+        let tokyo = try await world.session(customer: "tokyo")
+        func asked(_ session: DeviceSession) async throws -> ProductDescription? {
+            try await world.realm.catalogue.products(
+                ProductsRequest(ids: ["paid"]), session, TestWorld.context
+            ).products.first
+        }
+
+        #expect(try await asked(tokyo)?.introductoryOffer == nil)
+        #expect(try await asked(world.session())?.introductoryOffer?.price == 990)
+    }
+
+    @Test func `a renewal is not given away where a processor charges`() async throws {
+        let places = TestPlaces()
+        let world = try await TestWorld.openWithSubscriptions(places: places)
+        try await world.buy("news", purchaseID(1))
+
+        let next = try await world.restarted(processor: ScriptedProcessor([]))
+        try await next.jump(Period(1, .month))
+
+        let record = try #require(await next.realm.subscriptions.list().subscriptions.first)
+        #expect(record.status == "retry" && record.usableUntil == nil)
+        #expect(try await next.realm.purchases.listTransactions().transactions.count == 1)
+    }
+
     @Test func `a cleared history has no subscription, and the offer is new again`()
         async throws
     {
@@ -282,8 +360,10 @@ import Testing
 
 extension TestWorld {
     /// A world that also sells a group of subscriptions.
-    static func openWithSubscriptions(seed: Int64? = nil) async throws -> TestWorld {
-        let world = try await open(seed: seed)
+    static func openWithSubscriptions(
+        places: TestPlaces = TestPlaces(), seed: Int64? = nil
+    ) async throws -> TestWorld {
+        let world = try await open(places: places, seed: seed)
         try await world.realm.catalogue.importCatalogue(
             withSubscriptions(), app: AppDescription(bundleID: bundleID), context)
         return world
@@ -294,8 +374,11 @@ extension TestWorld {
         var catalogue = Self.catalogue()
         let monthly = Period(1, .month)
         let free = Offer(mode: .free, period: Period(1, .week), price: Amount(milliunits: 0))
+        let paid = Offer(
+            mode: .payAsYouGo, period: monthly, periodCount: 3, price: Amount(milliunits: 990))
         let plans: [(String, Int, Period, Int64, [Offer])] = [
-            ("news", 2, monthly, 4990, []), ("trial", 2, monthly, 4990, [free]),
+            ("paid", 2, monthly, 4990, [paid]), ("news", 2, monthly, 4990, []),
+            ("trial", 2, monthly, 4990, [free]),
             ("small", 3, monthly, 1990, []), ("premium", 1, monthly, 9990, []),
             ("weekly", 2, Period(1, .week), 1490, []),
         ]

@@ -75,6 +75,17 @@ public struct SubscriptionSale: Hashable, Sendable {
         }
     }
 
+    /// Whether a payment sheet that showed `shown` allows the sale. A customer who
+    /// pays a failed renewal has a price of its own, which is never more than the
+    /// product's, and a change that is dropped charges nothing.
+    public func isCovered(by shown: Money) -> Bool {
+        switch purchase {
+        case .keep: true
+        case .recover: shown.currency == price.currency && shown.amount >= price.amount
+        case .begin, .upgrade, .chooseNext: shown == price
+        }
+    }
+
     /// Whether it charges and sells a period now.
     public var isSale: Bool { purchase != .chooseNext && purchase != .keep }
 
@@ -116,7 +127,8 @@ public struct SubscriptionSale: Hashable, Sendable {
                 [
                     .upgraded(
                         period: period, regularPrice: plan.price,
-                        refund: current?.unused(at: at) ?? Amount(milliunits: 0))
+                        refund: current.map { Money($0.unused(at: at), $0.current.price.currency) }
+                            ?? Money(Amount(milliunits: 0), plan.price.currency))
                 ]
             } ?? []
         case .chooseNext:
@@ -131,7 +143,8 @@ public struct SubscriptionSale: Hashable, Sendable {
 
     private var reversal: [SubscriptionEvent.Change] {
         guard let current, current.renewal.productID != plan.productID else { return [] }
-        return [.choseNext(product: plan.productID, price: plan.price, isReversal: true)]
+        let price = current.kept?.price ?? plan.price
+        return [.choseNext(product: plan.productID, price: price, isReversal: true)]
     }
 }
 

@@ -5,12 +5,18 @@
 public enum SubscriptionRefusal: String, Error, Hashable, Sendable, CaseIterable {
     /// It has expired or was revoked.
     case ended
-    /// It is not in its billing retry period.
-    case notUnpaid
+    /// Its renewal could not be charged.
+    case unpaid
+    /// Its renewal is switched off.
+    case notRenewing
+    /// The next period is charged already.
+    case renewedAlready
     /// The number of days is not 1 to 90, or the end would be after all clocks'.
     case daysOutOfRange
     /// The price is not higher than the customer's.
     case notHigher
+    /// An earlier increase does not apply yet.
+    case increasePending
     /// There is no increase that waits for an answer.
     case noIncrease
     /// The current period was not refunded.
@@ -48,7 +54,8 @@ extension Subscription {
     public func extended(
         days: Int, at: Timestamp, cause: SubscriptionEvent.Cause
     ) throws(SubscriptionRefusal) -> [SubscriptionEvent] {
-        guard case .active = state, at < current.end else { throw .ended }
+        if case .unpaid = state { throw .unpaid }
+        guard !hasEnded, at < current.end else { throw .ended }
         guard (1...Self.extensionDaysMax).contains(days) else { throw .daysOutOfRange }
         let end = current.end.adding(seconds: Int64(days) * 86_400)
         guard end <= Self.latestEnd else { throw .daysOutOfRange }
@@ -67,6 +74,7 @@ extension Subscription {
         }
         let announced = PriceIncrease(price: price, startsAt: startsAt, isAgreed: !needsConsent)
         guard increase != announced else { return [] }
+        guard increase == nil else { throw .increasePending }
         return [
             SubscriptionEvent(at: at, cause: cause, change: .increaseAnnounced(increase: announced))
         ]
@@ -111,6 +119,19 @@ extension Subscription {
     ) throws(SubscriptionRefusal) -> [SubscriptionEvent] {
         guard !hasEnded else { throw .ended }
         return [SubscriptionEvent(at: at, cause: cause, change: .expired(reason: .other))]
+    }
+
+    /// Returns the step that charges the next period now, for tests.
+    public func charging(at: Timestamp) throws(SubscriptionRefusal) -> SubscriptionStep.Kind {
+        switch state {
+        case .expired, .revoked: throw .ended
+        case .unpaid: return .retry
+        case .active:
+            guard renewal.isOn else { throw .notRenewing }
+            // Otherwise an upgrade would give back only the last of several periods.
+            guard current.start <= at else { throw .renewedAlready }
+            return .renew
+        }
     }
 
     /// Whether it has expired or was revoked.

@@ -56,7 +56,9 @@ extension Subscription {
         if !renewal.isOn {
             return SubscriptionStep(kind: .expire(renewal.stop ?? .other), at: current.end)
         }
-        if let increase, !increase.isAgreed, increase.startsAt <= current.end {
+        if let increase, !increase.isAgreed, increase.startsAt <= current.end,
+            renewal.productID == current.productID
+        {
             return SubscriptionStep(kind: .expire(.priceIncrease), at: current.end)
         }
         guard !hasFailedAhead else { return SubscriptionStep(kind: .renew, at: current.end) }
@@ -143,18 +145,26 @@ extension Subscription {
     ) -> SubscribedPeriod {
         SubscribedPeriod(
             id, plan.productID, from: start, for: plan.period, after: current,
-            price: nextPrice(plan, from: start), offer: renewal.offer)
+            price: nextPrice(plan, from: start), offer: nextOffer(plan))
     }
 
     /// Returns what the next period costs: the offer's price, otherwise the
     /// customer's own, unless the product has become cheaper.
     func nextPrice(_ plan: SubscriptionPlan, from start: Timestamp) -> Money {
-        if let offer = renewal.offer { return Money(offer.price, plan.price.currency) }
-        var price = renewal.price
-        if let increase, increase.isAgreed, increase.startsAt <= start { price = increase.price }
+        if let offer = nextOffer(plan) { return Money(offer.price, plan.price.currency) }
         // In another storefront there is no price of the customer's own.
-        guard price.currency == plan.price.currency else { return plan.price }
-        return price.amount < plan.price.amount ? price : plan.price
+        guard renewal.price.currency == plan.price.currency else { return plan.price }
+        if let increase, increase.isAgreed, increase.startsAt <= start,
+            renewal.productID == current.productID
+        {
+            return increase.price
+        }
+        return renewal.price.amount < plan.price.amount ? renewal.price : plan.price
+    }
+
+    /// The offer for the next period. A price in one currency is none in another.
+    private func nextOffer(_ plan: SubscriptionPlan) -> AppliedOffer? {
+        current.price.currency == plan.price.currency ? renewal.offer : nil
     }
 }
 

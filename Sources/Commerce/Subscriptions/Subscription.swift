@@ -18,6 +18,9 @@ public struct Subscription: Hashable, Sendable, Codable {
     /// What happens at the end of the period.
     public internal(set) var renewal: Renewal
     public internal(set) var state: State
+    /// What happens at the end of the period if a change that was chosen is
+    /// dropped again: with the customer's own price and offer.
+    public internal(set) var kept: Renewal?
     /// An increase of the price that does not apply yet.
     public internal(set) var increase: PriceIncrease?
     /// Whether a period was sold with an introductory offer, which a customer gets
@@ -37,7 +40,8 @@ public struct Subscription: Hashable, Sendable, Codable {
 
     public init(
         originalID: TransactionID, groupID: String, current: SubscribedPeriod,
-        recentStart: Timestamp, renewal: Renewal, state: State, increase: PriceIncrease? = nil,
+        recentStart: Timestamp, renewal: Renewal, state: State, kept: Renewal? = nil,
+        increase: PriceIncrease? = nil,
         hadIntroduction: Bool = false
     ) {
         self.originalID = originalID
@@ -46,6 +50,7 @@ public struct Subscription: Hashable, Sendable, Codable {
         self.recentStart = recentStart
         self.renewal = renewal
         self.state = state
+        self.kept = kept
         self.increase = increase
         self.hadIntroduction = hadIntroduction
     }

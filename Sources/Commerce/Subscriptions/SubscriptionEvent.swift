@@ -32,7 +32,7 @@ public struct SubscriptionEvent: Hashable, Sendable, Codable {
         case recovered(period: SubscribedPeriod)
         /// Another product from now on. `refund`: for the unused part of the
         /// period that it replaces.
-        case upgraded(period: SubscribedPeriod, regularPrice: Money, refund: Amount)
+        case upgraded(period: SubscribedPeriod, regularPrice: Money, refund: Money)
         /// Another product from the next period on. `isReversal`: the present one
         /// again.
         case choseNext(product: ProductID, price: Money, isReversal: Bool)
@@ -116,9 +116,8 @@ extension Subscription {
         case .upgraded(let period, let price, _):
             begin(period, Renewal(at: price, after: period))
         case .renewed(let period), .recovered(let period): renew(period)
-        case .choseNext(let product, let price, _):
-            renewal = Renewal(productID: product, price: price)
-            increase = nil
+        case .choseNext(let product, let price, let isReversal):
+            chooseNext(Renewal(productID: product, price: price), isReversal: isReversal)
         case .switchedOn: (renewal.isOn, renewal.stop) = (true, nil)
         case .switchedOff: (renewal.isOn, renewal.stop) = (false, .cancelled)
         case .stopped(let reason): (renewal.isOn, renewal.stop) = (false, reason)
@@ -126,7 +125,9 @@ extension Subscription {
         case .failed(let graceUntil):
             state = .unpaid(
                 failure: BillingFailure(since: current.end, attempts: 1, graceUntil: graceUntil))
-        case .failedAgain: changeFailure { $0.attempts += 1 }
+        case .failedAgain:
+            // A test's attempt takes none from those that come by themselves.
+            if event.cause == .time { changeFailure { $0.attempts += 1 } }
         case .graceEnded: changeFailure { $0.graceUntil = nil }
         case .expired(let reason):
             // A test ended it early.
@@ -148,26 +149,37 @@ extension Subscription {
         }
     }
 
+    private mutating func chooseNext(_ next: Renewal, isReversal: Bool) {
+        if isReversal {
+            renewal = kept ?? next
+            (renewal.isOn, renewal.stop) = (true, nil)
+            kept = nil
+        } else {
+            if kept == nil { kept = renewal }
+            renewal = next
+        }
+    }
+
     private mutating func begin(_ period: SubscribedPeriod, _ next: Renewal) {
         current = period
         renewal = next
-        increase = nil
+        (increase, kept) = (nil, nil)
         if period.offer?.kind == .introductory { hadIntroduction = true }
         state = .active(hasFailedAhead: false)
     }
 
     private mutating func renew(_ period: SubscribedPeriod) {
-        let isChanged = period.productID != current.productID
+        if period.productID != current.productID { increase = nil }
         current = period
+        kept = nil
         renewal.offer = period.offer?.next
-        if let raised = increase, raised.startsAt <= period.start {
+        if let raised = increase, raised.isAgreed, raised.startsAt <= period.start {
             renewal.price = raised.price
             increase = nil
         } else if period.offer == nil {
             // A lower price that the customer paid stays.
             renewal.price = period.price
         }
-        if isChanged { increase = nil }
         state = .active(hasFailedAhead: false)
     }
 

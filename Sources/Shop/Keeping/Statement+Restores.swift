@@ -103,7 +103,8 @@ extension Statement {
                 ON p.customer_id = t.customer_id AND p.bundle_id = t.bundle_id
                     AND p.purchase_id = t.purchase_id
             WHERE p.state <> 'sold' OR p.transaction_id <> t.transaction_id
-                OR p.quantity <> t.quantity OR p.unit_price <> t.unit_price
+                OR p.quantity <> t.quantity
+                OR (p.unit_price <> t.unit_price AND t.product_type <> 'auto-renewable')
                 OR p.currency <> t.currency OR p.total_price <> t.total_price
                 OR t.total_price <> t.unit_price * t.quantity LIMIT 1
             """)

@@ -14,7 +14,7 @@ extension PurchaseCommit {
         _ event: PurchaseEvent, to before: PurchaseRow?, _ line: CustomerLine
     ) throws -> PurchaseOutcome {
         let subscribed = try event.subscription.flatMap {
-            try self.subscribed(to: $0.plan.groupID, line)
+            try self.subscribed(to: $0.plan, line)
         }
         let sold = try transaction(of: event, subscribed, line)
         if let before {

@@ -150,14 +150,16 @@ struct PurchaseCommit: Sendable {
     ) throws -> SubscriptionSale? {
         guard product.type == .autoRenewable else { return nil }
         let plan = shelf.plan(product.id, of: key.bundleID, in: storefront, at: line.now)
-        let row = try plan.flatMap { try subscribed(to: $0.groupID, line) }
+        let row = try plan.flatMap { try subscribed(to: $0, line) }
         return shelf.subscriptionSale(
             plan, current: row?.subscription, of: key.bundleID, in: storefront, at: line.now)
     }
 
-    /// The customer's subscription to a group.
-    func subscribed(to group: String, _ line: CustomerLine) throws -> SubscriptionRow? {
-        try SubscriptionRow.find(group, of: key.customer, in: key.bundleID, line.writing)
+    /// The customer's subscription to a product's group.
+    func subscribed(
+        to plan: SubscriptionPlan, _ line: CustomerLine
+    ) throws -> SubscriptionRow? {
+        try SubscriptionRow.find(plan, of: key.customer, in: key.bundleID, line.writing)
     }
 
     /// Returns the cached catalogue, or the one of this transaction if that is

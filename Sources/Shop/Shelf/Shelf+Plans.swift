@@ -9,12 +9,18 @@ extension Shelf {
         _ id: ProductID, of app: BundleID, in storefront: Storefront, at now: Timestamp
     ) -> SubscriptionPlan? {
         guard let product = offered(id, of: app, in: storefront, at: now),
-            let terms = apps[app]?.byID[id]?.terms ?? SubscriptionTerms(of: product)
+            let listed = apps[app]?.byID[id],
+            let terms = listed.terms ?? SubscriptionTerms(of: product)
         else { return nil }
+        // An offer's price belongs to the product's own, and not to one that a
+        // storefront has instead.
+        let hasOwnPrice = product.price == listed.product.price
         return SubscriptionPlan(
             productID: id, groupID: terms.groupID, level: terms.level, period: terms.period,
             price: Money(product.price, storefront.currency),
-            introductoryOffer: terms.introductoryOffers.first { $0.billingPlan != .monthly })
+            introductoryOffer: terms.introductoryOffers.first {
+                $0.billingPlan != .monthly && (hasOwnPrice || $0.mode == .free)
+            })
     }
 
     /// Returns what a payment for a product does for a customer, whose

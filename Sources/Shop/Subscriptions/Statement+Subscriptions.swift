@@ -12,13 +12,6 @@ extension Statement {
         static let addEvent = Statement.insert(
             "subscriptions.addEvent", into: RealmSchema.subscriptionEvents)
 
-        static let ofGroup = Statement(
-            "subscriptions.ofGroup", [.integer, .text, .text],
-            """
-            SELECT \(columns) FROM subscriptions s
-            WHERE s.customer_id = $1 AND s.bundle_id = $2 AND s.group_id = $3
-            """)
-
         static let one = Statement(
             "subscriptions.one", [.integer, .integer],
             """
@@ -69,7 +62,7 @@ extension Statement {
             "SELECT customer_id FROM customers WHERE customer_id = $1")
 
         static let all = [
-            customer, put, addEvent, ofGroup, one, ofApp, ofTransaction, page, history,
+            customer, put, addEvent, one, ofApp, ofTransaction, page, history,
         ]
     }
 }

@@ -17,7 +17,7 @@ extension SubscriptionEvent.Change {
             (
                 "upgraded",
                 "Changed at once to \(period.words). "
-                    + "\(Money(refund, period.price.currency)) is unused of the period before."
+                    + "\(refund) is unused of the period before."
             )
         case .choseNext(let product, let price, let isReversal):
             isReversal

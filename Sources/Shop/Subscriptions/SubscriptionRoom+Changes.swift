@@ -21,7 +21,7 @@ extension SubscriptionRoom {
     }
 
     /// Moves the next renewal by 1 to 90 days. Refusals, in order:
-    /// `subscriptionEnded`, `daysOutOfRange`.
+    /// `renewalUnpaid`, `subscriptionEnded`, `daysOutOfRange`.
     @discardableResult
     public func extend(
         _ id: String, days: Int, _ context: RequestContext
@@ -32,7 +32,7 @@ extension SubscriptionRoom {
     }
 
     /// Announces a higher price. Refusals, in order: `priceInvalid`,
-    /// `subscriptionEnded`, `priceNotHigher`.
+    /// `subscriptionEnded`, `priceNotHigher`, `priceIncreasePending`.
     @discardableResult
     public func raisePrice(
         of id: String, _ request: RaisePriceRequest, _ context: RequestContext
@@ -72,15 +72,14 @@ extension SubscriptionRoom {
     }
 
     /// Charges the next period now. Refusals, in order: `sandboxOnly`,
-    /// `subscriptionEnded`.
+    /// `subscriptionEnded`, `notRenewing`, `renewedAlready`.
     @discardableResult
     public func renew(_ id: String, _ context: RequestContext) async throws
         -> SubscriptionAnswer
     {
         try checkSandbox()
         return try await change(id, "subscription.renew", context) { change in
-            guard !change.subscription.hasEnded else { throw SubscriptionRefusal.ended }
-            return change.charging(.tester)
+            try change.charging(.tester)
         }
     }
 
@@ -95,7 +94,7 @@ extension SubscriptionRoom {
         return try await change(id, "subscription.failBilling", context) { change in
             change.renewal.row.failsBilling = fails
             guard !fails, case .unpaid = change.subscription.state else { return [] }
-            return change.charging(.tester)
+            return try change.charging(.tester)
         }
     }
 
@@ -116,6 +115,7 @@ extension SubscriptionRoom {
         let shelf = try await realm.loadShelf(for: found.customer)
         let number = try await realm.newNumber(.transaction, bucket: found.customer.bucket)
         let (commit, who) = (self.commit, context.actor)
+        let isCharged = realm.processor == nil
         let ending: Ending<SubscriptionAnswer>
         do {
             ending = try await realm.lineOrLeave(of: found.customer) { line in
@@ -123,7 +123,8 @@ extension SubscriptionRoom {
                 guard let row = try SubscriptionRow.find(id, of: found.customer, line.writing)
                 else { throw Self.subscriptionNotFound }
                 var change = SubscriptionChange(
-                    renewal: try RenewalContext(row, shelf, line, at: line.now),
+                    renewal: try RenewalContext(
+                        row, shelf, line, at: line.now, isCharged: isCharged),
                     newID: TransactionID(number))
                 return try Self.write(try body(&change), change, row, commit, who, deed, line)
             }
@@ -195,11 +196,10 @@ private struct SubscriptionChange {
     var now: Timestamp { renewal.at }
 
     /// The events of charging the next period now.
-    func charging(_ cause: SubscriptionEvent.Cause) -> [SubscriptionEvent] {
-        var kind = SubscriptionStep.Kind.renew
-        if case .unpaid = subscription.state { kind = .retry }
-        return subscription.events(
-            of: kind, renewal.facts(newID: newID), at: now, cause: cause)
+    func charging(_ cause: SubscriptionEvent.Cause) throws -> [SubscriptionEvent] {
+        subscription.events(
+            of: try subscription.charging(at: now), renewal.facts(newID: newID), at: now,
+            cause: cause)
     }
 }
 
@@ -228,11 +228,25 @@ extension SubscriptionRefusal {
                 .conflict, code: "subscriptionEnded", "The subscription has ended.",
                 field: "subscriptionId", rule: "one that is active, or whose renewal is unpaid",
                 remedy: "let the customer subscribe again")
-        case .notUnpaid:
+        case .unpaid:
             Refusal(
-                .conflict, code: "subscriptionPaid", "The renewal is not unpaid.",
-                field: "subscriptionId", rule: "one whose renewal could not be charged",
-                remedy: "wait until a renewal fails")
+                .conflict, code: "renewalUnpaid", "The renewal is unpaid.",
+                field: "subscriptionId", rule: "one whose period is paid for",
+                remedy: "wait until the renewal is charged")
+        case .notRenewing:
+            Refusal(
+                .conflict, code: "notRenewing", "The renewal is switched off.",
+                field: "subscriptionId", rule: "one that renews", remedy: "switch it on first")
+        case .renewedAlready:
+            Refusal(
+                .conflict, code: "renewedAlready", "The next period is charged already.",
+                field: "subscriptionId", rule: "one period ahead at most",
+                remedy: "advance the clock to the period's beginning")
+        case .increasePending:
+            Refusal(
+                .conflict, code: "priceIncreasePending",
+                "An earlier increase does not apply yet.", field: "price",
+                rule: "one increase at a time", remedy: "wait until it applies")
         case .daysOutOfRange:
             Refusal(
                 .badRequest, code: "daysOutOfRange", "The extension is out of range.",

@@ -66,14 +66,22 @@ extension SubscriptionRow {
             revision: sold.revision)
     }
 
-    /// The customer's subscription to a group. Nil if there is none.
+    /// The customer's subscription to a product's group. Nil if there is none. A
+    /// product that was moved to another group while the customer subscribes to it
+    /// belongs to the subscription that it has.
     static func find(
-        _ group: String, of customer: CustomerID, in app: BundleID, _ reading: any Reading
+        _ plan: SubscriptionPlan, of customer: CustomerID, in app: BundleID,
+        _ reading: any Reading
     ) throws -> SubscriptionRow? {
-        try reading.first(
-            Statement.Subscriptions.ofGroup,
-            [.integer(customer.value), .text(app.value), .text(group)]
+        let rows = try reading.query(
+            Statement.Subscriptions.ofApp, [.integer(customer.value), .text(app.value)]
         ).map(SubscriptionRow.init(row:))
+        let moved = rows.first { row in
+            !row.subscription.hasEnded
+                && [row.subscription.current.productID, row.subscription.renewal.productID]
+                    .contains(plan.productID)
+        }
+        return moved ?? rows.first { $0.subscription.groupID == plan.groupID }
     }
 
     /// The subscription with this id. Nil if there is none.

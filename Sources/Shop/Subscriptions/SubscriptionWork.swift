@@ -39,7 +39,8 @@ private final class SubscriptionStepCommit: DueWorkCommit {
             // The work was brought forward when a clock was set back.
             return try commit.schedule(row, after: work.dueAt, line)
         }
-        let context = try RenewalContext(row, shelf, line, at: work.dueAt)
+        let context = try RenewalContext(
+            row, shelf, line, at: work.dueAt, isCharged: realm.processor == nil)
         let events = row.subscription.events(
             of: step.kind, context.facts(newID: TransactionID(number)), at: work.dueAt)
         isNumberUsed.withLock { $0 = events.contains { $0.change.sold != nil } }
@@ -66,12 +67,18 @@ struct RenewalContext {
     let storefront: Storefront
     let plan: SubscriptionPlan?
     let settings: SandboxSettings
-    let mayBuy: Bool
+    /// Whether the customer can be charged.
+    let canBill: Bool
     let at: Timestamp
     /// Whether the app receives notifications.
     let hasURL: Bool
 
-    init(_ row: SubscriptionRow, _ shelf: Shelf, _ line: CustomerLine, at: Timestamp) throws {
+    /// `isCharged`: whether a rule approves payments here. A payment processor is
+    /// not asked for renewals yet, so with one they fail.
+    init(
+        _ row: SubscriptionRow, _ shelf: Shelf, _ line: CustomerLine, at: Timestamp,
+        isCharged: Bool
+    ) throws {
         let shelf = try shelf.current(in: line)
         guard let app = shelf.apps[row.bundleID],
             let storefront = Storefront.named(line.account.storefront ?? app.storefront)
@@ -80,16 +87,17 @@ struct RenewalContext {
         self.storefront = storefront
         self.at = at
         plan = shelf.plan(
-            row.subscription.renewal.productID, of: row.bundleID, in: storefront, at: at)
+            row.subscription.renewal.productID, of: row.bundleID, in: storefront,
+            at: max(at, row.subscription.end))
         settings = app.settings
-        mayBuy = line.account.mayBuy
+        canBill = isCharged && line.account.mayBuy && !app.settings.failsRenewals
         hasURL = app.notificationURL != nil
     }
 
     /// A customer who may not buy is not charged either.
     func facts(newID: TransactionID) -> RenewalFacts {
         RenewalFacts(
-            plan: plan, canBill: mayBuy && !settings.failsRenewals && !row.failsBilling,
+            plan: plan, canBill: canBill && !row.failsBilling,
             grace: settings.hasGracePeriod ? .sixteenDays : .off, newID: newID)
     }
 

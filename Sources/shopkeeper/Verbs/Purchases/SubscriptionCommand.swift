@@ -237,7 +237,9 @@ struct SubscriptionOptions: ParsableArguments {
     }
 
     func show(_ answer: SubscriptionAnswer) throws {
-        let events = answer.events.isEmpty ? ["It was so already."] : answer.events.map(\.line)
+        let events =
+            answer.events.isEmpty
+            ? ["Nothing happened to the subscription itself."] : answer.events.map(\.line)
         try printing.show(answer, lines: events + answer.subscription.lines)
     }
 }
