@@ -146,11 +146,7 @@ extension SubscriptionSale {
 }
 
 extension ProductType {
-    /// Whether a customer buys it once and then owns it. A non-renewing
-    /// subscription is bought again when the app says that it has ended: its
-    /// length is the app's affair.
-    public var isOwnedOnce: Bool { self == .nonConsumable }
-
-    /// Whether one payment buys only one of it.
+    /// Whether one payment buys only one of it. A non-renewing subscription is
+    /// bought as often as the app offers it: its length is the app's affair.
     public var isBoughtSingly: Bool { self == .nonConsumable || self == .autoRenewable }
 }

@@ -193,6 +193,35 @@ import Testing
         #expect(refusal == .daysOutOfRange && (300..<330).contains(count))
     }
 
+    /// The increase applies between the end of the last paid period and the payment,
+    /// and the period that is paid begins at that end.
+    @Test func `a renewal that is paid by hand in its grace period costs what its period says`()
+        throws
+    {
+        var real = Real()
+        real.obey(.buy)
+        var known = try #require(real.subscription)
+        let end = known.end
+        let raised = Money(Amount(milliunits: 9900), SubscriptionStory.dollar)
+        for event in try known.raised(
+            to: raised, from: end.adding(seconds: 86_400), needsConsent: false, at: real.now,
+            cause: .operator)
+        { known.apply(event) }
+        known.apply(
+            SubscriptionEvent(
+                at: end, cause: .time,
+                change: .failed(graceUntil: end.adding(seconds: 16 * 86_400))))
+
+        let sale = SubscriptionSale(
+            SubscriptionFacts(
+                plan: Real.plan(2), current: known, currentPlan: Real.plan(2),
+                isEligibleForIntroduction: false), at: end.adding(seconds: 2 * 86_400))
+
+        let period = try #require(sale.period(as: TransactionID(9)))
+        #expect(period.start == end && period.price == sale.price)
+        #expect(sale.price == Real.plan(2).price)
+    }
+
     /// The commands of the longest stories.
     private static let few: [Command] = [.buy, .upgrade, .downgrade, .off, .month, .fail, .pay]
 

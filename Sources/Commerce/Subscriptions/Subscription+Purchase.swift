@@ -47,6 +47,7 @@ public enum SubscriptionPurchase: Hashable, Sendable {
 public struct SubscriptionSale: Hashable, Sendable {
     public let purchase: SubscriptionPurchase
     public let plan: SubscriptionPlan
+    /// The introductory offer that begins now.
     public let offer: AppliedOffer?
     /// The price of one charge now.
     public let price: Money
@@ -67,8 +68,8 @@ public struct SubscriptionSale: Hashable, Sendable {
             offer = offered
             price = Money(offered?.price ?? plan.price.amount, plan.price.currency)
         case .recover:
-            offer = facts.current?.renewal.offer
-            price = facts.current?.nextPrice(plan, from: at) ?? plan.price
+            offer = nil
+            price = facts.current?.recoveryPrice(plan, at: at) ?? plan.price
         case .chooseNext, .keep:
             offer = nil
             price = plan.price
@@ -76,8 +77,8 @@ public struct SubscriptionSale: Hashable, Sendable {
     }
 
     /// Whether a payment sheet that showed `shown` allows the sale. A customer who
-    /// pays a failed renewal has a price of its own, which is never more than the
-    /// product's, and a change that is dropped charges nothing.
+    /// pays a failed renewal may have a lower price than the product's, and a
+    /// change that is dropped charges nothing.
     public func isCovered(by shown: Money) -> Bool {
         switch purchase {
         case .keep: true

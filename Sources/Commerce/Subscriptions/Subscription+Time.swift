@@ -132,12 +132,22 @@ extension Subscription {
         return facts.canPay(period) ? .recovered(period: period) : .failedAgain
     }
 
-    /// Within the grace period the dates stay. After it, a new period begins at
-    /// the payment.
+    /// The period that a failed renewal buys when it is paid. Within the grace
+    /// period the dates stay. After it, a new period begins at the payment.
     func recovery(
         _ failure: BillingFailure, _ plan: SubscriptionPlan, _ id: TransactionID, at: Timestamp
     ) -> SubscribedPeriod {
-        next(plan, id, from: failure.graceUntil == nil ? at : current.end)
+        next(plan, id, from: start(after: failure, at: at))
+    }
+
+    /// What paying the renewal at an instant costs.
+    func recoveryPrice(_ plan: SubscriptionPlan, at: Timestamp) -> Money {
+        guard case .unpaid(let failure) = state else { return nextPrice(plan, from: at) }
+        return nextPrice(plan, from: start(after: failure, at: at))
+    }
+
+    private func start(after failure: BillingFailure, at: Timestamp) -> Timestamp {
+        failure.graceUntil == nil ? at : current.end
     }
 
     private func next(

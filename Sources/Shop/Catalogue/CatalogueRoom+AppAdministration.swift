@@ -160,7 +160,8 @@ extension CatalogueRoom {
             answer.price = price.milliunits
             answer.currency = place.currency.code
             let type = app.byID[ProductID(id)]?.product.type
-            if type == .autoRenewable, !realm.sells(id, of: app.bundleID, shelf, place, now) {
+            let plan = shelf.plan(ProductID(id), of: app.bundleID, in: place, at: now)
+            if type == .autoRenewable, !realm.sells(plan) {
                 answer.answer = "notSoldYet"
                 answer.message =
                     "the product is listed; a subscription is sold only with a group and a "

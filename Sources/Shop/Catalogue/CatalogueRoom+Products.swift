@@ -58,7 +58,7 @@ extension CatalogueRoom {
         var described = product.described(for: session)
         if product.type == .autoRenewable {
             let plan = shelf.plan(id, of: app, in: place, at: now)
-            described.isSold = realm.processor == nil && plan != nil
+            described.isSold = realm.sells(plan)
             if let plan, !introduced.contains(plan.groupID) {
                 described.introductoryOffer = plan.introductoryOffer?.described
             }

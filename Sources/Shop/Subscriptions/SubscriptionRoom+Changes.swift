@@ -115,7 +115,7 @@ extension SubscriptionRoom {
         let shelf = try await realm.loadShelf(for: found.customer)
         let number = try await realm.newNumber(.transaction, bucket: found.customer.bucket)
         let (commit, who) = (self.commit, context.actor)
-        let isCharged = realm.processor == nil
+        let isCharged = realm.chargesRenewals
         let ending: Ending<SubscriptionAnswer>
         do {
             ending = try await realm.lineOrLeave(of: found.customer) { line in

@@ -40,7 +40,7 @@ private final class SubscriptionStepCommit: DueWorkCommit {
             return try commit.schedule(row, after: work.dueAt, line)
         }
         let context = try RenewalContext(
-            row, shelf, line, at: work.dueAt, isCharged: realm.processor == nil)
+            row, shelf, line, at: work.dueAt, isCharged: realm.chargesRenewals)
         let events = row.subscription.events(
             of: step.kind, context.facts(newID: TransactionID(number)), at: work.dueAt)
         isNumberUsed.withLock { $0 = events.contains { $0.change.sold != nil } }
@@ -73,8 +73,8 @@ struct RenewalContext {
     /// Whether the app receives notifications.
     let hasURL: Bool
 
-    /// `isCharged`: whether a rule approves payments here. A payment processor is
-    /// not asked for renewals yet, so with one they fail.
+    /// `isCharged`: see ``Realm/chargesRenewals``. Where nothing is charged,
+    /// renewals fail.
     init(
         _ row: SubscriptionRow, _ shelf: Shelf, _ line: CustomerLine, at: Timestamp,
         isCharged: Bool
