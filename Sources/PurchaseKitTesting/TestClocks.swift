@@ -75,23 +75,41 @@ public struct TestClock: Sendable {
         try await move(MoveClockRequest(rate: rate))
     }
 
-    /// Moves the clock forward.
+    /// Moves the clock forward. Returns when what fell due is done, and when the
+    /// notifications that it caused are sent, unless `notifications` says
+    /// otherwise.
     @discardableResult
-    public func advance(seconds: Int64) async throws -> ClockDescription {
-        try await move(MoveClockRequest(advanceMilliseconds: seconds * 1000))
+    public func advance(
+        seconds: Int64, notifications: JumpNotifications? = nil
+    ) async throws -> ClockDescription {
+        try await move(
+            MoveClockRequest(
+                advanceMilliseconds: seconds * 1000, notifications: notifications?.rawValue))
     }
 
     /// Moves the clock forward by a period of the calendar: a month after 31
     /// January is the last day of February.
     @discardableResult
-    public func advance(_ period: Period) async throws -> ClockDescription {
-        try await move(MoveClockRequest(advancePeriod: period.description))
+    public func advance(
+        _ period: Period, notifications: JumpNotifications? = nil
+    ) async throws -> ClockDescription {
+        try await move(
+            MoveClockRequest(
+                advancePeriod: period.description, notifications: notifications?.rawValue))
     }
 
     /// Moves the clock forward by months of the calendar.
     @discardableResult
-    public func advance(months: Int) async throws -> ClockDescription {
-        try await advance(Period(months, .month))
+    public func advance(
+        months: Int, notifications: JumpNotifications? = nil
+    ) async throws -> ClockDescription {
+        try await advance(Period(months, .month), notifications: notifications)
+    }
+
+    /// Ends the jump that is under way in another task, where its work has come to.
+    @discardableResult
+    public func stopJump() async throws -> ClockDescription {
+        try await move(MoveClockRequest(stopsJump: true))
     }
 
     private func move(_ request: MoveClockRequest) async throws -> ClockDescription {

@@ -201,12 +201,14 @@ public final class TestShop: Sendable {
         _ folder: TemporaryFolder, _ randomness: Randomness, _ options: Options,
         _ places: StoragePlaces?, _ notifications: NotificationLog
     ) async throws -> StorePorts {
-        StorePorts(
+        var ports = StorePorts(
             places: places ?? .files(in: folder, options.databases),
             keys: try await TestAuthority.keys.value, wall: options.wall.clock,
             randomness: randomness, authoriser: { _ in options.processor },
             courier: notifications, passwordCost: PasswordCost(rounds: 2), log: options.log,
             defaultRealmSeed: options.seed.map(Int64.init))
+        ports.jumpNotifications = .awaited
+        return ports
     }
 }
 

@@ -13,15 +13,33 @@ package struct ClockJump: Hashable, Sendable {
     package let target: Timestamp
     /// All work that was due before this instant is done.
     package let reached: Timestamp
+    /// No work that was due after this instant was begun. A jump can end here
+    /// early, and nothing then happened in the clock's future.
+    package let through: Timestamp
+    /// Whether a worker has tried every piece of its work. Until then, nothing is
+    /// sent that the jump's work owes, because an earlier event may still owe
+    /// something. What is left then has failed, and holds nothing up any more.
+    package let isPassed: Bool
 
     private static let key = SQLValue.integer(0)
+
+    package init(
+        target: Timestamp, reached: Timestamp, through: Timestamp? = nil, isPassed: Bool = false
+    ) {
+        self.target = target
+        self.reached = reached
+        self.through = through ?? reached
+        self.isPassed = isPassed
+    }
 
     /// The jump that is under way in a database; nil if there is none.
     package static func current(_ reading: any Reading) throws -> ClockJump? {
         try reading.first(Statement.Jumps.one, [key]).map { row in
             ClockJump(
                 target: Timestamp(milliseconds: try row.integer("target")),
-                reached: Timestamp(milliseconds: try row.integer("reached")))
+                reached: Timestamp(milliseconds: try row.integer("reached")),
+                through: Timestamp(milliseconds: try row.integer("through")),
+                isPassed: try row.integer("is_passed") == 1)
         }
     }
 
@@ -36,17 +54,31 @@ package struct ClockJump: Hashable, Sendable {
                 WorkSchema.jumps.row([
                     "clock_id": key, "target": .integer(to.milliseconds),
                     "reached": .integer(start.milliseconds),
+                    "through": .integer((begun?.through ?? start).milliseconds),
+                    "is_passed": .integer(0),
                 ]))
         } else if begun != nil {
             try writing.execute(Statement.Jumps.remove, [key])
         }
     }
 
-    /// Records how far the work has come. Does nothing if the clock was moved again.
-    func advance(to instant: Timestamp, _ writing: any Writing) throws {
+    /// Records how far the work has come, and the date of the last piece that is
+    /// begun next. Does nothing if the clock was moved again.
+    func advance(
+        to instant: Timestamp, beginning last: Timestamp, _ writing: any Writing
+    ) throws {
         try writing.execute(
             Statement.Jumps.setReached,
-            [Self.key, .integer(target.milliseconds), .integer(instant.milliseconds)])
+            [
+                Self.key, .integer(target.milliseconds), .integer(instant.milliseconds),
+                .integer(last.milliseconds),
+            ])
+    }
+
+    /// Records that every piece of its work was tried. Does nothing if the clock was
+    /// moved again.
+    func pass(_ writing: any Writing) throws {
+        try writing.execute(Statement.Jumps.pass, [Self.key, .integer(target.milliseconds)])
     }
 
     /// Ends it. Does nothing if the clock was moved again, or if work of a later

@@ -24,6 +24,10 @@ package struct Errand: Hashable, Sendable {
     /// How often it was begun, including this time.
     package let attempt: Int
     package let fence: Int64
+    /// In lanes in order: the errand's date, and the commercial time when it was
+    /// leased.
+    var dueAt: Timestamp?
+    var leasedAt: Timestamp?
 
     package var key: [SQLValue] { [.integer(customer.value), .text(kind), .text(subject)] }
 }
@@ -82,9 +86,17 @@ package protocol ErrandHandler<Context>: Sendable {
     /// the next worker. After any other error it is postponed, with the pauses
     /// for payment processors.
     func perform(_ errand: Errand, in context: Context) async throws -> ErrandReport<Context.Line>
+
+    /// Records that the errand is not run, because the errands before it in its lane
+    /// failed.
+    func skip(_ errand: Errand, in context: Context) async throws -> ErrandReport<Context.Line>
 }
 
 extension ErrandHandler {
+    package func skip(
+        _ errand: Errand, in context: Context
+    ) async throws -> ErrandReport<Context.Line> { ErrandReport(.givenUp) }
+
     package func retries(in context: Context) -> RetryTimetable { .processor }
 }
 

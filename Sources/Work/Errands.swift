@@ -12,6 +12,22 @@ package enum Errands {
     /// The most errands of a realm that a process runs at once.
     package static let runningMax = 128
 
+    /// How many errands of a lane in order may fail in a row. What is due there by
+    /// then is skipped.
+    package static let failuresMax = 3
+
+    private static let inOrderPrefix = "in-order/"
+
+    /// Returns the lane whose errands run one at a time, by their dates, beside the
+    /// lane `name`. They wait until the jump that caused them has done its work.
+    package static func inOrder(_ name: String) -> String { inOrderPrefix + name }
+
+    package static func name(ofInOrder lane: String) -> String {
+        String(lane.dropFirst(inOrderPrefix.count))
+    }
+
+    package static func isInOrder(_ lane: String) -> Bool { lane.hasPrefix(inOrderPrefix) }
+
     /// Adds an errand, in the commit that causes it. An existing one is not
     /// changed.
     package static func add(
@@ -81,6 +97,14 @@ package enum Errands {
             }
     }
 
+    /// Returns the names of the lanes of a kind that have errands, leased or not.
+    static func names(
+        ofLanes kind: String, at lease: Timestamp, _ reading: any Reading
+    ) throws -> [String] {
+        try reading.query(Statement.Errands.lanes, [.text(kind), .integer(lease.milliseconds)])
+            .map { try $0.text("lane") }
+    }
+
     /// Leases up to `limit` errands of a lane that are due and not leased.
     static func claim(
         _ kind: String, lane: String, limit: Int, now: Timestamp, lease: Timestamp,
@@ -107,6 +131,44 @@ package enum Errands {
                 subject: try row.text("subject"), lane: lane,
                 attempt: Int(try held.integer("attempt")), fence: try held.integer("fence"))
         }
+    }
+
+    /// Leases the first errand of a lane in order, if it is due. None if it is leased
+    /// already.
+    static func claimFirst(
+        _ kind: String, lane: String, now: Timestamp, lease: Timestamp, _ writing: any Writing
+    ) throws -> [Errand] {
+        guard let row = try first(kind, lane: lane, now: now, lease: lease, writing),
+            try row.integer("is_free") == 1
+        else { return [] }
+        let key: [SQLValue] = [
+            .integer(try row.integer("customer_id")), .text(kind), .text(try row.text("subject")),
+        ]
+        let until = lease.adding(milliseconds: leaseMilliseconds)
+        // Without a row, another process was faster.
+        let held = try writing.first(
+            Statement.Errands.hold,
+            key + [.integer(try row.integer("fence")), .integer(until.milliseconds)])
+        guard let held else { return [] }
+        var errand = Errand(
+            customer: CustomerID(try row.integer("customer_id")), kind: kind,
+            subject: try row.text("subject"), lane: lane,
+            attempt: Int(try held.integer("attempt")), fence: try held.integer("fence"))
+        errand.dueAt = Timestamp(milliseconds: try row.integer("due_at"))
+        errand.leasedAt = now
+        return [errand]
+    }
+
+    /// The first errand of a lane that is due, leased or not.
+    static func first(
+        _ kind: String, lane: String, now: Timestamp, lease: Timestamp, _ reading: any Reading
+    ) throws -> Row? {
+        try reading.first(
+            Statement.Errands.first,
+            [
+                .text(kind), .text(lane), .integer(now.milliseconds),
+                .integer(lease.milliseconds),
+            ])
     }
 
     /// Settles an errand and writes its result. Throws ``LeaseLost``, with

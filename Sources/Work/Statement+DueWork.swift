@@ -62,13 +62,18 @@ extension Statement {
 
         package static let put = Statement.put("jumps.put", into: WorkSchema.jumps)
 
-        /// While the jump has the same target.
+        /// While the jump has the same target. Neither date goes back.
         package static let setReached = Statement(
-            "jumps.setReached", [.integer, .integer, .integer],
+            "jumps.setReached", [.integer, .integer, .integer, .integer],
             """
-            UPDATE jumps SET reached = $3
-            WHERE clock_id = $1 AND target = $2 AND reached < $3
+            UPDATE jumps SET reached = CASE WHEN reached < $3 THEN $3 ELSE reached END,
+                through = CASE WHEN through < $4 THEN $4 ELSE through END
+            WHERE clock_id = $1 AND target = $2 AND (reached < $3 OR through < $4)
             """)
+
+        package static let pass = Statement(
+            "jumps.pass", [.integer, .integer],
+            "UPDATE jumps SET is_passed = 1 WHERE clock_id = $1 AND target = $2")
 
         package static let remove = Statement.remove("jumps.remove", from: WorkSchema.jumps)
 
@@ -80,6 +85,6 @@ extension Statement {
                 AND NOT EXISTS (SELECT 1 FROM due_work d WHERE d.due_at <= $2)
             """)
 
-        package static let all = [one, put, setReached, remove, end]
+        package static let all = [one, put, setReached, pass, remove, end]
     }
 }

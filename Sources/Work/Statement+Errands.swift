@@ -77,6 +77,17 @@ extension Statement {
             ORDER BY due_at, customer_id, subject LIMIT $5
             """)
 
+        /// Events of one customer and one instant have subjects that end with their
+        /// number, so that the shorter one is the earlier one.
+        package static let first = Statement(
+            "errands.first", [.text, .text, .integer, .integer],
+            """
+            SELECT customer_id, subject, fence, due_at,
+                CASE WHEN \(isFree(at: "$4")) THEN 1 ELSE 0 END AS is_free
+            FROM errands WHERE kind = $1 AND lane = $2 AND due_at <= $3
+            ORDER BY due_at, customer_id, length(subject), subject LIMIT 1
+            """)
+
         package static let hold = Statement(
             "errands.hold", [.integer, .text, .text, .integer, .integer],
             """
@@ -131,7 +142,8 @@ extension Statement {
             """)
 
         package static let all = [
-            figures, bringForward, insert, insertHeld, take, page, lanes, due, hold, remove,
+            figures, bringForward, insert, insertHeld, take, page, lanes, due, first, hold,
+            remove,
             postpone, release,
             any,
             anyHeld, releaseAll,

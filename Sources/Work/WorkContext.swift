@@ -20,6 +20,8 @@ package protocol WorkContext: Sendable {
     var databases: [any Storage] { get }
     /// The bell of each database's worker.
     var bells: [WorkBell] { get }
+    /// What this process runs of each database's outer work.
+    var lanes: [RunningLanes] { get }
     /// The database with all facts of a customer.
     func database(of customer: CustomerID) -> any Storage
     /// The name of a database for people.

@@ -38,11 +38,15 @@ package enum WorkSchema {
     }
 
     /// A jump of a clock whose due work this database has still to do: all that was
-    /// due before `reached` is done, and `target` is where the jump ends.
+    /// due before `reached` is done, and `target` is where the jump ends. No work
+    /// due after `through` was begun. `is_passed`: whether every piece was tried.
     package static func jumps(time: ValueRule) -> Table {
         Table(
             "jumps", key: ["clock_id"],
-            ["clock_id": .integer(0...0), "target": time, "reached": time],
+            [
+                "clock_id": .integer(0...0), "target": time, "reached": time, "through": time,
+                "is_passed": .integer(0...1),
+            ],
             references: [.init(["clock_id"], to: "clocks")], rowsMax: 1)
     }
 

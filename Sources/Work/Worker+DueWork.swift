@@ -34,8 +34,12 @@ extension Worker {
         while true {
             let page = try await heads(beyond: cursor, in: index)
             // Without a cursor nothing was passed over: the page is the first that is left.
-            if cursor == DueWork.firstCursor { try await note(page, in: index) }
-            guard let last = page.works.last else { return (count, page.next) }
+            let isFirst = cursor == DueWork.firstCursor
+            guard let last = page.works.last else {
+                try await end(page, isFirst: isFirst, in: index)
+                return (count, page.next)
+            }
+            try await note(page, isFirst: isFirst, in: index)
             let wanted = page.works.filter { isKnown($0) && !failed.contains($0.customer) }
             let round = try await work(off: wanted, in: index)
             count += round.done
@@ -46,24 +50,45 @@ extension Worker {
         }
     }
 
-    /// Writes down how far a jump has come, or that it is done. The first
+    /// Writes down how far a jump has come, and which work is begun next. The first
     /// database's jump comes only as far as every other one's.
-    private func note(_ page: DuePage, in index: Int) async throws {
-        guard let jump = page.jump else { return }
-        var left = page.works.first?.dueAt
-        if index == 0, context.databases.count > 1 {
-            guard let others = await context.farClocks(page.clock, asksAway: false),
-                others.away.isEmpty
-            else { return }
-            left = [left, others.jump?.reached].compactMap { $0 }.min()
+    private func note(_ page: DuePage, isFirst: Bool, in index: Int) async throws {
+        guard let jump = page.jump, let first = page.works.first, let last = page.works.last
+        else { return }
+        let far = isFirst ? try await farthest(of: page, in: index) : nil
+        let reached = far.map { min(first.dueAt, $0) } ?? jump.reached
+        guard reached > jump.reached || last.dueAt > jump.through else { return }
+        try await context.databases[index].write {
+            try jump.advance(to: reached, beginning: last.dueAt, $0)
         }
-        if let left {
-            guard left > jump.reached else { return }
-            try await context.databases[index].write { try jump.advance(to: left, $0) }
-        } else if page.now >= jump.target {
+    }
+
+    /// Ends a jump that has no due work left. If there is some that failed, or on
+    /// another database, it records only that every piece was tried.
+    private func end(_ page: DuePage, isFirst: Bool, in index: Int) async throws {
+        guard let jump = page.jump else { return }
+        let far = isFirst ? try await farthest(of: page, in: index) : nil
+        if far == .latest, page.now >= jump.target {
             try await context.databases[index].write { try jump.end($0) }
             if index > 0 { context.bells[0].ring() }
+            return
         }
+        let reached = max(jump.reached, min(far ?? jump.reached, jump.target))
+        guard !jump.isPassed || reached > jump.reached else { return }
+        try await context.databases[index].write { writing in
+            try jump.advance(to: reached, beginning: jump.through, writing)
+            try jump.pass(writing)
+        }
+    }
+
+    /// How far the jump has come on every other database: for the first one, whose
+    /// row stands for all. Nil if one of them does not answer.
+    private func farthest(of page: DuePage, in index: Int) async throws -> Timestamp? {
+        guard index == 0, context.databases.count > 1 else { return .latest }
+        guard let others = await context.farClocks(page.clock, asksAway: false),
+            others.away.isEmpty
+        else { return nil }
+        return others.jump?.reached ?? .latest
     }
 
     /// Does the due work of one customer, the earliest first. Returns whether
@@ -225,4 +250,9 @@ private struct DuePage: Sendable {
     let clock: RealmClock
     let now: Timestamp
     let jump: ClockJump?
+}
+
+extension Timestamp {
+    /// After every instant of a clock.
+    fileprivate static let latest = RealmClock.latest.adding(seconds: 1)
 }

@@ -7,50 +7,91 @@ import Storage
 extension Worker {
     /// Leases due errands for which there is room. Returns them with the time
     /// until more are due, or nil if none are known.
+    ///
+    /// `onlyInOrder`: whether other lanes are left out.
     package func claim(
-        _ running: RunningLanes, in index: Int
+        _ running: RunningLanes, in index: Int, onlyInOrder: Bool = false
     ) async throws -> (errands: [Errand], next: Duration?) {
+        // Reading costs no commit. One is made only if something is due.
+        let look = try await look(in: index)
+        let wanted = look.lanes.compactMap { lane -> (lane: OpenLane, room: Int)? in
+            guard Errands.isInOrder(lane.lane) || !onlyInOrder else { return nil }
+            let isDue = lane.dueAt <= look.now && !(look.holds && Errands.isInOrder(lane.lane))
+            let room = running.enter(lane.kind, lane.lane, isDue: isDue)
+            return room > 0 ? (lane, room) : nil
+        }
+        if wanted.isEmpty { return ([], look.pause) }
+        let claimed: [Errand]
+        do { claimed = try await claim(wanted, in: index) } catch {
+            for (lane, room) in wanted { running.give(back: room, lane.kind, lane.lane) }
+            throw error
+        }
+        for (lane, room) in wanted {
+            let taken = claimed.count { $0.kind == lane.kind && $0.lane == lane.lane }
+            running.give(back: room - taken, lane.kind, lane.lane)
+        }
+        // If a lane returned as many as requested, it may have more.
+        return (claimed, claimed.isEmpty ? look.pause : .zero)
+    }
+
+    private func look(in index: Int) async throws -> LaneLook {
         let (kinds, wall, leases) = (
             context.errandHandlers.keys.sorted(), context.wall, context.leases
         )
-        let storage = context.databases[index]
-        // Reading costs no commit. One is made only if something is due.
-        let (open, clock) = try await storage.read { reading in
+        return try await context.databases[index].read { reading in
             let clock = try Context.clock(reading)
             let lanes = try kinds.flatMap { kind in
                 try Errands.lanes(kind, at: leases.now(reading), reading)
-                    .map { (kind: kind, lane: $0.lane, dueAt: $0.dueAt) }
+                    .map { OpenLane(kind: kind, lane: $0.lane, dueAt: $0.dueAt) }
             }
-            return (lanes.sorted { $0.dueAt < $1.dueAt }, clock)
+            let isOrdered = lanes.contains { Errands.isInOrder($0.lane) }
+            let jump = isOrdered ? try ClockJump.current(reading) : nil
+            return LaneLook(
+                lanes: lanes.sorted { $0.dueAt < $1.dueAt }, clock: clock,
+                now: clock.now(wall: wall), holds: jump.map { !$0.isPassed } ?? false)
         }
-        let now = clock.now(wall: wall)
-        let room = open.map { ($0, running.enter($0.kind, $0.lane, isDue: $0.dueAt <= now)) }
-        let wanted = room.filter { $0.1 > 0 }
-        let later = open.filter { $0.dueAt > now }.map(\.dueAt).min()
-        let pause = later.map {
-            Duration.milliseconds(clock.wallMilliseconds(from: now, to: $0))
-        }
-        if wanted.isEmpty { return ([], pause) }
-        let claimed: [Errand]
-        do {
-            claimed = try await storage.write { writing in
-                let now = try Context.clock(writing).now(wall: wall)
-                return try wanted.flatMap { lane, limit in
-                    try Errands.claim(
-                        lane.kind, lane: lane.lane, limit: limit, now: now,
-                        lease: leases.now(writing), writing)
+    }
+
+    private func claim(
+        _ wanted: [(lane: OpenLane, room: Int)], in index: Int
+    ) async throws -> [Errand] {
+        let (wall, leases) = (context.wall, context.leases)
+        return try await context.databases[index].write { writing in
+            let now = try Context.clock(writing).now(wall: wall)
+            return try wanted.flatMap { lane, room in
+                let lease = try leases.now(writing)
+                if Errands.isInOrder(lane.lane) {
+                    return try Errands.claimFirst(
+                        lane.kind, lane: lane.lane, now: now, lease: lease, writing)
                 }
+                return try Errands.claim(
+                    lane.kind, lane: lane.lane, limit: room, now: now, lease: lease, writing)
             }
+        }
+    }
+
+    /// Runs one errand of its lane, or skips it.
+    func run(_ errand: Errand, in lanes: RunningLanes) async {
+        if lanes.skips(errand) {
+            await skip(errand)
+            lanes.leaveSkipped(errand)
+        } else {
+            lanes.leave(errand, wentWell: await run(errand))
+        }
+    }
+
+    private func skip(_ errand: Errand) async {
+        guard let handler = context.errandHandlers[errand.kind] else { return }
+        do {
+            try await settle(errand, try await handler.skip(errand, in: context))
+        } catch is Errands.LeaseLost {
+            // Another worker has it.
         } catch {
-            for (lane, limit) in wanted { running.give(back: limit, lane.kind, lane.lane) }
-            throw error
+            context.report(
+                .error, "an errand failed",
+                facts(errand).merging(["fault": "\(error)"]) { $1 })
+            await postpone(errand)
         }
-        for (lane, limit) in wanted {
-            let taken = claimed.count { $0.kind == lane.kind && $0.lane == lane.lane }
-            running.give(back: limit - taken, lane.kind, lane.lane)
-        }
-        // If a lane returned as many as requested, it may have more.
-        return (claimed, claimed.isEmpty ? pause : .zero)
     }
 
     /// Runs one errand and settles it. Returns whether it is done. Errors are
@@ -120,5 +161,28 @@ extension Worker {
 
     private func facts(_ errand: Errand) -> [String: String] {
         ["kind": errand.kind, "attempt": "\(errand.attempt)"]
+    }
+}
+
+/// A lane that has errands, with the date of the first one that is not leased.
+private struct OpenLane: Sendable {
+    let kind: String
+    let lane: String
+    let dueAt: Timestamp
+}
+
+/// What a look at the lanes of a database found.
+private struct LaneLook: Sendable {
+    let lanes: [OpenLane]
+    let clock: RealmClock
+    let now: Timestamp
+    /// Whether lanes in order wait, because a jump has not done its work.
+    let holds: Bool
+
+    /// The time until more is due.
+    var pause: Duration? {
+        lanes.map(\.dueAt).filter { $0 > now }.min().map {
+            Duration.milliseconds(clock.wallMilliseconds(from: now, to: $0))
+        }
     }
 }

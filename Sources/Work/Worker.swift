@@ -22,7 +22,7 @@ package struct Worker<Context: WorkContext>: Sendable {
     /// The same for one database, with lanes of its own, so that databases do not
     /// wait for each other.
     private func work(in index: Int) async {
-        let (lanes, bell, chores) = (RunningLanes(), context.bells[index], context.chores)
+        let (lanes, bell, chores) = (context.lanes[index], context.bells[index], context.chores)
         var times = ChoreTimes(chores, at: context.wall)
         var watch = WallWatch(context.wall)
         // An earlier process may have postponed work by a clock that ran ahead.
@@ -64,7 +64,7 @@ package struct Worker<Context: WorkContext>: Sendable {
             }
             for errand in errands {
                 group.addTask {
-                    lanes.leave(errand, wentWell: await run(errand))
+                    await run(errand, in: lanes)
                     bell.ring()
                 }
             }
@@ -83,14 +83,15 @@ package struct Worker<Context: WorkContext>: Sendable {
     /// Does all work of a database that is due now, and the work that this makes
     /// due. Returns how much it was. Does not wait for any date.
     package func workOnce(in index: Int) async throws -> Int {
+        let lanes = RunningLanes(start: Errands.laneMax)
         var count = 0
         while true {
             let due = try await workDue(in: index).count
-            let (errands, _) = try await claim(RunningLanes(start: Errands.laneMax), in: index)
+            let (errands, _) = try await claim(lanes, in: index)
             if errands.isEmpty, due == 0 { return count }
             count += errands.count + due
             await withDiscardingTaskGroup { group in
-                for errand in errands { group.addTask { _ = await run(errand) } }
+                for errand in errands { group.addTask { await run(errand, in: lanes) } }
             }
         }
     }

@@ -20,6 +20,9 @@ final class ScriptedCourier: Courier {
 
     var parcels: [Parcel] { state.withLock { $0.parcels } }
 
+    /// Sets what the next attempts come to.
+    func script(_ next: [Delivery]) { state.withLock { $0.next = next } }
+
     func deliver(_ parcel: Parcel) async -> Delivery {
         state.withLock { state in
             state.parcels.append(parcel)

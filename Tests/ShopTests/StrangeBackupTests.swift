@@ -213,7 +213,7 @@ import Testing
     private static let test = "TEST/\(uuid)_1"
 
     private static let realmRows = [
-        "INSERT INTO jumps VALUES (0, 1800000000000, 1800000000000)",
+        "INSERT INTO jumps VALUES (0, 1800000000000, 1800000000000, 1800000000000, 0)",
         "INSERT INTO catalogue_files VALUES ('\(app)', 'a.storekit', x'7b7d', NULL, 1)",
         "INSERT INTO catalogue_images VALUES ('\(app)', 'b', x'00')",
         "INSERT INTO app_versions VALUES ('\(app)', '1', 'live', 1, 2)",

@@ -156,9 +156,10 @@ struct CatalogueCommit: Sendable {
         let row = try writing.first(Statement.Catalogues.settings, [.text(bundleID.value)])
         let before = try row?.optionalText("settings").map(SandboxSettings.init(stored:))
         guard timeRate != (before?.timeRate ?? .real) else { return }
-        let clock = try Realm.clock(writing)
+        let clock = try Realm.clockRow(writing)
         try Realm.setClock(
-            from: clock, to: clock.running(atRate: timeRate.speed, wall: house.wall), house)
+            from: clock.clock, to: clock.clock.running(atRate: timeRate.speed, wall: house.wall),
+            jump: clock.jump, house)
     }
 
     /// Throws if the type of a product would change that production has sold,

@@ -23,6 +23,13 @@ struct ReadyNotification: Sendable {
         try StrictJSON.encode(ResponseBodyV2(signedPayload: signedPayload))
     }
 
+    /// Records that it is not attempted.
+    func recordUnsent(_ writing: any Writing) throws {
+        try writing.execute(
+            Statement.Notifications.setUnsent,
+            [.integer(customer.value), .text(cause), .integer(now.milliseconds)])
+    }
+
     /// Records the result of this attempt.
     func record(_ delivery: Delivery, _ writing: any Writing) throws {
         let key: [SQLValue] = [.integer(customer.value), .text(cause)]

@@ -20,4 +20,15 @@ struct NotificationErrands: ErrandHandler {
             errand.subject, of: errand.customer, by: courier)
         return ErrandReport(attempt.outcome) { try attempt.record($0) }
     }
+
+    /// Signs and keeps it as at a first attempt, so that the history shows it.
+    func skip(_ errand: Errand, in realm: Realm) async throws -> RealmReport {
+        let ready = try await realm.merchant.readyNotification(
+            errand.subject, of: errand.customer)
+        if let ready {
+            realm.ports.log(
+                .warning, "notification not sent", nil, ["notification": ready.uuid])
+        }
+        return ErrandReport(.givenUp) { try ready?.recordUnsent($0) }
+    }
 }

@@ -20,15 +20,19 @@ struct SentNotification: Sendable {
     static func read(_ rows: [Row]) throws -> [SentNotification] {
         var found: [SentNotification] = []
         for row in rows {
-            let attempt = SendAttemptItem(
-                attemptDate: Timestamp(milliseconds: try row.integer("attempted_at")),
-                sendAttemptResult: SendAttemptResult(try row.text("result")))
+            // One that was recorded as unsent has no attempt.
+            let attempt = try row.optionalInteger("attempted_at").map { date in
+                SendAttemptItem(
+                    attemptDate: Timestamp(milliseconds: date),
+                    sendAttemptResult: SendAttemptResult(try row.text("result")))
+            }
             let uuid = try row.text("notification_uuid")
             let before = found.last?.uuid == uuid ? found.popLast()?.attempts ?? [] : []
             found.append(
                 SentNotification(
                     uuid: uuid, signedAt: Timestamp(milliseconds: try row.integer("signed_at")),
-                    signedPayload: try row.text("signed_payload"), attempts: before + [attempt]))
+                    signedPayload: try row.text("signed_payload"),
+                    attempts: before + [attempt].compactMap { $0 }))
         }
         return found
     }

@@ -23,7 +23,9 @@ struct OwedNotification: Sendable {
     let revision: Int64
     let owedAt: Timestamp
 
-    func write(_ writing: any Writing, hasURL: Bool) throws {
+    func write(
+        _ writing: any Writing, hasURL: Bool, by way: NotificationWay = .ordinary
+    ) throws {
         try writing.execute(
             Statement.Notifications.insertOutbox,
             RealmSchema.outbox.row([
@@ -34,9 +36,29 @@ struct OwedNotification: Sendable {
                 "transaction_id": .optional(transaction?.value),
                 "revision": .integer(revision), "created_at": .integer(owedAt.milliseconds),
             ]))
-        guard hasURL else { return }
+        guard hasURL, way != .none else { return }
         try Errands.add(
-            kind: WorkKind.notification, subject: cause, lane: bundleID.value, dueAt: owedAt,
-            customer: customer, writing)
+            kind: WorkKind.notification, subject: cause,
+            lane: way == .inOrder ? Errands.inOrder(bundleID.value) : bundleID.value,
+            dueAt: owedAt, customer: customer, writing)
+    }
+}
+
+/// How a notification is sent.
+enum NotificationWay: Sendable {
+    /// Several of an app at a time.
+    case ordinary
+    /// After the jump that caused it, in the order of the events.
+    case inOrder
+    /// Not at all.
+    case none
+}
+
+extension CustomerLine {
+    /// How the notification of an event is sent. Only what due work causes that a
+    /// jump has made due belongs to the jump.
+    func notificationWay(ofEventAt date: Timestamp) -> NotificationWay {
+        guard isDueWork, let jump, date <= jump.target else { return .ordinary }
+        return jump.notifications == .dropped ? .none : .inOrder
     }
 }

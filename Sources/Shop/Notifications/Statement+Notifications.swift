@@ -48,6 +48,13 @@ extension Statement {
             WHERE customer_id = $1 AND cause = $2 AND delivered_at IS NULL
             """)
 
+        static let setUnsent = Statement(
+            "notifications.setUnsent", [.integer, .text, .integer],
+            """
+            UPDATE notifications SET unsent_at = $3
+            WHERE customer_id = $1 AND cause = $2 AND delivered_at IS NULL
+            """)
+
         /// One attempted notification of an app, with its attempts.
         static let one = Statement(
             "notifications.one", [.integer, .text, .text],
@@ -60,8 +67,8 @@ extension Statement {
             ORDER BY t.attempt
             """)
 
-        /// An app's attempted notifications after a cursor, oldest first: one
-        /// row for each attempt.
+        /// An app's notifications after a cursor that were attempted, or that were
+        /// recorded as unsent, oldest first: one row for each attempt.
         static let history = Statement(
             "notifications.history",
             [
@@ -79,12 +86,13 @@ extension Statement {
                     AND (CAST($7 AS TEXT) IS NULL OR n.subtype = $7)
                     AND (CAST($8 AS BIGINT) IS NULL OR n.customer_id = $8)
                     AND (n.delivered_at IS NULL OR NOT $9)
-                    AND EXISTS (SELECT 1 FROM notification_attempts e
-                        WHERE e.customer_id = n.customer_id AND e.cause = n.cause)
+                    AND (n.unsent_at IS NOT NULL OR EXISTS (
+                        SELECT 1 FROM notification_attempts e
+                        WHERE e.customer_id = n.customer_id AND e.cause = n.cause))
                 ORDER BY n.signed_at, n.notification_uuid LIMIT $10)
             SELECT p.notification_uuid, p.signed_at, p.signed_payload, p.customer_id, p.cause,
                 t.attempt, t.attempted_at, t.result
-            FROM page p JOIN notification_attempts t
+            FROM page p LEFT JOIN notification_attempts t
                 ON t.customer_id = p.customer_id AND t.cause = p.cause
             ORDER BY p.signed_at, p.notification_uuid, t.attempt
             """)
@@ -93,7 +101,8 @@ extension Statement {
 
         static let all = [
             insertOutbox,
-            setURL, url, facts, keep, insertAttempt, setDelivered, one, history,
+            setURL, url, facts, keep, insertAttempt, setDelivered, setUnsent,
+            one, history,
         ]
     }
 }

@@ -5,6 +5,7 @@ import Commerce
 import SignedData
 import Storage
 import StoreWire
+import Work
 
 /// Rules for columns that occur in several tables.
 extension ValueRule {
@@ -14,6 +15,11 @@ extension ValueRule {
         $0 == 0 || customer.admits(.integer($0))
     }
     static let bundleID = text("1 to 155 letters, digits, `-` and `.`", BundleID.isValid)
+    /// That of an app, for errands in order too.
+    static let lane = text("a bundle id, also behind `in-order/`") { lane in
+        BundleID.isValid(lane)
+            || (Errands.isInOrder(lane) && BundleID.isValid(Errands.name(ofInOrder: lane)))
+    }
     static let id = text("1 to 100 of letters, digits, `-`, `.` and `_`", IDText.isID)
     /// Of an app, as its operator creates it.
     static let version = text(

@@ -32,7 +32,9 @@ extension RealmSchema {
         ], constraints: Table.oneRow, references: [.init([], to: "clocks")], rowsMax: 1)
 
     /// The realm's clock has the id 0. From the wall clock's instant `clock_since`
-    /// on, it runs at `clock_rate` times the wall clock's speed.
+    /// on, it runs at `clock_rate` times the wall clock's speed. `jumped_to` and
+    /// `jump_notifications` are the target of the last jump and what happens to the
+    /// notifications that it causes.
     static let clocks = Table(
         "clocks", key: ["clock_id"],
         [
@@ -40,7 +42,8 @@ extension RealmSchema {
             "clock_ahead": .integer(
                 -RealmClock.latest.milliseconds...RealmClock.latest.milliseconds),
             "clock_stands_at": clockTime.optional, "clock_rate": .integer(RealmClock.rates),
-            "clock_since": .time,
+            "clock_since": .time, "jumped_to": clockTime.optional,
+            "jump_notifications": .word(JumpNotifications.allCases.map(\.rawValue)).optional,
         ], rowsMax: 1)
 
     static let jumps = WorkSchema.jumps(time: clockTime)

@@ -42,7 +42,7 @@ extension RealmSchema {
         ])
 
     /// What was signed at the first attempt. Later attempts send the same
-    /// bytes.
+    /// bytes. `unsent_at`: when it was decided not to attempt it.
     static let notifications = Table(
         "notifications", key: ["customer_id", "cause"],
         [
@@ -51,6 +51,7 @@ extension RealmSchema {
             "bundle_id": .bundleID,
             "signed_payload": .text("a compact JWS of at most 1 MiB", isJWS),
             "signed_at": .time, "delivered_at": .time.optional,
+            "unsent_at": .time.optional,
         ],
         indexes: [
             .init("notifications_by_date", on: ["bundle_id", "signed_at", "notification_uuid"])
@@ -65,7 +66,7 @@ extension RealmSchema {
         ], references: [.init(["customer_id", "cause"], to: "notifications")])
 
     static let errands = WorkSchema.errands(
-        owner: .customerOrNone, kind: .word(WorkKind.errands), lane: .bundleID,
+        owner: .customerOrNone, kind: .word(WorkKind.errands), lane: .lane,
         time: .time, references: [ofCustomerIfAny])
 
     static let dueWork = WorkSchema.dueWork(

@@ -116,7 +116,7 @@ struct SubscriptionCommit: Sendable {
             type: kind.type, subtype: kind.subtype, bundleID: row.bundleID,
             transaction: row.subscription.current.transaction, revision: line.revision,
             owedAt: event.at
-        ).write(line.writing, hasURL: hasURL)
+        ).write(line.writing, hasURL: hasURL, by: line.notificationWay(ofEventAt: event.at))
     }
 
     static let causePrefix = "SUBSCRIPTION"

@@ -10,6 +10,8 @@ struct ClockRow: Sendable {
     /// The customer's last event, if the row contains one.
     let lastEvent: Timestamp?
     let catalogueRevision: Int64
+    /// The clock's last jump. Nil if it never jumped.
+    let jump: LastJump?
 
     init(_ row: Row, hasLastEvent: Bool = true) throws {
         guard try row.integer("clock_ahead").magnitude <= Timestamp.magnitudeMax else {
@@ -23,6 +25,7 @@ struct ClockRow: Sendable {
         let last = hasLastEvent ? try row.optionalInteger("last_event") : nil
         lastEvent = last.map(Timestamp.init(milliseconds:))
         catalogueRevision = try row.integer("catalogue_revision")
+        jump = try LastJump(row)
     }
 
     /// How far the customer's last event can move commercial time forward. This
@@ -39,5 +42,25 @@ struct ClockRow: Sendable {
             lastEvent <= now.adding(milliseconds: Self.pullMillisecondsMax)
         else { return now }
         return lastEvent
+    }
+}
+
+/// The last jump of a clock, and what happens to the notifications that it causes.
+struct LastJump: Hashable, Sendable {
+    let target: Timestamp
+    let notifications: JumpNotifications
+
+    init(target: Timestamp, notifications: JumpNotifications) {
+        self.target = target
+        self.notifications = notifications
+    }
+
+    /// Nil if there was none.
+    init?(_ row: Row) throws {
+        guard let target = try row.optionalInteger("jumped_to"),
+            let notifications = try row.optionalText("jump_notifications")
+                .flatMap(JumpNotifications.init)
+        else { return nil }
+        self.init(target: Timestamp(milliseconds: target), notifications: notifications)
     }
 }

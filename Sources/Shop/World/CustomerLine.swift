@@ -22,6 +22,10 @@ package struct CustomerLine {
     /// The wall time, for sessions and the audit.
     let wall: Timestamp
     let catalogueRevision: Int64
+    /// The clock's last jump.
+    let jump: LastJump?
+    /// Whether this commit does the customer's due work.
+    var isDueWork = false
     /// When the customer's first due work falls due.
     let firstDue: Timestamp?
     /// The whole row that answers the ``LineQuestion``.
@@ -46,6 +50,7 @@ package struct CustomerLine {
         now = clock.now(wall: wall)
         self.wall = wall
         catalogueRevision = clock.catalogueRevision
+        jump = clock.jump
         firstDue = try facts.optionalInteger("first_due").map(Timestamp.init(milliseconds:))
         self.facts = facts
         self.writing = writing

@@ -22,12 +22,12 @@ extension Realm {
     }
 
     /// Moves a sandbox's clock or changes its speed. Returns when the work that
-    /// fell due by then is done; its notifications may still be under way. Wall
-    /// time, and with it every token and session, does not change. The answer is
-    /// the clock as it is then, because another move may have come in between.
-    /// The audit records the old and the new clock. Refusals, in order:
-    /// `sandboxOnly`, `clockMoveUnclear`, `clockRateInvalid`, `clockBackwards`,
-    /// `clockOutOfRange`.
+    /// fell due by then is done, and its notifications are sent if they are
+    /// awaited. Wall time, and with it every token and session, does not change.
+    /// The answer is the clock as it is then, because another move may have come
+    /// in between. The audit records the old and the new clock. Refusals, in
+    /// order: `sandboxOnly`, `notificationsUnclear`, `clockMoveUnclear`,
+    /// `clockRateInvalid`, `clockBackwards`, `noJump`, `clockOutOfRange`.
     public func moveClock(
         _ request: MoveClockRequest, _ context: RequestContext
     ) async throws -> ClockDescription {
@@ -37,12 +37,10 @@ extension Realm {
                 field: "realm", rule: "clocks are moved in sandboxes only",
                 remedy: "create a sandbox")
         }
-        let isBack = try await house(.clock, context) { house in
-            let clock = try Self.clock(house.writing)
-            let moved = try Self.move(clock, request, wall: house.wall)
-            try Self.setClock(from: clock, to: moved, house)
-            return .commit(moved.now(wall: house.wall) < clock.now(wall: house.wall))
-        }
+        let move = ClockMove(
+            request: request, notifications: try Self.notifications(request),
+            otherwise: ports.jumpNotifications, farThrough: try await farThrough(request))
+        let (isBack, jump) = try await house(.clock, context) { .commit(try move.write($0)) }
         if isBack {
             for index in clusters.all.indices { await worker.bringForwardQuietly(in: index) }
         }
@@ -52,28 +50,70 @@ extension Realm {
             // work.
             ports.log(.error, "due work was not done", context, ["fault": "\(error)"])
         }
-        let described = try await clock()
+        let sent = jump?.notifications == .awaited ? await sendJumps(context) : nil
+        wakeWorkers()
+        var described = try await clock()
+        described.notifications = sent
         ports.log(.info, "clock moved", context, ["now": described.now.description])
         return described
     }
 
+    /// Sends the notifications of jumps. What is not sent now is left to the workers.
+    private func sendJumps(_ context: RequestContext) async -> SentInJump? {
+        do {
+            let tally = try await worker.workInOrder()
+            return SentInJump(
+                delivered: tally.done, failed: tally.failed, unsent: tally.skipped)
+        } catch {
+            ports.log(.error, "notifications were not awaited", context, ["fault": "\(error)"])
+            return nil
+        }
+    }
+
+    /// For a jump that is stopped: where its work has come to on other clusters.
+    private func farThrough(_ request: MoveClockRequest) async throws -> Timestamp? {
+        guard request.stopsJump == true, !clusters.isOne else { return nil }
+        return try await readAll { try ClockJump.current($0)?.through }.compactMap { $0 }.max()
+    }
+
+    private static func notifications(_ request: MoveClockRequest) throws -> JumpNotifications? {
+        guard let text = request.notifications else { return nil }
+        guard let notifications = JumpNotifications(rawValue: text) else {
+            throw Refusal(
+                .badRequest, code: "notificationsUnclear",
+                "Notifications are not treated like this.", field: "notifications",
+                rule: JumpNotifications.allCases.map { "`\($0.rawValue)`" }
+                    .joined(separator: ", "),
+                remedy: "leave it out for the store's own choice")
+        }
+        return notifications
+    }
+
     /// Writes the new clock, and the jump that its move begins. The realm's row is
-    /// locked. The audit has both values.
+    /// locked. The audit has both values. `jump`: the clock's last jump.
     static func setClock(
-        from before: RealmClock, to clock: RealmClock, _ house: HouseLine
+        from before: RealmClock, to clock: RealmClock, jump: LastJump?, _ house: HouseLine
     ) throws {
-        try house.writing.execute(
-            Statement.Realms.setClock,
-            RealmSchema.clocks.row([
-                "clock_id": .integer(0), "clock_ahead": .integer(clock.aheadMilliseconds),
-                "clock_stands_at": .optional(clock.standsAt), "clock_rate": .integer(clock.rate),
-                "clock_since": .integer(clock.since.milliseconds),
-            ]))
+        try putClock(clock, jump: jump, house.writing)
         try ClockJump.note(
             from: before.now(wall: house.wall), to: clock.now(wall: house.wall), house.writing)
         try house.audit(
             "clock.move", "clock", before: before.audited(wall: house.wall),
             after: clock.audited(wall: house.wall))
+    }
+
+    static func putClock(
+        _ clock: RealmClock, jump: LastJump?, _ writing: any Writing
+    ) throws {
+        try writing.execute(
+            Statement.Realms.setClock,
+            RealmSchema.clocks.row([
+                "clock_id": .integer(0), "clock_ahead": .integer(clock.aheadMilliseconds),
+                "clock_stands_at": .optional(clock.standsAt), "clock_rate": .integer(clock.rate),
+                "clock_since": .integer(clock.since.milliseconds),
+                "jumped_to": .optional(jump?.target),
+                "jump_notifications": .optional(jump?.notifications.rawValue),
+            ]))
     }
 
     private func described(
@@ -89,92 +129,6 @@ extension Realm {
             jump: jump.map { JumpDescription(target: $0.target, reached: $0.reached) },
             clustersAway: away.isEmpty ? nil : away)
     }
-
-    private static func move(
-        _ clock: RealmClock, _ request: MoveClockRequest, wall: Timestamp
-    ) throws -> RealmClock {
-        let now = clock.now(wall: wall)
-        // One for each field of the request.
-        let moves: [RealmClock?] = [
-            request.standAt.map { clock.standing(at: $0) },
-            try request.runOffsetMilliseconds.map {
-                clock.running(
-                    aheadMilliseconds: try checked($0, "runOffsetMilliseconds"), wall: wall)
-            },
-            try request.advanceMilliseconds.map {
-                clock.moved(to: now.adding(milliseconds: try step($0)), wall: wall)
-            },
-            try request.advancePeriod.map {
-                clock.moved(to: now.adding(try period($0)), wall: wall)
-            },
-            request.moveTo.map { clock.moved(to: $0, wall: wall) },
-            request.isStanding.map {
-                $0 ? clock.standing(at: now) : clock.resumed(wall: wall)
-            },
-            try request.rate.map { rate in
-                guard RealmClock.rates.contains(rate) else { throw noRate }
-                return clock.running(atRate: rate, wall: wall)
-            },
-        ]
-        let named = moves.compactMap { $0 }
-        guard named.count == 1, let moved = named.first else {
-            throw Refusal(
-                .badRequest, code: "clockMoveUnclear", "The move is not clear.",
-                field: "standAt",
-                rule: "exactly one of standAt, runOffsetMilliseconds, advanceMilliseconds, "
-                    + "advancePeriod, moveTo, isStanding, rate",
-                remedy: "send one of them")
-        }
-        // Where it goes, and not where a running clock stops.
-        let target = moved.standsAt ?? wall.adding(milliseconds: moved.aheadMilliseconds)
-        guard (clockEarliest...clockLatest).contains(target) else {
-            throw outOfRange(request.field)
-        }
-        return moved
-    }
-
-    private static func step(_ milliseconds: Int64) throws -> Int64 {
-        guard milliseconds >= 0 else {
-            throw Refusal(
-                .badRequest, code: "clockBackwards", "A jump goes forward.",
-                field: "advanceMilliseconds", rule: "0 or more milliseconds",
-                remedy: "use moveTo or standAt to go back")
-        }
-        return try checked(milliseconds, "advanceMilliseconds")
-    }
-
-    private static func period(_ text: String) throws -> Period {
-        guard let period = Period(iso8601: text) else {
-            throw Refusal(
-                .badRequest, code: "periodInvalid", "This is not a period.",
-                field: "advancePeriod", rule: "ISO 8601 of one unit, of at most 999",
-                remedy: "send one such as `P1M`")
-        }
-        return period
-    }
-
-    private static var noRate: Refusal {
-        Refusal(
-            .badRequest, code: "clockRateInvalid", "A clock does not run at this speed.",
-            field: "rate",
-            rule: "a whole number of times the machine's speed, "
-                + "\(RealmClock.rates.lowerBound) to \(RealmClock.rates.upperBound)",
-            remedy: "send 1 for real time, 1440 for a day a minute")
-    }
-
-    /// Rejects more than a century, because that would be outside the clock's
-    /// range anyway.
-    private static func checked(_ milliseconds: Int64, _ field: String) throws -> Int64 {
-        guard milliseconds.magnitude <= 3_200_000_000_000 else { throw outOfRange(field) }
-        return milliseconds
-    }
-
-    private static func outOfRange(_ field: String) -> Refusal {
-        Refusal(
-            .badRequest, code: "clockOutOfRange", "The clock cannot go there.", field: field,
-            rule: "from \(clockEarliest) to \(clockLatest), for which certificates are valid",
-            remedy: "choose an instant between them")
-    }
 }
 
 extension RealmClock {
@@ -185,17 +139,5 @@ extension RealmClock {
             "now": "\(now(wall: wall))", "state": standsAt == nil ? "running" : "standing",
             "rate": "\(rate)",
         ]
-    }
-}
-
-extension MoveClockRequest {
-    /// The field that names where the clock goes.
-    fileprivate var field: String {
-        let fields = [
-            ("moveTo", moveTo != nil), ("advancePeriod", advancePeriod != nil),
-            ("advanceMilliseconds", advanceMilliseconds != nil),
-            ("runOffsetMilliseconds", runOffsetMilliseconds != nil),
-        ]
-        return fields.first { $0.1 }?.0 ?? "standAt"
     }
 }

@@ -26,10 +26,14 @@ extension Realm: WorkContext {
     package func sleep(_ pause: Duration) async throws { try await ports.sleep(pause) }
 
     package static func clock(_ reading: any Reading) throws -> RealmClock {
+        try clockRow(reading).clock
+    }
+
+    static func clockRow(_ reading: any Reading) throws -> ClockRow {
         guard let row = try reading.first(Statement.Realms.clock) else {
             throw StorageFault(.malformedRow, "the realm has no row")
         }
-        return try ClockRow(row, hasLastEvent: false).clock
+        return try ClockRow(row, hasLastEvent: false)
     }
 
     static func now(_ reading: any Reading, wall: Timestamp) throws -> Timestamp {
@@ -46,7 +50,9 @@ extension Realm: WorkContext {
     package static func line(
         of customer: CustomerID, wall: Timestamp, _ writing: any Writing
     ) throws -> CustomerLine? {
-        try CustomerLine(customer, asking: .time, wall: wall, writing)
+        var line = try CustomerLine(customer, asking: .time, wall: wall, writing)
+        line?.isDueWork = true
+        return line
     }
 
     package func uncancelledLine(

@@ -34,6 +34,8 @@ public final class Realm: Sendable {
     /// The bells to ring after every commit that owes outer work, one for each
     /// cluster.
     package let bells: [WorkBell]
+    /// What this process runs of outer work, for each cluster.
+    package let lanes: [RunningLanes]
     /// The handler for each kind of outer work.
     package let errandHandlers: [String: any ErrandHandler<Realm>]
     /// The handler for each kind of inner work. Every process handles all
@@ -72,6 +74,7 @@ public final class Realm: Sendable {
             opening.description.environment == .production ? .production : .sandbox)
         self.clusters = clusters
         bells = clusters.all.map { _ in WorkBell() }
+        lanes = clusters.all.map { _ in RunningLanes() }
     }
 
     /// Opens the realm's databases and creates what a new one lacks.

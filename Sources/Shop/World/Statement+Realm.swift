@@ -29,7 +29,8 @@ extension Statement {
 
         /// The columns of ``ClockRow``, from ``withClock``.
         static let clockColumns = """
-            k.clock_ahead, k.clock_stands_at, k.clock_rate, k.clock_since, r.catalogue_revision
+            k.clock_ahead, k.clock_stands_at, k.clock_rate, k.clock_since, k.jumped_to,
+                k.jump_notifications, r.catalogue_revision
             """
 
         static let clock = Statement(

@@ -27,6 +27,8 @@ public struct StorePorts: Sendable {
     public var log: ShopLog
     /// Sleeps until a due date. Ends early when its task is cancelled.
     public var sleep: @Sendable (Duration) async throws -> Void
+    /// What happens to the notifications of a jump that does not choose.
+    public var jumpNotifications = JumpNotifications.queued
     /// The seed of the realm `default`, if this start creates it.
     public var defaultRealmSeed: Int64?
     /// The URL in new certificates at which their status can be requested. Nil

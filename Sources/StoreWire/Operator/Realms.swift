@@ -83,11 +83,16 @@ public struct ClockDescription: Hashable, Sendable, Codable {
     /// not answer, or the clock's last change has not reached them. Missing if
     /// there is none.
     public var clustersAway: [String]?
+    /// What became of the notifications of the jump that this answers, if they were
+    /// awaited. Missing otherwise.
+    public var notifications: SentInJump?
 
     public init(
         now: Timestamp, isStanding: Bool, offsetMilliseconds: Int64?, rate: Int64? = nil,
-        jump: JumpDescription? = nil, clustersAway: [String]? = nil
+        jump: JumpDescription? = nil, clustersAway: [String]? = nil,
+        notifications: SentInJump? = nil
     ) {
+        self.notifications = notifications
         self.now = now
         self.isStanding = isStanding
         self.offsetMilliseconds = offsetMilliseconds
@@ -110,7 +115,23 @@ public struct JumpDescription: Hashable, Sendable, Codable {
     }
 }
 
-/// Changes a sandbox's clock. Exactly one field must be present.
+/// What became of the notifications of a jump, as far as this process sent them.
+public struct SentInJump: Hashable, Sendable, Codable {
+    public var delivered: Int
+    /// Attempted once, and not delivered.
+    public var failed: Int
+    /// Not attempted, because their endpoint had failed three times in a row.
+    public var unsent: Int
+
+    public init(delivered: Int, failed: Int, unsent: Int) {
+        self.delivered = delivered
+        self.failed = failed
+        self.unsent = unsent
+    }
+}
+
+/// Changes a sandbox's clock. Exactly one field must be present, beside
+/// ``notifications``.
 public struct MoveClockRequest: Hashable, Sendable, Codable {
     /// Stands still at this instant.
     public var standAt: Timestamp?
@@ -131,12 +152,21 @@ public struct MoveClockRequest: Hashable, Sendable, Codable {
     /// Runs at this multiple of the machine's clock, from its current time. A
     /// standing clock uses the speed when it runs again.
     public var rate: Int64?
+    /// Ends the jump that is under way where its work has come to: the clock goes
+    /// back there. True.
+    public var stopsJump: Bool?
+    /// What happens to the notifications that the move causes: `await`, `queue` or
+    /// `drop`. If missing, the store's own choice.
+    public var notifications: String?
 
     public init(
         standAt: Timestamp? = nil, runOffsetMilliseconds: Int64? = nil,
         advanceMilliseconds: Int64? = nil, advancePeriod: String? = nil,
-        moveTo: Timestamp? = nil, isStanding: Bool? = nil, rate: Int64? = nil
+        moveTo: Timestamp? = nil, isStanding: Bool? = nil, rate: Int64? = nil,
+        stopsJump: Bool? = nil, notifications: String? = nil
     ) {
+        self.stopsJump = stopsJump
+        self.notifications = notifications
         self.standAt = standAt
         self.runOffsetMilliseconds = runOffsetMilliseconds
         self.advanceMilliseconds = advanceMilliseconds

@@ -11,8 +11,9 @@ struct DoorClient: Sendable {
     let key: String?
 
     /// The time-out of a whole call. A store answers most calls in
-    /// milliseconds, an import in seconds.
-    private static let timeoutMilliseconds = 60_000
+    /// milliseconds, an import in seconds, a jump of the clock when its work is
+    /// done.
+    var timeoutMilliseconds = 60_000
     /// The time in which a store on this machine shows that it is alive. A
     /// process that was stopped or hangs still gets connections from the
     /// operating system, and a right answer may take longer.
@@ -79,7 +80,7 @@ struct DoorClient: Sendable {
         var request = OutboundRequest(method, url.absoluteString, body: body.map(Array.init) ?? [])
         if body != nil { request.headers.append(.init("Content-Type", "application/json")) }
         if let key { request.headers.append(.init("Authorization", "Bearer \(key)")) }
-        request.timeoutMilliseconds = Self.timeoutMilliseconds
+        request.timeoutMilliseconds = timeoutMilliseconds
         request.bodyBytesMax = Self.answerBytesMax
         let answer: OutboundResponse
         do throws(OutboundFault) { answer = try await Self.client.send(request) } catch {

@@ -19,6 +19,8 @@ struct ServedStore {
     let folder: StoreFolder
     let logger: Logger
     let events: StoreEvents.Sink
+    /// What happens to the notifications of a jump that does not choose.
+    var jumpNotifications = JumpNotifications.queued
 
     /// Locks the data directory. Nothing is served yet. `events` receives what
     /// happens in the store.
@@ -59,6 +61,7 @@ struct ServedStore {
         let route = try options.realms.route()
         var ports = try folder.ports(options: options, logger: logger, events: events)
         ports.sandboxStatusURL = statusURL(configuration)
+        ports.jumpNotifications = jumpNotifications
         let store = try await Store.open(ports)
         let announced = try await announcement(store, configuration.host)
         let server = ShopServer(

@@ -44,9 +44,11 @@ struct ExecCommand: AsyncParsableCommand {
         let data = try options.data ?? Self.temporaryFolder()
         let isTemporary = options.data == nil
         defer { if isTemporary { try? FileManager.default.removeItem(atPath: data) } }
-        let served = try ServedStore(
+        var served = try ServedStore(
             options: options, app: app, data: data,
             events: events == .events ? StoreEvents.complained : StoreEvents.unheard)
+        // A job that moved the clock looks next at what the merchant received.
+        served.jumpNotifications = .awaited
         let status = try await run(command, beside: served, signals)
         if isTemporary { try? FileManager.default.removeItem(atPath: data) }
         throw ExitCode(status)

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Commerce
+import Foundation
 import Live
 import StoreWire
 
@@ -11,10 +12,13 @@ struct ClockCommand: AsyncParsableCommand {
         commandName: "clock", abstract: "Show or move a sandbox's clock.",
         discussion: """
             The clock dates sales, signatures and due work. Tokens and time-outs use the \
-            machine's clock. A move returns when everything that fell due on the way is done. A \
-            catalogue file's time rate becomes the clock's rate when the file is imported.
+            machine's clock. A move returns when everything that fell due on the way is done; \
+            Ctrl-C and `clock stop` end it between two pieces of work. A catalogue file's time \
+            rate becomes the clock's rate when the file is imported.
             """,
-        subcommands: [Show.self, Advance.self, To.self, Rate.self, Freeze.self, Run.self],
+        subcommands: [
+            Show.self, Advance.self, To.self, Rate.self, Freeze.self, Run.self, Stop.self,
+        ],
         defaultSubcommand: Show.self)
 
     struct Show: AsyncParsableCommand {
@@ -31,14 +35,16 @@ struct ClockCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Jump forward.")
         @Argument(help: "How far: 1mo, P1M, 2w, 3d, 6h, 90s.")
         var step: String
+        @OptionGroup var jump: JumpOptions
         @OptionGroup var clock: ClockOptions
 
         func run() async throws {
             switch try ClockOptions.step(step) {
             case .period(let period):
-                try await clock.move(MoveClockRequest(advancePeriod: period.description))
+                try await clock.jump(MoveClockRequest(advancePeriod: period.description), jump)
             case .seconds(let seconds):
-                try await clock.move(MoveClockRequest(advanceMilliseconds: seconds * 1000))
+                try await clock.jump(
+                    MoveClockRequest(advanceMilliseconds: seconds * 1000), jump)
             }
         }
     }
@@ -52,11 +58,12 @@ struct ClockCommand: AsyncParsableCommand {
                 now, now-13mo.
                 """)
         var instant: String
+        @OptionGroup var jump: JumpOptions
         @OptionGroup var clock: ClockOptions
 
         func run() async throws {
-            try await clock.move(
-                MoveClockRequest(moveTo: try ClockOptions.instant(instant, "INSTANT")))
+            try await clock.jump(
+                MoveClockRequest(moveTo: try ClockOptions.instant(instant, "INSTANT")), jump)
         }
     }
 
@@ -75,13 +82,14 @@ struct ClockCommand: AsyncParsableCommand {
             abstract: "Stand still, until `clock run`.")
         @Option(help: "Stand at this instant instead of the present, written as for `clock to`.")
         var at: String?
+        @OptionGroup var jump: JumpOptions
         @OptionGroup var clock: ClockOptions
 
         func run() async throws {
             let instant = try at.map { try ClockOptions.instant($0, "--at") }
-            try await clock.move(
+            try await clock.jump(
                 instant.map { MoveClockRequest(standAt: $0) }
-                    ?? MoveClockRequest(isStanding: true))
+                    ?? MoveClockRequest(isStanding: true), jump)
         }
     }
 
@@ -99,6 +107,32 @@ struct ClockCommand: AsyncParsableCommand {
                     : MoveClockRequest(isStanding: false))
         }
     }
+
+    struct Stop: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "End the jump that is under way; the clock goes back to where it came.")
+        @OptionGroup var clock: ClockOptions
+
+        func run() async throws { try await clock.move(MoveClockRequest(stopsJump: true)) }
+    }
+}
+
+/// The option of every verb that jumps.
+struct JumpOptions: ParsableArguments {
+    @Option(
+        help: """
+            What happens to the notifications that the jump causes: await (the command returns \
+            when they are sent), queue (they are sent afterwards) or drop. Default: that of the \
+            store, which is queue, and await under `exec`.
+            """, transform: JumpOptions.choice)
+    var notifications: JumpNotifications?
+
+    private static func choice(_ text: String) throws -> JumpNotifications {
+        guard let choice = JumpNotifications(rawValue: text) else {
+            throw ValidationError("write await, queue or drop.")
+        }
+        return choice
+    }
 }
 
 /// The options of every verb of the clock, and how it asks the store.
@@ -108,8 +142,24 @@ struct ClockOptions: ParsableArguments {
 
     func door() throws -> DoorClient { try store.store().controlDoor }
 
+    /// No jump takes as long.
+    private static let jumpMilliseconds = 24 * 3_600_000
+
     func move(_ request: MoveClockRequest) async throws {
-        try show(try await door().post("/clock", request, as: ClockDescription.self))
+        var door = try door()
+        door.timeoutMilliseconds = Self.jumpMilliseconds
+        try show(try await door.post("/clock", request, as: ClockDescription.self))
+    }
+
+    /// Moves the clock, reports how far the work has come, and stops it at Ctrl-C.
+    func jump(_ request: MoveClockRequest, _ options: JumpOptions) async throws {
+        var (request, door) = (request, try door())
+        request.notifications = options.notifications?.rawValue
+        door.timeoutMilliseconds = Self.jumpMilliseconds
+        let jump = WatchedJump(door: door)
+        let (clock, isStopped) = try await jump.run(request)
+        try show(clock)
+        if isStopped { throw ExitCode(128 + SIGINT) }
     }
 
     func show(_ clock: ClockDescription) throws { try printing.show(clock, clock.words) }
@@ -136,6 +186,18 @@ struct ClockOptions: ParsableArguments {
 }
 
 extension ClockDescription {
+    /// What became of the notifications of a jump.
+    private var sent: String? {
+        guard let notifications, notifications != SentInJump(delivered: 0, failed: 0, unsent: 0)
+        else { return nil }
+        let parts = [
+            (notifications.delivered, "delivered"), (notifications.failed, "failed"),
+            (notifications.unsent, "not tried, because their server had failed three times"),
+        ]
+        let words = parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+        return "; notifications: " + words.joined(separator: ", ")
+    }
+
     var words: String {
         let speed = rate.map { ", \($0) times as fast as the machine's" } ?? ""
         let way =
@@ -147,6 +209,6 @@ extension ClockDescription {
             "; these clusters do not answer or do not have this time yet: "
                 + $0.joined(separator: " ")
         }
-        return way + (left ?? "") + (away ?? "")
+        return way + (left ?? "") + (sent ?? "") + (away ?? "")
     }
 }
