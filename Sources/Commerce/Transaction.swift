@@ -17,9 +17,28 @@ public enum Ownership: String, Sendable, CaseIterable {
 
 /// Why a transaction no longer grants anything. The raw values are those of the
 /// signed forms.
-public enum RevocationReason: Int, Sendable, CaseIterable {
+public enum RevocationReason: Int, Hashable, Sendable, CaseIterable, Codable {
     /// For any other reason.
     case other = 0
     /// The customer reported an issue with the app.
     case issueWithApp = 1
+}
+
+/// How a transaction was revoked. The raw values are those of the signed forms.
+public enum RevocationType: String, Hashable, Sendable, CaseIterable {
+    case refundFull = "REFUND_FULL"
+    case refundProrated = "REFUND_PRORATED"
+    /// It is no longer shared with this member of the family.
+    case family = "FAMILY_REVOKE"
+}
+
+extension RefundGrant.Kind {
+    /// Nil for a revocation without money, for which signed forms have no type.
+    public var revocationType: RevocationType? {
+        switch self {
+        case .full: .refundFull
+        case .prorated: .refundProrated
+        case .upgrade, .nothing: nil
+        }
+    }
 }

@@ -40,6 +40,10 @@ public final class TestProcessor: Authoriser {
         var order: [String] = []
         /// Also keys that were never charged.
         var voided: Set<String> = []
+        /// The refunds that were made, by key and name.
+        var refunds: [RefundCharge] = []
+        /// Also refunds that were never made.
+        var takenBack: Set<String> = []
 
         /// A voided key stays voided.
         func outcome(of key: String) -> ChargeOutcome? {
@@ -67,6 +71,13 @@ public final class TestProcessor: Authoriser {
     public var captured: [Charge] { entries { $1.isCaptured } }
     /// The sums that were given back.
     public var voided: [Charge] { entries { $0.voided.contains($1.charge.key) } }
+
+    /// The sums that were given back after their capture, and not taken back.
+    public var refunds: [RefundCharge] {
+        state.withLock { state in
+            state.refunds.filter { !state.takenBack.contains($0.name) }
+        }
+    }
 
     private func entries(_ isWanted: (State, Entry) -> Bool) -> [Charge] {
         state.withLock { state in
@@ -101,4 +112,19 @@ public final class TestProcessor: Authoriser {
     public func void(_ key: String) async throws {
         state.withLock { _ = $0.voided.insert(key) }
     }
+
+    public func refund(_ refund: RefundCharge) async throws {
+        state.withLock { state in
+            guard !state.refunds.contains(where: { $0.name == refund.name }) else { return }
+            state.refunds.append(refund)
+        }
+    }
+
+    public func takeBack(_ refund: RefundCharge) async throws {
+        state.withLock { _ = $0.takenBack.insert(refund.name) }
+    }
+}
+
+extension RefundCharge {
+    fileprivate var name: String { "\(key) \(refund)" }
 }

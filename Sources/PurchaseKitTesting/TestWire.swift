@@ -17,7 +17,7 @@ import Synchronization
 public final class TestWire: Sendable {
     /// A call of a device to the store.
     public enum Call: Hashable, Sendable, CaseIterable {
-        case signIn, products, purchase, transactions, finish, receipt
+        case signIn, products, purchase, transactions, finish, requestRefund, receipt
 
         init(_ route: DeviceRoute) {
             switch route {
@@ -26,6 +26,7 @@ public final class TestWire: Sendable {
             case .purchase: self = .purchase
             case .transactions: self = .transactions
             case .finish: self = .finish
+            case .requestRefund: self = .requestRefund
             case .receipt: self = .receipt
             }
         }

@@ -16,12 +16,13 @@ public final class TransactionLog: NSObject, SKPaymentTransactionObserver, @unch
     }
 
     private struct Waiter {
-        let isEnough: ([Entry]) -> Bool
+        let isEnough: ([Entry], [String]) -> Bool
         let continuation: CheckedContinuation<Void, any Error>
     }
 
     private let lock = NSLock()
     private var told: [Entry] = []
+    private var lost: [String] = []
     private var waiters: [Int: Waiter] = [:]
     private var waiterCount = 0
     private var isListening = false
@@ -44,13 +45,20 @@ public final class TransactionLog: NSObject, SKPaymentTransactionObserver, @unch
     public func all(
         _ state: SKPaymentTransactionState, count: Int
     ) async throws -> [SKPaymentTransaction] {
-        try await until { entries in entries.count { $0.state == state } >= count }
+        try await until { entries, _ in entries.count { $0.state == state } >= count }
         return Array(transactions(state).prefix(count))
+    }
+
+    /// Waits for the first `count` products that the store has revoked. The same one
+    /// may come again.
+    public func revoked(count: Int = 1) async throws -> [String] {
+        try await until { _, lost in lost.count >= count }
+        return lock.withLock { Array(lost.prefix(count)) }
     }
 
     /// Returns when `count` transactions have left the queue.
     public func removed(count: Int = 1) async throws {
-        try await until { entries in entries.count { $0.state == nil } >= count }
+        try await until { entries, _ in entries.count { $0.state == nil } >= count }
     }
 
     public func paymentQueue(
@@ -65,6 +73,13 @@ public final class TransactionLog: NSObject, SKPaymentTransactionObserver, @unch
         note(transactions.map { Entry(transaction: $0, state: nil) })
     }
 
+    public func paymentQueue(
+        _ queue: SKPaymentQueue,
+        didRevokeEntitlementsForProductIdentifiers productIdentifiers: [String]
+    ) {
+        note([], lost: productIdentifiers)
+    }
+
     func listen(to queue: SKPaymentQueue) {
         let isNew = lock.withLock {
             defer { isListening = true }
@@ -73,17 +88,18 @@ public final class TransactionLog: NSObject, SKPaymentTransactionObserver, @unch
         if isNew { queue.add(self) }
     }
 
-    private func note(_ entries: [Entry]) {
+    private func note(_ entries: [Entry], lost products: [String] = []) {
         let woken = lock.withLock {
             told += entries
-            let ready = waiters.filter { $0.value.isEnough(told) }
+            lost += products
+            let ready = waiters.filter { $0.value.isEnough(told, lost) }
             for number in ready.keys { waiters[number] = nil }
             return ready.values.map(\.continuation)
         }
         for continuation in woken { continuation.resume() }
     }
 
-    private func until(_ isEnough: @escaping ([Entry]) -> Bool) async throws {
+    private func until(_ isEnough: @escaping ([Entry], [String]) -> Bool) async throws {
         let number = lock.withLock {
             waiterCount += 1
             return waiterCount
@@ -99,7 +115,7 @@ public final class TransactionLog: NSObject, SKPaymentTransactionObserver, @unch
 
     private func wait(_ number: Int, _ waiter: Waiter) {
         let isOver = lock.withLock {
-            if waiter.isEnough(told) || Task.isCancelled { return true }
+            if waiter.isEnough(told, lost) || Task.isCancelled { return true }
             waiters[number] = waiter
             return false
         }

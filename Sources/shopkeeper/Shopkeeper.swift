@@ -30,7 +30,9 @@ struct Shopkeeper: AsyncParsableCommand {
                 subcommands: [
                     BuyCommand.self, PurchaseCommand.self, ApproveCommand.self,
                     DeclineCommand.self, TransactionCommand.self, SubscriptionCommand.self,
-                    HistoryCommand.self, WhyCommand.self, ClockCommand.self, SettingsCommand.self,
+                    RefundCommand.self, ReverseCommand.self, RevokeCommand.self,
+                    RefundsCommand.self, HistoryCommand.self, WhyCommand.self, ClockCommand.self,
+                    SettingsCommand.self,
                 ]),
             CommandGroup(
                 name: "Catalogue",

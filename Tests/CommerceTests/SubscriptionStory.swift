@@ -187,6 +187,7 @@ extension SubscriptionStory {
         case .expired(let reason): "expired \(reason)"
         case .extended(let end): "extended \(day(end))"
         case .refunded: "refunded"
+        case .revoked: "revoked"
         case .refundReversed: "reversed"
         case .increaseAnnounced(let increase):
             "\(increase.isAgreed ? "announced" : "asked") \(increase.price.amount.decimal(decimals: 2))"

@@ -136,11 +136,12 @@ extension DeviceRoute {
     static let samples: [DeviceRoute] = {
         let all: [DeviceRoute] = [
             .signIn, .products, .purchase(id: "a"), .transactions(since: 0, waitSeconds: 0),
-            .finish(transactionID: "1"), .receipt,
+            .finish(transactionID: "1"), .requestRefund(transactionID: "1"), .receipt,
         ]
         for route in all {
             switch route {
-            case .signIn, .products, .purchase, .transactions, .finish, .receipt: continue
+            case .signIn, .products, .purchase, .transactions, .finish, .requestRefund, .receipt:
+                continue
             }
         }
         return all
@@ -225,12 +226,19 @@ private final class Tour {
         ]
         change.state = "ready"
         _ = try await realm.catalogue.changeProduct("paper", bundleID: app, change, context)
-        let payment = PurchaseRequest(
+        var payment = PurchaseRequest(
             productId: "paper", quantity: 1, unitPrice: 4990, currency: "USD")
         _ = try await server.send(
             .purchase(id: purchaseID(3)), payment, bearer: keys[.device] ?? "")
         let sold = try #require(await realm.subscriptions.list().subscriptions.first)
         words["subscription"] = sold.subscriptionId
+        payment.productId = "credits.5"
+        payment.unitPrice = 990
+        _ = try await server.send(
+            .purchase(id: purchaseID(4)), payment, bearer: keys[.device] ?? "")
+        words["sold"] = try #require(
+            try await realm.purchases.listTransactions().transactions
+                .first { $0.purchaseId == purchaseID(4) }?.payload.transactionId)
         words["customer"] = sold.customerId
     }
 

@@ -5,7 +5,7 @@
 extension RouteStep {
     static let all =
         open + certificates + operators + devices + sessions + apples + controls + catalogues
-        + administration + subscriptions + renewals + named
+        + administration + subscriptions + refunds + renewals + named
 
     /// Where nothing can be wrong but the method, that is.
     private static let open = [
@@ -185,6 +185,14 @@ extension RouteStep {
             route: "POST /device/v1/transactions/{}/finish",
             good: Question("/device/v1/transactions/{transaction}/finish", .device, body: #""#),
             bad: Question("/device/v1/transactions/1/finish", .device, body: #""#),
+            code: "transactionNotFound"),
+        RouteStep(
+            route: "POST /device/v1/transactions/{}/refund-request",
+            good: Question(
+                "/device/v1/transactions/{sold}/refund-request", .device,
+                body: #"{"reason":"UNINTENDED_PURCHASE"}"#),
+            bad: Question(
+                "/device/v1/transactions/1/refund-request", .device, body: #"{}"#),
             code: "transactionNotFound"),
         RouteStep(
             route: "GET /device/v1/receipt", good: Question("/device/v1/receipt", .device),

@@ -260,7 +260,7 @@ private struct CutStorage: Storage {
     func close() async throws { try await storage.close() }
 }
 
-private struct CutAuthoriser: Authoriser {
+struct CutAuthoriser: Authoriser {
     let authoriser: any Authoriser
     let knife: Knife
 
@@ -278,5 +278,13 @@ private struct CutAuthoriser: Authoriser {
 
     func void(_ key: String) async throws {
         try await knife.call { try await authoriser.void(key) }
+    }
+
+    func refund(_ refund: RefundCharge) async throws {
+        try await knife.call { try await authoriser.refund(refund) }
+    }
+
+    func takeBack(_ refund: RefundCharge) async throws {
+        try await knife.call { try await authoriser.takeBack(refund) }
     }
 }

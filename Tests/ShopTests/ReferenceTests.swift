@@ -46,6 +46,7 @@ struct ReferenceTests {
             "notification_attempts.customer_id": "notifications",
             "transactions.bundle_id": "products", "subscriptions.bundle_id": "products",
             "subscription_events.customer_id": "subscriptions",
+            "refund_events.customer_id": "refunds", "refund_events.transaction_id": "refunds",
         ]
         for table in tables {
             for (owner, column) in owners where owner != table.name {

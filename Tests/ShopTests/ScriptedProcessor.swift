@@ -29,6 +29,9 @@ final class ScriptedProcessor: Authoriser {
         var voided: Set<String> = []
         var captureFailures = 0
         var captured: Set<String> = []
+        var refundFailures = 0
+        var refunds: [String: RefundCharge] = [:]
+        var takenBack: Set<String> = []
     }
 
     private let book: Mutex<Book>
@@ -104,6 +107,35 @@ final class ScriptedProcessor: Authoriser {
                 throw Lost()
             }
             book.captured.insert(key)
+        }
+    }
+
+    /// Sums that were given back after their capture, and not taken back.
+    var refunded: [Money] {
+        book.withLock { book in
+            book.refunds.filter { !book.takenBack.contains($0.key) }.map(\.value.total)
+        }
+    }
+
+    func make(refundFailures: Int) { book.withLock { $0.refundFailures = refundFailures } }
+
+    func refund(_ refund: RefundCharge) async throws {
+        try book.withLock { book in
+            book.calls.append("refund")
+            let name = "\(refund.key) \(refund.refund)"
+            guard book.captured.contains(refund.key) else { throw Lost() }
+            if book.refunds[name] == nil { book.refunds[name] = refund }
+            if book.refundFailures > 0 {
+                book.refundFailures -= 1
+                throw Lost()
+            }
+        }
+    }
+
+    func takeBack(_ refund: RefundCharge) async throws {
+        book.withLock { book in
+            book.calls.append("takeBack")
+            book.takenBack.insert("\(refund.key) \(refund.refund)")
         }
     }
 

@@ -152,6 +152,22 @@ import Testing
         SpoiltValue("subscription_events.body", "\"{}\"", "\"no JSON\""),
         SpoiltValue("subscription_events.happened_at", "1", huge),
         SpoiltValue("subscription_events.cause", "\"gift\"", "\"time\""),
+        SpoiltValue("refunds.refund", "0", "-1", huge),
+        SpoiltValue("refunds.state", "\"granted\"", "\"requested\"", "\"gone\""),
+        SpoiltValue("refunds.kind", "\"gift\"", "null"),
+        SpoiltValue("refunds.sum", "-1", huge, "null"),
+        SpoiltValue("refunds.currency", "\"usd\"", "null"),
+        SpoiltValue("refunds.reason", "-1", "7"),
+        SpoiltValue("refunds.percentage", "-1", "100001"),
+        SpoiltValue("refunds.wish", "\"WISH\"", "null"),
+        SpoiltValue("refunds.charge", "\"../../x\"", "\"\"", "\"a/b\""),
+        SpoiltValue("refunds.reversed_at", "null", huge),
+        SpoiltValue("refund_events.event", "0", "-1", huge),
+        SpoiltValue("refund_events.body", "\"{}\"", "\"no JSON\""),
+        SpoiltValue("refund_events.happened_at", "1", huge),
+        SpoiltValue("refund_events.cause", "\"gift\"", "\"time\""),
+        SpoiltValue("transactions.revocation_type", "\"GIFT\"", "\"REFUND_FULL\""),
+        SpoiltValue("transactions.revocation_percentage", "1", "-1"),
         SpoiltValue("outbox.notification_uuid", "\"x\""),
         SpoiltValue("outbox.customer_id", "-1"),
         SpoiltValue("errands.fence", "-1", huge),
@@ -190,6 +206,14 @@ import Testing
             PurchaseRequest(productId: "trial", quantity: 1, unitPrice: 0, currency: "USD"),
             session, TestWorld.context)
         #expect(trial.state == "sold")
+        let number = try #require(
+            await realm.purchases.listTransactions().transactions
+                .first { $0.purchaseId == purchaseID(1) }?.payload.transactionId)
+        try await realm.refunds.request(number, RefundRequest(), TestWorld.context)
+        for state in ["granted", "reversed"] {
+            try await realm.refunds.decide(
+                number, DecideRefundRequest(state: state), TestWorld.context)
+        }
         try await store.registry.write { writing in
             for sql in registryRows { try writing.execute(Statement("test.fill", sql), []) }
         }

@@ -97,7 +97,7 @@ extension Subscription {
         return [SubscriptionEvent(at: at, cause: cause, change: change)]
     }
 
-    /// Revokes the current period, because its price was refunded in full.
+    /// Revokes the current period, because its price was refunded.
     public func refunded(
         at: Timestamp, cause: SubscriptionEvent.Cause
     ) -> [SubscriptionEvent] {
@@ -105,7 +105,7 @@ extension Subscription {
         return [SubscriptionEvent(at: at, cause: cause, change: .refunded)]
     }
 
-    /// Takes back the refund of the current period.
+    /// Takes back the refund or revocation of the current period.
     public func refundReversed(
         at: Timestamp, cause: SubscriptionEvent.Cause
     ) throws(SubscriptionRefusal) -> [SubscriptionEvent] {

@@ -34,7 +34,7 @@ public struct Subscription: Hashable, Sendable, Codable {
         /// The period has ended, and the next one could not be charged.
         case unpaid(failure: BillingFailure)
         case expired(reason: Expiration, at: Timestamp)
-        /// The current period was refunded in full, or is no longer shared.
+        /// The current period was refunded or revoked, or is no longer shared.
         case revoked(at: Timestamp)
     }
 

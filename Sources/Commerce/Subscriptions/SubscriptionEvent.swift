@@ -50,9 +50,11 @@ public struct SubscriptionEvent: Hashable, Sendable, Codable {
         case expired(reason: Expiration)
         /// The period ends later, and is not charged again.
         case extended(to: Timestamp)
-        /// The current period was refunded in full.
+        /// The current period was refunded, in full or for its unused time.
         case refunded
-        /// That refund was taken back.
+        /// The current period was revoked without a refund.
+        case revoked
+        /// The refund or revocation was taken back.
         case refundReversed
         case increaseAnnounced(increase: PriceIncrease)
         case increaseAgreed
@@ -137,7 +139,7 @@ extension Subscription {
         case .extended(let end):
             current.extend(to: end)
             state = .active(hasFailedAhead: false)
-        case .refunded:
+        case .refunded, .revoked:
             state = .revoked(at: event.at)
             (renewal.isOn, renewal.stop) = (false, .other)
         case .refundReversed:

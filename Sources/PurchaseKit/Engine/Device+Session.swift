@@ -15,6 +15,8 @@ struct Session: Sendable {
     /// The realm's generation at sign-in.
     var generation: Int64
     var mayBuy: Bool
+    /// The root certificate that is trusted, in DER.
+    var root: [UInt8]
     var verifier: TransactionVerifier
     /// The store's commercial time in its last answer.
     var storeTime: Timestamp
@@ -90,7 +92,7 @@ extension Device {
             token: response.token, expires: response.tokenExpires,
             owner: Owner(realm: response.realm.id, customer: response.customerId),
             bundleID: bundleID, environment: response.realm.environment,
-            generation: response.realm.generation, mayBuy: response.canMakePayments,
+            generation: response.realm.generation, mayBuy: response.canMakePayments, root: root,
             verifier: TransactionVerifier(
                 roots: [root], bundleID: bundleID, environment: response.realm.environment),
             storeTime: response.now)

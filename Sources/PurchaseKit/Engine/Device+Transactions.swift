@@ -13,6 +13,31 @@ struct VerifiedTransaction {
     var quantity: Int
     var appAccountToken: String?
     var sold: SoldTransaction
+    /// Whether the store has refunded or revoked it.
+    var isRevoked = false
+    var isConsumable = false
+}
+
+/// What a page says of transactions that the store has revoked.
+private struct LostTransactions {
+    private(set) var revoked: Set<String> = []
+    /// Those that were revoked before and are not any more.
+    private(set) var restored: Set<String> = []
+    /// The products of the revoked ones, without consumables.
+    private(set) var products: Set<String> = []
+
+    var isEmpty: Bool { revoked.isEmpty && restored.isEmpty }
+
+    /// `known`: the transactions that were revoked when the page before was read.
+    mutating func note(_ transaction: VerifiedTransaction, known: Set<String>) {
+        let id = transaction.sold.transactionID
+        guard transaction.isRevoked else {
+            if known.contains(id) { restored.insert(id) }
+            return
+        }
+        revoked.insert(id)
+        if !transaction.isConsumable { products.insert(transaction.productID) }
+    }
 }
 
 extension Device {
@@ -90,6 +115,7 @@ extension Device {
             throw .unknown(nil)
         }
         var items: [Arrivals.Item] = []
+        var lost = LostTransactions()
         let read = ReadCursor(revision: page.revision, after: page.after.flatMap { Int64($0) })
         var noted = PageRead(since: since, read: read, cleared: page.clearedRevision)
         for transaction in page.transactions {
@@ -101,7 +127,9 @@ extension Device {
                         transactionID: verified.sold.transactionID,
                         revision: transaction.revision,
                         signedTransaction: transaction.signedTransaction))
-                guard !transaction.isFinished, isNew(verified, transaction.purchaseId, owner)
+                lost.note(verified, known: record?.revoked(of: owner) ?? [])
+                guard !verified.isRevoked, !transaction.isFinished,
+                    isNew(verified, transaction.purchaseId, owner)
                 else { continue }
                 items.append(arrival(verified, transaction.purchaseId))
             } catch .unverified(let failure) {
@@ -110,8 +138,8 @@ extension Device {
                 noted.held = min(noted.held ?? read, before)
             }
         }
-        if !items.isEmpty || page.clearedRevision != nil {
-            try await takeUp(items, session, cleared: page.clearedRevision)
+        if !items.isEmpty || page.clearedRevision != nil || !lost.isEmpty {
+            try await takeUp(items, lost, session, cleared: page.clearedRevision)
         }
         // The realm may have been restored while signatures and the receipt
         // were awaited.
@@ -128,7 +156,7 @@ extension Device {
     }
 
     private func takeUp(
-        _ items: [Arrivals.Item], _ session: Session, cleared: Int64?
+        _ items: [Arrivals.Item], _ lost: LostTransactions, _ session: Session, cleared: Int64?
     ) async throws(DeviceFault) {
         let owner = session.owner
         try await withReceipt(of: owner) { (receipt, files, fits) throws(DeviceFault) in
@@ -139,11 +167,30 @@ extension Device {
             }
             let arrivals = Arrivals(
                 owner: owner, launch: self.launch, items: open, receipt: receipt,
-                cleared: cleared)
+                cleared: cleared, revoked: lost.revoked, restored: lost.restored)
             try self.change(.arrived(arrivals), with: files) { record in
                 fits(record) && Self.isCurrent(session, in: record)
             }
+            self.reportLost(lost.products, receipt, files, session)
         }
+    }
+
+    /// Reports the products that the customer may not use any more. The receipt
+    /// says which of them the customer has by another purchase.
+    private func reportLost(
+        _ products: Set<String>, _ receipt: QueueRecord.Receipt, _ files: [DeviceFile],
+        _ session: Session
+    ) {
+        guard !products.isEmpty else { return }
+        let bytes = files.first?.bytes ?? (try? ports.files.read(receipt.path)) ?? []
+        let read = try? ReceiptVerifier(roots: [session.root])
+            .verify(bytes, bundleID: session.bundleID)
+        let now = now(session)
+        let kept = (read?.purchases ?? []).filter { purchase in
+            purchase.cancellationDate == nil && purchase.expiresDate.map { now < $0 } != false
+        }
+        let lost = products.subtracting(kept.map(\.productID.value))
+        if !lost.isEmpty { report(.revoked(lost.sorted())) }
     }
 
     private func isNew(
@@ -224,7 +271,9 @@ extension Device {
             appAccountToken: payload.appAccountToken,
             sold: SoldTransaction(
                 transactionID: id, purchaseDate: payload.purchaseDate,
-                signedTransaction: verified.compact))
+                signedTransaction: verified.compact),
+            isRevoked: payload.revocationDate != nil,
+            isConsumable: payload.type == "Consumable")
     }
 
     // MARK: The receipt

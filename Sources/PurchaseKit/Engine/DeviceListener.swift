@@ -2,11 +2,12 @@
 
 import Synchronization
 
-/// What the engine reports: entries that are new or have changed, and keys of
-/// entries that have left the queue.
+/// What the engine reports: entries that are new or have changed, keys of entries
+/// that have left the queue, and ids of products that the customer has lost.
 enum QueueNews: Sendable {
     case updated([QueueEntry])
     case removed([String])
+    case revoked([String])
 }
 
 /// The port from the engine to an interface that apps use. It has one listener

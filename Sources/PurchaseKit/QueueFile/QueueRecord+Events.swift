@@ -53,6 +53,10 @@ struct Arrivals: Sendable {
     var receipt: QueueRecord.Receipt?
     /// The revision at which the customer's history was cleared, or nil.
     var cleared: Int64?
+    /// Transactions that the store has revoked. They leave the queue.
+    var revoked: Set<String> = []
+    /// Transactions that are not revoked any more.
+    var restored: Set<String> = []
 }
 
 /// What to do once the change is on disk.
@@ -186,11 +190,32 @@ extension QueueRecord {
             customers.removeAll { $0.owner == arrivals.owner }
             customers.append(KnownCustomer(owner: arrivals.owner, cleared: revision))
         }
+        actions += revoke(arrivals)
         for item in arrivals.items {
             actions += arrive(item, arrivals)
         }
         if let receipt = arrivals.receipt { self.receipt = receipt }
         return actions
+    }
+
+    /// Removes revoked transactions that the app has not finished. They are nothing
+    /// that it should deliver.
+    private mutating func revoke(_ arrivals: Arrivals) -> [QueueAction] {
+        guard !arrivals.revoked.isEmpty || !arrivals.restored.isEmpty else { return [] }
+        var known =
+            customers.first { $0.owner == arrivals.owner }
+            ?? KnownCustomer(owner: arrivals.owner, cleared: -1)
+        let revoked = Set(known.revoked ?? []).union(arrivals.revoked)
+            .subtracting(arrivals.restored)
+        known.revoked = revoked.isEmpty ? nil : revoked.sorted()
+        customers.removeAll { $0.owner == arrivals.owner }
+        customers.append(known)
+        let gone = entries.filter { entry in
+            entry.owner == arrivals.owner && entry.state == .purchased
+                && entry.sold.map { arrivals.revoked.contains($0.transactionID) } == true
+        }.map(\.key)
+        entries.removeAll { gone.contains($0.key) }
+        return gone.map { .remove(key: $0) }
     }
 
     /// Removes what was sold up to a revision and ends waiting payments. Other

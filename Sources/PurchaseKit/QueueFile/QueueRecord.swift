@@ -18,12 +18,17 @@ struct QueueRecord: Hashable, Sendable, Codable {
         var root: String
     }
 
-    /// A customer whose history the store has cleared.
+    /// A customer whose history the store has cleared, or whose transactions it has
+    /// revoked.
     struct KnownCustomer: Hashable, Sendable, Codable {
         var owner: Owner
         /// The revision of the last clearing that was carried out here. The
-        /// store may report it again.
+        /// store may report it again. -1 if there was none.
         var cleared: Int64
+        /// The transactions that are revoked. If one of them is not any more, the
+        /// receipt is fetched again. An older reader loses them, and fetches the
+        /// receipt when something else happens.
+        var revoked: [String]?
     }
 
     /// The last customer that signed in, and the name that was used. They apply
@@ -61,6 +66,10 @@ struct QueueRecord: Hashable, Sendable, Codable {
     func entry(_ key: String) -> QueueEntry? { entries.first { $0.key == key } }
 
     func realm(_ id: String) -> KnownRealm? { realms.first { $0.id == id } }
+
+    func revoked(of owner: Owner) -> Set<String> {
+        Set(customers.first { $0.owner == owner }?.revoked ?? [])
+    }
 
     func cleared(of owner: Owner) -> Int64? {
         customers.first { $0.owner == owner }?.cleared

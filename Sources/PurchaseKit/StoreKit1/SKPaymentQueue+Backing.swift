@@ -55,6 +55,11 @@ final class QueueBacking: DeviceListener, @unchecked Sendable {
             for (observer, queue) in listeners() {
                 observer.paymentQueue(queue, updatedTransactions: transactions)
             }
+        case .revoked(let products):
+            for (observer, queue) in listeners() {
+                observer.paymentQueue(
+                    queue, didRevokeEntitlementsForProductIdentifiers: products)
+            }
         case .removed(let keys):
             let transactions = lock.withLock { remove(keys) }
             guard !transactions.isEmpty else { return }

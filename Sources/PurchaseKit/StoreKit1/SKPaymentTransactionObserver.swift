@@ -15,10 +15,20 @@ public protocol SKPaymentTransactionObserver: NSObjectProtocol {
     /// Optional. Transactions were finished and have left the queue.
     func paymentQueue(
         _ queue: SKPaymentQueue, removedTransactions transactions: [SKPaymentTransaction])
+    /// Optional. The customer may no longer use these products, because the store
+    /// has refunded or revoked them. The receipt says so already. It may be called
+    /// more than once for the same refund. Not called for consumables.
+    func paymentQueue(
+        _ queue: SKPaymentQueue,
+        didRevokeEntitlementsForProductIdentifiers productIdentifiers: [String])
 }
 
 extension SKPaymentTransactionObserver {
     public func paymentQueue(
         _ queue: SKPaymentQueue, removedTransactions transactions: [SKPaymentTransaction]
+    ) {}
+    public func paymentQueue(
+        _ queue: SKPaymentQueue,
+        didRevokeEntitlementsForProductIdentifiers productIdentifiers: [String]
     ) {}
 }

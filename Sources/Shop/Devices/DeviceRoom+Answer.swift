@@ -37,6 +37,10 @@ extension DeviceRoom {
         case .finish(let id):
             let session = try await session(call)
             return try Self.ok(try await realm.purchases.finish(id, session, context))
+        case .requestRefund(let id):
+            let session = try await session(call)
+            return try Self.ok(
+                try await realm.refunds.request(id, try Self.body(call), session, context))
         case .receipt:
             let session = try await session(call)
             switch try await realm.purchases.receipt(

@@ -20,6 +20,29 @@ public protocol Authoriser: Sendable {
     /// effect. A voided key remains voided, whatever is requested under it
     /// later.
     func void(_ key: String) async throws
+
+    /// Gives back a sum of a captured charge. A repeated call with the same key and
+    /// refund has no effect. Neither has a call for a refund that was taken back.
+    func refund(_ refund: RefundCharge) async throws
+
+    /// Takes a refund back. A repeated call has no effect. A refund that was not
+    /// made before is then never made.
+    func takeBack(_ refund: RefundCharge) async throws
+}
+
+/// What a processor is to give back.
+public struct RefundCharge: Hashable, Sendable {
+    /// The key of the charge.
+    public let key: String
+    /// Distinguishes the refunds of one charge. The same for every attempt.
+    public let refund: String
+    public let total: Money
+
+    public init(key: String, refund: String, total: Money) {
+        self.key = key
+        self.refund = refund
+        self.total = total
+    }
 }
 
 /// What a processor is to reserve.

@@ -17,8 +17,13 @@ enum WorkKind {
     static let unwritten = "unwritten"
     static let capture = "capture"
     static let void = "void"
+    /// Gives money back after the sale.
+    static let refund = "refund"
+    /// Takes it again, after the refund was reversed.
+    static let takeBack = "takeBack"
 
-    static let errands = [notification, settle, unwritten, capture, void]
+    static let refunds = [refund, takeBack]
+    static let errands = [notification, settle, unwritten, capture, void] + refunds
 
     /// The lane of calls to the payment processor.
     static let processorLane = "processor"

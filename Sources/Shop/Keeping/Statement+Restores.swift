@@ -127,7 +127,29 @@ extension Statement {
 
         static let strayErrand = Statement(
             "restores.strayErrand", [],
-            stray("errands", "kind <> '\(WorkKind.notification)'"))
+            stray(
+                "errands",
+                "kind NOT IN ('\(([WorkKind.notification] + WorkKind.refunds).joined(separator: "', '"))')"
+            ))
+
+        /// Finds a call to the processor that concerns no refund through it.
+        static let strayRefund = Statement(
+            "restores.strayRefund", [],
+            """
+            SELECT 1 AS wrong FROM errands t
+            WHERE t.kind IN ('\(WorkKind.refunds.joined(separator: "', '"))') AND NOT EXISTS (
+                SELECT 1 FROM refunds r WHERE r.customer_id = t.customer_id
+                    AND r.charge IS NOT NULL
+                    AND t.subject = CAST(r.transaction_id AS TEXT) || '.' || CAST(r.refund AS TEXT))
+            LIMIT 1
+            """)
+
+        static let aheadRefund = Statement(
+            "restores.aheadRefund", [],
+            """
+            SELECT 1 AS wrong FROM refunds r JOIN customers c ON c.customer_id = r.customer_id
+            WHERE r.revision > c.revision LIMIT 1
+            """)
 
         static let strayDueWork = Statement(
             "restores.strayDueWork", [], stray("due_work", "kind = '\(WorkKind.approval)'"))
@@ -185,6 +207,8 @@ extension Statement {
                 "sign_in_names", "name", "the name of its customer, as it is compared",
                 isThere: hasForeignName),
             Contradiction("errands", "subject", "a purchase of the customer", strayErrand),
+            Contradiction("errands", "subject", "a refund through the processor", strayRefund),
+            Contradiction("refunds", "revision", "at most its customer's", aheadRefund),
             Contradiction("due_work", "subject", "a purchase of the customer", strayDueWork),
             Contradiction(
                 "purchases", "state", "sold with a transaction, refused with a reason",
@@ -221,7 +245,7 @@ extension Statement {
                 newGeneration, freeErrands, generation, errands, aheadTransaction, aheadPurchase,
                 lateHistory, otherHistory, otherProduct, otherSale, soldWithout, lateEntry,
                 nameless, names, strayErrand,
-                strayDueWork,
+                strayDueWork, strayRefund, aheadRefund,
             ] + realmReferences.map(\.statement)
     }
 }

@@ -23,6 +23,9 @@ extension StoreArchiveRules {
             let numbers = parts[1].split(separator: ".", omittingEmptySubsequences: false)
             return numbers.count == 2
                 && isTransaction(String(numbers[0])) && Edge.number(String(numbers[1])) != nil
+        case RefundCause.prefix:
+            return RefundCause.parts(of: text).map { isTransaction($0.transaction.description) }
+                ?? false
         case NotificationKind.test: return MerchantRoom.askedDate(ofToken: String(parts[1])) != nil
         default: return false
         }
@@ -53,6 +56,8 @@ extension StoreArchiveRules {
         case "due_work": dueWork(row)
         case "subscriptions": subscription(row)
         case "subscription_events": event(row)
+        case "refunds": refund(row)
+        case "refund_events": refundEvent(row)
         case "purchases": purchase(row)
         case "transactions": transaction(row)
         default: nil
@@ -63,7 +68,8 @@ extension StoreArchiveRules {
         broken(
             column,
             "`ONE_TIME_CHARGE/` and a transaction's number, `SUBSCRIPTION/`, a transaction's number, "
-                + "`.` and an event's number, or `TEST/` and a token"
+                + "`.` and an event's number, `REFUND/` and the same with the refund's number "
+                + "between, or `TEST/` and a token"
         ) {
             isCause(try row.text(column))
         }
@@ -71,6 +77,41 @@ extension StoreArchiveRules {
 
     private static func purchase(in column: String, _ row: Row) -> BrokenRule? {
         broken(column, "a bundle id, `/` and a purchase id") { isPurchase(try row.text(column)) }
+    }
+
+    private static func refund(in column: String, _ row: Row) -> BrokenRule? {
+        broken(column, "a transaction's number, `.` and a refund's number") {
+            guard let parts = RefundRow.parts(ofSubject: try row.text(column)) else { return false }
+            return isTransaction(parts.transaction.description)
+        }
+    }
+
+    /// Checks that the columns are a refund as a store writes it.
+    private static func refund(_ row: Row) -> BrokenRule? {
+        broken("state", "a refund as a store writes it, with the values of its state") {
+            let read = try RefundRow(row: row)
+            let refund = read.refund
+            let isWhole =
+                (refund.state == .requested) == (refund.decidedAt == nil)
+                && (refund.state == .reversed) == (refund.reversedAt != nil)
+                && [.granted, .reversed].contains(refund.state) == (refund.grant != nil)
+                && (refund.wish == nil) == (refund.requestedAt == nil)
+            return try isWhole
+                && zip(RealmSchema.refunds.columns, read.row).allSatisfy {
+                    try $0.value(in: row) == $1
+                }
+        }
+    }
+
+    /// Checks that the other columns repeat the event.
+    private static func refundEvent(_ row: Row) -> BrokenRule? {
+        broken("body", "an event as a store writes it, which the other columns repeat") {
+            let text = try row.text("body")
+            let event: RefundEvent = try StoredJSON.value(text, "an event")
+            return try StoredJSON.text(event) == text
+                && event.at.milliseconds == row.integer("happened_at")
+                && event.cause.rawValue == row.text("cause")
+        }
     }
 
     /// Returns the rule if `body` returns false or throws.
@@ -96,7 +137,8 @@ extension StoreArchiveRules {
     private static func errand(_ row: Row) -> BrokenRule? {
         if (try? row.text("kind")) == WorkKind.notification { return cause(in: "subject", row) }
         // A reset and a deletion look for open charges in their lane.
-        return purchase(in: "subject", row)
+        let isRefund = (try? row.text("kind")).map(WorkKind.refunds.contains) == true
+        return (isRefund ? refund(in: "subject", row) : purchase(in: "subject", row))
             ?? broken("lane", "`\(WorkKind.processorLane)` for calls to the processor") {
                 try row.text("lane") == WorkKind.processorLane
             }
@@ -221,6 +263,14 @@ extension StoreArchiveRules {
             }
             ?? broken("revocation_reason", "null, unless it is revoked") {
                 try (row.value("revocation_reason") == .null) == (row.value("revoked_at") == .null)
+            }
+            ?? broken("revocation_type", "null, unless it is revoked") {
+                try row.value("revocation_type") == .null || row.value("revoked_at") != .null
+            }
+            ?? broken("revocation_percentage", "present if it is refunded in part") {
+                try (row.value("revocation_percentage") != .null)
+                    == (row.optionalText("revocation_type")
+                        == RevocationType.refundProrated.rawValue)
             }
     }
 

@@ -130,6 +130,9 @@ extension MerchantRoom {
         payload.version = ResponseBodyV2DecodedPayload.currentVersion
         payload.signedDate = now
         payload.data = try await notificationData(row, customer, at: now)
+        if payload.notificationType == NotificationKind.consumptionRequest {
+            payload.data?.consumptionRequestReason = try await wish(cause, customer)
+        }
         let signed = try realm.authority.transactions.sign(payload)
         realm.ports.log(.debug, "notification signed")
         let values = RealmSchema.notifications.row([
@@ -168,6 +171,15 @@ extension MerchantRoom {
             try await state(facts, at: now, in: &data)
         }
         return data
+    }
+
+    /// Why the customer asked for a refund.
+    private func wish(_ cause: String, _ customer: CustomerID) async throws -> String? {
+        guard let parts = RefundCause.parts(of: cause) else { return nil }
+        let refunds = try await realm.read(of: customer) {
+            try RefundRow.all(of: parts.transaction, customer, $0)
+        }
+        return refunds.first { $0.number == parts.number }?.refund.wish?.rawValue
     }
 
     /// Adds what is true of a subscription now.

@@ -36,8 +36,19 @@ extension ValueRule {
     }
     /// Why a notification is owed.
     static let cause = text(bytes: 1...512)
-    /// The subject of errands and due work that concern a purchase.
+    /// The subject of errands and due work that concern a purchase, a refund or a
+    /// subscription.
     static let purchase = text(bytes: 1...512)
+    /// The processor's key of a charge.
+    static let charge = text("4 to 6 ids, joined by `/`") { key in
+        let parts = key.split(separator: "/", omittingEmptySubsequences: false)
+        return (4...6).contains(parts.count) && key.utf8.count <= 1024
+            && parts.map(String.init).allSatisfy { part in
+                !part.hasPrefix(".") && (IDText.isID(part) || BundleID.isValid(part))
+            }
+    }
+    /// In thousandths of a percent.
+    static let percentage = integer(0...100_000)
     /// A position in a list.
     static let place = integer(0...1_000_000)
     static let json = text(bytes: 2...4_194_304)

@@ -33,6 +33,7 @@ enum RealmSchema {
         .cleared(transactions, history: .deleted),
         .cleared(subscriptions, history: .deleted),
         .cleared(subscriptionEvents, history: .deleted),
+        .cleared(refunds, history: .deleted), .cleared(refundEvents, history: .deleted),
         // A signed notification no longer needs its transaction and is sent, so
         // what owes it stays.
         .cleared(outbox, history: .deleted(where: unsigned(cause: "outbox.cause"))),

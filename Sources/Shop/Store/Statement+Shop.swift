@@ -12,8 +12,8 @@ extension Statement {
             + KeyRealms.all + Operators.all + Rotations.all + ResetNotes.registry
         static let realm =
             Realms.all + Catalogues.all + Customers.all + Lines.all + Sessions.all + Purchases.all
-            + Transactions.all + Subscriptions.all + ServerKeys.all + Notifications.all
-            + Errands.all
+            + Transactions.all + Refunds.all + Subscriptions.all + ServerKeys.all
+            + Notifications.all + Errands.all
             + DueWorks.all + Jumps.all + Pruning.all + Audits.all + Restores.realm + Advances.realm
             + Resets.all
             + ResetNotes.realm + Clearing.all + AppVersions.all + Groups.all + Clustering.all

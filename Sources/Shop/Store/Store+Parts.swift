@@ -13,6 +13,7 @@ extension Store {
             errandHandlers: { processor in
                 (courier.map { [NotificationErrands(courier: $0)] } ?? [])
                     + (processor.map(ProcessorErrands.handlers) ?? [])
+                    + (processor.map(RefundErrands.handlers) ?? [])
             },
             dueWorkHandlers: ports.dueWork ?? [ApprovalTimeout(), SubscriptionWork()],
             chores: KeepingRoom.chores, makeDefaultCustomer: Self.makeDefaultCustomer)

@@ -47,14 +47,28 @@ extension Statement {
             ORDER BY s.customer_id, s.subscription_id LIMIT $6
             """)
 
-        /// What happened to a customer's subscriptions, in the order of commits.
+        /// The `source` of a refund's event in ``history``. It is before what the
+        /// refund does to a subscription.
+        static let refundSource: Int64 = 0
+        /// The columns that order ``history``.
+        static let historyPlace = ["revision", "source", "subject", "refund", "event"]
+
+        /// What happened to a customer's subscriptions and refunds, in the order of
+        /// commits.
         static let history = Statement(
-            "subscriptions.history", [.integer, .integer, .integer, .integer, .integer],
+            "subscriptions.history",
+            [.integer, .integer, .integer, .integer, .integer, .integer, .integer],
             """
-            SELECT e.subscription_id, e.event, e.body, e.revision FROM subscription_events e
-            WHERE e.customer_id = $1
-                AND (e.revision, e.subscription_id, e.event) > ($2, $3, $4)
-            ORDER BY e.revision, e.subscription_id, e.event LIMIT $5
+            SELECT h.revision, h.source, h.subject, h.refund, h.event, h.body FROM (
+                SELECT r.revision, CAST(\(refundSource) AS BIGINT) AS source,
+                    r.transaction_id AS subject, r.refund, r.event, r.body
+                FROM refund_events r WHERE r.customer_id = $1
+                UNION ALL
+                SELECT e.revision, CAST(1 AS BIGINT), e.subscription_id, CAST(0 AS BIGINT),
+                    e.event, e.body
+                FROM subscription_events e WHERE e.customer_id = $1) h
+            WHERE (h.revision, h.source, h.subject, h.refund, h.event) > ($2, $3, $4, $5, $6)
+            ORDER BY h.revision, h.source, h.subject, h.refund, h.event LIMIT $7
             """)
 
         static let customer = Statement(

@@ -70,7 +70,8 @@ struct SubscriptionCommit: Sendable {
     ) throws {
         let id = before.current.transaction
         switch event.change {
-        case .upgraded:
+        case .upgraded(_, _, let refund):
+            try write(refund, at: event, to: try facts(id, of: row, line), line)
             try line.writing.execute(
                 Statement.Transactions.upgrade,
                 [
@@ -80,10 +81,21 @@ struct SubscriptionCommit: Sendable {
         case .extended(let end): try facts(id, of: row, line).extend(to: end, line)
         case .expired where event.at < before.end:
             try facts(id, of: row, line).extend(to: event.at, line)
-        case .refunded: _ = try facts(id, of: row, line).revoke(for: .other, line)
-        case .refundReversed: try facts(id, of: row, line).reinstate(line)
         default: break
         }
+    }
+
+    /// Writes what an upgrade gives back of the period that it replaces.
+    private func write(
+        _ refund: Money, at event: SubscriptionEvent, to replaced: TransactionFacts,
+        _ line: CustomerLine
+    ) throws {
+        guard refund.amount.milliunits > 0 else { return }
+        let before = try RefundRow.all(of: replaced.id, replaced.customer, line.writing)
+        let sale = RefundableSale(total: replaced.total, refunds: before.map(\.refund))
+        let step = sale.upgrading(refund, at: event.at, cause: event.cause)
+        // Where a processor charges, no subscription is sold yet.
+        _ = try RefundRow.write(step, of: replaced, after: before, charge: nil, line)
     }
 
     private func facts(

@@ -38,7 +38,8 @@ extension SubscriptionEvent.Change {
         case .expired(let reason): ("expired", "Expired: \(reason.words).")
         case .extended(let end): ("extended", "Extended until \(end), without a charge.")
         case .refunded: ("refunded", "The period was refunded and ended.")
-        case .refundReversed: ("refundReversed", "The refund was taken back.")
+        case .revoked: ("revoked", "The period was revoked and ended.")
+        case .refundReversed: ("refundReversed", "The period is the customer's again.")
         case .increaseAnnounced(let increase):
             (
                 "increaseAnnounced",

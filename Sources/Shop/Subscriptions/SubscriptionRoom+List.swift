@@ -36,13 +36,13 @@ extension SubscriptionRoom {
         try await row(id).record(realm.renewalRules)
     }
 
-    /// Returns a page of what happened to a customer's subscriptions, in order.
-    /// Refusals, in order: `customerNotFound`, `cursorInvalid`.
+    /// Returns a page of what happened to a customer's subscriptions and refunds, in
+    /// order. Refusals, in order: `customerNotFound`, `cursorInvalid`.
     public func history(
         of customer: String, after: String? = nil, limit: Int = ListPage.max
     ) async throws -> CustomerHistory {
         guard let number = Edge.number(customer) else { throw Self.customerNotFound }
-        let start = try Self.place(after, parts: 3)
+        let start = try Self.place(after, parts: 5)
         let values: [SQLValue] =
             [.integer(number)] + start.map(SQLValue.integer)
             + [.integer(ListPage.limit(limit))]
@@ -58,7 +58,7 @@ extension SubscriptionRoom {
         let next =
             try isFull
             ? found.rows.last.map { row in
-                try ["revision", "subscription_id", "event"]
+                try Statement.Subscriptions.historyPlace
                     .map { String(try row.integer($0)) }.joined(separator: ".")
             } : nil
         return CustomerHistory(
@@ -147,12 +147,33 @@ extension SubscriptionRow {
 }
 
 extension SubscriptionEventRecord {
+    /// Reads a row of ``Statement/Subscriptions/history``.
     init(row: Row) throws {
-        let event: SubscriptionEvent = try StoredJSON.value(
-            try row.text("body"), "an event that cannot be read")
+        let subject = TransactionID(try row.integer("subject"))
+        let (body, number) = (try row.text("body"), try row.integer("event"))
+        guard try row.integer("source") == Statement.Subscriptions.refundSource else {
+            self.init(
+                try StoredJSON.value(body, "an event that cannot be read"), of: subject,
+                number: number)
+            return
+        }
+        let event: RefundEvent = try StoredJSON.value(body, "an event that cannot be read")
+        self.init(event, of: subject, refund: try row.integer("refund"), number: number)
+    }
+
+    init(_ event: RefundEvent, of row: RefundRow) {
+        self.init(event, of: row.transaction, refund: row.number, number: row.refund.events)
+    }
+
+    private init(
+        _ event: RefundEvent, of transaction: TransactionID, refund: Int64, number: Int64
+    ) {
+        let (kind, message) = event.change.words(transaction)
         self.init(
-            event, of: TransactionID(try row.integer("subscription_id")),
-            number: try row.integer("event"))
+            subscriptionId: nil, event: number, date: event.at, cause: event.cause.rawValue,
+            kind: kind, message: message)
+        transactionId = transaction.description
+        self.refund = refund
     }
 
     init(_ event: SubscriptionEvent, of subscription: TransactionID, number: Int64) {

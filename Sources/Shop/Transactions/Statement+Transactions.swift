@@ -63,10 +63,12 @@ extension Statement {
         /// Revokes a transaction, with the record that says so. Returns the row's
         /// revision if this call revoked it.
         static let revoke = Statement(
-            "transactions.revoke", [.integer, .integer, .integer, .integer, .blob, .integer],
+            "transactions.revoke",
+            [.integer, .integer, .integer, .integer, .blob, .integer, .text, .integer],
             """
             UPDATE transactions SET revoked_at = $3, revocation_reason = $4, record = $5,
-                changed_at = $3, revision = $6
+                changed_at = $3, revision = $6, revocation_type = $7,
+                revocation_percentage = $8
             WHERE customer_id = $1 AND transaction_id = $2 AND revoked_at IS NULL
             RETURNING revision
             """)
@@ -91,7 +93,8 @@ extension Statement {
         static let reinstate = Statement(
             "transactions.reinstate", [.integer, .integer, .blob, .integer, .integer],
             """
-            UPDATE transactions SET revoked_at = NULL, revocation_reason = NULL, record = $3,
+            UPDATE transactions SET revoked_at = NULL, revocation_reason = NULL,
+                revocation_type = NULL, revocation_percentage = NULL, record = $3,
                 changed_at = $4, revision = $5
             WHERE customer_id = $1 AND transaction_id = $2
             """)

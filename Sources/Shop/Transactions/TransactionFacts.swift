@@ -29,6 +29,9 @@ struct TransactionFacts: Sendable {
     var finishedAt: Timestamp?
     var revokedAt: Timestamp?
     var revocationReason: Int?
+    var revocationType: RevocationType?
+    /// Of the price, in thousandths of a percent, if it was refunded in part.
+    var revocationPercentage: Int?
     /// The customer's revision in which it last changed.
     var revision: Int64
     /// The commercial time of ``revision``.
@@ -52,6 +55,8 @@ struct TransactionFacts: Sendable {
         payload.signedDate = signedAt
         payload.revocationDate = revokedAt
         payload.revocationReason = revokedAt == nil ? nil : revocationReason
+        payload.revocationType = revocationType?.rawValue
+        payload.revocationPercentage = revocationPercentage
         payload.environment = environment.rawValue
         payload.storefront = storefront
         payload.storefrontId = Storefront.named(storefront)?.id
@@ -154,6 +159,8 @@ extension TransactionFacts {
             purchasedAt: purchasedAt, originalPurchasedAt: originalPurchasedAt,
             finishedAt: try date("finished_at"), revokedAt: try date("revoked_at"),
             revocationReason: try row.optionalInteger("revocation_reason").map(Int.init),
+            revocationType: try row.optionalText("revocation_type").flatMap(RevocationType.init),
+            revocationPercentage: try row.optionalInteger("revocation_percentage").map(Int.init),
             revision: try row.integer("revision"),
             changedAt: Timestamp(milliseconds: try row.integer("changed_at")),
             period: try PeriodFacts(row))

@@ -11,18 +11,22 @@ extension TransactionFacts {
     /// before. Signed forms and receipts state it from then on, and devices read
     /// it again.
     func revoke(
-        for reason: RevocationReason, _ line: CustomerLine
+        for reason: RevocationReason, as type: RevocationType? = nil, percentage: Int? = nil,
+        _ line: CustomerLine
     ) throws -> TransactionFacts? {
         var revoked = self
         revoked.revokedAt = line.now
         revoked.revocationReason = reason.rawValue
+        revoked.revocationType = type
+        revoked.revocationPercentage = percentage
         revoked.revision = line.revision
         let row = try line.writing.first(
             Statement.Transactions.revoke,
             [
                 .integer(customer.value), .integer(id.value), .integer(line.now.milliseconds),
                 .integer(Int64(reason.rawValue)), .blob(revoked.record),
-                .integer(line.revision),
+                .integer(line.revision), .optional(type?.rawValue),
+                .optional(percentage.map(Int64.init)),
             ])
         return row == nil ? nil : revoked
     }

@@ -34,7 +34,7 @@ enum Routes {
     static let table = RouteTable<Access, Visit>(Array(parts.joined()))
 
     private static let parts: [[Route]] = [
-        open, certificates, merchants, store, customers, subscriptions, apps, products,
-        control, forcedSubscriptions,
+        open, certificates, merchants, store, customers, subscriptions, refunds, apps, products,
+        control, forcedSubscriptions, forcedRefunds,
     ]
 }

@@ -38,6 +38,8 @@ extension DeviceRoute {
         case (2, "purchases") where !parts[1].isEmpty: return .purchase(id: parts[1])
         case (3, "transactions") where !parts[1].isEmpty && parts[2] == "finish":
             return .finish(transactionID: parts[1])
+        case (3, "transactions") where !parts[1].isEmpty && parts[2] == "refund-request":
+            return .requestRefund(transactionID: parts[1])
         case (1, "transactions"):
             guard isAsked else { return .transactions(since: 0, waitSeconds: 0) }
             let since = try number("since", in: query)

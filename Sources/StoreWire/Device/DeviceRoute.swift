@@ -16,6 +16,8 @@ public enum DeviceRoute: Hashable, Sendable {
     case transactions(since: Int64, after: Int64? = nil, waitSeconds: Int)
     /// `POST /device/v1/transactions/{transactionId}/finish`
     case finish(transactionID: String)
+    /// `POST /device/v1/transactions/{transactionId}/refund-request`
+    case requestRefund(transactionID: String)
     /// `GET /device/v1/receipt`
     case receipt
 
@@ -25,7 +27,7 @@ public enum DeviceRoute: Hashable, Sendable {
 
     public var method: String {
         switch self {
-        case .signIn, .products, .finish: "POST"
+        case .signIn, .products, .finish, .requestRefund: "POST"
         case .purchase: "PUT"
         case .transactions, .receipt: "GET"
         }
@@ -34,7 +36,7 @@ public enum DeviceRoute: Hashable, Sendable {
     /// Whether a call of this route has a body, which is JSON.
     public var hasBody: Bool {
         switch self {
-        case .signIn, .products, .purchase: true
+        case .signIn, .products, .purchase, .requestRefund: true
         case .transactions, .finish, .receipt: false
         }
     }
@@ -47,6 +49,7 @@ public enum DeviceRoute: Hashable, Sendable {
         switch self {
         case .purchase: "\(Self.prefix)/purchases/{}"
         case .finish: "\(Self.prefix)/transactions/{}/finish"
+        case .requestRefund: "\(Self.prefix)/transactions/{}/refund-request"
         case .transactions: "\(Self.prefix)/transactions"
         case .signIn, .products, .receipt: path
         }
@@ -62,6 +65,7 @@ public enum DeviceRoute: Hashable, Sendable {
             "\(Self.prefix)/transactions?since=\(since)"
                 + (after.map { "&after=\($0)" } ?? "") + "&wait=\(wait)"
         case .finish(let id): "\(Self.prefix)/transactions/\(id)/finish"
+        case .requestRefund(let id): "\(Self.prefix)/transactions/\(id)/refund-request"
         case .receipt: "\(Self.prefix)/receipt"
         }
     }

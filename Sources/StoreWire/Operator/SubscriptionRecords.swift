@@ -99,9 +99,14 @@ public struct SubscriptionRecords: Hashable, Sendable, Codable {
     }
 }
 
-/// Something that happened to a customer's subscription.
+/// Something that happened to a customer's subscription, or to a refund.
 public struct SubscriptionEventRecord: Hashable, Sendable, Codable {
-    public var subscriptionId: String
+    /// Missing for refunds.
+    public var subscriptionId: String?
+    /// Present for refunds.
+    public var transactionId: String?
+    /// Present for refunds: its number among the transaction's refunds.
+    public var refund: Int64?
     /// Its number, from 1.
     public var event: Int64
     /// Commercial time.
@@ -114,7 +119,7 @@ public struct SubscriptionEventRecord: Hashable, Sendable, Codable {
     public var message: String
 
     public init(
-        subscriptionId: String, event: Int64, date: Timestamp, cause: String, kind: String,
+        subscriptionId: String?, event: Int64, date: Timestamp, cause: String, kind: String,
         message: String
     ) {
         self.subscriptionId = subscriptionId

@@ -32,6 +32,10 @@ public struct JWSTransactionDecodedPayload: Hashable, Sendable, Codable {
     public var signedDate: Timestamp?
     public var revocationDate: Timestamp?
     public var revocationReason: Int?
+    /// `REFUND_FULL`, `REFUND_PRORATED` or `FAMILY_REVOKE`.
+    public var revocationType: String?
+    /// Of the price, in thousandths of a percent. Only with `REFUND_PRORATED`.
+    public var revocationPercentage: Int?
     public var isUpgraded: Bool?
     public var offerType: Int?
     public var offerIdentifier: String?

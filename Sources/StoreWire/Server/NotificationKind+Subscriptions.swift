@@ -24,11 +24,27 @@ extension NotificationKind {
         case .graceEnded: ("GRACE_PERIOD_EXPIRED", nil)
         case .expired(let reason): ("EXPIRED", subtype(of: reason))
         case .extended: ("RENEWAL_EXTENDED", nil)
-        case .refunded: ("REFUND", nil)
-        case .refundReversed: ("REFUND_REVERSED", nil)
+        // The refund itself is announced, also of a period that has ended.
+        case .refunded, .revoked, .refundReversed: nil
         case .increaseAnnounced(let increase):
             ("PRICE_INCREASE", increase.isAgreed ? "ACCEPTED" : "PENDING")
         case .increaseAgreed: ("PRICE_INCREASE", "ACCEPTED")
+        }
+    }
+
+    /// Returns the type of the notification that an event of a refund causes. Nil
+    /// if merchants do not hear of it.
+    public static func announcing(_ change: RefundEvent.Change) -> String? {
+        switch change {
+        case .requested: consumptionRequest
+        case .declined: "REFUND_DECLINED"
+        case .granted(let grant):
+            switch grant.kind {
+            case .full, .prorated: "REFUND"
+            case .nothing: "REVOKE"
+            case .upgrade: nil
+            }
+        case .reversed: "REFUND_REVERSED"
         }
     }
 

@@ -5,6 +5,7 @@
 public enum NotificationKind {
     public static let test = "TEST"
     public static let oneTimeCharge = "ONE_TIME_CHARGE"
+    public static let consumptionRequest = "CONSUMPTION_REQUEST"
 
     /// Whether the type exists and, if a subtype is given, whether the type has
     /// it.
@@ -17,7 +18,7 @@ public enum NotificationKind {
     public static let types = subtypes.keys.sorted()
 
     private static let subtypes: [String: Set<String>] = [
-        "CONSUMPTION_REQUEST": [],
+        consumptionRequest: [],
         "DID_CHANGE_RENEWAL_PREF": ["DOWNGRADE", "UPGRADE"],
         "DID_CHANGE_RENEWAL_STATUS": ["AUTO_RENEW_DISABLED", "AUTO_RENEW_ENABLED"],
         "DID_FAIL_TO_RENEW": ["GRACE_PERIOD"],

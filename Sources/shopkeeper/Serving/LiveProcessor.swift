@@ -13,6 +13,8 @@ import Shop
 /// | `GET URL/charges/KEY` | the same, or 404 if the charge is unknown |
 /// | `POST URL/charges/KEY/capture` | `{"key":KEY,"state":"captured"}` |
 /// | `POST URL/charges/KEY/void` | `{"key":KEY,"state":"voided"}` |
+/// | `POST URL/charges/KEY/refunds/REFUND` `{"total":…,"currency":…}` | `{"key":KEY,"refund":REFUND,"state":"refunded"}`, or `"takenBack"` |
+/// | `POST URL/charges/KEY/refunds/REFUND/take-back` | `{"key":KEY,"refund":REFUND,"state":"takenBack"}` |
 ///
 /// With any other answer, or none, the outcome is unknown and nothing is
 /// concluded. An answer contains its key and the new state. So an answer that
@@ -42,6 +44,12 @@ struct LiveProcessor: Authoriser {
         let key: String
         let state: String
         let reference: String?
+        let refund: String?
+    }
+
+    private struct Return: Encodable {
+        let total: Int64
+        let currency: String
     }
 
     /// Throws ``Failure`` unless the address is HTTPS, or plain HTTP on this
@@ -81,6 +89,28 @@ struct LiveProcessor: Authoriser {
     func capture(_ key: String) async throws { try await tell(key, "/capture", "captured") }
 
     func void(_ key: String) async throws { try await tell(key, "/void", "voided") }
+
+    func refund(_ refund: RefundCharge) async throws {
+        let sum = Return(
+            total: refund.total.amount.milliunits, currency: refund.total.currency.code)
+        try await tell(
+            refund, "", ["refunded", "takenBack"], body: try JSONEncoder().encode(sum))
+    }
+
+    func takeBack(_ refund: RefundCharge) async throws {
+        try await tell(refund, "/take-back", ["takenBack"])
+    }
+
+    private func tell(
+        _ refund: RefundCharge, _ verb: String, _ states: [String], body: Data = Data()
+    ) async throws {
+        let answer = try await send(
+            "POST", refund.key, verb: "/refunds/\(refund.refund)\(verb)", body: body)
+        guard answer.status == 200,
+            let done = try? JSONDecoder().decode(Answer.self, from: Data(answer.body)),
+            done.key == refund.key, done.refund == refund.refund, states.contains(done.state)
+        else { throw Unclear(status: answer.status) }
+    }
 
     /// Returns once the processor has answered that the key is in `state`.
     private func tell(_ key: String, _ verb: String, _ state: String) async throws {

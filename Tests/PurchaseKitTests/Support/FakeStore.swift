@@ -147,6 +147,8 @@ final class FakeStore: StoreTransport {
                 }
                 return transactions(since, state)
             case .finish(let id): return finish(id, &state)
+            case .requestRefund:
+                return refused(404, WireError(code: "transactionNotFound", message: "None."))
             case .receipt:
                 state.etagsAsked.append(call.ifNoneMatch)
                 let etag = "\"\(state.customer)-\(state.revision)\""

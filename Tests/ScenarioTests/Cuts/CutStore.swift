@@ -140,6 +140,7 @@ struct CutTransport: StoreTransport {
         case .purchase: "purchase"
         case .transactions: "transactions"
         case .finish: "finish"
+        case .requestRefund: "requestRefund"
         case .receipt: "receipt"
         }
     }

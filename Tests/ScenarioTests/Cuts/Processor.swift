@@ -80,6 +80,11 @@ struct CutProcessor: Authoriser {
         try step("processor.void") { processor.void(key) }
     }
 
+    /// No story of these refunds anything.
+    func refund(_ refund: RefundCharge) async throws { throw Lost() }
+
+    func takeBack(_ refund: RefundCharge) async throws { throw Lost() }
+
     private func step<Answer>(_ name: String, _ body: () -> Answer) throws -> Answer {
         guard life.isAlive else { throw Life.Ended() }
         let side = tape.enter(name)

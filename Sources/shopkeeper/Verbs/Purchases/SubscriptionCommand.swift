@@ -190,7 +190,8 @@ struct SubscriptionCommand: AsyncParsableCommand {
 /// What happened to a customer.
 struct HistoryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "history", abstract: "What happened to a customer's subscriptions, in order.")
+        commandName: "history",
+        abstract: "What happened to a customer's subscriptions and refunds, in order.")
 
     @Argument(help: "The customer's sign-in name or number.") var customer: String
     @OptionGroup var store: StoreOptions
@@ -245,7 +246,7 @@ struct SubscriptionOptions: ParsableArguments {
 }
 
 extension SubscriptionEventRecord {
-    fileprivate var line: String { "\(date)  \(message)" }
+    var line: String { "\(date)  \(message)" }
 }
 
 extension SubscriptionRecord {

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why a refund is not made, declined or taken back. The cases are in order of
+/// precedence.
+public enum RefundRefusal: String, Error, Hashable, Sendable, CaseIterable {
+    /// A member of the family bought it, and has the refund.
+    case shared
+    /// It was refunded or revoked before.
+    case refundedAlready
+    /// The customer does not wait for an answer.
+    case notRequested
+    /// Nothing was given back that can be taken.
+    case notRefunded
+    /// Only subscriptions are sold for a time.
+    case notProratable
+    /// No time of the period is left.
+    case nothingUnused
+    /// The customer has bought the product again since.
+    case ownedAgain
+}
+
+/// A sale with all that a decision on its refund needs. Each decision returns the
+/// step to make, or nil if everything is as requested already.
+public struct RefundableSale: Hashable, Sendable {
+    /// The price of the whole quantity.
+    public let total: Money
+    public let ownership: Ownership
+    /// What is left of the current period. Nil unless it is one that still runs.
+    public let unused: UnusedTime?
+    /// Whether it sold a subscription's period.
+    public let isPeriod: Bool
+    /// Whether the customer owns the same product by a later sale.
+    public let isOwnedAgain: Bool
+    /// Its refunds, from number 1.
+    public let refunds: [Refund]
+
+    public init(
+        total: Money, ownership: Ownership = .purchased, isPeriod: Bool = false,
+        unused: UnusedTime? = nil, isOwnedAgain: Bool = false, refunds: [Refund] = []
+    ) {
+        self.total = total
+        self.ownership = ownership
+        self.isPeriod = isPeriod
+        self.unused = unused
+        self.isOwnedAgain = isOwnedAgain
+        self.refunds = refunds
+    }
+
+    /// What the customer has paid and not got back.
+    public var kept: Amount {
+        Amount(milliunits: total.amount.milliunits - refunds.map(\.given.milliunits).reduce(0, +))
+    }
+
+    /// The customer asks for the money.
+    public func requesting(
+        _ wish: RefundWish, at: Timestamp, cause: SubscriptionEvent.Cause
+    ) throws(RefundRefusal) -> RefundStep? {
+        guard ownership == .purchased else { throw .shared }
+        guard revoking == nil else { throw .refundedAlready }
+        guard open == nil else { return nil }
+        return RefundStep(next, RefundEvent(at: at, cause: cause, change: .requested(wish: wish)))
+    }
+
+    /// The answer to a request is no.
+    public func declining(
+        at: Timestamp, cause: SubscriptionEvent.Cause
+    ) throws(RefundRefusal) -> RefundStep? {
+        guard let open else {
+            if lastDecided?.refund.state == .declined { return nil }
+            throw .notRequested
+        }
+        return RefundStep(open, RefundEvent(at: at, cause: cause, change: .declined))
+    }
+
+    /// Gives money back, whether the customer asked or not. The sale grants nothing
+    /// any more.
+    public func granting(
+        _ kind: RefundGrant.Kind, for reason: RevocationReason, at: Timestamp,
+        cause: SubscriptionEvent.Cause
+    ) throws(RefundRefusal) -> RefundStep? {
+        guard ownership == .purchased else { throw .shared }
+        if let revoking {
+            guard revoking.grant?.kind == kind else { throw .refundedAlready }
+            return nil
+        }
+        let grant = try grant(kind, for: reason)
+        return RefundStep(
+            open ?? next, RefundEvent(at: at, cause: cause, change: .granted(grant: grant)))
+    }
+
+    /// Takes the money back. The sale grants again what it sold.
+    public func reversing(
+        at: Timestamp, cause: SubscriptionEvent.Cause
+    ) throws(RefundRefusal) -> RefundStep? {
+        guard let place = refunds.lastIndex(where: \.isRevoking) else {
+            if lastDecided?.refund.state == .reversed { return nil }
+            throw .notRefunded
+        }
+        guard !isOwnedAgain else { throw .ownedAgain }
+        return RefundStep(
+            Int64(place + 1), RefundEvent(at: at, cause: cause, change: .reversed))
+    }
+
+    /// The refund that an upgrade of the subscription makes by itself.
+    public func upgrading(
+        _ sum: Money, at: Timestamp, cause: SubscriptionEvent.Cause
+    ) -> RefundStep {
+        let grant = RefundGrant(kind: .upgrade, sum: sum)
+        return RefundStep(
+            next, RefundEvent(at: at, cause: cause, change: .granted(grant: grant)))
+    }
+
+    private func grant(
+        _ kind: RefundGrant.Kind, for reason: RevocationReason
+    ) throws(RefundRefusal) -> RefundGrant {
+        switch kind {
+        case .full:
+            return RefundGrant(kind: kind, sum: Money(kept, total.currency), reason: reason)
+        case .upgrade, .nothing:
+            let none = Money(Amount(milliunits: 0), total.currency)
+            return RefundGrant(kind: kind, sum: none, reason: reason)
+        case .prorated:
+            guard isPeriod else { throw .notProratable }
+            guard let unused, unused.percentage > 0 else { throw .nothingUnused }
+            let share = unused.share(of: total).amount
+            return RefundGrant(
+                kind: kind, sum: Money(min(share, kept), total.currency),
+                percentage: unused.percentage, reason: reason)
+        }
+    }
+
+    private var next: Int64 { Int64(refunds.count + 1) }
+
+    /// The number of the request that waits for an answer.
+    private var open: Int64? {
+        refunds.lastIndex { $0.state == .requested }.map { Int64($0 + 1) }
+    }
+
+    private var revoking: Refund? { refunds.last(where: \.isRevoking) }
+
+    /// The last one that a person decided.
+    private var lastDecided: (number: Int64, refund: Refund)? {
+        refunds.lastIndex { $0.decidedAt != nil && $0.grant?.kind != .upgrade }
+            .map { (Int64($0 + 1), refunds[$0]) }
+    }
+}
+
+/// An event of one of a sale's refunds, by the refund's number.
+public struct RefundStep: Hashable, Sendable {
+    /// From 1.
+    public let number: Int64
+    public let event: RefundEvent
+
+    init(_ number: Int64, _ event: RefundEvent) {
+        self.number = number
+        self.event = event
+    }
+}
+
+/// The part of a period that is left.
+public struct UnusedTime: Hashable, Sendable {
+    /// Milliseconds.
+    public let left: Int64
+    public let whole: Int64
+
+    public init(left: Int64, whole: Int64) {
+        self.whole = max(whole, 1)
+        self.left = min(max(left, 0), self.whole)
+    }
+
+    /// In thousandths of a percent, rounded down.
+    public var percentage: Int { Int(Self.part(left, of: 100_000, in: whole)) }
+
+    /// The price of the time that is left, rounded down to the currency's smallest
+    /// unit.
+    public func share(of price: Money) -> Money {
+        let exact = Self.part(left, of: price.amount.milliunits, in: whole)
+        let smallest: Int64 =
+            switch price.currency.minorUnits {
+            case 0: 1000
+            case 1: 100
+            case 2: 10
+            default: 1
+            }
+        return Money(Amount(milliunits: exact - exact % smallest), price.currency)
+    }
+
+    private static func part(_ left: Int64, of sum: Int64, in whole: Int64) -> Int64 {
+        let (high, low) = sum.multipliedFullWidth(by: left)
+        return whole.dividingFullWidth((high, low)).quotient
+    }
+}
+
+extension Subscription {
+    /// What is left of the period of a transaction. Nil if the period has ended or
+    /// is not the current one.
+    public func unusedTime(of transaction: TransactionID, at instant: Timestamp) -> UnusedTime? {
+        guard isRunning(transaction, at: instant) else { return nil }
+        return UnusedTime(
+            left: current.end.milliseconds(since: instant),
+            whole: current.end.milliseconds(since: current.start))
+    }
+
+    /// What the refund of one of its transactions does to it. Only the refund of
+    /// the period that runs ends it.
+    public func events(
+        ofRefund event: RefundEvent, of transaction: TransactionID
+    ) -> [SubscriptionEvent] {
+        guard transaction == current.transaction else { return [] }
+        switch event.change {
+        case .granted(let grant):
+            guard grant.kind.isRevoking, isRunning(transaction, at: event.at) else { return [] }
+            guard grant.kind == .nothing else {
+                return refunded(at: event.at, cause: event.cause)
+            }
+            return [SubscriptionEvent(at: event.at, cause: event.cause, change: .revoked)]
+        case .reversed: return (try? refundReversed(at: event.at, cause: event.cause)) ?? []
+        case .requested, .declined: return []
+        }
+    }
+
+    private func isRunning(_ transaction: TransactionID, at instant: Timestamp) -> Bool {
+        guard case .active = state else { return false }
+        return transaction == current.transaction && instant < current.end
+    }
+}
