@@ -22,6 +22,7 @@ import Testing
         ("PUT", "/device/v1/purchases/00000000-0000-4000-8000-00000000000a", .device),
         ("GET", "/device/v1/transactions", .device),
         ("POST", "/device/v1/transactions/1/finish", .device),
+        ("POST", "/device/v1/transactions/1/refund-request", .device),
         ("GET", "/device/v1/receipt", .device),
     ]
 

@@ -11,7 +11,7 @@ import Testing
 
 /// Refunds through a payment processor: what was charged, minus what went back, is
 /// what the transactions say.
-@Suite(.timeLimit(.minutes(5))) struct RefundMoneyTests {
+@Suite(.unforgiven, .timeLimit(.minutes(5))) struct RefundMoneyTests {
     private func world(_ processor: ScriptedProcessor) async throws -> TestWorld {
         try await TestWorld.open(processor: processor)
     }
