@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Commerce
 import Shop
 import TestSupport
 import Testing
@@ -24,6 +25,44 @@ import Testing
         if state == "voided" { try await processor.void(Self.key) }
 
         #expect(peer.connections == 1)
+    }
+
+    private static let refund = RefundCharge(
+        key: key, refund: "2000000000001000.1",
+        total: Money(
+            Amount(milliunits: 990), Currency(code: "USD") ?? Storefront.all[0].currency))
+
+    @Test(arguments: ["refunded", "takenBack"])
+    func `a refund and its return are done when the answer confirms them`(
+        state: String
+    ) async throws {
+        let (processor, peer) = try processor(
+            answering: #"{"key":"\#(Self.key)","refund":"2000000000001000.1","state":"\#(state)"}"#)
+
+        // A refund that was taken back before is made no more.
+        try await processor.refund(Self.refund)
+        if state == "takenBack" { try await processor.takeBack(Self.refund) }
+
+        #expect(peer.connections > 0)
+    }
+
+    @Test(arguments: [
+        #"{"key":"KEY","state":"refunded"}"#,
+        #"{"key":"KEY","refund":"2000000000001000.2","state":"refunded"}"#,
+        #"{"key":"another","refund":"2000000000001000.1","state":"refunded"}"#,
+        #"{"key":"KEY","refund":"2000000000001000.1","state":"captured"}"#,
+    ])
+    func `another answer is never taken for a refund's`(body: String) async throws {
+        let (processor, peer) = try processor(
+            answering: body.replacing("KEY", with: Self.key))
+
+        await #expect(throws: LiveProcessor.Unclear.self) {
+            try await processor.refund(Self.refund)
+        }
+        await #expect(throws: LiveProcessor.Unclear.self) {
+            try await processor.takeBack(Self.refund)
+        }
+        #expect(peer.connections > 0)
     }
 
     /// A processor that answers a charge twice leaves its second answer on the

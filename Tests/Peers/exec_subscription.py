@@ -155,7 +155,7 @@ checks["it is won back without a second free week"] = (
 checks["nothing else was sent"] = heard.empty()
 history = shopkeeper("history", "customer")
 checks["the history has every step"] = [event["kind"] for event in history] == [
-    "subscribed", "renewed", "chargeDeclined", "failed", "recovered", "upgraded", "choseProduct",
+    "subscribed", "renewed", "chargeDeclined", "failed", "recovered", "upgradeRefunded", "upgraded", "choseProduct",
     "switchedOff", "expired", "resubscribed",
 ]
 

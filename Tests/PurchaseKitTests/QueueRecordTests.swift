@@ -286,6 +286,53 @@ struct QueueRecordTests {
         #expect(record.customers == [QueueRecord.KnownCustomer(owner: owner, cleared: 10)])
     }
 
+    /// A page of a refund may be read again, and a refund may be taken back.
+    @Test func `what is revoked leaves the queue, and is known until it is valid again`() {
+        var record = record(.purchased)
+        var told = arrivals(purchaseID: nil)
+        told.items = []
+        told.revoked = ["2", "3"]
+
+        #expect(record.apply(.arrived(told)) == [.remove(key: "k")])
+        #expect(record.entries.isEmpty && record.revoked(of: owner) == ["2", "3"])
+        #expect(record.apply(.arrived(told)) == [])
+        #expect(record.cleared(of: owner) ?? -1 == -1)
+
+        told.revoked = []
+        told.restored = ["3"]
+        #expect(record.apply(.arrived(told)) == [])
+        #expect(record.revoked(of: owner) == ["2"])
+        told.restored = ["2"]
+        _ = record.apply(.arrived(told))
+        #expect(record.revoked(of: owner).isEmpty)
+        let other = Owner(realm: "r", customer: "another")
+        #expect(record.revoked(of: other).isEmpty)
+    }
+
+    @Test(arguments: [QueueEntry.State.confirmed, .waiting, .failed, .finished])
+    func `a revoked transaction touches no other payment`(state: QueueEntry.State) {
+        var record = record(state)
+        let before = record.entries
+        var told = arrivals(purchaseID: nil)
+        told.items = []
+        told.revoked = ["2"]
+        #expect(record.apply(.arrived(told)) == [])
+        #expect(record.entries == before)
+    }
+
+    @Test func `a clearing after a refund is carried out`() {
+        var record = record(.purchased)
+        record.entries[0].sold?.revision = 9
+        var told = arrivals(purchaseID: nil)
+        told.items = []
+        told.revoked = ["7"]
+        _ = record.apply(.arrived(told))
+        told.revoked = []
+        told.cleared = 9
+        #expect(record.apply(.arrived(told)) == [.remove(key: "k")])
+        #expect(record.revoked(of: owner).isEmpty)
+    }
+
     @Test func `a restored realm forgets what was cleared`() {
         var record = record(.purchased)
         let who = QueueRecord.LastSignIn(owner: owner, name: nil)
