@@ -73,7 +73,8 @@ extension EveryRouteTests {
 
     /// Of these there is nothing before: they make something.
     private static let making: Set<String> = [
-        "POST /operator/v1/realms", "POST /operator/v1/operators", "POST /operator/v1/customers",
+        "POST /operator/v1/realms", "POST /operator/v1/realms/{}/branches",
+        "POST /control/v1/snapshots", "POST /operator/v1/operators", "POST /operator/v1/customers",
         "POST /operator/v1/server-keys", "POST /operator/v1/notifications",
         "POST /operator/v1/apps", "POST /operator/v1/apps/{}/products",
         "POST /operator/v1/apps/{}/versions", "POST /operator/v1/apps/{}/groups",
@@ -82,7 +83,8 @@ extension EveryRouteTests {
     ]
     /// Of these there is nothing after.
     private static let removing: Set<String> = [
-        "DELETE /operator/v1/realms/{}", "DELETE /operator/v1/apps/{}/images/{}",
+        "DELETE /operator/v1/realms/{}", "DELETE /control/v1/snapshots/{}",
+        "DELETE /operator/v1/apps/{}/images/{}",
         "DELETE /operator/v1/apps/{}/groups/{}",
     ]
 

@@ -250,6 +250,31 @@ extension RouteStep {
             good: Question("/control/v1/clock", .control, body: #"{"advanceMilliseconds":1}"#),
             bad: Question("/control/v1/clock", .control, body: #"{}"#), code: "clockMoveUnclear"),
         RouteStep(
+            route: "POST /control/v1/snapshots",
+            good: Question("/control/v1/snapshots", .control, body: #"{"name":"a"}"#),
+            bad: Question("/control/v1/snapshots", .control, body: #"{"name":"A B"}"#),
+            code: "snapshotNameInvalid"),
+        RouteStep(
+            route: "GET /control/v1/snapshots", good: Question("/control/v1/snapshots", .control),
+            bad: Question("/control/v1/snapshots", .operator), code: "keyOfAnotherDoor"),
+        RouteStep(
+            route: "POST /operator/v1/realms/{}/branches",
+            good: Question(
+                "/operator/v1/realms/default/branches", .operator,
+                body: #"{"snapshot":"a","name":"branch-of-a"}"#),
+            bad: Question(
+                "/operator/v1/realms/default/branches", .operator,
+                body: #"{"snapshot":"b","name":"branch-of-b"}"#), code: "snapshotNotFound"),
+        RouteStep(
+            route: "POST /control/v1/snapshots/{}/loads",
+            good: Question("/control/v1/snapshots/a/loads", .control),
+            bad: Question("/control/v1/snapshots/b/loads", .control),
+            code: "snapshotNotFound"),
+        RouteStep(
+            route: "DELETE /control/v1/snapshots/{}",
+            good: Question("/control/v1/snapshots/a", .control),
+            bad: Question("/control/v1/snapshots/a", .control), code: "snapshotNotFound"),
+        RouteStep(
             route: "GET /control/v1/apps/{}/settings",
             good: Question("/control/v1/apps/com.example.monkeys/settings", .control),
             bad: Question("/control/v1/apps/x/settings", .control), code: "bundleIdUnknown"),

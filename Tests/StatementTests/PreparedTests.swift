@@ -125,7 +125,8 @@ import Testing
         let checks = (restores + Statement.Upkeep.references).map(\.statement)
         let imported = Statement.Catalogues.imported.dropLast()
         let cleared = Statement.Resets.clear + Statement.Clearing.deletions
-        let made = Set((copied + cleared + checks + imported).map(\.name))
+        let saved = SnapshotTable.cleared + SnapshotTable.all.flatMap(\.statements)
+        let made = Set((copied + cleared + checks + imported + saved).map(\.name))
 
         let listed = kinds.flatMap(\.statements).map(\.name).filter { !made.contains($0) }
 

@@ -31,6 +31,25 @@ extension Statement {
             WHERE name = $1 AND deleted_at IS NULL RETURNING id, environment
             """)
 
+        /// A realm that is being made from a snapshot, as one that is to be removed.
+        static let reserveRealm = Statement.insert(
+            "registry.reserveRealm", into: RegistrySchema.realms)
+
+        static let reservedRealm = Statement(
+            "registry.reservedRealm", [.text],
+            """
+            SELECT id, name, environment, seed, created_at FROM realms
+            WHERE id = $1 AND removed_at IS NULL
+            """)
+
+        /// Returns no row if the realm was removed.
+        static let publishRealm = Statement(
+            "registry.publishRealm", [.text],
+            """
+            UPDATE realms SET deleted_at = NULL
+            WHERE id = $1 AND removed_at IS NULL RETURNING id
+            """)
+
         /// Deleted realms whose databases may still exist.
         static let unremovedRealms = Statement(
             "registry.unremovedRealms", [],
@@ -76,7 +95,8 @@ extension Statement {
         static let doorKeys = Statement.list("registry.doorKeys", of: RegistrySchema.doorKeys)
 
         static let all = [
-            liveRealms, realmByName, insertRealm, deleteRealm, unremovedRealms, markRemoved,
+            liveRealms, realmByName, insertRealm, reserveRealm, reservedRealm, publishRealm,
+            deleteRealm, unremovedRealms, markRemoved,
             reserveNumbers, numbers, insertNumbers, insertDoorKey, doorKeys,
             askReadiness, leaveReadiness,
         ]

@@ -22,6 +22,7 @@ enum RealmSchema {
         .copied(products),
         .copied(appVersions), .copied(subscriptionGroups), .kept(catalogueFiles),
         .kept(catalogueImages), .kept(serverKeys), .kept(audit), .kept(numberMarks),
+        .kept(snapshots), .kept(snapshotPages),
         .kept(clusters), .kept(customers), .kept(signInNames), .kept(arrivals),
         .cleared(devices), .cleared(sessions), .cleared(appAccounts),
         // A waiting payment stays as a declined one, also when the history is

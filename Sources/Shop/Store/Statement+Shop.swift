@@ -15,7 +15,7 @@ extension Statement {
             + Transactions.all + Refunds.all + Subscriptions.all + ServerKeys.all
             + Notifications.all + Errands.all
             + DueWorks.all + Jumps.all + Pruning.all + Audits.all + Restores.realm + Advances.realm
-            + Resets.all
+            + Resets.all + Snapshots.all
             + ResetNotes.realm + Clearing.all + AppVersions.all + Groups.all + Clustering.all
             + Houses.all
     }

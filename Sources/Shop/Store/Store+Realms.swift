@@ -26,10 +26,7 @@ extension Store {
             let row = try await insertRealm(
                 request.name, environment, seed: request.seed, context)
         else {
-            throw Refusal(
-                .conflict, code: "realmExists", "There is a realm of this name already.",
-                field: "name", rule: "a realm's name is its own",
-                remedy: "choose another name, or delete the realm")
+            throw Self.realmExists
         }
         _ = try await opened(row)
         ports.log(.info, "realm made", nil, ["realm": row.id, "environment": environment.rawValue])
@@ -74,6 +71,11 @@ extension Store {
         try await remove(realm: deleted)
         ports.log(.info, "realm deleted", nil, ["realm": deleted])
     }
+
+    static let realmExists = Refusal(
+        .conflict, code: "realmExists", "There is a realm of this name already.",
+        field: "name", rule: "a realm's name is its own",
+        remedy: "choose another name, or delete the realm")
 
     static func realmNotFound(_ name: String) -> Refusal {
         Refusal(
@@ -159,7 +161,7 @@ extension Store {
         }
     }
 
-    private func remove(realm id: String) async throws {
+    func remove(realm id: String) async throws {
         await closeRealm(id: id)
         for cluster in ports.places.clusters { try await cluster.deleteRealm(id) }
         try await ports.places.deleteRealm(id)
@@ -196,13 +198,17 @@ extension Store {
         return try await realmRow(named: name)
     }
 
-    private static func check(_ request: CreateRealmRequest) throws {
-        guard RealmRow.isName(request.name) else {
+    static func checkRealmName(_ name: String) throws {
+        guard RealmRow.isName(name) else {
             throw Refusal(
                 .badRequest, code: "realmNameInvalid", "This is not a realm's name.",
                 field: "name", rule: "1 to 40 lower-case letters a–z, digits and `-`",
                 remedy: "choose a name such as `test-1`")
         }
+    }
+
+    private static func check(_ request: CreateRealmRequest) throws {
+        try checkRealmName(request.name)
         let environment = request.environment ?? .sandbox
         guard [.sandbox, .production].contains(environment) else {
             throw Refusal(

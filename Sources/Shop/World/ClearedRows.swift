@@ -46,7 +46,7 @@ struct ClearedRows: Sendable {
 
     /// Stores the next numbers, so that those of deleted rows are not reused. A
     /// seeded realm otherwise determines its next numbers from its rows.
-    private static func markNumbers(
+    static func markNumbers(
         _ writing: any Writing, _ drawn: [IDKind: Int64]
     ) throws {
         guard let row = try writing.first(Statement.Realms.open) else {

@@ -12,6 +12,20 @@ extension Routes {
         Route("POST", "/control/v1/clock", .realm(.control)) {
             try .json(try await $0.realm.moveClock(try await $0.body(), $0.context))
         },
+        Route("GET", "/control/v1/snapshots", .realm(.control)) {
+            try .json(try await $0.realm.keeping.listSnapshots())
+        },
+        Route("POST", "/control/v1/snapshots", .realm(.control)) {
+            try .created(
+                try await $0.realm.keeping.saveSnapshot(try await $0.body(), $0.context))
+        },
+        Route("POST", "/control/v1/snapshots/{}/loads", .realm(.control)) {
+            try .json(try await $0.realm.keeping.loadSnapshot($0.parts[0], $0.context))
+        },
+        Route("DELETE", "/control/v1/snapshots/{}", .realm(.control)) {
+            try await $0.realm.keeping.deleteSnapshot($0.parts[0], $0.context)
+            return .done
+        },
         Route("GET", "/control/v1/apps/{}/settings", .realm(.control)) {
             try .json(try await $0.realm.catalogue.settings(bundleID: $0.parts[0]))
         },

@@ -20,6 +20,11 @@ extension Routes {
         Route("POST", "/operator/v1/realms/{}/resets", .store(.operator)) {
             try .json(try await $0.store.resetRealm(named: $0.parts[0], $0.context))
         },
+        Route("POST", "/operator/v1/realms/{}/branches", .store(.operator)) {
+            try .created(
+                try await $0.store.branchRealm(
+                    named: $0.parts[0], try await $0.body(), $0.context))
+        },
         Route("GET", "/operator/v1/operators", .store(.operator)) {
             try .json(OperatorList(operators: try await $0.store.operators()))
         },
