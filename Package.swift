@@ -100,6 +100,7 @@ let package = Package(
         module("Live", ["Commerce"]),
         module("CatalogueFile", ["Commerce", "StrictJSON"]),
         module("CatalogueOverlay", ["CatalogueFile", "Commerce", yams]),
+        module("Story", ["CatalogueOverlay", "Commerce", yams]),
         module("StrictJSON", ["Commerce"]),
         module(
             "SignedData",
@@ -164,7 +165,7 @@ let package = Package(
                 "LedgerServer", "Live", "Outbound",
                 "PurchaseKit", "Shop", "ShopServer", "SignedData", "Storage", "StoragePostgres",
                 "StorageSQLite",
-                "StoreWire",
+                "StoreWire", "Story",
                 "StrictJSON", argumentParser, crypto, hummingbird, logging,
             ],
             swiftSettings: strict),
@@ -206,6 +207,7 @@ let package = Package(
         tests(
             "CatalogueOverlayTests",
             ["CatalogueFile", "CatalogueOverlay", "Commerce", "TestSupport"]),
+        tests("StoryTests", ["Commerce", "Story", "TestSupport"]),
         tests("StrictJSONTests", ["Commerce", "StoreWire", "StrictJSON", "TestSupport"]),
         tests(
             "SignedDataTests",

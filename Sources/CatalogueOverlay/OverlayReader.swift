@@ -25,7 +25,7 @@ struct OverlayReader {
             refuse("", "an overlay is UTF-8 without U+0000", "save it as UTF-8")
             return nil
         }
-        if let rule = Plainness.broken(by: text) {
+        if let rule = PlainYAML.broken(by: text) {
             refuse("", rule, "write the values out, one below the other")
             return nil
         }
@@ -209,38 +209,5 @@ struct OverlayReader {
     private mutating func refuse(_ path: String, _ rule: String, _ remedy: String) {
         problems.append(
             CatalogueProblem(file: file, keyPath: path, rule: rule, remedy: remedy))
-    }
-}
-
-/// Checks that an overlay uses only a safe part of YAML. Aliases, anchors and
-/// tags are rejected, because a short text could expand to a huge one. Deep
-/// nesting is rejected, because the parser uses its stack for it.
-private enum Plainness {
-    static let depthMax = 32
-    static let indentMax = 64
-
-    /// Returns the rule that a text breaks, or nil.
-    static func broken(by text: String) -> String? {
-        var depth = 0
-        for line in text.utf8.split(separator: 0x0A) {
-            var before = UInt8(ascii: " ")
-            var isIndent = true
-            var indent = 0
-            for byte in line {
-                if byte == UInt8(ascii: "#"), before == UInt8(ascii: " ") { break }
-                isIndent = isIndent && " \t-?:".utf8.contains(byte)
-                if isIndent { indent += 1 }
-                if "&*!".utf8.contains(byte), " \t[{,:-?".utf8.contains(before) {
-                    return "anchors, aliases and tags are not read"
-                }
-                if byte == UInt8(ascii: "[") || byte == UInt8(ascii: "{") { depth += 1 }
-                if byte == UInt8(ascii: "]") || byte == UInt8(ascii: "}") { depth -= 1 }
-                guard depth <= depthMax, indent <= indentMax else {
-                    return "values lie at most \(depthMax) deep"
-                }
-                before = byte
-            }
-        }
-        return nil
     }
 }

@@ -32,7 +32,7 @@ struct Shopkeeper: AsyncParsableCommand {
                     DeclineCommand.self, TransactionCommand.self, SubscriptionCommand.self,
                     RefundCommand.self, ReverseCommand.self, RevokeCommand.self,
                     RefundsCommand.self, HistoryCommand.self, WhyCommand.self, ClockCommand.self,
-                    SettingsCommand.self,
+                    SnapshotCommand.self, PlayCommand.self, SettingsCommand.self,
                 ]),
             CommandGroup(
                 name: "Catalogue",

@@ -45,6 +45,10 @@ final class Rig: Sendable {
 
     func run(
         _ arguments: String..., with variables: [String: String] = [:]
+    ) async throws -> ChildProcess.Outcome { try await run(all: arguments, with: variables) }
+
+    func run(
+        all arguments: [String], with variables: [String: String] = [:]
     ) async throws -> ChildProcess.Outcome {
         try await ChildProcess.run(
             arguments, environment: environment.merging(variables) { $1 },

@@ -11,6 +11,8 @@ struct Listener: Sendable {
 
     let port: Int
     let forwardTo: String?
+    /// Which messages of the HTTP server are printed.
+    var logLevel = Logger.Level.error
     let verifying: @Sendable () async -> Verifying
     let heard: @Sendable (HeardNotification) -> Void
     private let client = OutboundClient(policy: .open)
@@ -28,7 +30,7 @@ struct Listener: Sendable {
     /// Listens on loopback until a signal ends it.
     func run(onReady: @escaping @Sendable (_ port: Int) -> Void) async throws {
         var logger = Logger(label: "listen")
-        logger.logLevel = .error
+        logger.logLevel = logLevel
         let port = port
         let application = Application(
             responder: CallbackResponder { (request: Request, _: BasicRequestContext) in

@@ -33,34 +33,20 @@ struct BuyCommand: AsyncParsableCommand {
                 field: "--quantity", rule: "1 to 10")
         }
         let found = try store.store()
-        let (device, files) = try device(found)
+        let (device, files) = try BuyingDevice.make(
+            found, customer: customer ?? Live.environment["SHOPKEEPER_CUSTOMER"],
+            folder: found.run.data + "/devices/shopkeeper")
         let buyer = Buyer(device: device, files: files, finishes: !unfinished)
         let sold: String
         do {
             sold = try await buyer.buy(payment, timeout: timeout)
         } catch {
-            await Self.close(device)
+            await BuyingDevice.close(device)
             throw error
         }
         let record = try await record(of: sold, found)
-        await Self.close(device)
+        await BuyingDevice.close(device)
         try printing.show(record, "Bought \(quantity) × \(product), transaction \(sold).")
-    }
-
-    /// Waits for the device only for a moment, because it may wait for its disk.
-    private static func close(_ device: Device) async {
-        let (ends, end) = AsyncStream.makeStream(of: Void.self)
-        let closing = Task {
-            await device.close()
-            end.finish()
-        }
-        let late = Task {
-            try await Live.sleep(.seconds(2))
-            end.finish()
-        }
-        for await _ in ends {}
-        closing.cancel()
-        late.cancel()
     }
 
     /// Returns the store's record of the transaction, once the store has also
@@ -82,23 +68,5 @@ struct BuyCommand: AsyncParsableCommand {
         payment.applicationUsername = username
         payment.simulatesAskToBuyInSandbox = asksToBuy
         return payment
-    }
-
-    private func device(_ found: RunningStore) throws -> (Device, WatchedFiles) {
-        guard let url = URL(string: found.url) else {
-            throw Failure(.bug, "bug", "The run file's URL is invalid: \(found.url)")
-        }
-        var configuration = DeviceConfiguration(
-            storeURL: url, bundleID: BundleID(found.run.bundleId),
-            folder: URL(fileURLWithPath: found.run.data + "/devices/shopkeeper"),
-            sheet: .confirm)
-        configuration.customer = customer ?? Live.environment["SHOPKEEPER_CUSTOMER"]
-        configuration.password = Live.environment["SHOPKEEPER_PASSWORD"]
-        configuration.deviceName = "shopkeeper"
-        configuration.trustsFirstContact = true
-        var ports = DevicePorts.live(configuration)
-        let files = WatchedFiles(ports.files)
-        ports.files = files
-        return (Device(configuration: configuration, ports: ports), files)
     }
 }
