@@ -77,14 +77,18 @@ package final class RunningLanes: Sendable {
         state.withLock { state in
             let key = Self.key(errand.kind, errand.lane)
             guard let failures = state.failures[key], failures.count >= Errands.failuresMax,
-                let until = failures.until, let dueAt = errand.dueAt
+                let until = failures.until, let dueAt = errand.dueAt,
+                let leasedAt = errand.leasedAt
             else { return false }
-            if dueAt <= until { return true }
-            // It belongs to a later jump.
+            if dueAt <= until, leasedAt >= until { return true }
+            // It belongs to a later jump, or the clock was set back.
             state.failures[key] = nil
             return false
         }
     }
+
+    /// Another jump begins, so that every lane is tried again.
+    package func forgetFailures() { state.withLock { $0.failures = [:] } }
 
     /// What happened in the lanes in order since the process began.
     package var tally: LaneTally { state.withLock { $0.tally } }

@@ -131,6 +131,19 @@ import Testing
         #expect((next.notifications?.delivered ?? 0) > 3)
     }
 
+    @Test func `a jump over a time that failed before tries the server again`() async throws {
+        let courier = ScriptedCourier()
+        let world = try await subscribed(courier)
+        let start = try await world.realm.clock().now
+        courier.script(Array(repeating: Delivery(status: 500), count: 3))
+        #expect((try await move(world, .awaited).notifications?.unsent ?? 0) > 0)
+        _ = try await world.realm.moveClock(MoveClockRequest(moveTo: start), TestWorld.context)
+
+        let again = try await move(world, .awaited, months: 8)
+
+        #expect(again.notifications?.unsent == 0 && (again.notifications?.delivered ?? 0) > 3)
+    }
+
     @Test func `a server that works again in between is tried again`() async throws {
         let courier = ScriptedCourier()
         let world = try await subscribed(courier)

@@ -40,6 +40,7 @@ extension Realm {
         let move = ClockMove(
             request: request, notifications: try Self.notifications(request),
             otherwise: ports.jumpNotifications, farThrough: try await farThrough(request))
+        for lanes in lanes { lanes.forgetFailures() }
         let (isBack, jump) = try await house(.clock, context) { .commit(try move.write($0)) }
         if isBack {
             for index in clusters.all.indices { await worker.bringForwardQuietly(in: index) }

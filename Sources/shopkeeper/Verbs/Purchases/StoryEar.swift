@@ -2,6 +2,7 @@
 
 import Foundation
 import Live
+import Logging
 import StoreWire
 import Synchronization
 
