@@ -83,6 +83,31 @@ import Testing
         #expect(missing.status == 65)
     }
 
+    @Test func `Ctrl-C stops a jump between two pieces of work`() async throws {
+        let store = try await rig.serve(
+            stories + "/Press.storekit", "--bundle-id", "com.example.press")
+        defer { store.kill(SIGTERM) }
+        _ = try await rig.object("buy", "all")
+        let jump = try ChildProcess(
+            ["shopkeeper", "clock", "advance", "70y", "--notifications", "drop", "--json"],
+            environment: rig.environment, folder: URL(fileURLWithPath: rig.path(".")))
+        try await until("the jump is under way") {
+            try await rig.object("clock", "show")["jump"] != nil
+        }
+
+        jump.kill(SIGINT)
+        let outcome = await jump.outcome()
+
+        let clock = try await rig.object("clock", "show")
+        let now = try #require(clock["now"] as? Int64)
+        #expect(outcome.status == 130, "\(outcome.output) \(outcome.errors)")
+        #expect(clock["jump"] == nil)
+        // 2090 and later is where it would have come to.
+        #expect(now < 3_786_912_000_000)
+        let sold = try await rig.list("transaction", "list")
+        #expect(sold.allSatisfy { ($0["purchaseDate"] as? Int64 ?? .max) <= now + 86_400_000 })
+    }
+
     @Test func `snapshots are saved, loaded, branched, listed and deleted`() async throws {
         let store = try await rig.serve(
             stories + "/Press.storekit", "--bundle-id", "com.example.press")
