@@ -93,6 +93,20 @@ import Testing
 extension KilledRestoreTests {
     private static let subject = "'com.example.monkeys/\(purchaseID(1))'"
 
+    /// A refund that a customer waits for.
+    private static func requested(events: Int, revision: Int) -> String {
+        """
+        INSERT INTO refunds SELECT customer_id, transaction_id, 1, bundle_id, 'requested',
+            'OTHER', NULL, NULL, NULL, NULL, NULL, changed_at, NULL, NULL, NULL, NULL, NULL,
+            \(events), \(revision) FROM transactions
+        """
+    }
+
+    /// What the cases with a refund differ from.
+    @Test func `a refund that contradicts nothing is restored`() async throws {
+        try await checkRestore(after: Self.requested(events: 0, revision: 1), isRefused: false)
+    }
+
     @Test(arguments: [
         "UPDATE transactions SET revision = 99999", "UPDATE purchases SET revision = 99999",
         "UPDATE customers SET revision = 0", "UPDATE purchases SET product_id = 'pro'",
@@ -123,6 +137,14 @@ extension KilledRestoreTests {
         """,
         "INSERT INTO errands SELECT customer_id, 'capture', \(subject), 'other', 1, 1, 1, NULL "
             + "FROM customers",
+        "INSERT INTO errands SELECT customer_id, 'refund', '2000000000009001.1', 'processor', "
+            + "1, 1, 1, NULL FROM customers",
+        requested(events: 0, revision: 99_999), requested(events: 5, revision: 1),
+        """
+        INSERT INTO refunds SELECT customer_id, transaction_id, 1, bundle_id, 'granted', NULL,
+            'full', total_price, currency, NULL, 0, NULL, changed_at, NULL, NULL, NULL, NULL, 0, 1
+        FROM transactions
+        """,
         """
         INSERT INTO due_work SELECT customer_id, 'approval',
             'com.example.monkeys/00000000-0000-4000-8000-000000000009', 1 FROM customers
@@ -132,6 +154,10 @@ extension KilledRestoreTests {
         "UPDATE transactions SET revocation_reason = 0",
     ])
     func `rows that contradict each other are not restored`(change: String) async throws {
+        try await checkRestore(after: change, isRefused: !change.isEmpty)
+    }
+
+    private func checkRestore(after change: String, isRefused: Bool) async throws {
         let here = try await BackupPlace(.sqlite)
         let store = try await here.open(isNew: true)
         let realm = try await store.realm(named: Store.defaultRealm)
@@ -155,9 +181,9 @@ extension KilledRestoreTests {
 
         do {
             _ = try await place.restore(archive)
-            #expect(change.isEmpty)
+            #expect(!isRefused)
         } catch let fault as ArchiveFault {
-            #expect(!change.isEmpty && fault.code == .invalid, "\(fault)")
+            #expect(isRefused && fault.code == .invalid, "\(fault)")
         }
         withExtendedLifetime(here) {}
     }

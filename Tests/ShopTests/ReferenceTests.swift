@@ -95,6 +95,9 @@ struct ReferenceTests {
         _ = try await world.realm.merchant.sendNotification(
             SendNotificationRequest(bundleId: bundle, notificationType: "TEST"), TestWorld.context)
         try await expectWhole(world, "sold")
+        let refunded = try await world.sell("credits.10", 7, session)
+        for state in ["requested", "granted"] { try await world.decide(refunded, state) }
+        try await expectWhole(world, "refunded")
 
         try await world.realm.keeping.workOnce()
         try await world.buy("pro", purchaseID(4), session: session)

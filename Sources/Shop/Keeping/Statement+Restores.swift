@@ -144,6 +144,24 @@ extension Statement {
             LIMIT 1
             """)
 
+        /// A refund that was granted revokes its transaction, and nothing else does.
+        static let otherFate = Statement(
+            "restores.otherFate", [],
+            """
+            SELECT 1 AS wrong FROM transactions t WHERE (t.revoked_at IS NOT NULL) <> EXISTS (
+                SELECT 1 FROM refunds r WHERE r.customer_id = t.customer_id
+                    AND r.transaction_id = t.transaction_id AND r.state = 'granted'
+                    AND r.kind <> '\(RefundGrant.Kind.upgrade.rawValue)') LIMIT 1
+            """)
+
+        static let otherEvents = Statement(
+            "restores.otherEvents", [],
+            """
+            SELECT 1 AS wrong FROM refunds r WHERE r.events <> (
+                SELECT count(*) FROM refund_events e WHERE e.customer_id = r.customer_id
+                    AND e.transaction_id = r.transaction_id AND e.refund = r.refund) LIMIT 1
+            """)
+
         static let aheadRefund = Statement(
             "restores.aheadRefund", [],
             """
@@ -209,6 +227,10 @@ extension Statement {
             Contradiction("errands", "subject", "a purchase of the customer", strayErrand),
             Contradiction("errands", "subject", "a refund through the processor", strayRefund),
             Contradiction("refunds", "revision", "at most its customer's", aheadRefund),
+            Contradiction("refunds", "events", "the number of its events", otherEvents),
+            Contradiction(
+                "transactions", "revoked_at", "present if a refund was granted, and only then",
+                otherFate),
             Contradiction("due_work", "subject", "a purchase of the customer", strayDueWork),
             Contradiction(
                 "purchases", "state", "sold with a transaction, refused with a reason",
@@ -246,6 +268,7 @@ extension Statement {
                 lateHistory, otherHistory, otherProduct, otherSale, soldWithout, lateEntry,
                 nameless, names, strayErrand,
                 strayDueWork, strayRefund, aheadRefund,
+                otherEvents, otherFate,
             ] + realmReferences.map(\.statement)
     }
 }
