@@ -14,6 +14,8 @@ public struct Payment: Hashable, Sendable {
     public let replaces: PurchaseID?
     /// Whether a sandbox requires a parent's approval, for any customer.
     public let simulatesAskToBuy: Bool
+    /// The offer that it asks for, for a subscription.
+    public let offer: RequestedOffer?
 
     /// The highest quantity of a consumable in one payment.
     public static let quantityMax = 10
@@ -21,7 +23,7 @@ public struct Payment: Hashable, Sendable {
     public init(
         productID: ProductID, quantity: Int, shownUnitPrice: Money,
         applicationUsername: String? = nil, replaces: PurchaseID? = nil,
-        simulatesAskToBuy: Bool = false
+        simulatesAskToBuy: Bool = false, offer: RequestedOffer? = nil
     ) {
         self.productID = productID
         self.quantity = quantity
@@ -29,6 +31,7 @@ public struct Payment: Hashable, Sendable {
         self.applicationUsername = applicationUsername
         self.replaces = replaces
         self.simulatesAskToBuy = simulatesAskToBuy
+        self.offer = offer
     }
 
     /// The user's token that servers receive. Set if the username is a UUID.
@@ -46,6 +49,7 @@ public struct Payment: Hashable, Sendable {
         }
         if replaces != other.replaces { return "replaces" }
         if simulatesAskToBuy != other.simulatesAskToBuy { return "simulatesAskToBuyInSandbox" }
+        if offer != other.offer { return "offer" }
         return nil
     }
 }
@@ -54,7 +58,7 @@ public struct Payment: Hashable, Sendable {
 /// order is part of the contract: the first one that applies is the answer. It
 /// is stored with the purchase, so that a repeated request gets the same
 /// answer.
-public enum PurchaseRefusal: String, Sendable, CaseIterable {
+public enum PurchaseRefusal: String, Error, Sendable, CaseIterable {
     /// The sandbox's catalogue file makes payments fail.
     case simulated
     /// The app has no such product.
@@ -65,6 +69,24 @@ public enum PurchaseRefusal: String, Sendable, CaseIterable {
     case quantityOutOfRange
     /// More than one of a product that is bought once.
     case quantityOfNonConsumable
+    /// The signed token is not one for this use: its audience, its app, its product
+    /// or its form.
+    case offerTokenInvalid
+    /// The key that the offer is signed with is not one of the app's.
+    case offerKeyUnknown
+    /// The signature is not one of the app's key over this product, offer and
+    /// customer.
+    case offerSignatureInvalid
+    /// The offer was signed more than 24 hours ago, or in the future.
+    case offerOutdated
+    /// The signature was used before, even if that payment failed.
+    case offerNonceUsed
+    /// There is no such code, or it is switched off, expired or used up.
+    case offerCodeInvalid
+    /// The product has no such offer.
+    case offerUnknown
+    /// The customer does not get this offer.
+    case offerNotEligible
     /// This customer is not allowed to buy.
     case purchasesNotAllowed
     /// The payment sheet showed a price or currency that is not the product's

@@ -99,6 +99,7 @@ extension PurchaseDecision {
             return .refuse(.quantityOfNonConsumable)
         }
         if let owned = facts.owned { return .deliverOwned(owned) }
+        if let refusal = facts.offerRefusal(payment) { return .refuse(refusal) }
         if let kept = facts.subscription?.kept { return .deliverOwned(kept) }
         guard facts.mayBuy else { return .refuse(.purchasesNotAllowed) }
         let sale = Sale(
@@ -125,6 +126,15 @@ extension PurchaseFacts {
     }
 }
 
+extension PurchaseFacts {
+    /// Why the requested offer is not given. Only subscriptions have offers.
+    fileprivate func offerRefusal(_ payment: Payment) -> PurchaseRefusal? {
+        guard payment.offer != nil else { return nil }
+        guard let subscription else { return .offerUnknown }
+        return subscription.refusal
+    }
+}
+
 extension Sale {
     /// Whether a payment sheet that showed `shown` allows the sale.
     fileprivate func isCovered(by shown: Money) -> Bool {
@@ -135,9 +145,7 @@ extension Sale {
 extension SubscriptionSale {
     /// The current transaction, if buying changes nothing.
     fileprivate var kept: TransactionID? {
-        guard purchase == .keep, let current, current.renewal.isOn,
-            current.renewal.productID == plan.productID
-        else { return nil }
+        guard purchase == .keep, let current, !isChange else { return nil }
         return current.current.transaction
     }
 

@@ -30,3 +30,19 @@ public struct UUIDText: Hashable, Sendable {
         (48...57).contains(byte) || (65...70).contains(byte) || (97...102).contains(byte)
     }
 }
+
+extension UUIDText: Codable {
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let uuid = UUIDText(try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(
+                in: container, debugDescription: "a UUID has 36 characters")
+        }
+        self = uuid
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(text)
+    }
+}

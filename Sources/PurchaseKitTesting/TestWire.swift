@@ -17,12 +17,13 @@ import Synchronization
 public final class TestWire: Sendable {
     /// A call of a device to the store.
     public enum Call: Hashable, Sendable, CaseIterable {
-        case signIn, products, purchase, transactions, finish, requestRefund, receipt
+        case signIn, products, offer, purchase, transactions, finish, requestRefund, receipt
 
         init(_ route: DeviceRoute) {
             switch route {
             case .signIn: self = .signIn
             case .products: self = .products
+            case .offer: self = .offer
             case .purchase: self = .purchase
             case .transactions: self = .transactions
             case .finish: self = .finish

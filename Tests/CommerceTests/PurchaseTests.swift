@@ -137,8 +137,10 @@ import Testing
         #expect(
             PurchaseRefusal.allCases.map(\.rawValue) == [
                 "simulated", "unknownProduct", "notSoldYet", "quantityOutOfRange",
-                "quantityOfNonConsumable",
-                "purchasesNotAllowed", "priceChanged", "noProcessor", "declined",
+                "quantityOfNonConsumable", "offerTokenInvalid", "offerKeyUnknown",
+                "offerSignatureInvalid", "offerOutdated", "offerNonceUsed", "offerCodeInvalid",
+                "offerUnknown", "offerNotEligible", "purchasesNotAllowed", "priceChanged",
+                "noProcessor", "declined",
                 "approvalDeclined", "approvalTimedOut", "notRecorded",
             ])
     }

@@ -148,7 +148,7 @@ import Testing
                     plan: Self.plan(level), current: subscription,
                     currentPlan: subscription.flatMap {
                         Int($0.current.productID.value).map(Self.plan)
-                    }, isEligibleForIntroduction: false), at: now)
+                    }), at: now)
             add(sale.events(as: TransactionID(lastID)))
         }
 
@@ -214,8 +214,8 @@ import Testing
 
         let sale = SubscriptionSale(
             SubscriptionFacts(
-                plan: Real.plan(2), current: known, currentPlan: Real.plan(2),
-                isEligibleForIntroduction: false), at: end.adding(seconds: 2 * 86_400))
+                plan: Real.plan(2), current: known, currentPlan: Real.plan(2)),
+            at: end.adding(seconds: 2 * 86_400))
 
         let period = try #require(sale.period(as: TransactionID(9)))
         #expect(period.start == end && period.price == sale.price)

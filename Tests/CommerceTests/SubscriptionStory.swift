@@ -14,23 +14,56 @@ struct SubscriptionStory {
     private var canBill = true
     private var grace = GracePeriod.off
     private var plans = SubscriptionStory.plans
-    private var usedIntroduction = false
     private var lastID: Int64 = 100
     let rules = RenewalRules.production
 
     static let dollar: Currency = Currency(code: "USD") ?? fallback
     private static var fallback: Currency { preconditionFailure("USD is a currency") }
 
+    /// The offers that every product has: `half` and `free` are signed, `back` and
+    /// `gift` win back, and the codes are called after their customers.
+    private static func redeemable(_ period: Period) -> [OfferKind: [Offer]] {
+        func offer(
+            _ id: String, _ mode: Offer.PaymentMode, _ length: Period, _ count: Int,
+            _ price: Int64, for customers: Set<Offer.Eligibility> = [], isStackable: Bool = false,
+            isEligible: Bool = true
+        ) -> Offer {
+            Offer(
+                id: id, referenceName: id, mode: mode, period: length, periodCount: count,
+                price: Amount(milliunits: price), eligibility: customers,
+                isStackable: isStackable, isEligible: isEligible)
+        }
+        let month = Period(1, .month)
+        return [
+            .promotional: [
+                offer("half", .payAsYouGo, period, 2, 2490), offer("free", .free, month, 1, 0),
+                offer("quarter", .payUpFront, Period(3, .month), 1, 7990),
+            ],
+            .winBack: [
+                offer("back", .payAsYouGo, period, 3, 1990), offer("gift", .free, month, 1, 0),
+                offer("off", .free, month, 1, 0, isEligible: false),
+            ],
+            .code: [
+                offer("new", .free, month, 1, 0, for: [.new]),
+                offer("existing", .free, month, 1, 0, for: [.existing]),
+                offer("expired", .free, month, 1, 0, for: [.expired]),
+                offer(
+                    "after", .payAsYouGo, period, 2, 990, for: [.new], isStackable: true),
+            ],
+        ]
+    }
+
     private static let plans: [String: SubscriptionPlan] = {
         func plan(
             _ id: String, _ level: Int, _ period: Period, _ price: Int64, _ offer: Offer? = nil
         ) -> (String, SubscriptionPlan) {
+            let offers = redeemable(period)
             let money = Money(Amount(milliunits: price), dollar)
             return (
                 id,
                 SubscriptionPlan(
                     productID: ProductID(id), groupID: "g", level: level, period: period,
-                    price: money, introductoryOffer: offer)
+                    price: money, introductoryOffer: offer, redeemableOffers: offers)
             )
         }
         let free = Amount(milliunits: 0)
@@ -99,7 +132,9 @@ struct SubscriptionStory {
     private mutating func obey(_ words: [String]) throws {
         switch (words[0], words.count > 1 ? words[1] : "") {
         case ("wait", _): break
-        case ("buy", let id): try buy(id)
+        case ("buy", let id): try buy(id, Array(words.dropFirst(2)))
+        case ("decide", let id):
+            try buy(id, .introduction(isAllowed: words[2] == "yes"))
         case ("bill", let how): canBill = how == "works"
         case ("grace", let days):
             grace = try #require(Int(days).flatMap(GracePeriod.init(rawValue:)))
@@ -110,15 +145,21 @@ struct SubscriptionStory {
         }
     }
 
-    private mutating func buy(_ id: String) throws {
+    /// `offer`: none, or a kind and a name.
+    private mutating func buy(_ id: String, _ offer: [String]) throws {
+        guard let kind = offer.first else { return try buy(id, nil) }
+        try buy(id, .proven(try #require(OfferKind(rawValue: kind)), name: offer[1]))
+    }
+
+    private mutating func buy(_ id: String, _ evidence: OfferEvidence?) throws {
         let plan = try #require(plans[id], "no product \(id)")
         let facts = SubscriptionFacts(
             plan: plan, current: subscription,
             currentPlan: subscription.flatMap { plans[$0.current.productID.value] },
-            isEligibleForIntroduction: !usedIntroduction)
+            evidence: evidence)
         lastID += 1
         let sale = SubscriptionSale(facts, at: now)
-        if sale.offer != nil { usedIntroduction = true }
+        if let refusal = sale.refusal { throw refusal }
         add(sale.events(as: TransactionID(lastID)))
     }
 
@@ -169,14 +210,16 @@ extension SubscriptionStory {
 
     private static func text(_ change: SubscriptionEvent.Change) -> String {
         switch change {
-        case .subscribed(let period, _, _, let isFirst):
+        case .subscribed(let period, _, _, let isFirst, _):
             "\(isFirst ? "subscribed" : "resubscribed") \(text(period))"
         case .renewed(let period): "renewed \(text(period))"
         case .recovered(let period): "recovered \(text(period))"
         case .upgraded(let period, _, let refund):
             "upgraded \(text(period)) back \(refund.amount.decimal(decimals: 2))"
-        case .choseNext(let product, let price, let isReversal):
+        case .choseNext(let product, let price, let isReversal, let offer):
             "\(isReversal ? "keeps" : "next") \(product) \(price.amount.decimal(decimals: 2))"
+                + (offer.map { " with \($0.id ?? "")" } ?? "")
+        case .redeemed(let offer): "redeemed \(offer.id ?? "")"
         case .switchedOn: "on"
         case .switchedOff: "off"
         case .stopped(let reason): "stopped \(reason)"

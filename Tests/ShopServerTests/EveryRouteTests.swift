@@ -137,12 +137,13 @@ extension DeviceRoute {
     /// One of each case: a new one does not compile here until it is added.
     static let samples: [DeviceRoute] = {
         let all: [DeviceRoute] = [
-            .signIn, .products, .purchase(id: "a"), .transactions(since: 0, waitSeconds: 0),
+            .signIn, .products, .offer, .purchase(id: "a"), .transactions(since: 0, waitSeconds: 0),
             .finish(transactionID: "1"), .requestRefund(transactionID: "1"), .receipt,
         ]
         for route in all {
             switch route {
-            case .signIn, .products, .purchase, .transactions, .finish, .requestRefund, .receipt:
+            case .signIn, .products, .offer, .purchase, .transactions, .finish, .requestRefund,
+                .receipt:
                 continue
             }
         }
@@ -205,6 +206,12 @@ private final class Tour {
             CreateProductRequest(
                 productId: "pass", type: "auto-renewable", groupId: "pro", period: "P1M"),
             bundleID: TestServer.bundleID.value, Shop.RequestContext(requestID: "tour"))
+        _ = try await server.store.realm(named: Store.defaultRealm).catalogue.addOffer(
+            OfferRecord(
+                kind: "code", referenceName: "spring", paymentMode: "free", period: "P1M",
+                eligibility: ["new"]),
+            product: "pass", bundleID: TestServer.bundleID.value,
+            Shop.RequestContext(requestID: "tour"))
         let asking = PurchaseRequest(
             productId: "credits.5", quantity: 1, unitPrice: 990, currency: "USD",
             simulatesAskToBuyInSandbox: true)
@@ -228,6 +235,13 @@ private final class Tour {
         ]
         change.state = "ready"
         _ = try await realm.catalogue.changeProduct("paper", bundleID: app, change, context)
+        _ = try await realm.catalogue.addOffer(
+            OfferRecord(
+                kind: "code", referenceName: "tour", paymentMode: "free", period: "P1M",
+                eligibility: ["new", "existing"]), product: "paper", bundleID: app, context)
+        _ = try await realm.offers.createCodes(
+            CreateOfferCodesRequest(productId: "paper", offer: "tour", code: "TOUR"),
+            bundleID: app, context)
         var payment = PurchaseRequest(
             productId: "paper", quantity: 1, unitPrice: 4990, currency: "USD")
         _ = try await server.send(

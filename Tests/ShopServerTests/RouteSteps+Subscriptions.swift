@@ -36,6 +36,24 @@ extension RouteStep {
             good: Question(pass + "/offers", .operator),
             bad: Question(ark + "/products/none/offers", .operator), code: "productIdUnknown"),
         RouteStep(
+            route: "POST /operator/v1/apps/{}/offer-codes",
+            good: Question(
+                ark + "/offer-codes", .operator,
+                body: #"{"productId":"pass","offer":"spring","code":"Spring26"}"#),
+            bad: Question(
+                ark + "/offer-codes", .operator,
+                body: #"{"productId":"pass","offer":"spring","code":"SPRING26"}"#),
+            code: "codeExists", seenElsewhere: [400, 404]),
+        RouteStep(
+            route: "GET /operator/v1/apps/{}/offer-codes",
+            good: Question(ark + "/offer-codes", .operator),
+            bad: Question(ark + "/offer-codes?after=a", .operator), code: "cursorInvalid"),
+        RouteStep(
+            route: "POST /operator/v1/apps/{}/offer-codes/{}/deactivation",
+            good: Question(ark + "/offer-codes/SPRING26/deactivation", .operator, body: "{}"),
+            bad: Question(ark + "/offer-codes/NONE/deactivation", .operator, body: "{}"),
+            code: "offerCodeUnknown"),
+        RouteStep(
             route: "DELETE /operator/v1/apps/{}/products/{}/offers/{}/{}",
             good: Question(pass + "/offers/introductory/any", .operator),
             bad: Question(pass + "/offers/introductory/any", .operator), code: "offerUnknown",

@@ -158,6 +158,13 @@ extension RouteStep {
             good: Question("/device/v1/products", .device, body: #"{"ids":["credits.5"]}"#),
             bad: Question("/device/v1/products", .device, body: #"{}"#), code: "fieldMissing"),
         RouteStep(
+            route: "POST /device/v1/offers",
+            good: Question(
+                "/device/v1/offers", .device, body: #"{"offer":{"kind":"code","code":"tour"}}"#),
+            bad: Question(
+                "/device/v1/offers", .device, body: #"{"offer":{"kind":"code","code":"none"}}"#),
+            code: "offerCodeInvalid", seenElsewhere: [400]),
+        RouteStep(
             route: "PUT /device/v1/purchases/{}",
             good: Question(
                 "/device/v1/purchases/{purchase}", .device,

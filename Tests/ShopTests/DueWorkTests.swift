@@ -226,7 +226,7 @@ import Testing
                 shownUnitPrice: Money(Amount(milliunits: 990), usd)),
             tokenHash: nil, transactionNumber: 7, notificationUUID: "u",
             subscriptions: world.realm.subscriptions.commit,
-            appTransactionID: session.appTransactionID, authoriser: .processor,
+            appTransactionID: session.appTransactionID, evidence: nil, authoriser: .processor,
             realmID: world.realm.description.id,
             shelf: try await world.realm.loadShelf(), wall: world.wall.clock.now,
             leases: world.realm.leases)

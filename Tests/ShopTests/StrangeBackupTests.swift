@@ -247,6 +247,14 @@ import Testing
         VALUES ('KEY', '\(uuid)', '\(app)', x'\(key)', 1)
         """,
         """
+        INSERT INTO offer_codes VALUES
+            ('\(app)', 'SPRING', 'trial', 'spring', '\(uuid)', 1, NULL, 1, NULL, NULL)
+        """,
+        """
+        INSERT INTO offer_claims SELECT '\(app)', 'nonce', '\(uuid)', 0, customer_id, '\(uuid)', NULL, 1
+        FROM customers
+        """,
+        """
         INSERT INTO due_work SELECT customer_id, 'approval', '\(app)/\(purchaseID(1))', 1
         FROM customers
         """,
@@ -312,7 +320,8 @@ import Testing
         let words: Set = [
             "products.reference_name", "subscription_groups.name", "catalogue_files.name",
             "purchases.application_username", "purchases.processor_reference",
-            "rotation_notes.old_value", "rotation_notes.new_value",
+            "rotation_notes.old_value", "rotation_notes.new_value", "offer_codes.offer_name",
+            "offer_claims.subject",
         ]
         // Names that show themselves, and secrets that open a door as they are.
         let names: Set = [

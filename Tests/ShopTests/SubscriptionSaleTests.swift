@@ -97,7 +97,7 @@ import Testing
         let session = try await world.session()
         let asked = try await world.realm.catalogue.products(
             ProductsRequest(ids: ["trial"]), session, TestWorld.context)
-        #expect(asked.products.first?.introductoryOffer?.price == 0)
+        #expect(asked.products.first?.offer?.price == 0)
         let wrong = try await world.buy("trial", purchaseID(1), price: 4990, session: session)
         #expect(wrong.refusal?.code == "priceChanged")
 
@@ -111,7 +111,7 @@ import Testing
 
         let later = try await world.realm.catalogue.products(
             ProductsRequest(ids: ["trial"]), session, TestWorld.context)
-        #expect(later.products.first?.introductoryOffer == nil)
+        #expect(later.products.first?.offer == nil)
     }
 
     @Test func `a year is a jump, and the same seed gives the same year`() async throws {
@@ -323,8 +323,8 @@ import Testing
             ).products.first
         }
 
-        #expect(try await asked(tokyo)?.introductoryOffer == nil)
-        #expect(try await asked(world.session())?.introductoryOffer?.price == 990)
+        #expect(try await asked(tokyo)?.offer == nil)
+        #expect(try await asked(world.session())?.offer?.price == 990)
     }
 
     @Test func `a renewal is not given away where a processor charges`() async throws {
@@ -376,6 +376,15 @@ extension TestWorld {
         let free = Offer(mode: .free, period: Period(1, .week), price: Amount(milliunits: 0))
         let paid = Offer(
             mode: .payAsYouGo, period: monthly, periodCount: 3, price: Amount(milliunits: 990))
+        let half = Offer(
+            id: "half", referenceName: "half", mode: .payUpFront, period: Period(1, .month),
+            price: Amount(milliunits: 2490))
+        let back = Offer(
+            id: "back", referenceName: "back", mode: .payUpFront, period: Period(1, .month),
+            price: Amount(milliunits: 1490), isEligible: true)
+        let code = Offer(
+            referenceName: "spring", mode: .free, period: Period(1, .month),
+            price: Amount(milliunits: 0), eligibility: [.new, .existing, .expired])
         let plans: [(String, Int, Period, Int64, [Offer])] = [
             ("paid", 2, monthly, 4990, [paid]), ("news", 2, monthly, 4990, []),
             ("trial", 2, monthly, 4990, [free]),
@@ -393,7 +402,8 @@ extension TestWorld {
                         Localization(locale: "en_US", displayName: id, details: "")
                     ]))
             terms[ProductID(id)] = SubscriptionTerms(
-                groupID: "g", level: level, period: period, introductoryOffers: offers)
+                groupID: "g", level: level, period: period, introductoryOffers: offers,
+                promotionalOffers: [half], codeOffers: [code], winBackOffers: [back])
         }
         var change = CatalogueImport(catalogue)
         change.terms = terms

@@ -8,17 +8,25 @@ public struct SubscriptionFacts: Hashable, Sendable {
     public let current: Subscription?
     /// The present product of that subscription. Nil if it is not sold any more.
     public let currentPlan: SubscriptionPlan?
-    /// Whether the customer has never had an introductory offer of the group.
+    /// Whether the customer gets an introductory offer: has never had one of the
+    /// group, unless the merchant's server has decided otherwise.
     public let isEligibleForIntroduction: Bool
+    /// What is known about the offer that the payment asks for. Nil if it asks for
+    /// none.
+    public let evidence: OfferEvidence?
 
     public init(
         plan: SubscriptionPlan, current: Subscription?, currentPlan: SubscriptionPlan?,
-        isEligibleForIntroduction: Bool
+        evidence: OfferEvidence? = nil
     ) {
         self.plan = plan
         self.current = current
         self.currentPlan = currentPlan
-        self.isEligibleForIntroduction = isEligibleForIntroduction
+        self.evidence = evidence
+        isEligibleForIntroduction =
+            if case .introduction(let isAllowed) = evidence { isAllowed } else {
+                current?.hadIntroduction != true
+            }
     }
 
     /// The introductory offer that the customer gets by buying the product now.
@@ -39,7 +47,8 @@ public enum SubscriptionPurchase: Hashable, Sendable {
     /// Changes to another product at the next renewal. Nothing is charged now.
     case chooseNext
     /// Keeps the present product: a change that was chosen before is dropped, and
-    /// the renewal is switched on. Nothing is charged now.
+    /// the renewal is switched on. Nothing is charged now. An offer applies from
+    /// the next period on.
     case keep
 }
 
@@ -47,12 +56,18 @@ public enum SubscriptionPurchase: Hashable, Sendable {
 public struct SubscriptionSale: Hashable, Sendable {
     public let purchase: SubscriptionPurchase
     public let plan: SubscriptionPlan
-    /// The introductory offer that begins now.
+    /// The offer of the period that begins now or next.
     public let offer: AppliedOffer?
-    /// The price of one charge now.
+    /// The offer after that one: that of a code which the introductory offer comes
+    /// before.
+    public let laterOffer: AppliedOffer?
+    /// The price of one charge now. If nothing is charged now, that of the next
+    /// period.
     public let price: Money
     /// The customer's subscription to the group before.
     public let current: Subscription?
+    /// Why the customer does not get the requested offer.
+    public let refusal: PurchaseRefusal?
     /// When a new period begins. It is known only at the sale.
     let at: Timestamp
 
@@ -62,18 +77,39 @@ public struct SubscriptionSale: Hashable, Sendable {
         plan = facts.plan
         current = facts.current
         self.at = at
-        let offered = facts.introduction.map { AppliedOffer($0, as: .introductory) }
+        var redeemed: RedeemedOffer?
+        do throws(PurchaseRefusal) {
+            (redeemed, refusal) = (try facts.redeemed(), nil)
+        } catch {
+            refusal = error
+        }
+        (offer, laterOffer) = Self.offers(purchase, facts, redeemed)
+        price = Self.price(purchase, facts, offer, at: at)
+    }
+
+    private static func offers(
+        _ purchase: SubscriptionPurchase, _ facts: SubscriptionFacts, _ redeemed: RedeemedOffer?
+    ) -> (now: AppliedOffer?, later: AppliedOffer?) {
         switch purchase {
         case .begin, .upgrade:
-            offer = offered
-            price = Money(offered?.price ?? plan.price.amount, plan.price.currency)
-        case .recover:
-            offer = nil
-            price = facts.current?.recoveryPrice(plan, at: at) ?? plan.price
-        case .chooseNext, .keep:
-            offer = nil
-            price = plan.price
+            let introduction = facts.introduction.map { AppliedOffer($0, as: .introductory) }
+            guard let redeemed else { return (introduction, nil) }
+            guard purchase == .begin, redeemed.offer.isStackable, let introduction else {
+                return (redeemed.applied, nil)
+            }
+            return (introduction, redeemed.applied)
+        case .recover, .chooseNext, .keep: return (redeemed?.applied, nil)
         }
+    }
+
+    private static func price(
+        _ purchase: SubscriptionPurchase, _ facts: SubscriptionFacts, _ offer: AppliedOffer?,
+        at: Timestamp
+    ) -> Money {
+        let regular = facts.plan.price
+        if let offer { return Money(offer.price, regular.currency) }
+        guard purchase == .recover else { return regular }
+        return facts.current?.recoveryPrice(facts.plan, at: at) ?? regular
     }
 
     /// Whether a payment sheet that showed `shown` allows the sale. A customer who
@@ -90,6 +126,9 @@ public struct SubscriptionSale: Hashable, Sendable {
     /// Whether it charges and sells a period now.
     public var isSale: Bool { purchase != .chooseNext && purchase != .keep }
 
+    /// Whether it changes anything.
+    public var isChange: Bool { !changes(as: TransactionID(0)).isEmpty }
+
     /// The period that is sold under a transaction's id. Nil if nothing is.
     public func period(as id: TransactionID) -> SubscribedPeriod? {
         switch purchase {
@@ -104,7 +143,7 @@ public struct SubscriptionSale: Hashable, Sendable {
 
     private func recovery(as id: TransactionID) -> SubscribedPeriod? {
         guard let current, case .unpaid(let failure) = current.state else { return nil }
-        return current.recovery(failure, plan, id, at: at)
+        return current.recovery(failure, plan, id, at: at, with: offer)
     }
 
     /// The events of the purchase. None if nothing changes.
@@ -119,23 +158,27 @@ public struct SubscriptionSale: Hashable, Sendable {
                 [
                     .subscribed(
                         period: period, groupID: plan.groupID, regularPrice: plan.price,
-                        isFirst: current == nil)
+                        isFirst: current == nil, laterOffer: laterOffer)
                 ]
             } ?? []
         case .recover: period(as: id).map { [.recovered(period: $0)] } ?? []
         case .upgrade:
             period(as: id).map { period in
-                [
-                    .upgraded(
-                        period: period, regularPrice: plan.price,
-                        refund: current.map { Money($0.unused(at: at), $0.current.price.currency) }
-                            ?? Money(Amount(milliunits: 0), plan.price.currency))
-                ]
+                [.upgraded(period: period, regularPrice: plan.price, refund: unused)]
             } ?? []
         case .chooseNext:
-            switchedOn + [.choseNext(product: plan.productID, price: plan.price, isReversal: false)]
-        case .keep: switchedOn + reversal
+            switchedOn + [
+                .choseNext(
+                    product: plan.productID, price: plan.price, isReversal: false, offer: offer)
+            ]
+        case .keep: switchedOn + reversal + (offer.map { [.redeemed(offer: $0)] } ?? [])
         }
+    }
+
+    /// What is given back for the rest of the present period.
+    private var unused: Money {
+        current.map { Money($0.unused(at: at), $0.current.price.currency) }
+            ?? Money(Amount(milliunits: 0), plan.price.currency)
     }
 
     private var switchedOn: [SubscriptionEvent.Change] {
@@ -178,13 +221,6 @@ extension SubscriptionPurchase {
         if facts.plan.level < now.level { return .upgrade }
         let isAlike = facts.plan.level == now.level && facts.plan.period == now.period
         return isAlike ? .upgrade : .chooseNext
-    }
-}
-
-extension AppliedOffer {
-    /// The length of the first period with this offer.
-    fileprivate func length(in plan: SubscriptionPlan) -> Period {
-        mode == .payAsYouGo ? plan.period : period
     }
 }
 

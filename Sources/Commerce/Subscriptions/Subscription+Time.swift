@@ -134,10 +134,12 @@ extension Subscription {
 
     /// The period that a failed renewal buys when it is paid. Within the grace
     /// period the dates stay. After it, a new period begins at the payment.
+    /// `redeemed`: an offer that the customer asks for now.
     func recovery(
-        _ failure: BillingFailure, _ plan: SubscriptionPlan, _ id: TransactionID, at: Timestamp
+        _ failure: BillingFailure, _ plan: SubscriptionPlan, _ id: TransactionID, at: Timestamp,
+        with redeemed: AppliedOffer? = nil
     ) -> SubscribedPeriod {
-        next(plan, id, from: start(after: failure, at: at))
+        next(plan, id, from: start(after: failure, at: at), with: redeemed)
     }
 
     /// What paying the renewal at an instant costs.
@@ -151,11 +153,16 @@ extension Subscription {
     }
 
     private func next(
-        _ plan: SubscriptionPlan, _ id: TransactionID, from start: Timestamp
+        _ plan: SubscriptionPlan, _ id: TransactionID, from start: Timestamp,
+        with redeemed: AppliedOffer? = nil
     ) -> SubscribedPeriod {
-        SubscribedPeriod(
-            id, plan.productID, from: start, for: plan.period, after: current,
-            price: nextPrice(plan, from: start), offer: nextOffer(plan))
+        let offer = redeemed ?? nextOffer(plan)
+        return SubscribedPeriod(
+            id, plan.productID, from: start, for: offer?.length(in: plan) ?? plan.period,
+            after: current,
+            price: redeemed.map { Money($0.price, plan.price.currency) }
+                ?? nextPrice(plan, from: start),
+            offer: offer)
     }
 
     /// Returns what the next period costs: the offer's price, otherwise the

@@ -147,6 +147,11 @@ public struct AppliedOffer: Hashable, Sendable, Codable {
             periodsLeft: offer.mode == .payAsYouGo ? offer.periodCount - 1 : 0)
     }
 
+    /// The length of a period with this offer.
+    func length(in plan: SubscriptionPlan) -> Period {
+        mode == .payAsYouGo ? plan.period : period
+    }
+
     /// The offer for the period after this one. Nil if this one was the last.
     var next: AppliedOffer? {
         guard periodsLeft > 0 else { return nil }
@@ -168,16 +173,19 @@ public struct Renewal: Hashable, Sendable, Codable {
     public var price: Money
     /// The offer for the next period.
     public var offer: AppliedOffer?
+    /// The offer that follows the one that runs, or is to begin, at present.
+    public var laterOffer: AppliedOffer?
 
     public init(
         isOn: Bool = true, stop: Expiration? = nil, productID: ProductID, price: Money,
-        offer: AppliedOffer? = nil
+        offer: AppliedOffer? = nil, laterOffer: AppliedOffer? = nil
     ) {
         self.isOn = isOn
         self.stop = stop
         self.productID = productID
         self.price = price
         self.offer = offer
+        self.laterOffer = laterOffer
     }
 }
 
@@ -277,10 +285,12 @@ public struct SubscriptionPlan: Hashable, Sendable {
     public let period: Period
     public let price: Money
     public let introductoryOffer: Offer?
+    /// The offers that a payment can ask for, by kind.
+    public let redeemableOffers: [OfferKind: [Offer]]
 
     public init(
         productID: ProductID, groupID: String, level: Int, period: Period, price: Money,
-        introductoryOffer: Offer? = nil
+        introductoryOffer: Offer? = nil, redeemableOffers: [OfferKind: [Offer]] = [:]
     ) {
         self.productID = productID
         self.groupID = groupID
@@ -288,5 +298,6 @@ public struct SubscriptionPlan: Hashable, Sendable {
         self.period = period
         self.price = price
         self.introductoryOffer = introductoryOffer
+        self.redeemableOffers = redeemableOffers
     }
 }

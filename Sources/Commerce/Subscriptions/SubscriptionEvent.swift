@@ -25,8 +25,10 @@ public struct SubscriptionEvent: Hashable, Sendable, Codable {
     public enum Change: Hashable, Sendable, Codable {
         /// The first period, or the first one after the subscription had ended.
         /// `regularPrice`: of the product, without the offer of this period.
+        /// `laterOffer`: that of a code, which begins after the introductory one.
         case subscribed(
-            period: SubscribedPeriod, groupID: String, regularPrice: Money, isFirst: Bool)
+            period: SubscribedPeriod, groupID: String, regularPrice: Money, isFirst: Bool,
+            laterOffer: AppliedOffer? = nil)
         case renewed(period: SubscribedPeriod)
         /// A renewal that had failed was charged.
         case recovered(period: SubscribedPeriod)
@@ -34,8 +36,11 @@ public struct SubscriptionEvent: Hashable, Sendable, Codable {
         /// period that it replaces.
         case upgraded(period: SubscribedPeriod, regularPrice: Money, refund: Money)
         /// Another product from the next period on. `isReversal`: the present one
-        /// again.
-        case choseNext(product: ProductID, price: Money, isReversal: Bool)
+        /// again. `offer`: for the next period.
+        case choseNext(
+            product: ProductID, price: Money, isReversal: Bool, offer: AppliedOffer? = nil)
+        /// An offer for the next period of the present product.
+        case redeemed(offer: AppliedOffer)
         case switchedOn
         case switchedOff
         /// The renewal was switched off by the store.
@@ -71,7 +76,7 @@ extension SubscriptionEvent.Change {
     /// The period that the change sold.
     public var sold: SubscribedPeriod? {
         switch self {
-        case .subscribed(let period, _, _, _), .renewed(let period), .recovered(let period),
+        case .subscribed(let period, _, _, _, _), .renewed(let period), .recovered(let period),
             .upgraded(let period, _, _):
             period
         default: nil
@@ -98,12 +103,11 @@ extension Subscription {
 
     /// Makes a subscription from its first event. Nil if that is not a purchase.
     public init?(first event: SubscriptionEvent) {
-        guard case .subscribed(let period, let group, let price, _) = event.change else {
-            return nil
-        }
+        guard case .subscribed(let period, let group, let price, _, let later) = event.change
+        else { return nil }
         self.init(
             originalID: period.transaction, groupID: group, current: period,
-            recentStart: period.start, renewal: Renewal(at: price, after: period),
+            recentStart: period.start, renewal: Renewal(at: price, after: period, then: later),
             state: .active(hasFailedAhead: false),
             hadIntroduction: period.offer?.kind == .introductory)
     }
@@ -111,15 +115,17 @@ extension Subscription {
     /// Applies a later event.
     public mutating func apply(_ event: SubscriptionEvent) {
         switch event.change {
-        case .subscribed(let period, _, let price, _):
+        case .subscribed(let period, _, let price, _, let later):
             let pause = period.start.milliseconds(since: current.end)
             if pause > RenewalRules.pauseMilliseconds { recentStart = period.start }
-            begin(period, Renewal(at: price, after: period))
+            begin(period, Renewal(at: price, after: period, then: later))
         case .upgraded(let period, let price, _):
             begin(period, Renewal(at: price, after: period))
         case .renewed(let period), .recovered(let period): renew(period)
-        case .choseNext(let product, let price, let isReversal):
-            chooseNext(Renewal(productID: product, price: price), isReversal: isReversal)
+        case .choseNext(let product, let price, let isReversal, let offer):
+            chooseNext(
+                Renewal(productID: product, price: price, offer: offer), isReversal: isReversal)
+        case .redeemed(let offer): (renewal.offer, renewal.laterOffer) = (offer, nil)
         case .switchedOn: (renewal.isOn, renewal.stop) = (true, nil)
         case .switchedOff: (renewal.isOn, renewal.stop) = (false, .cancelled)
         case .stopped(let reason): (renewal.isOn, renewal.stop) = (false, reason)
@@ -174,7 +180,7 @@ extension Subscription {
         if period.productID != current.productID { increase = nil }
         current = period
         kept = nil
-        renewal.offer = period.offer?.next
+        takeOffer(after: period)
         if let raised = increase, raised.isAgreed, raised.startsAt <= period.start {
             renewal.price = raised.price
             increase = nil
@@ -185,6 +191,15 @@ extension Subscription {
         state = .active(hasFailedAhead: false)
     }
 
+    /// The offer of the period goes on, or the one after it begins.
+    private mutating func takeOffer(after period: SubscribedPeriod) {
+        if let next = period.offer?.next {
+            renewal.offer = next
+        } else {
+            (renewal.offer, renewal.laterOffer) = (renewal.laterOffer, nil)
+        }
+    }
+
     private mutating func changeFailure(_ body: (inout BillingFailure) -> Void) {
         guard case .unpaid(var failure) = state else { return }
         body(&failure)
@@ -193,9 +208,14 @@ extension Subscription {
 }
 
 extension Renewal {
-    /// The renewal after a period that was just bought.
-    fileprivate init(at regularPrice: Money, after period: SubscribedPeriod) {
+    /// The renewal after a period that was just bought. `later`: the offer that
+    /// follows that of the period.
+    fileprivate init(
+        at regularPrice: Money, after period: SubscribedPeriod, then later: AppliedOffer? = nil
+    ) {
+        let next = period.offer?.next
         self.init(
-            productID: period.productID, price: regularPrice, offer: period.offer?.next)
+            productID: period.productID, price: regularPrice, offer: next ?? later,
+            laterOffer: next == nil ? nil : later)
     }
 }

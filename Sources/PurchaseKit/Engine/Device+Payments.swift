@@ -17,7 +17,7 @@ enum CarryStep {
 /// store then records nothing under the purchase id.
 enum ContentsRefusal: String {
     case fieldMissing, fieldInvalid, uuidInvalid, textInvalid, textTooLong, priceInvalid
-    case currencyInvalid, replacedNotRefused
+    case currencyInvalid, replacedNotRefused, offerKindUnknown, offerFieldMissing
 }
 
 /// What this process knows about a payment in addition to its entry.
@@ -93,16 +93,8 @@ extension Device {
         do throws(DeviceFault) {
             let session = try await signInToBuy()
             guard session.mayBuy else { return await refuseRestricted(entry) }
-            guard let product = try await product(entry.payment.productID) else {
-                return fail(
-                    entry,
-                    PaymentFailure(
-                        refusal: WireError(
-                            code: PurchaseRefusal.unknownProduct.rawValue,
-                            message: "The store has no product \"\(entry.payment.productID)\".",
-                            field: "productId", rule: "a product that the store lists for this app")
-                    )
-                )
+            guard let product = try await sold(entry.payment) else {
+                return fail(entry, Self.unknown(entry.payment.productID))
             }
             guard let contents = sheetContents(entry, product, isPriceChanged: false) else {
                 return fail(entry, PaymentFailure(.unknown, "The product's price is unreadable."))
@@ -114,6 +106,29 @@ extension Device {
         } catch {
             return fail(entry, error.paymentFailure)
         }
+    }
+
+    /// Returns the product as the payment would buy it. With an offer, this is the
+    /// store's quote.
+    private func sold(
+        _ payment: PaymentContents
+    ) async throws(DeviceFault) -> ProductDescription? {
+        guard let offer = payment.offer else { return try await product(payment.productID) }
+        let question = OfferQuoteRequest(
+            productId: payment.productID, offer: offer,
+            applicationUsername: payment.applicationUsername)
+        let reply = try await call(
+            .offer, in: try await signIn(), body: encode(question), onAnswer: {})
+        guard reply.status == 200 else { throw refusal(reply) }
+        return try decode(reply)
+    }
+
+    private static func unknown(_ product: String) -> PaymentFailure {
+        PaymentFailure(
+            refusal: WireError(
+                code: PurchaseRefusal.unknownProduct.rawValue,
+                message: "The store has no product \"\(product)\".",
+                field: "productId", rule: "a product that the store lists for this app"))
     }
 
     /// Shows the new price. The refused payment stays in the file until the
@@ -209,7 +224,8 @@ extension Device {
             productId: entry.payment.productID, quantity: entry.payment.quantity,
             unitPrice: shown.unitPrice, currency: shown.currency,
             applicationUsername: entry.payment.applicationUsername, replaces: entry.replaces,
-            simulatesAskToBuyInSandbox: entry.payment.simulatesAskToBuyInSandbox)
+            simulatesAskToBuyInSandbox: entry.payment.simulatesAskToBuyInSandbox,
+            offer: entry.payment.offer)
         return try await call(
             .purchase(id: id), in: session, body: encode(request), onAnswer: onAnswer)
     }
@@ -267,7 +283,7 @@ extension Device {
             if refusal.code == PurchaseRefusal.priceChanged.rawValue,
                 let product = response.product
             {
-                productCache[product.id] = product
+                if entry.payment.offer == nil { productCache[product.id] = product }
                 carriage.repriced = product
                 return .again
             }

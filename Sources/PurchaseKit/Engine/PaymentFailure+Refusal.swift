@@ -13,6 +13,11 @@ extension PaymentFailure {
             case .unknownProduct, .notSoldYet: .productUnavailable
             case .quantityOutOfRange, .quantityOfNonConsumable: .contentsInvalid
             case .purchasesNotAllowed: .notAllowed
+            case .offerUnknown: .offerUnknown
+            case .offerNotEligible, .offerCodeInvalid: .offerNotEligible
+            case .offerTokenInvalid, .offerKeyUnknown, .offerSignatureInvalid, .offerOutdated,
+                .offerNonceUsed:
+                .offerSignatureInvalid
             case .priceChanged, .noProcessor, .declined, .approvalDeclined, .approvalTimedOut,
                 .notRecorded, .simulated:
                 .refused

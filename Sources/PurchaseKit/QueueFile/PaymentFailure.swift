@@ -21,6 +21,12 @@ struct PaymentFailure: Hashable, Sendable, Codable {
         static let contentsInvalid = Code(rawValue: "contentsInvalid")
         /// The payment had request data, which is reserved.
         static let requestDataReserved = Code(rawValue: "requestDataReserved")
+        /// The product has no offer as the payment asks for.
+        static let offerUnknown = Code(rawValue: "offerUnknown")
+        /// The customer does not get the offer.
+        static let offerNotEligible = Code(rawValue: "offerNotEligible")
+        /// What the merchant's server has signed does not match the payment.
+        static let offerSignatureInvalid = Code(rawValue: "offerSignatureInvalid")
         /// The store decided against the payment.
         static let refused = Code(rawValue: "refused")
         /// The store refused the call, and with it any payment like this one.

@@ -2,6 +2,7 @@
 
 import Commerce
 import Foundation
+import StoreWire
 
 /// The contents of a payment, as the app requested it.
 struct PaymentContents: Hashable, Sendable, Codable {
@@ -11,6 +12,8 @@ struct PaymentContents: Hashable, Sendable, Codable {
     var requestData: Data?
     /// Whether a sandbox requires approval. Nil means false.
     var simulatesAskToBuyInSandbox: Bool?
+    /// The offer that the payment asks for.
+    var offer: OfferRequest?
 }
 
 /// The owner of an entry: one customer in one realm.

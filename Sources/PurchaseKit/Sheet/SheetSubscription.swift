@@ -9,7 +9,7 @@ public struct SheetSubscription: Hashable, Sendable {
     public var period: Period
     /// The regular price of one period.
     public var price: Money
-    /// The introductory offer that begins now: its length, and the number of
+    /// The offer that begins now: its length, and the number of
     /// times that the sum is charged. Nil without one.
     public var offerPeriod: Period?
     public var offerCharges: Int
@@ -27,8 +27,8 @@ public struct SheetSubscription: Hashable, Sendable {
         }
         self.init(
             period: period, price: Money(Amount(milliunits: product.price), currency),
-            offerPeriod: product.introductoryOffer.flatMap { Period(iso8601: $0.period) },
-            offerCharges: product.introductoryOffer?.periodCount ?? 1)
+            offerPeriod: product.offer.flatMap { Period(iso8601: $0.period) },
+            offerCharges: product.offer?.periodCount ?? 1)
     }
 
     /// A sentence for the sheet: `Renews for $4.99 every month, until cancelled.`

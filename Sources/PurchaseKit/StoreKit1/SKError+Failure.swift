@@ -14,6 +14,9 @@ extension SKError.Code {
             case .productUnavailable: .storeProductNotAvailable
             case .contentsInvalid: .paymentInvalid
             case .requestDataReserved: .unauthorizedRequestData
+            case .offerUnknown: .invalidOfferIdentifier
+            case .offerNotEligible: .ineligibleForOffer
+            case .offerSignatureInvalid: .invalidSignature
             case .callRefused, .notSetUp: .clientInvalid
             default: .unknown
             }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Foundation
+package import StoreWire
 
 /// A request to buy.
 /// [Apple's page](https://developer.apple.com/documentation/storekit/skpayment)
@@ -37,6 +38,12 @@ open class SKPayment: NSObject, NSCopying, NSMutableCopying {
     /// The default is `false`. Production ignores it.
     open var simulatesAskToBuyInSandbox: Bool { contents.simulatesAskToBuyInSandbox ?? false }
 
+    /// The offer that the payment asks for.
+    package var requestedOffer: OfferRequest? {
+        get { contents.offer }
+        set { contents.offer = newValue }
+    }
+
     open func copy(with zone: NSZone? = nil) -> Any { SKPayment(contents: snapshot) }
     open func mutableCopy(with zone: NSZone? = nil) -> Any { SKMutablePayment(contents: snapshot) }
 
@@ -46,7 +53,8 @@ open class SKPayment: NSObject, NSCopying, NSMutableCopying {
         PaymentContents(
             productID: productIdentifier, quantity: quantity,
             applicationUsername: applicationUsername, requestData: requestData,
-            simulatesAskToBuyInSandbox: simulatesAskToBuyInSandbox ? true : nil)
+            simulatesAskToBuyInSandbox: simulatesAskToBuyInSandbox ? true : nil,
+            offer: contents.offer)
     }
 }
 

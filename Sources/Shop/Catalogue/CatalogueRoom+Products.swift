@@ -60,10 +60,21 @@ extension CatalogueRoom {
             let plan = shelf.plan(id, of: app, in: place, at: now)
             described.isSold = realm.sells(plan)
             if let plan, !introduced.contains(plan.groupID) {
-                described.introductoryOffer = plan.introductoryOffer?.described
+                described.offer = plan.introductoryOffer?.described(as: .introductory)
             }
+            described.offers = plan.map(Self.offers)
         }
         return described
+    }
+
+    /// The offers that apps show. Codes are not shown.
+    private static func offers(_ plan: SubscriptionPlan) -> [OfferDescription] {
+        [OfferKind.introductory, .promotional, .winBack].flatMap { kind in
+            let offers =
+                kind == .introductory
+                ? [plan.introductoryOffer].compactMap(\.self) : plan.redeemableOffers[kind] ?? []
+            return offers.map { $0.described(as: kind) }
+        }
     }
 
     /// Returns the groups in which the customer had an introductory offer. Asks
@@ -144,8 +155,9 @@ extension ListedProduct {
 
 extension Offer {
     /// The offer on the wire.
-    fileprivate var described: OfferDescription {
+    fileprivate func described(as kind: OfferKind) -> OfferDescription {
         OfferDescription(
+            kind: kind.rawValue, id: kind == .introductory ? nil : name(as: kind),
             paymentMode: mode.rawValue, period: period.description, periodCount: periodCount,
             price: price.milliunits)
     }

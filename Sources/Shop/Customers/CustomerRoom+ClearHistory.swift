@@ -50,6 +50,10 @@ extension CustomerRoom {
             ).write(writing)
             return cleared
         }
+        // What the customer has redeemed is at the home.
+        try await realm.bookkeepingAtHome {
+            .commit(try $0.execute(Statement.Offers.forget, [.integer(number)]))
+        }
         realm.wake(CustomerID(number))
         realm.ports.log(
             .info, "history cleared", context,

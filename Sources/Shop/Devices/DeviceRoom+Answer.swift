@@ -27,6 +27,9 @@ extension DeviceRoom {
             let session = try await session(call)
             return try Self.ok(
                 try await realm.catalogue.products(try Self.body(call), session, context))
+        case .offer:
+            let session = try await session(call)
+            return try Self.ok(try await realm.purchases.quote(try Self.body(call), session))
         case .purchase(let id):
             // The commit verifies the session, so that a recently read one is
             // sufficient here.

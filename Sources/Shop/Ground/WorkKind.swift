@@ -22,9 +22,14 @@ enum WorkKind {
     /// Takes it again, after the refund was reversed.
     static let takeBack = "takeBack"
 
+    /// Releases the code of a payment that has failed.
+    static let offerRelease = "offerRelease"
+
     static let refunds = [refund, takeBack]
-    static let errands = [notification, settle, unwritten, capture, void] + refunds
+    static let errands = [notification, settle, unwritten, capture, void, offerRelease] + refunds
 
     /// The lane of calls to the payment processor.
     static let processorLane = "processor"
+    /// The lane of ``offerRelease``.
+    static let offersLane = "offers"
 }

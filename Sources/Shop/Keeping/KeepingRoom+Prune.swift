@@ -53,10 +53,24 @@ extension KeepingRoom {
                 try $0.query(Statement.Pruning.sessions, ended + [.integer(Int64(batch))]).count
             }
         }
+        if index == 0 { count += try await pruneNonces(batch, storage, wall) }
         if count > 0 {
             realm.ports.log(.info, "what was past its time is gone", nil, ["rows": "\(count)"])
         }
         return count
+    }
+
+    /// Deletes nonces of signed offers that are too old to be used.
+    private func pruneNonces(
+        _ batch: Int, _ home: any Storage, _ wall: Timestamp
+    ) async throws -> Int {
+        let old: [SQLValue] = [
+            .integer(wall.adding(milliseconds: -2 * OfferRoom.signedMilliseconds).milliseconds)
+        ]
+        guard try await isThere(Statement.Offers.anyNonce, old, home) else { return 0 }
+        return try await removeAll(batch, home) {
+            try $0.query(Statement.Offers.pruneNonces, old + [.integer(Int64(batch))]).count
+        }
     }
 
     /// For a worker: like ``prune(batch:)``, but logs errors. The next round

@@ -137,10 +137,12 @@ extension StoreArchiveRules {
     private static func errand(_ row: Row) -> BrokenRule? {
         if (try? row.text("kind")) == WorkKind.notification { return cause(in: "subject", row) }
         // A reset and a deletion look for open charges in their lane.
-        let isRefund = (try? row.text("kind")).map(WorkKind.refunds.contains) == true
+        let kind = try? row.text("kind")
+        let lane = kind == WorkKind.offerRelease ? WorkKind.offersLane : WorkKind.processorLane
+        let isRefund = kind.map(WorkKind.refunds.contains) == true
         return (isRefund ? refund(in: "subject", row) : purchase(in: "subject", row))
-            ?? broken("lane", "`\(WorkKind.processorLane)` for calls to the processor") {
-                try row.text("lane") == WorkKind.processorLane
+            ?? broken("lane", "`\(lane)` for errands of this kind") {
+                try row.text("lane") == lane
             }
     }
 
@@ -244,9 +246,14 @@ extension StoreArchiveRules {
         }
         let key = PurchaseKey(
             customer: CustomerID(1), bundleID: BundleID("a"), purchaseID: PurchaseID("a"))
-        return broken("state", "a state, with the refusal, transaction or reason that it needs") {
-            try PurchaseRow(row, key: key) != nil
+        return broken("offer", "null, or a requested offer as a store writes it") {
+            guard let text = try row.optionalText("offer") else { return true }
+            let offer: RequestedOffer = try StoredJSON.value(text, "a requested offer")
+            return StoredJSON.text(offer) == text
         }
+            ?? broken("state", "a state, with the refusal, transaction or reason that it needs") {
+                try PurchaseRow(row, key: key) != nil
+            }
             ?? broken("decided_at", "null, or not before `asked_at` if it is decided") {
                 guard let decided = try row.optionalInteger("decided_at") else { return true }
                 return try PurchaseRow(row, key: key)?.state.isDecided == true

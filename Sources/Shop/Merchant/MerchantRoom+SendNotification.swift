@@ -193,7 +193,8 @@ extension MerchantRoom {
         guard let row else {
             throw StorageFault(.malformedRow, "a notification whose subscription is gone")
         }
-        data.signedRenewalInfo = try realm.sign(row, at: now)
+        data.signedRenewalInfo = try realm.sign(
+            row, winBackOffers: try await realm.winBackOffers(for: row, at: now), at: now)
         data.status = row.subscription.status.rawValue
     }
 }

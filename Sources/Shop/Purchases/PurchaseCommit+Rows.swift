@@ -30,6 +30,10 @@ extension PurchaseCommit {
             revision: line.revision, now: line.now)
         outcome.cause = event.cause
         outcome.owesWork = try owe(event, sold, subscribed, line)
+        if case .refused = event.result, case .proven(.code, _) = evidence {
+            try OfferRelease.owe(key.subject, line)
+            outcome.owesWork = true
+        }
         if case .waiting? = before?.state {
             try DueWork.remove(ApprovalTimeout.kind, key.subject, of: key.customer, line.writing)
         }
@@ -139,6 +143,7 @@ extension PurchaseCommit {
                 "application_username": .optional(payment.applicationUsername),
                 "replaces": .optional(payment.replaces?.value),
                 "simulates_ask_to_buy": .boolean(payment.simulatesAskToBuy),
+                "offer": .optional(payment.offer.map { StoredJSON.text($0) }),
                 "state": .text(state.word), "cause": .text(event.cause.rawValue),
                 "refusal": .optional(state.refusal?.rawValue),
                 "waiting_for": .optional(state.waitingFor),

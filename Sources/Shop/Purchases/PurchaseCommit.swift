@@ -19,6 +19,8 @@ struct PurchaseCommit: Sendable {
     /// Writes what a payment for a subscription does.
     let subscriptions: SubscriptionCommit
     let appTransactionID: Int64
+    /// What was found out about the offer that the payment asks for.
+    let evidence: OfferEvidence?
     let authoriser: AuthoriserKind
     let realmID: String
     let shelf: Shelf
@@ -152,7 +154,8 @@ struct PurchaseCommit: Sendable {
         let plan = shelf.plan(product.id, of: key.bundleID, in: storefront, at: line.now)
         let row = try plan.flatMap { try subscribed(to: $0, line) }
         return shelf.subscriptionSale(
-            plan, current: row?.subscription, of: key.bundleID, in: storefront, at: line.now)
+            plan, current: row?.subscription, evidence, of: key.bundleID, in: storefront,
+            at: line.now)
     }
 
     /// The customer's subscription to a product's group.

@@ -10,7 +10,8 @@ extension PurchaseRoom {
     /// charge again. If the store refuses to sell, the answer has the state
     /// `refused`. Throws, in order: `uuidInvalid`, `textInvalid`,
     /// `textTooLong`, `priceInvalid`, `currencyInvalid`, `sessionUnknown`,
-    /// `sessionEnded`, `purchaseIdReused`, `replacedNotRefused`. `session` may
+    /// `sessionEnded`, `purchaseIdReused`, `replacedNotRefused`; before
+    /// `sessionUnknown` those of the requested offer's form. `session` may
     /// be a recent one, because the commit verifies it again.
     public func purchase(
         _ id: String, _ request: PurchaseRequest, _ session: DeviceSession,
@@ -19,7 +20,10 @@ extension PurchaseRoom {
         let key = PurchaseKey(
             customer: session.customer, bundleID: session.bundleID,
             purchaseID: PurchaseID(try Edge.uuid(id, "purchaseId").text))
-        let commit = try await commit(key, try payment(request), session)
+        let payment = try payment(request)
+        let evidence = try await evidence(
+            for: payment, key, appTransactionID: session.appTransactionID, isAsked: false)
+        let commit = try await commit(key, payment, evidence, session)
         let asked: PurchaseOutcome
         do { asked = try await ask(commit, context) } catch let refusal as Refusal {
             realm.giveBack(commit.transactionNumber)
@@ -28,7 +32,7 @@ extension PurchaseRoom {
         }
         let outcome = try await settle(commit, asked, context)
         giveBackUnused(commit, outcome)
-        return try await response(outcome, commit.payment.productID, session)
+        return try await response(outcome, commit, session)
     }
 
     /// Returns the payment in a request.
@@ -45,12 +49,14 @@ extension PurchaseRoom {
             shownUnitPrice: Money(price, currency),
             applicationUsername: request.applicationUsername,
             replaces: replaces.map { PurchaseID($0) },
-            simulatesAskToBuy: !realm.isProduction && request.simulatesAskToBuyInSandbox == true)
+            simulatesAskToBuy: !realm.isProduction && request.simulatesAskToBuyInSandbox == true,
+            offer: try request.offer.map { try RequestedOffer($0) })
     }
 
     /// Returns a purchase's commits, with everything drawn that they may need.
     private func commit(
-        _ key: PurchaseKey, _ payment: Payment, _ session: DeviceSession
+        _ key: PurchaseKey, _ payment: Payment, _ evidence: OfferEvidence?,
+        _ session: DeviceSession
     ) async throws -> PurchaseCommit {
         let number = try await realm.newNumber(.transaction, bucket: key.customer.bucket)
         return PurchaseCommit(
@@ -58,7 +64,8 @@ extension PurchaseRoom {
             transactionNumber: number,
             notificationUUID: realm.uuid(for: "notification/ONE_TIME_CHARGE/\(number)"),
             subscriptions: realm.subscriptions.commit,
-            appTransactionID: session.appTransactionID, authoriser: realm.authoriserKind,
+            appTransactionID: session.appTransactionID, evidence: evidence,
+            authoriser: realm.authoriserKind,
             realmID: realm.description.id,
             shelf: try await realm.shelf(
                 revision: session.clock.catalogueRevision, for: key.customer),
@@ -105,7 +112,7 @@ extension PurchaseRoom {
     }
 
     private func response(
-        _ outcome: PurchaseOutcome, _ productID: ProductID, _ session: DeviceSession
+        _ outcome: PurchaseOutcome, _ commit: PurchaseCommit, _ session: DeviceSession
     ) async throws -> PurchaseResponse {
         var response = PurchaseResponse(state: outcome.state.word, revision: outcome.revision)
         switch outcome.state {
@@ -119,94 +126,23 @@ extension PurchaseRoom {
                 // The next payment sheet shows what is sold now, in the present
                 // storefront.
                 let session = try await realm.customers.asOfNow(session)
-                let shelf = try await realm.loadShelf(for: session.customer)
-                response.product = try await realm.catalogue.described(
-                    productID, shelf, session, at: outcome.now)
+                response.product = try await described(commit, session, at: outcome.now)
             }
         case .waiting(let reason): response.waitingFor = reason.rawValue
         case .asked, .authorising: break
         }
         return response
     }
-}
 
-extension PurchaseRefusal {
-    /// The refusal in a device's answer.
-    var wireError: WireError {
-        let (message, field, rule, remedy) = words
-        return WireError(
-            code: rawValue, message: message, field: field, rule: rule, remedy: remedy)
-    }
-
-    private var words: (message: String, field: String?, rule: String, remedy: String) {
-        switch self {
-        case .simulated:
-            (
-                "This sandbox is configured to make payments fail.", nil,
-                "settings._storeKitErrors of its catalogue file",
-                "switch the simulated error off"
-            )
-        case .unknownProduct:
-            (
-                "The app sells no product of this id.", "productId",
-                "an id of the app's catalogue", "ask for the app's products first"
-            )
-        case .notSoldYet:
-            (
-                "The store lists this type of product and does not sell it yet.", "productId",
-                "a subscription has a group and a period, and is not sold through a payment "
-                    + "processor", "complete its terms, or sell it in a sandbox without a processor"
-            )
-        case .quantityOutOfRange:
-            (
-                "The quantity is out of range.", "quantity",
-                "1 to \(Payment.quantityMax)", "buy several times"
-            )
-        case .quantityOfNonConsumable:
-            (
-                "A product that is bought once is bought one at a time.", "quantity",
-                "1 for a non-consumable or a subscription", "ask for one"
-            )
-        case .purchasesNotAllowed:
-            (
-                "This customer may not buy.", nil, "the store lets the customer buy",
-                "ask the store's operator"
-            )
-        case .priceChanged:
-            (
-                "The price is not the one that was shown.", "unitPrice",
-                "the price and currency that the product has now",
-                "show the product as it is now and let the customer confirm again, under a "
-                    + "new purchase id"
-            )
-        case .noProcessor:
-            (
-                "This realm has no payment processor.", nil,
-                "a production realm sells through a processor",
-                "configure one, or buy in a sandbox"
-            )
-        case .declined:
-            (
-                "The payment was declined.", nil, "the processor approves the payment",
-                "pay another way, under a new purchase id"
-            )
-        case .approvalDeclined:
-            (
-                "The parent has declined the purchase.", nil,
-                "an Ask to Buy purchase is sold only after a parent approves it",
-                "ask again, under a new purchase id"
-            )
-        case .approvalTimedOut:
-            (
-                "The purchase was not approved in time.", nil,
-                "an approval comes within 24 hours", "ask again, under a new purchase id"
-            )
-        case .notRecorded:
-            (
-                "The store could not record the sale, and gives the sum back.", nil,
-                "a sale is recorded before it counts",
-                "ask the store's operator, then pay again under a new purchase id"
-            )
+    /// Returns the product of a payment as its sheet shows it now.
+    private func described(
+        _ commit: PurchaseCommit, _ session: DeviceSession, at now: Timestamp
+    ) async throws -> ProductDescription? {
+        let product = commit.payment.productID
+        if let evidence = commit.evidence {
+            return try await quoted(product, evidence, session)
         }
+        let shelf = try await realm.loadShelf(for: session.customer)
+        return try await realm.catalogue.described(product, shelf, session, at: now)
     }
 }

@@ -106,12 +106,14 @@ extension PurchaseRoom {
         guard shelf.apps[row.key.bundleID] != nil, let account else {
             throw StorageFault(.malformedRow, "a purchase in an app that is gone")
         }
+        let evidence = try await evidence(
+            for: row.payment, row.key, appTransactionID: account, isAsked: true)
         let number = try await realm.newNumber(.transaction, bucket: row.key.customer.bucket)
         return PurchaseCommit(
             key: row.key, payment: row.payment, tokenHash: nil, transactionNumber: number,
             notificationUUID: realm.uuid(for: "notification/ONE_TIME_CHARGE/\(number)"),
             subscriptions: realm.subscriptions.commit,
-            appTransactionID: account, authoriser: realm.authoriserKind,
+            appTransactionID: account, evidence: evidence, authoriser: realm.authoriserKind,
             realmID: realm.description.id,
             shelf: shelf, wall: realm.ports.wall.now, leases: realm.leases)
     }

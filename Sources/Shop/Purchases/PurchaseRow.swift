@@ -85,7 +85,10 @@ struct PurchaseRow: Sendable {
                 Amount(milliunits: try row.integer("unit_price")), currency),
             applicationUsername: try row.optionalText("application_username"),
             replaces: try row.optionalText("replaces").map { PurchaseID($0) },
-            simulatesAskToBuy: try row.boolean("simulates_ask_to_buy"))
+            simulatesAskToBuy: try row.boolean("simulates_ask_to_buy"),
+            offer: try row.optionalText("offer").map {
+                try StoredJSON.value($0, "a requested offer that cannot be read")
+            })
         state = try Self.state(row)
         total = try row.optionalInteger("total_price").map(Amount.init(milliunits:))
         waitingFor = try row.optionalText("waiting_for").flatMap(WaitingReason.init)

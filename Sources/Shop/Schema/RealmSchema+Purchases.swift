@@ -11,7 +11,8 @@ extension RealmSchema {
 
     /// `void_owed_at`: the purchase was refused after the processor had
     /// approved it, and the sum is still to be given back. `waiting_for` keeps
-    /// its value after the answer. `cause` is that of the last event.
+    /// its value after the answer. `cause` is that of the last event. `offer` is
+    /// the requested one, as JSON.
     /// `history_revision` is the customer's at the first request. It is part of
     /// the charge key: see ``PurchaseKey/charge(in:since:)``.
     static let purchases = Table(
@@ -22,6 +23,7 @@ extension RealmSchema {
             "unit_price": .price, "currency": .currency,
             "application_username": .text(bytes: 0...Edge.usernameBytesMax).optional,
             "replaces": .uuid.optional, "simulates_ask_to_buy": .flag,
+            "offer": .json.optional,
             "state": .word(["asked", "authorising", "sold", "refused", "waiting"]),
             "cause": .word(PurchaseCause.allCases.map(\.rawValue)),
             "refusal": .word(PurchaseRefusal.allCases.map(\.rawValue)).optional,

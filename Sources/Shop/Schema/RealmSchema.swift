@@ -35,6 +35,7 @@ enum RealmSchema {
         .cleared(subscriptions, history: .deleted),
         .cleared(subscriptionEvents, history: .deleted),
         .cleared(refunds, history: .deleted), .cleared(refundEvents, history: .deleted),
+        .kept(offerCodes), .cleared(offerClaims),
         // A signed notification no longer needs its transaction and is sent, so
         // what owes it stays.
         .cleared(outbox, history: .deleted(where: unsigned(cause: "outbox.cause"))),

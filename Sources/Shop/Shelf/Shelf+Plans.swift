@@ -15,19 +15,25 @@ extension Shelf {
         // An offer's price belongs to the product's own, and not to one that a
         // storefront has instead.
         let hasOwnPrice = product.price == listed.product.price
+        func isOffered(_ offer: Offer) -> Bool {
+            offer.billingPlan != .monthly && (hasOwnPrice || offer.mode == .free)
+        }
         return SubscriptionPlan(
             productID: id, groupID: terms.groupID, level: terms.level, period: terms.period,
             price: Money(product.price, storefront.currency),
-            introductoryOffer: terms.introductoryOffers.first {
-                $0.billingPlan != .monthly && (hasOwnPrice || $0.mode == .free)
-            })
+            introductoryOffer: terms.introductoryOffers.first(where: isOffered),
+            redeemableOffers: Dictionary(
+                uniqueKeysWithValues: [OfferKind.promotional, .code, .winBack].map {
+                    ($0, terms.offers($0).filter(isOffered))
+                }))
     }
 
     /// Returns what a payment for a product does for a customer, whose
     /// subscription to the group is `current`. Nil if the product is no
     /// subscription that can be sold.
     func subscriptionSale(
-        _ plan: SubscriptionPlan?, current: Subscription?, of app: BundleID,
+        _ plan: SubscriptionPlan?, current: Subscription?, _ evidence: OfferEvidence? = nil,
+        of app: BundleID,
         in storefront: Storefront, at now: Timestamp
     ) -> SubscriptionSale? {
         guard let plan else { return nil }
@@ -36,8 +42,7 @@ extension Shelf {
         }
         return SubscriptionSale(
             SubscriptionFacts(
-                plan: plan, current: current, currentPlan: currentPlan,
-                isEligibleForIntroduction: current?.hadIntroduction != true),
+                plan: plan, current: current, currentPlan: currentPlan, evidence: evidence),
             at: now)
     }
 }

@@ -11,7 +11,7 @@ extension Store {
             ports: ports, numbers: numbers, keyRealms: keyRealms, authorities: authorities,
             passwordQueue: passwordQueue, attempts: attempts,
             errandHandlers: { processor in
-                (courier.map { [NotificationErrands(courier: $0)] } ?? [])
+                [OfferRelease()] + (courier.map { [NotificationErrands(courier: $0)] } ?? [])
                     + (processor.map(ProcessorErrands.handlers) ?? [])
                     + (processor.map(RefundErrands.handlers) ?? [])
             },

@@ -2,14 +2,40 @@
 
 import Commerce
 import SignedData
+import Storage
 import StoreWire
 
 extension Realm {
-    /// Signs what happens to a subscription next, dated now.
-    func sign(_ row: SubscriptionRow, at now: Timestamp) throws -> String {
+    /// Signs what happens to a subscription next, dated now. `winBackOffers`: those
+    /// that the customer may redeem.
+    func sign(
+        _ row: SubscriptionRow, winBackOffers: [String] = [], at now: Timestamp
+    ) throws -> String {
         ports.log(.debug, "renewal signed")
-        return try authority.transactions.sign(
-            row.renewalInfo(environment: description.environment, signedAt: now))
+        var payload = row.renewalInfo(environment: description.environment, signedAt: now)
+        payload.eligibleWinBackOfferIds = winBackOffers.isEmpty ? nil : winBackOffers
+        return try authority.transactions.sign(payload)
+    }
+
+    /// Returns the win-back offers that a customer may redeem now: of all products
+    /// of the group, the product that has expired first.
+    func winBackOffers(for row: SubscriptionRow, at now: Timestamp) async throws -> [String] {
+        guard row.subscription.status == .expired else { return [] }
+        let shelf = try await loadShelf(for: row.customer)
+        let own = try await read(of: row.customer) { reading in
+            try reading.first(Statement.Subscriptions.customer, [.integer(row.customer.value)])?
+                .optionalText("storefront")
+        }
+        guard let app = shelf.apps[row.bundleID],
+            let storefront = Storefront.named(own ?? app.storefront)
+        else { return [] }
+        let last = row.subscription.current.productID
+        let others = app.products.map(\.id).filter { $0 != last }
+        return ([last] + others).flatMap { id in
+            let plan = shelf.plan(id, of: row.bundleID, in: storefront, at: now)
+            return plan?.groupID == row.subscription.groupID
+                ? plan.map(row.subscription.winBackOffers) ?? [] : []
+        }
     }
 }
 

@@ -73,7 +73,7 @@ extension Statement {
 
         static let customer = Statement(
             "subscriptions.customer", [.integer],
-            "SELECT customer_id FROM customers WHERE customer_id = $1")
+            "SELECT customer_id, storefront FROM customers WHERE customer_id = $1")
 
         static let all = [
             customer, put, addEvent, one, ofApp, ofTransaction, page, history,

@@ -6,7 +6,7 @@ extension SubscriptionEvent.Change {
     /// The name of the kind of event, and a sentence for people.
     var words: (kind: String, message: String) {
         switch self {
-        case .subscribed(let period, _, _, let isFirst):
+        case .subscribed(let period, _, _, let isFirst, _):
             (
                 isFirst ? "subscribed" : "resubscribed",
                 "Subscribed to \(period.words)\(isFirst ? "" : ", after a pause")."
@@ -19,10 +19,14 @@ extension SubscriptionEvent.Change {
                 "Changed at once to \(period.words). "
                     + "\(refund) is unused of the period before."
             )
-        case .choseNext(let product, let price, let isReversal):
+        case .choseNext(let product, let price, let isReversal, let offer):
             isReversal
                 ? ("keptProduct", "Keeps \(product) for \(price), and drops the planned change.")
-                : ("choseProduct", "Will renew as \(product) for \(price).")
+                : (
+                    "choseProduct",
+                    "Will renew as \(product) for \(price)\(offer.map(\.words) ?? "")."
+                )
+        case .redeemed(let offer): ("redeemed", "The next period begins\(offer.words).")
         case .switchedOn: ("switchedOn", "The renewal was switched on.")
         case .switchedOff: ("switchedOff", "The renewal was switched off.")
         case .stopped(let reason):
@@ -52,7 +56,13 @@ extension SubscriptionEvent.Change {
 }
 
 extension SubscribedPeriod {
-    fileprivate var words: String { "\(productID) for \(price), \(start) to \(end)" }
+    fileprivate var words: String {
+        "\(productID) for \(price)\(offer.map(\.words) ?? ""), \(start) to \(end)"
+    }
+}
+
+extension AppliedOffer {
+    fileprivate var words: String { " with the \(kind.rawValue) offer\(id.map { " \($0)" } ?? "")" }
 }
 
 extension Expiration {

@@ -5,7 +5,7 @@ import Storage
 
 /// Writes of the store's own bookkeeping about a customer: a session's last use,
 /// a password's new hash, the lease of an errand, the bytes of a signed
-/// notification.
+/// notification, a claim on an offer.
 ///
 /// None of it is a fact on which a decision rests or that a device receives.
 /// So these writes do not lock the customer, do no due work first, and do not
@@ -21,6 +21,12 @@ extension Realm {
         of customer: CustomerID,
         _ body: @escaping @Sendable (any Writing) throws -> Ending<Answer>
     ) async throws -> Answer { try await storage(of: customer).writeOrLeave(body).answer }
+
+    /// Like ``bookkeepingOrLeave(of:_:)``, at the home, for what is counted over all
+    /// customers: claims on offers.
+    func bookkeepingAtHome<Answer: Sendable>(
+        _ body: @escaping @Sendable (any Writing) throws -> Ending<Answer>
+    ) async throws -> Answer { try await home.writeOrLeave(body).answer }
 
     /// Like ``bookkeeping(of:_:)``, in a separate task, so that a processor's
     /// answer is recorded even if the caller was cancelled.

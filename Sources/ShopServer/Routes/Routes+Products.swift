@@ -67,5 +67,20 @@ extension Routes {
                 $0.context)
             return .done
         },
+        Route("GET", "/operator/v1/apps/{}/offer-codes", .realm(.operator)) {
+            try .json(
+                try await $0.realm.offers.codes(
+                    ofApp: $0.parts[0], after: $0.query("after"), limit: try $0.limit()))
+        },
+        Route("POST", "/operator/v1/apps/{}/offer-codes", .realm(.operator)) {
+            try .created(
+                try await $0.realm.offers.createCodes(
+                    try await $0.body(), bundleID: $0.parts[0], $0.context))
+        },
+        Route("POST", "/operator/v1/apps/{}/offer-codes/{}/deactivation", .realm(.operator)) {
+            try .json(
+                try await $0.realm.offers.deactivateCodes(
+                    $0.parts[1], bundleID: $0.parts[0], $0.context))
+        },
     ]
 }

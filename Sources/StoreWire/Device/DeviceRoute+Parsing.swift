@@ -34,6 +34,7 @@ extension DeviceRoute {
         switch (parts.count, parts.first) {
         case (1, "sessions"): return .signIn
         case (1, "products"): return .products
+        case (1, "offers"): return .offer
         case (1, "receipt"): return .receipt
         case (2, "purchases") where !parts[1].isEmpty: return .purchase(id: parts[1])
         case (3, "transactions") where !parts[1].isEmpty && parts[2] == "finish":

@@ -8,6 +8,8 @@ public enum DeviceRoute: Hashable, Sendable {
     case signIn
     /// `POST /device/v1/products`
     case products
+    /// `POST /device/v1/offers`: what a payment with an offer would charge.
+    case offer
     /// `PUT /device/v1/purchases/{purchaseId}`
     case purchase(id: String)
     /// `GET /device/v1/transactions?since=REVISION&after=TRANSACTION&wait=SECONDS`.
@@ -27,7 +29,7 @@ public enum DeviceRoute: Hashable, Sendable {
 
     public var method: String {
         switch self {
-        case .signIn, .products, .finish, .requestRefund: "POST"
+        case .signIn, .products, .offer, .finish, .requestRefund: "POST"
         case .purchase: "PUT"
         case .transactions, .receipt: "GET"
         }
@@ -36,7 +38,7 @@ public enum DeviceRoute: Hashable, Sendable {
     /// Whether a call of this route has a body, which is JSON.
     public var hasBody: Bool {
         switch self {
-        case .signIn, .products, .purchase, .requestRefund: true
+        case .signIn, .products, .offer, .purchase, .requestRefund: true
         case .transactions, .finish, .receipt: false
         }
     }
@@ -51,7 +53,7 @@ public enum DeviceRoute: Hashable, Sendable {
         case .finish: "\(Self.prefix)/transactions/{}/finish"
         case .requestRefund: "\(Self.prefix)/transactions/{}/refund-request"
         case .transactions: "\(Self.prefix)/transactions"
-        case .signIn, .products, .receipt: path
+        case .signIn, .products, .offer, .receipt: path
         }
     }
 
@@ -60,6 +62,7 @@ public enum DeviceRoute: Hashable, Sendable {
         switch self {
         case .signIn: "\(Self.prefix)/sessions"
         case .products: "\(Self.prefix)/products"
+        case .offer: "\(Self.prefix)/offers"
         case .purchase(let id): "\(Self.prefix)/purchases/\(id)"
         case .transactions(let since, let after, let wait):
             "\(Self.prefix)/transactions?since=\(since)"

@@ -47,21 +47,25 @@ public struct ProductDescription: Hashable, Sendable, Codable {
     public var subscriptionGroupIdentifier: String?
     /// ISO 8601 duration.
     public var subscriptionPeriod: String?
-    /// The introductory offer that this customer gets. Missing for customers who
-    /// are not eligible. A payment shows and sends its price.
-    public var introductoryOffer: OfferDescription?
+    /// The offer that this customer gets now: the introductory one, or in a quote
+    /// the one that was asked for. A payment shows and sends its price.
+    public var offer: OfferDescription?
+    /// The subscription's introductory, promotional and win-back offers, for
+    /// whichever customer.
+    public var offers: [OfferDescription]?
     /// Whether a payment for it is accepted. The product is listed in any case.
     public var isSold: Bool
 
-    /// The price of one unit that a payment charges now: the introductory
-    /// offer's, if there is one.
-    public var priceNow: Int64 { introductoryOffer?.price ?? price }
+    /// The price of one unit that a payment charges now: the offer's, if there is
+    /// one.
+    public var priceNow: Int64 { offer?.price ?? price }
 
     public init(
         id: String, type: String, displayName: String, description: String, price: Int64,
         currency: String, priceLocale: String, isFamilyShareable: Bool,
         subscriptionGroupIdentifier: String? = nil, subscriptionPeriod: String? = nil,
-        introductoryOffer: OfferDescription? = nil, isSold: Bool
+        offer: OfferDescription? = nil,
+        offers: [OfferDescription]? = nil, isSold: Bool
     ) {
         self.id = id
         self.type = type
@@ -73,27 +77,9 @@ public struct ProductDescription: Hashable, Sendable, Codable {
         self.isFamilyShareable = isFamilyShareable
         self.subscriptionGroupIdentifier = subscriptionGroupIdentifier
         self.subscriptionPeriod = subscriptionPeriod
-        self.introductoryOffer = introductoryOffer
+        self.offer = offer
+        self.offers = offers
         self.isSold = isSold
-    }
-}
-
-/// A lower price for a subscription's first periods.
-public struct OfferDescription: Hashable, Sendable, Codable {
-    /// `free`, `payUpFront` or `payAsYouGo`.
-    public var paymentMode: String
-    /// The length of one period with the offer, an ISO 8601 duration.
-    public var period: String
-    /// The number of periods.
-    public var periodCount: Int
-    /// The price of one charge, in thousandths of the currency's unit.
-    public var price: Int64
-
-    public init(paymentMode: String, period: String, periodCount: Int, price: Int64) {
-        self.paymentMode = paymentMode
-        self.period = period
-        self.periodCount = periodCount
-        self.price = price
     }
 }
 

@@ -17,11 +17,13 @@ public struct PurchaseRequest: Hashable, Sendable, Codable {
     /// Whether a sandbox requires approval for this payment, for any customer.
     /// False if missing.
     public var simulatesAskToBuyInSandbox: Bool?
+    /// The offer that it asks for. `unitPrice` is then the offer's.
+    public var offer: OfferRequest?
 
     public init(
         productId: String, quantity: Int, unitPrice: Int64, currency: String,
         applicationUsername: String? = nil, replaces: String? = nil,
-        simulatesAskToBuyInSandbox: Bool? = nil
+        simulatesAskToBuyInSandbox: Bool? = nil, offer: OfferRequest? = nil
     ) {
         self.productId = productId
         self.quantity = quantity
@@ -30,6 +32,7 @@ public struct PurchaseRequest: Hashable, Sendable, Codable {
         self.applicationUsername = applicationUsername
         self.replaces = replaces
         self.simulatesAskToBuyInSandbox = simulatesAskToBuyInSandbox
+        self.offer = offer
     }
 }
 

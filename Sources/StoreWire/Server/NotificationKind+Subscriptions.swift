@@ -9,13 +9,18 @@ extension NotificationKind {
         _ change: SubscriptionEvent.Change
     ) -> (type: String, subtype: String?)? {
         switch change {
-        case .subscribed(_, _, _, let isFirst):
+        case .subscribed(_, _, _, let isFirst, _):
             ("SUBSCRIBED", isFirst ? "INITIAL_BUY" : "RESUBSCRIBE")
         case .renewed: ("DID_RENEW", nil)
         case .recovered: ("DID_RENEW", "BILLING_RECOVERY")
-        case .upgraded: ("DID_CHANGE_RENEWAL_PREF", "UPGRADE")
-        case .choseNext(_, _, let isReversal):
-            ("DID_CHANGE_RENEWAL_PREF", isReversal ? nil : "DOWNGRADE")
+        case .upgraded(let period, _, _):
+            (isRedeemed(period.offer) ? "OFFER_REDEEMED" : "DID_CHANGE_RENEWAL_PREF", "UPGRADE")
+        case .choseNext(_, _, let isReversal, let offer):
+            (
+                offer == nil ? "DID_CHANGE_RENEWAL_PREF" : "OFFER_REDEEMED",
+                isReversal ? nil : "DOWNGRADE"
+            )
+        case .redeemed: ("OFFER_REDEEMED", nil)
         case .switchedOn: ("DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_ENABLED")
         case .switchedOff, .stopped: ("DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_DISABLED")
         case .failedAhead, .failedAgain: nil
@@ -46,6 +51,12 @@ extension NotificationKind {
             }
         case .reversed: "REFUND_REVERSED"
         }
+    }
+
+    /// Whether the customer has redeemed the offer, which an introductory one needs
+    /// not.
+    private static func isRedeemed(_ offer: AppliedOffer?) -> Bool {
+        offer.map { $0.kind != .introductory } ?? false
     }
 
     private static func subtype(of reason: Expiration) -> String? {

@@ -137,6 +137,8 @@ final class FakeStore: StoreTransport {
             switch call.route {
             case .signIn: return signIn(&state)
             case .products: return products(call, state)
+            case .offer:
+                return refused(409, WireError(code: "offerUnknown", message: "No such offer."))
             case .purchase(let id):
                 state.buyers.append(state.owners[call.token ?? ""])
                 return purchase(id, call, &state)

@@ -137,6 +137,7 @@ struct CutTransport: StoreTransport {
         switch route {
         case .signIn: "signIn"
         case .products: "products"
+        case .offer: "offer"
         case .purchase: "purchase"
         case .transactions: "transactions"
         case .finish: "finish"

@@ -7,7 +7,9 @@ import StoreWire
 struct OfferCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "offer", abstract: "Offers of a subscription: a lower price for some time.",
-        subcommands: [Add.self, List.self, Remove.self])
+        subcommands: [
+            Add.self, List.self, Remove.self, OfferCodeCommand.self, OfferSignCommand.self,
+        ])
 
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(

@@ -21,6 +21,13 @@ struct BuyCommand: AsyncParsableCommand {
     var unfinished = false
     @Flag(name: .long, help: "Ask for approval first (Ask to Buy): see `approve`.")
     var asksToBuy = false
+    @Option(name: .long, help: "Redeem this offer code.") var code: String?
+    @Option(name: .long, help: "Take this win-back offer, by its id.") var winBack: String?
+    @Option(
+        name: .long,
+        help: "Take this promotional offer, by its id: signed with --key-id and --private-key.")
+    var promotional: String?
+    @OptionGroup var signing: SigningOptions
     @Option(name: .long, help: "The most seconds to wait for an answer.")
     var timeout = TimeLimit(60.0)
     @OptionGroup var store: StoreOptions
@@ -33,6 +40,8 @@ struct BuyCommand: AsyncParsableCommand {
                 field: "--quantity", rule: "1 to 10")
         }
         let found = try store.store()
+        let payment = payment
+        payment.requestedOffer = try offer(found.run.bundleId)
         let (device, files) = try BuyingDevice.make(
             found, customer: customer ?? Live.environment["SHOPKEEPER_CUSTOMER"],
             folder: found.run.data + "/devices/shopkeeper")
@@ -61,7 +70,22 @@ struct BuyCommand: AsyncParsableCommand {
         }
     }
 
-    private var payment: SKPayment {
+    private func offer(_ bundleID: String) throws -> OfferRequest? {
+        guard [code, winBack, promotional].compactMap(\.self).count <= 1 else {
+            throw Failure(
+                .usage, "offersExclusive", "A payment has one offer.", field: "--code",
+                rule: "one of --code, --win-back and --promotional", remedy: "leave out the others")
+        }
+        if let code { return OfferRequest(kind: OfferKind.code.rawValue, code: code) }
+        if let winBack {
+            return OfferRequest(kind: OfferKind.winBack.rawValue, offerId: winBack)
+        }
+        return try promotional.map {
+            try signing.sign($0, product: product, of: bundleID, username: username)
+        }
+    }
+
+    private var payment: SKMutablePayment {
         let payment = SKMutablePayment()
         payment.productIdentifier = product
         payment.quantity = quantity
