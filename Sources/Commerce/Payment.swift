@@ -16,6 +16,8 @@ public struct Payment: Hashable, Sendable {
     public let simulatesAskToBuy: Bool
     /// The offer that it asks for, for a subscription.
     public let offer: RequestedOffer?
+    /// Whether a year is paid for in monthly parts.
+    public let isCommitted: Bool
 
     /// The highest quantity of a consumable in one payment.
     public static let quantityMax = 10
@@ -23,7 +25,8 @@ public struct Payment: Hashable, Sendable {
     public init(
         productID: ProductID, quantity: Int, shownUnitPrice: Money,
         applicationUsername: String? = nil, replaces: PurchaseID? = nil,
-        simulatesAskToBuy: Bool = false, offer: RequestedOffer? = nil
+        simulatesAskToBuy: Bool = false, offer: RequestedOffer? = nil,
+        isCommitted: Bool = false
     ) {
         self.productID = productID
         self.quantity = quantity
@@ -32,6 +35,7 @@ public struct Payment: Hashable, Sendable {
         self.replaces = replaces
         self.simulatesAskToBuy = simulatesAskToBuy
         self.offer = offer
+        self.isCommitted = isCommitted
     }
 
     /// The user's token that servers receive. Set if the username is a UUID.
@@ -50,6 +54,7 @@ public struct Payment: Hashable, Sendable {
         if replaces != other.replaces { return "replaces" }
         if simulatesAskToBuy != other.simulatesAskToBuy { return "simulatesAskToBuyInSandbox" }
         if offer != other.offer { return "offer" }
+        if isCommitted != other.isCommitted { return "billingPlan" }
         return nil
     }
 }

@@ -91,7 +91,9 @@ extension PurchaseDecision {
     public static func decide(_ payment: Payment, _ facts: PurchaseFacts) -> PurchaseDecision {
         if let simulated = facts.simulated { return .refuse(simulated) }
         guard let product = facts.product else { return .refuse(.unknownProduct) }
-        guard facts.sells(product) else { return .refuse(.notSoldYet) }
+        guard facts.sells(product), !payment.isCommitted || product.type == .autoRenewable else {
+            return .refuse(.notSoldYet)
+        }
         guard (1...Payment.quantityMax).contains(payment.quantity) else {
             return .refuse(.quantityOutOfRange)
         }

@@ -66,12 +66,31 @@ struct SubscriptionStory {
                     price: money, introductoryOffer: offer, redeemableOffers: offers)
             )
         }
+        func committed(_ id: String, _ level: Int, _ price: Int64, _ offer: Offer? = nil)
+            -> (String, SubscriptionPlan)
+        {
+            (
+                "\(id)/month",
+                SubscriptionPlan(
+                    productID: ProductID(id), groupID: "g", level: level,
+                    period: Period(1, .month), price: Money(Amount(milliunits: price), dollar),
+                    introductoryOffer: offer, redeemableOffers: redeemable(Period(1, .month)),
+                    commitment: CommitmentTerms(
+                        price: Money(Amount(milliunits: price * 12), dollar)))
+            )
+        }
         let free = Amount(milliunits: 0)
         return Dictionary(uniqueKeysWithValues: [
             plan("weekly", 2, Period(1, .week), 1490), plan("monthly", 2, Period(1, .month), 4990),
             plan("rival", 2, Period(1, .month), 3990), plan("yearly", 2, Period(1, .year), 49_990),
             plan("premium", 1, Period(1, .month), 9990), plan("basic", 3, Period(1, .month), 1990),
             plan("gift", 3, Period(1, .month), 0),
+            committed("yearly", 2, 4490), committed("gold", 1, 8990),
+            committed(
+                "try", 2, 4490,
+                Offer(
+                    mode: .payAsYouGo, period: Period(1, .month), periodCount: 2,
+                    price: Amount(milliunits: 990))),
             plan(
                 "trial", 2, Period(1, .month), 4990,
                 Offer(mode: .free, period: Period(1, .week), price: free)),
@@ -108,8 +127,10 @@ struct SubscriptionStory {
     private mutating func take(_ kind: SubscriptionStep.Kind, _ cause: SubscriptionEvent.Cause) {
         guard let known = subscription else { return }
         lastID += 1
+        let name = known.renewal.productID.value
         let facts = RenewalFacts(
-            plan: plans[known.renewal.productID.value], canBill: canBill, grace: grace,
+            plan: plans[known.renewal.isCommitted ? "\(name)/month" : name], canBill: canBill,
+            grace: grace,
             newID: TransactionID(lastID))
         add(known.events(of: kind, facts, at: now, cause: cause))
     }
@@ -155,7 +176,10 @@ struct SubscriptionStory {
         let plan = try #require(plans[id], "no product \(id)")
         let facts = SubscriptionFacts(
             plan: plan, current: subscription,
-            currentPlan: subscription.flatMap { plans[$0.current.productID.value] },
+            currentPlan: subscription.flatMap { known in
+                let name = known.current.productID.value
+                return plans[known.current.commitment == nil ? name : "\(name)/month"]
+            },
             evidence: evidence)
         lastID += 1
         let sale = SubscriptionSale(facts, at: now)
@@ -168,7 +192,7 @@ struct SubscriptionStory {
         let amount = try #require(Amount(decimal: price))
         plans[id] = SubscriptionPlan(
             productID: plan.productID, groupID: plan.groupID, level: plan.level,
-            period: plan.period, price: Money(amount, Self.dollar))
+            period: plan.period, price: Money(amount, Self.dollar), commitment: plan.commitment)
     }
 
     /// Asks the subscription itself.
@@ -216,8 +240,9 @@ extension SubscriptionStory {
         case .recovered(let period): "recovered \(text(period))"
         case .upgraded(let period, _, let refund):
             "upgraded \(text(period)) back \(refund.amount.decimal(decimals: 2))"
-        case .choseNext(let product, let price, let isReversal, let offer):
-            "\(isReversal ? "keeps" : "next") \(product) \(price.amount.decimal(decimals: 2))"
+        case .choseNext(let product, let price, let isReversal, let offer, let isCommitted):
+            "\(isReversal ? "keeps" : "next") \(product)\(isCommitted ? "/month" : "") "
+                + "\(price.amount.decimal(decimals: 2))"
                 + (offer.map { " with \($0.id ?? "")" } ?? "")
         case .redeemed(let offer): "redeemed \(offer.id ?? "")"
         case .switchedOn: "on"
@@ -241,6 +266,7 @@ extension SubscriptionStory {
     private static func text(_ period: SubscribedPeriod) -> String {
         "\(period.productID) \(period.price.amount.decimal(decimals: 2)) "
             + "\(day(period.start))..\(day(period.end))"
+            + (period.commitment.map { " \($0.number)/\($0.periods)" } ?? "")
     }
 
     /// The three answers: what is shown, whether the customer may use it, and the

@@ -21,7 +21,7 @@ import Testing
             "simulates_ask_to_buy": .boolean(true), "approval": .null, "asked_at": .integer(9),
             "revision": .integer(5), "history_revision": .null, "void_owed_at": .null,
             "voided_at": .null,
-            "processor_reference": .null, "offer": .null,
+            "processor_reference": .null, "offer": .null, "is_committed": .boolean(false),
         ]
         facts.merge(changes) { $1 }
         let names = facts.keys.sorted()

@@ -24,10 +24,19 @@ extension Subscription {
     /// Nil if nothing will be charged.
     public func nextCharge(_ rules: RenewalRules) -> SubscriptionCharge? {
         guard let step = chargingStep(rules) else { return nil }
-        return SubscriptionCharge(productID: renewal.productID, price: shownPrice, at: step.at)
+        let product = isCommitted ? current.productID : renewal.productID
+        return SubscriptionCharge(productID: product, price: nextShownPrice, at: step.at)
     }
 
-    /// The price of the next period, as far as the subscription knows it.
+    /// The price of the next charge.
+    public var nextShownPrice: Money {
+        guard let part = current.nextPart else { return shownPrice }
+        return current.offer?.next.map { Money($0.price, part.periodPrice.currency) }
+            ?? part.periodPrice
+    }
+
+    /// The price of the next period that is no part of the present commitment, as
+    /// far as the subscription knows it.
     public var shownPrice: Money {
         if let offer = renewal.offer { return Money(offer.price, renewal.price.currency) }
         if let increase, increase.isAgreed, increase.startsAt <= current.end {

@@ -135,7 +135,8 @@ public struct SubscriptionSale: Hashable, Sendable {
         case .begin, .upgrade:
             SubscribedPeriod(
                 id, plan.productID, from: at, for: offer?.length(in: plan) ?? plan.period,
-                after: nil, price: price, offer: offer)
+                after: nil, price: price, offer: offer,
+                commitment: Commitment(beginning: plan, at: plan.price))
         case .recover: recovery(as: id)
         case .chooseNext, .keep: nil
         }
@@ -169,7 +170,8 @@ public struct SubscriptionSale: Hashable, Sendable {
         case .chooseNext:
             switchedOn + [
                 .choseNext(
-                    product: plan.productID, price: plan.price, isReversal: false, offer: offer)
+                    product: plan.productID, price: plan.price, isReversal: false, offer: offer,
+                    isCommitted: plan.commitment != nil)
             ]
         case .keep: switchedOn + reversal + (offer.map { [.redeemed(offer: $0)] } ?? [])
         }
@@ -186,9 +188,16 @@ public struct SubscriptionSale: Hashable, Sendable {
     }
 
     private var reversal: [SubscriptionEvent.Change] {
-        guard let current, current.renewal.productID != plan.productID else { return [] }
+        guard let current,
+            current.renewal.productID != plan.productID
+                || current.renewal.isCommitted != (plan.commitment != nil)
+        else { return [] }
         let price = current.kept?.price ?? plan.price
-        return [.choseNext(product: plan.productID, price: price, isReversal: true)]
+        return [
+            .choseNext(
+                product: plan.productID, price: price, isReversal: true,
+                isCommitted: plan.commitment != nil)
+        ]
     }
 }
 
@@ -201,7 +210,7 @@ extension SubscriptionPurchase {
         switch current.state {
         case .expired, .revoked: self = .begin
         case .unpaid:
-            self = current.renewal.productID == facts.plan.productID ? .recover : .begin
+            self = current.isPaid(by: facts.plan) ? .recover : .begin
         case .active:
             guard at < current.end else {
                 self = .begin
@@ -216,15 +225,33 @@ extension SubscriptionPurchase {
     private static func change(
         from current: Subscription, _ facts: SubscriptionFacts
     ) -> SubscriptionPurchase {
-        if facts.plan.productID == current.current.productID { return .keep }
+        let isCommitted = current.current.commitment != nil
+        if facts.plan.productID == current.current.productID {
+            return isCommitted == (facts.plan.commitment != nil) ? .keep : .chooseNext
+        }
         guard let now = facts.currentPlan else { return .upgrade }
         if facts.plan.level < now.level { return .upgrade }
-        let isAlike = facts.plan.level == now.level && facts.plan.period == now.period
+        let isAlike = facts.plan.level == now.level && facts.plan.term == now.term
         return isAlike ? .upgrade : .chooseNext
     }
 }
 
+extension SubscriptionPlan {
+    /// The time for which a customer decides: that of the commitment.
+    fileprivate var term: Period {
+        commitment.map { Period($0.periods / 12, .year) } ?? period
+    }
+}
+
 extension Subscription {
+    /// Whether buying a product pays the renewal that has failed.
+    fileprivate func isPaid(by plan: SubscriptionPlan) -> Bool {
+        isCommitted
+            ? current.productID == plan.productID && plan.commitment != nil
+            : renewal.productID == plan.productID
+                && renewal.isCommitted == (plan.commitment != nil)
+    }
+
     /// The end of the current period.
     public var end: Timestamp { current.end }
 

@@ -127,7 +127,7 @@ extension Subscription {
         case .expired, .revoked: throw .ended
         case .unpaid: return .retry
         case .active:
-            guard renewal.isOn else { throw .notRenewing }
+            guard renewal.isOn || isCommitted else { throw .notRenewing }
             // Otherwise an upgrade would give back only the last of several periods.
             guard current.start <= at else { throw .renewedAlready }
             return .renew

@@ -53,11 +53,11 @@ extension Subscription {
     }
 
     private func activeStep(_ hasFailedAhead: Bool, _ rules: RenewalRules) -> SubscriptionStep {
-        if !renewal.isOn {
+        if !renewal.isOn, !isCommitted {
             return SubscriptionStep(kind: .expire(renewal.stop ?? .other), at: current.end)
         }
         if let increase, !increase.isAgreed, increase.startsAt <= current.end,
-            renewal.productID == current.productID
+            renewal.productID == current.productID, !isCommitted
         {
             return SubscriptionStep(kind: .expire(.priceIncrease), at: current.end)
         }
@@ -114,21 +114,37 @@ extension Subscription {
     }
 
     private func renewed(_ facts: RenewalFacts, at: Timestamp) -> SubscriptionEvent.Change {
-        guard let plan = facts.plan else {
+        guard let period = next(facts, from: current.end) else {
             return at < current.end
                 ? .stopped(reason: .unavailable) : .expired(reason: .unavailable)
         }
-        let period = next(plan, facts.newID, from: current.end)
         if facts.canPay(period) { return .renewed(period: period) }
         guard at >= current.end else { return .failedAhead }
-        return .failed(graceUntil: facts.grace.end(from: current.end, length: plan.period))
+        return .failed(graceUntil: facts.grace.end(from: current.end, length: period.length))
+    }
+
+    /// The period that comes next. Nil if the product is not sold any more, and the
+    /// customer is not committed to it.
+    private func next(_ facts: RenewalFacts, from start: Timestamp) -> SubscribedPeriod? {
+        if let part = current.nextPart { return committed(part, facts.newID, from: start) }
+        return facts.plan.map { next($0, facts.newID, from: start) }
+    }
+
+    /// The next part of the commitment, with what is left of its offer.
+    private func committed(
+        _ part: Commitment, _ id: TransactionID, from start: Timestamp
+    ) -> SubscribedPeriod {
+        let offer = current.offer?.next
+        return SubscribedPeriod(
+            id, current.productID, from: start, for: current.length, after: current,
+            price: offer.map { Money($0.price, part.periodPrice.currency) } ?? part.periodPrice,
+            offer: offer, commitment: part)
     }
 
     private func retried(_ facts: RenewalFacts, at: Timestamp) -> SubscriptionEvent.Change {
-        guard case .unpaid(let failure) = state, let plan = facts.plan else {
-            return .failedAgain
-        }
-        let period = recovery(failure, plan, facts.newID, at: at)
+        guard case .unpaid(let failure) = state,
+            let period = next(facts, from: start(after: failure, at: at))
+        else { return .failedAgain }
         return facts.canPay(period) ? .recovered(period: period) : .failedAgain
     }
 
@@ -139,7 +155,9 @@ extension Subscription {
         _ failure: BillingFailure, _ plan: SubscriptionPlan, _ id: TransactionID, at: Timestamp,
         with redeemed: AppliedOffer? = nil
     ) -> SubscribedPeriod {
-        next(plan, id, from: start(after: failure, at: at), with: redeemed)
+        let start = start(after: failure, at: at)
+        if let part = current.nextPart { return committed(part, id, from: start) }
+        return next(plan, id, from: start, with: redeemed)
     }
 
     /// What paying the renewal at an instant costs.
@@ -162,13 +180,22 @@ extension Subscription {
             after: current,
             price: redeemed.map { Money($0.price, plan.price.currency) }
                 ?? nextPrice(plan, from: start),
-            offer: offer)
+            offer: offer,
+            commitment: Commitment(beginning: plan, at: regularPrice(plan, from: start)))
     }
 
     /// Returns what the next period costs: the offer's price, otherwise the
     /// customer's own, unless the product has become cheaper.
     func nextPrice(_ plan: SubscriptionPlan, from start: Timestamp) -> Money {
+        if let part = current.nextPart {
+            return committed(part, current.transaction, from: start).price
+        }
         if let offer = nextOffer(plan) { return Money(offer.price, plan.price.currency) }
+        return regularPrice(plan, from: start)
+    }
+
+    /// Returns what it costs without an offer.
+    private func regularPrice(_ plan: SubscriptionPlan, from start: Timestamp) -> Money {
         // In another storefront there is no price of the customer's own.
         guard renewal.price.currency == plan.price.currency else { return plan.price }
         if let increase, increase.isAgreed, increase.startsAt <= start,

@@ -70,10 +70,14 @@ public struct SubscribedPeriod: Hashable, Sendable, Codable {
     /// What was charged for it.
     public let price: Money
     public let offer: AppliedOffer?
+    /// The commitment that it is a part of. Nil if the customer pays for each
+    /// period.
+    public let commitment: Commitment?
 
     public init(
         transaction: TransactionID, productID: ProductID, start: Timestamp, end: Timestamp,
-        length: Period, anchorDay: Int64, price: Money, offer: AppliedOffer? = nil
+        length: Period, anchorDay: Int64, price: Money, offer: AppliedOffer? = nil,
+        commitment: Commitment? = nil
     ) {
         self.transaction = transaction
         self.productID = productID
@@ -83,13 +87,15 @@ public struct SubscribedPeriod: Hashable, Sendable, Codable {
         self.anchorDay = anchorDay
         self.price = price
         self.offer = offer
+        self.commitment = commitment
     }
 
     /// The period that begins at `start`. Periods of months keep the day on which
     /// the first of them began: after 28 February comes 31 March.
     init(
         _ transaction: TransactionID, _ productID: ProductID, from start: Timestamp,
-        for length: Period, after before: SubscribedPeriod?, price: Money, offer: AppliedOffer?
+        for length: Period, after before: SubscribedPeriod?, price: Money, offer: AppliedOffer?,
+        commitment: Commitment? = nil
     ) {
         let day = CivilDate(start).day
         let follows = before.map { $0.end == start && $0.length.isOfMonths } ?? false
@@ -97,7 +103,7 @@ public struct SubscribedPeriod: Hashable, Sendable, Codable {
         self.init(
             transaction: transaction, productID: productID, start: start,
             end: start.adding(length, anchorDay: anchorDay), length: length,
-            anchorDay: anchorDay, price: price, offer: offer)
+            anchorDay: anchorDay, price: price, offer: offer, commitment: commitment)
     }
 }
 
@@ -175,10 +181,12 @@ public struct Renewal: Hashable, Sendable, Codable {
     public var offer: AppliedOffer?
     /// The offer that follows the one that runs, or is to begin, at present.
     public var laterOffer: AppliedOffer?
+    /// Whether the next period begins a commitment.
+    public var isCommitted: Bool
 
     public init(
         isOn: Bool = true, stop: Expiration? = nil, productID: ProductID, price: Money,
-        offer: AppliedOffer? = nil, laterOffer: AppliedOffer? = nil
+        offer: AppliedOffer? = nil, laterOffer: AppliedOffer? = nil, isCommitted: Bool = false
     ) {
         self.isOn = isOn
         self.stop = stop
@@ -186,6 +194,7 @@ public struct Renewal: Hashable, Sendable, Codable {
         self.price = price
         self.offer = offer
         self.laterOffer = laterOffer
+        self.isCommitted = isCommitted
     }
 }
 
@@ -287,10 +296,14 @@ public struct SubscriptionPlan: Hashable, Sendable {
     public let introductoryOffer: Offer?
     /// The offers that a payment can ask for, by kind.
     public let redeemableOffers: [OfferKind: [Offer]]
+    /// What the customer commits to, if the product is paid for in monthly parts.
+    /// `period` and `price` are then those of one part.
+    public let commitment: CommitmentTerms?
 
     public init(
         productID: ProductID, groupID: String, level: Int, period: Period, price: Money,
-        introductoryOffer: Offer? = nil, redeemableOffers: [OfferKind: [Offer]] = [:]
+        introductoryOffer: Offer? = nil, redeemableOffers: [OfferKind: [Offer]] = [:],
+        commitment: CommitmentTerms? = nil
     ) {
         self.productID = productID
         self.groupID = groupID
@@ -299,5 +312,6 @@ public struct SubscriptionPlan: Hashable, Sendable {
         self.price = price
         self.introductoryOffer = introductoryOffer
         self.redeemableOffers = redeemableOffers
+        self.commitment = commitment
     }
 }

@@ -38,7 +38,8 @@ public struct SubscriptionEvent: Hashable, Sendable, Codable {
         /// Another product from the next period on. `isReversal`: the present one
         /// again. `offer`: for the next period.
         case choseNext(
-            product: ProductID, price: Money, isReversal: Bool, offer: AppliedOffer? = nil)
+            product: ProductID, price: Money, isReversal: Bool, offer: AppliedOffer? = nil,
+            isCommitted: Bool = false)
         /// An offer for the next period of the present product.
         case redeemed(offer: AppliedOffer)
         case switchedOn
@@ -122,9 +123,11 @@ extension Subscription {
         case .upgraded(let period, let price, _):
             begin(period, Renewal(at: price, after: period))
         case .renewed(let period), .recovered(let period): renew(period)
-        case .choseNext(let product, let price, let isReversal, let offer):
+        case .choseNext(let product, let price, let isReversal, let offer, let isCommitted):
             chooseNext(
-                Renewal(productID: product, price: price, offer: offer), isReversal: isReversal)
+                Renewal(
+                    productID: product, price: price, offer: offer, isCommitted: isCommitted),
+                isReversal: isReversal)
         case .redeemed(let offer): (renewal.offer, renewal.laterOffer) = (offer, nil)
         case .switchedOn: (renewal.isOn, renewal.stop) = (true, nil)
         case .switchedOff: (renewal.isOn, renewal.stop) = (false, .cancelled)
@@ -178,7 +181,11 @@ extension Subscription {
 
     private mutating func renew(_ period: SubscribedPeriod) {
         if period.productID != current.productID { increase = nil }
+        let isSamePart = current.nextPart != nil && period.commitment == current.nextPart
         current = period
+        state = .active(hasFailedAhead: false)
+        // What was chosen begins after the commitment.
+        if isSamePart { return }
         kept = nil
         takeOffer(after: period)
         if let raised = increase, raised.isAgreed, raised.startsAt <= period.start {
@@ -188,12 +195,12 @@ extension Subscription {
             // A lower price that the customer paid stays.
             renewal.price = period.price
         }
-        state = .active(hasFailedAhead: false)
     }
 
     /// The offer of the period goes on, or the one after it begins.
     private mutating func takeOffer(after period: SubscribedPeriod) {
-        if let next = period.offer?.next {
+        // Within a commitment, the period itself has the offer that goes on.
+        if period.nextPart == nil, let next = period.offer?.next {
             renewal.offer = next
         } else {
             (renewal.offer, renewal.laterOffer) = (renewal.laterOffer, nil)
@@ -213,9 +220,9 @@ extension Renewal {
     fileprivate init(
         at regularPrice: Money, after period: SubscribedPeriod, then later: AppliedOffer? = nil
     ) {
-        let next = period.offer?.next
+        let next = period.nextPart == nil ? period.offer?.next : nil
         self.init(
             productID: period.productID, price: regularPrice, offer: next ?? later,
-            laterOffer: next == nil ? nil : later)
+            laterOffer: next == nil ? nil : later, isCommitted: period.commitment != nil)
     }
 }

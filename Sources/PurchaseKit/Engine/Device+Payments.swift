@@ -18,6 +18,7 @@ enum CarryStep {
 enum ContentsRefusal: String {
     case fieldMissing, fieldInvalid, uuidInvalid, textInvalid, textTooLong, priceInvalid
     case currencyInvalid, replacedNotRefused, offerKindUnknown, offerFieldMissing
+    case billingPlanUnknown
 }
 
 /// What this process knows about a payment in addition to its entry.
@@ -113,10 +114,12 @@ extension Device {
     private func sold(
         _ payment: PaymentContents
     ) async throws(DeviceFault) -> ProductDescription? {
-        guard let offer = payment.offer else { return try await product(payment.productID) }
+        guard payment.offer != nil || payment.billingPlan != nil else {
+            return try await product(payment.productID)
+        }
         let question = OfferQuoteRequest(
-            productId: payment.productID, offer: offer,
-            applicationUsername: payment.applicationUsername)
+            productId: payment.productID, offer: payment.offer,
+            applicationUsername: payment.applicationUsername, billingPlan: payment.billingPlan)
         let reply = try await call(
             .offer, in: try await signIn(), body: encode(question), onAnswer: {})
         guard reply.status == 200 else { throw refusal(reply) }
@@ -225,7 +228,7 @@ extension Device {
             unitPrice: shown.unitPrice, currency: shown.currency,
             applicationUsername: entry.payment.applicationUsername, replaces: entry.replaces,
             simulatesAskToBuyInSandbox: entry.payment.simulatesAskToBuyInSandbox,
-            offer: entry.payment.offer)
+            offer: entry.payment.offer, billingPlan: entry.payment.billingPlan)
         return try await call(
             .purchase(id: id), in: session, body: encode(request), onAnswer: onAnswer)
     }
@@ -283,7 +286,9 @@ extension Device {
             if refusal.code == PurchaseRefusal.priceChanged.rawValue,
                 let product = response.product
             {
-                if entry.payment.offer == nil { productCache[product.id] = product }
+                if entry.payment.offer == nil, entry.payment.billingPlan == nil {
+                    productCache[product.id] = product
+                }
                 carriage.repriced = product
                 return .again
             }

@@ -14,6 +14,8 @@ struct PaymentContents: Hashable, Sendable, Codable {
     var simulatesAskToBuyInSandbox: Bool?
     /// The offer that the payment asks for.
     var offer: OfferRequest?
+    /// `MONTHLY` to pay for a year in parts.
+    var billingPlan: String?
 }
 
 /// The owner of an entry: one customer in one realm.

@@ -44,6 +44,12 @@ open class SKPayment: NSObject, NSCopying, NSMutableCopying {
         set { contents.offer = newValue }
     }
 
+    /// `MONTHLY` to pay for a year in parts.
+    package var billingPlan: String? {
+        get { contents.billingPlan }
+        set { contents.billingPlan = newValue }
+    }
+
     open func copy(with zone: NSZone? = nil) -> Any { SKPayment(contents: snapshot) }
     open func mutableCopy(with zone: NSZone? = nil) -> Any { SKMutablePayment(contents: snapshot) }
 
@@ -54,7 +60,7 @@ open class SKPayment: NSObject, NSCopying, NSMutableCopying {
             productID: productIdentifier, quantity: quantity,
             applicationUsername: applicationUsername, requestData: requestData,
             simulatesAskToBuyInSandbox: simulatesAskToBuyInSandbox ? true : nil,
-            offer: contents.offer)
+            offer: contents.offer, billingPlan: contents.billingPlan)
     }
 }
 

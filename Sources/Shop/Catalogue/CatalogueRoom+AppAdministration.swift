@@ -22,7 +22,8 @@ extension CatalogueRoom {
         let made = AppChange(
             appAppleId: details.appAppleId, name: details.name ?? request.bundleId,
             storefront: details.storefront ?? "USA", locale: details.locale ?? "en_US",
-            purchasesEnabled: details.purchasesEnabled ?? true)
+            purchasesEnabled: details.purchasesEnabled ?? true,
+            gracePeriodDays: details.gracePeriodDays)
         let values = RealmSchema.apps.row([
             "bundle_id": .text(request.bundleId), "app_id": .optional(made.appAppleId),
             "name": .optional(made.name), "storefront": .optional(made.storefront),
@@ -31,6 +32,7 @@ extension CatalogueRoom {
             // Production sells an app's first product together with a version
             // of the app.
             "has_sold": .boolean(!realm.isProduction),
+            "grace_days": .optional(made.gracePeriodDays.map(Int64.init)),
         ])
         let isMade = try await realm.house(.catalogue, context) { house in
             guard try house.writing.first(Statement.Catalogues.addApp, values) != nil else {
@@ -49,7 +51,7 @@ extension CatalogueRoom {
     }
 
     /// Changes an app. Refusals, in order: `bundleIdUnknown`, `textEmpty`,
-    /// `textTooLong`, `storefrontUnknown`, `appIdInvalid`.
+    /// `textTooLong`, `storefrontUnknown`, `appIdInvalid`, `gracePeriodInvalid`.
     public func changeApp(
         _ bundleID: String, _ change: AppChange, _ context: RequestContext
     ) async throws -> AppSummary {
@@ -60,6 +62,7 @@ extension CatalogueRoom {
             .text(bundleID), .optional(change.appAppleId), .optional(change.name),
             .optional(change.storefront), .optional(change.locale),
             change.purchasesEnabled.map(SQLValue.boolean) ?? .null,
+            .optional(change.gracePeriodDays.map(Int64.init)),
         ]
         try await realm.house(.catalogue, context) { house in
             let key: [SQLValue] = [.text(bundleID)]
@@ -121,6 +124,13 @@ extension CatalogueRoom {
             throw Refusal(
                 .badRequest, code: "appIdInvalid", "This is not an app's number.",
                 field: "appAppleId", rule: "1 to 2^53 - 1", remedy: "give the app's Apple ID")
+        }
+        if let days = change.gracePeriodDays, GracePeriod(rawValue: days) == nil {
+            throw Refusal(
+                .badRequest, code: "gracePeriodInvalid", "There is no such grace period.",
+                field: "gracePeriodDays",
+                rule: GracePeriod.allCases.map { "\($0.rawValue)" }.joined(separator: ", "),
+                remedy: "send one of them; 0 switches it off")
         }
     }
 
@@ -195,6 +205,7 @@ extension AppChange {
         [
             "name": name, "appAppleId": appAppleId.map { "\($0)" }, "storefront": storefront,
             "locale": locale, "purchasesEnabled": purchasesEnabled.map { "\($0)" },
+            "gracePeriodDays": gracePeriodDays.map { "\($0)" },
         ]
     }
 
@@ -209,6 +220,9 @@ extension AppChange {
             "purchasesEnabled": try purchasesEnabled.map { _ in
                 "\(try row.boolean("purchases_enabled"))"
             },
+            "gracePeriodDays":
+                try gracePeriodDays
+                .flatMap { _ in try row.optionalInteger("grace_days") }.map { "\($0)" },
         ]
     }
 }

@@ -54,6 +54,7 @@ extension Shelf.App {
         AppSummary(
             bundleId: bundleID.value, appAppleId: appID, name: name,
             notificationUrl: notificationURL, storefront: storefront, locale: locale,
-            purchasesEnabled: arePurchasesEnabled, products: products.count)
+            purchasesEnabled: arePurchasesEnabled, gracePeriodDays: ownGrace?.rawValue,
+            products: products.count)
     }
 }

@@ -63,6 +63,9 @@ extension CatalogueRoom {
                 described.offer = plan.introductoryOffer?.described(as: .introductory)
             }
             described.offers = plan.map(Self.offers)
+            described.monthlyPrice =
+                shelf.plan(id, isCommitted: true, of: app, in: place, at: now)?
+                .price.amount.milliunits
         }
         return described
     }

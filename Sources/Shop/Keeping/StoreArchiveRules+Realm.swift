@@ -295,6 +295,13 @@ extension StoreArchiveRules {
                     return try PeriodFacts(row)?.storedOffer == row.optionalText("offer")
                 }
             ),
+            (
+                "commitment",
+                { value in
+                    guard isPeriod else { return value == .null }
+                    return try PeriodFacts(row)?.storedCommitment == row.optionalText("commitment")
+                }
+            ),
             ("is_upgraded", { _ in try isPeriod || !row.boolean("is_upgraded") }),
         ]
         let words = "what a store writes for a subscription's period, and nothing for another sale"

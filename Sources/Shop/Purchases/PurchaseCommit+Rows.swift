@@ -144,6 +144,7 @@ extension PurchaseCommit {
                 "replaces": .optional(payment.replaces?.value),
                 "simulates_ask_to_buy": .boolean(payment.simulatesAskToBuy),
                 "offer": .optional(payment.offer.map { StoredJSON.text($0) }),
+                "is_committed": .boolean(payment.isCommitted),
                 "state": .text(state.word), "cause": .text(event.cause.rawValue),
                 "refusal": .optional(state.refusal?.rawValue),
                 "waiting_for": .optional(state.waitingFor),

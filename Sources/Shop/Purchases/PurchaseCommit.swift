@@ -151,7 +151,9 @@ struct PurchaseCommit: Sendable {
         _ product: Product, _ shelf: Shelf, _ storefront: Storefront, _ line: CustomerLine
     ) throws -> SubscriptionSale? {
         guard product.type == .autoRenewable else { return nil }
-        let plan = shelf.plan(product.id, of: key.bundleID, in: storefront, at: line.now)
+        let plan = shelf.plan(
+            product.id, isCommitted: payment.isCommitted, of: key.bundleID, in: storefront,
+            at: line.now)
         let row = try plan.flatMap { try subscribed(to: $0, line) }
         return shelf.subscriptionSale(
             plan, current: row?.subscription, evidence, of: key.bundleID, in: storefront,

@@ -8,30 +8,33 @@ public import StoreWire
 extension PurchaseRoom {
     /// Returns the product with the offer that a payment would get now, and its
     /// price. Uses nothing up: not the code, and not what the merchant's server has
-    /// signed. Refusals: those of the offer's form, then `textInvalid`,
-    /// `textTooLong`, and ``PurchaseRefusal``.
+    /// signed. Refusals: those of the offer's form, `billingPlanUnknown`,
+    /// `textInvalid`, `textTooLong`, and ``PurchaseRefusal``.
     public func quote(
         _ request: OfferQuoteRequest, _ session: DeviceSession
     ) async throws -> ProductDescription {
-        let offer = try RequestedOffer(request.offer)
+        let offer = try request.offer.map { try RequestedOffer($0) }
+        let isCommitted = try Self.isCommitted(request.billingPlan)
         if let product = request.productId { try Edge.text(product, "productId") }
         if let username = request.applicationUsername {
             try Edge.text(username, "applicationUsername", bytesMax: Edge.usernameBytesMax)
         }
         let product = try await product(of: offer, request, session)
-        let question = OfferQuestion(
-            offer: offer, product: product, username: request.applicationUsername,
-            appTransactionID: session.appTransactionID,
-            claimant: OfferClaim.Claimant(
-                customer: session.customer, bundleID: session.bundleID,
-                purchaseID: PurchaseID("")))
-        let evidence = try await realm.offers.evidence(for: question, isClaiming: false)
-        return try await quoted(product, evidence, session)
+        let claimant = OfferClaim.Claimant(
+            customer: session.customer, bundleID: session.bundleID, purchaseID: PurchaseID(""))
+        var evidence: OfferEvidence?
+        if let offer {
+            let question = OfferQuestion(
+                offer: offer, product: product, username: request.applicationUsername,
+                appTransactionID: session.appTransactionID, claimant: claimant)
+            evidence = try await realm.offers.evidence(for: question, isClaiming: false)
+        }
+        return try await quoted(product, evidence, isCommitted: isCommitted, session)
     }
 
     /// Returns the product as the payment's sheet shows it.
     func quoted(
-        _ id: ProductID, _ evidence: OfferEvidence, _ session: DeviceSession
+        _ id: ProductID, _ evidence: OfferEvidence?, isCommitted: Bool, _ session: DeviceSession
     ) async throws -> ProductDescription {
         let shelf = try await realm.loadShelf(for: session.customer)
         let now = session.clock.now(wall: realm.ports.wall.now)
@@ -39,7 +42,7 @@ extension PurchaseRoom {
         guard
             var described = try await realm.catalogue.described(id, shelf, session, at: now)
         else { throw Self.refusal(.unknownProduct) }
-        let plan = shelf.plan(id, of: app, in: place, at: now)
+        let plan = shelf.plan(id, isCommitted: isCommitted, of: app, in: place, at: now)
         let row = try await realm.read(of: session.customer) { reading in
             try plan.flatMap {
                 try SubscriptionRow.find($0, of: session.customer, in: app, reading)
@@ -48,9 +51,12 @@ extension PurchaseRoom {
         guard
             let sale = shelf.subscriptionSale(
                 plan, current: row?.subscription, evidence, of: app, in: place, at: now)
-        else { throw Self.refusal(.offerUnknown) }
+        else { throw Self.refusal(isCommitted ? .notSoldYet : .offerUnknown) }
         if let refusal = sale.refusal { throw Self.refusal(refusal) }
         described.offer = sale.offer.map(OfferDescription.init)
+        described.price = sale.plan.price.amount.milliunits
+        described.subscriptionPeriod = sale.plan.period.description
+        described.commitmentPrice = sale.plan.commitment?.price.amount.milliunits
         return described
     }
 
@@ -71,7 +77,7 @@ extension PurchaseRoom {
     }
 
     private func product(
-        of offer: RequestedOffer, _ request: OfferQuoteRequest, _ session: DeviceSession
+        of offer: RequestedOffer?, _ request: OfferQuoteRequest, _ session: DeviceSession
     ) async throws -> ProductID {
         if let product = request.productId { return ProductID(product) }
         guard case .code(let text) = offer, let code = OfferCode(text: text),

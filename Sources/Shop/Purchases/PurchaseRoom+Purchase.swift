@@ -50,7 +50,21 @@ extension PurchaseRoom {
             applicationUsername: request.applicationUsername,
             replaces: replaces.map { PurchaseID($0) },
             simulatesAskToBuy: !realm.isProduction && request.simulatesAskToBuyInSandbox == true,
-            offer: try request.offer.map { try RequestedOffer($0) })
+            offer: try request.offer.map { try RequestedOffer($0) },
+            isCommitted: try Self.isCommitted(request.billingPlan))
+    }
+
+    /// Whether a request is to pay in monthly parts. Refusal: `billingPlanUnknown`.
+    static func isCommitted(_ plan: String?) throws -> Bool {
+        guard let plan else { return false }
+        guard let kind = BillingPlan.Kind(rawValue: plan) else {
+            throw Refusal(
+                .badRequest, code: "billingPlanUnknown", "There is no such billing plan.",
+                field: "billingPlan",
+                rule: BillingPlan.Kind.allCases.map { "`\($0.rawValue)`" }.joined(separator: ", "),
+                remedy: "leave it out to pay at once")
+        }
+        return kind == .monthly
     }
 
     /// Returns a purchase's commits, with everything drawn that they may need.
@@ -139,8 +153,10 @@ extension PurchaseRoom {
         _ commit: PurchaseCommit, _ session: DeviceSession, at now: Timestamp
     ) async throws -> ProductDescription? {
         let product = commit.payment.productID
-        if let evidence = commit.evidence {
-            return try await quoted(product, evidence, session)
+        let evidence = commit.evidence
+        if evidence != nil || commit.payment.isCommitted {
+            return try await quoted(
+                product, evidence, isCommitted: commit.payment.isCommitted, session)
         }
         let shelf = try await realm.loadShelf(for: session.customer)
         return try await realm.catalogue.described(product, shelf, session, at: now)

@@ -88,7 +88,7 @@ struct PurchaseRow: Sendable {
             simulatesAskToBuy: try row.boolean("simulates_ask_to_buy"),
             offer: try row.optionalText("offer").map {
                 try StoredJSON.value($0, "a requested offer that cannot be read")
-            })
+            }, isCommitted: try row.boolean("is_committed"))
         state = try Self.state(row)
         total = try row.optionalInteger("total_price").map(Amount.init(milliunits:))
         waitingFor = try row.optionalText("waiting_for").flatMap(WaitingReason.init)

@@ -61,6 +61,9 @@ extension RealmSchema {
             "notification_url": .text("an address that notifications may go to") {
                 (try? NotificationURL.check($0, isProduction: false)) != nil
             }.optional, "has_sold": .flag,
+            "grace_days": .integer("0, 3, 16 or 28") {
+                GracePeriod(rawValue: Int($0)) != nil
+            }.optional,
         ])
 
     /// `localizations`, `listing` and `terms` are JSON that no query uses.

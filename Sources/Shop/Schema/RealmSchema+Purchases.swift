@@ -23,7 +23,7 @@ extension RealmSchema {
             "unit_price": .price, "currency": .currency,
             "application_username": .text(bytes: 0...Edge.usernameBytesMax).optional,
             "replaces": .uuid.optional, "simulates_ask_to_buy": .flag,
-            "offer": .json.optional,
+            "offer": .json.optional, "is_committed": .flag,
             "state": .word(["asked", "authorising", "sold", "refused", "waiting"]),
             "cause": .word(PurchaseCause.allCases.map(\.rawValue)),
             "refusal": .word(PurchaseRefusal.allCases.map(\.rawValue)).optional,
@@ -77,7 +77,7 @@ extension RealmSchema {
             "revocation_type": .word(RevocationType.allCases.map(\.rawValue)).optional,
             "revocation_percentage": .percentage.optional, "revision": .count,
             "changed_at": .time, "group_id": .id.optional, "expires_at": .time.optional,
-            "offer": .json.optional, "is_upgraded": .flag,
+            "offer": .json.optional, "is_upgraded": .flag, "commitment": .json.optional,
             "record": .blob(bytes: 1...65_536),
         ],
         indexes: [

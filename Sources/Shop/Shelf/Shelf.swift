@@ -21,6 +21,8 @@ struct Shelf: Sendable {
         let release: AppRelease
         /// The settings of its catalogue file. In production, the defaults.
         let settings: SandboxSettings
+        /// How long an unpaid renewal can be used. Nil if the file decides.
+        let ownGrace: GracePeriod?
         /// The products that are neither withdrawn nor removed.
         let products: [Product]
         /// All products, including withdrawn and removed ones.
@@ -107,6 +109,7 @@ extension Shelf.App {
         release = AppRelease(hasSold: try row.boolean("has_sold"), cameWithLive: live)
         let stored = isProduction ? nil : try row.optionalText("settings")
         settings = try stored.map(SandboxSettings.init(stored:)) ?? SandboxSettings()
+        ownGrace = try row.optionalInteger("grace_days").flatMap { GracePeriod(rawValue: Int($0)) }
         products = sold.filter { !$0.listing.isWithdrawn && $0.listing.state != .removed }
             .map(\.product)
         byID = Dictionary(sold.map { ($0.product.id, $0) }) { first, _ in first }

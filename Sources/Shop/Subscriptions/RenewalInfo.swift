@@ -66,9 +66,35 @@ extension SubscriptionRow {
             payload.offerDiscountType = offer.mode.wireName
             payload.offerPeriod = offer.period.description
         }
+        if let end = subscription.current.commitmentEnd {
+            state(end, renewal, in: &payload)
+        }
         payload.priceIncreaseStatus = subscription.increase.map { $0.isAgreed ? 1 : 0 }
         state(subscription.state, in: &payload)
         return payload
+    }
+
+    /// Until its end, a commitment is charged whatever the customer chose for the
+    /// time after it.
+    private func state(
+        _ end: Timestamp, _ renewal: Renewal, in payload: inout JWSRenewalInfoDecodedPayload
+    ) {
+        let plan = renewal.isCommitted ? BillingPlan.Kind.monthly : .upfront
+        var info = RenewalCommitmentInfo()
+        info.commitmentAutoRenewProductId = renewal.productID.value
+        info.commitmentAutoRenewStatus = renewal.isOn ? 1 : 0
+        info.commitmentRenewalBillingPlanType = plan.rawValue
+        info.commitmentRenewalDate = end
+        info.commitmentRenewalPrice = subscription.shownPrice.amount.milliunits
+        payload.commitmentInfo = info
+        payload.renewalBillingPlanType = plan.rawValue
+        guard subscription.isCommitted else { return }
+        payload.renewalBillingPlanType = BillingPlan.Kind.monthly.rawValue
+        payload.autoRenewProductId = subscription.current.productID.value
+        payload.autoRenewStatus = 1
+        let price = subscription.nextShownPrice
+        payload.renewalPrice = price.amount.milliunits
+        payload.currency = price.currency.code
     }
 
     private func state(

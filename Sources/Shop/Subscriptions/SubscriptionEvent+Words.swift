@@ -19,12 +19,13 @@ extension SubscriptionEvent.Change {
                 "Changed at once to \(period.words). "
                     + "\(refund) is unused of the period before."
             )
-        case .choseNext(let product, let price, let isReversal, let offer):
+        case .choseNext(let product, let price, let isReversal, let offer, let isCommitted):
             isReversal
                 ? ("keptProduct", "Keeps \(product) for \(price), and drops the planned change.")
                 : (
                     "choseProduct",
-                    "Will renew as \(product) for \(price)\(offer.map(\.words) ?? "")."
+                    "Will renew as \(product) for \(price)\(offer.map(\.words) ?? "")"
+                        + (isCommitted ? ", a year in monthly parts." : ".")
                 )
         case .redeemed(let offer): ("redeemed", "The next period begins\(offer.words).")
         case .switchedOn: ("switchedOn", "The renewal was switched on.")
@@ -58,6 +59,7 @@ extension SubscriptionEvent.Change {
 extension SubscribedPeriod {
     fileprivate var words: String {
         "\(productID) for \(price)\(offer.map(\.words) ?? ""), \(start) to \(end)"
+            + (commitment.map { ", part \($0.number) of \($0.periods)" } ?? "")
     }
 }
 

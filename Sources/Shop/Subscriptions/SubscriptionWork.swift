@@ -66,7 +66,7 @@ struct RenewalContext {
     var row: SubscriptionRow
     let storefront: Storefront
     let plan: SubscriptionPlan?
-    let settings: SandboxSettings
+    let grace: GracePeriod
     /// Whether the customer can be charged.
     let canBill: Bool
     let at: Timestamp
@@ -87,9 +87,10 @@ struct RenewalContext {
         self.storefront = storefront
         self.at = at
         plan = shelf.plan(
-            row.subscription.renewal.productID, of: row.bundleID, in: storefront,
+            row.subscription.renewal.productID,
+            isCommitted: row.subscription.renewal.isCommitted, of: row.bundleID, in: storefront,
             at: max(at, row.subscription.end))
-        settings = app.settings
+        grace = app.grace
         canBill = isCharged && line.account.mayBuy && !app.settings.failsRenewals
         hasURL = app.notificationURL != nil
     }
@@ -98,7 +99,7 @@ struct RenewalContext {
     func facts(newID: TransactionID) -> RenewalFacts {
         RenewalFacts(
             plan: plan, canBill: canBill && !row.failsBilling,
-            grace: settings.hasGracePeriod ? .sixteenDays : .off, newID: newID)
+            grace: grace, newID: newID)
     }
 
     /// The transaction of a period that a step sells.

@@ -10,6 +10,7 @@ struct PeriodFacts: Sendable {
     let groupID: String
     var expiresAt: Timestamp
     let offer: AppliedOffer?
+    let commitment: PeriodCommitment?
     /// Whether the customer changed to a better product before its end.
     var isUpgraded: Bool
 
@@ -17,6 +18,7 @@ struct PeriodFacts: Sendable {
         self.groupID = groupID
         expiresAt = period.end
         offer = period.offer
+        commitment = PeriodCommitment(period)
         isUpgraded = false
     }
 
@@ -28,13 +30,36 @@ struct PeriodFacts: Sendable {
         groupID = group
         expiresAt = Timestamp(milliseconds: end)
         offer = try row.optionalText("offer").map(Self.offer(stored:))
+        commitment = try row.optionalText("commitment").map { text in
+            try StoredJSON.value(text, "a commitment that cannot be read")
+        }
         isUpgraded = try row.boolean("is_upgraded")
     }
+
+    var storedCommitment: String? { commitment.map { StoredJSON.text($0) } }
 
     var storedOffer: String? { offer.map { StoredJSON.text($0) } }
 
     private static func offer(stored text: String) throws -> AppliedOffer {
         try StoredJSON.value(text, "an offer that cannot be read")
+    }
+}
+
+/// The part of a commitment that a transaction pays for.
+struct PeriodCommitment: Hashable, Sendable, Codable {
+    /// From 1.
+    let number: Int
+    let periods: Int
+    /// The price of all parts.
+    let price: Money
+    let endsAt: Timestamp
+
+    init?(_ period: SubscribedPeriod) {
+        guard let part = period.commitment, let end = period.commitmentEnd else { return nil }
+        number = part.number
+        periods = part.periods
+        price = part.price
+        endsAt = end
     }
 }
 

@@ -75,6 +75,15 @@ struct TransactionFacts: Sendable {
         payload.subscriptionGroupIdentifier = period.groupID
         payload.expiresDate = period.expiresAt
         payload.isUpgraded = period.isUpgraded ? true : nil
+        if let commitment = period.commitment {
+            var info = TransactionCommitmentInfo()
+            info.billingPeriodNumber = commitment.number
+            info.totalBillingPeriods = commitment.periods
+            info.commitmentPrice = commitment.price.amount.milliunits
+            info.commitmentExpiresDate = commitment.endsAt
+            payload.commitmentInfo = info
+            payload.billingPlanType = BillingPlan.Kind.monthly.rawValue
+        }
         guard let offer = period.offer else { return }
         payload.offerType = offer.kind.wireNumber
         payload.offerIdentifier = offer.id
@@ -126,6 +135,7 @@ struct TransactionFacts: Sendable {
             "revision": .integer(revision), "changed_at": .integer(changedAt.milliseconds),
             "group_id": .optional(period?.groupID), "expires_at": .optional(period?.expiresAt),
             "offer": .optional(period?.storedOffer),
+            "commitment": .optional(period?.storedCommitment),
             "is_upgraded": .boolean(period?.isUpgraded ?? false), "record": .blob(record),
         ])
     }

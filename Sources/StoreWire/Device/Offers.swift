@@ -40,17 +40,23 @@ public struct OfferRequest: Hashable, Sendable, Codable {
     }
 }
 
-/// Asks what a payment with an offer would charge.
+/// Asks what a payment with an offer, or in monthly parts, would charge.
 public struct OfferQuoteRequest: Hashable, Sendable, Codable {
     /// Missing with a code, which has its own product.
     public var productId: String?
-    public var offer: OfferRequest
+    public var offer: OfferRequest?
     public var applicationUsername: String?
+    /// `MONTHLY` to pay for a year in parts.
+    public var billingPlan: String?
 
-    public init(productId: String? = nil, offer: OfferRequest, applicationUsername: String? = nil) {
+    public init(
+        productId: String? = nil, offer: OfferRequest? = nil, applicationUsername: String? = nil,
+        billingPlan: String? = nil
+    ) {
         self.productId = productId
         self.offer = offer
         self.applicationUsername = applicationUsername
+        self.billingPlan = billingPlan
     }
 }
 

@@ -53,6 +53,11 @@ public struct ProductDescription: Hashable, Sendable, Codable {
     /// The subscription's introductory, promotional and win-back offers, for
     /// whichever customer.
     public var offers: [OfferDescription]?
+    /// Present in a quote for paying in monthly parts: the price of all of them.
+    /// `price` and `subscriptionPeriod` are then those of one part.
+    public var commitmentPrice: Int64?
+    /// Whether it can also be paid for in monthly parts, and the price of one part.
+    public var monthlyPrice: Int64?
     /// Whether a payment for it is accepted. The product is listed in any case.
     public var isSold: Bool
 

@@ -19,11 +19,14 @@ public struct PurchaseRequest: Hashable, Sendable, Codable {
     public var simulatesAskToBuyInSandbox: Bool?
     /// The offer that it asks for. `unitPrice` is then the offer's.
     public var offer: OfferRequest?
+    /// `MONTHLY` to pay for a year in parts. `unitPrice` is then that of one part.
+    public var billingPlan: String?
 
     public init(
         productId: String, quantity: Int, unitPrice: Int64, currency: String,
         applicationUsername: String? = nil, replaces: String? = nil,
-        simulatesAskToBuyInSandbox: Bool? = nil, offer: OfferRequest? = nil
+        simulatesAskToBuyInSandbox: Bool? = nil, offer: OfferRequest? = nil,
+        billingPlan: String? = nil
     ) {
         self.productId = productId
         self.quantity = quantity
@@ -33,6 +36,7 @@ public struct PurchaseRequest: Hashable, Sendable, Codable {
         self.replaces = replaces
         self.simulatesAskToBuyInSandbox = simulatesAskToBuyInSandbox
         self.offer = offer
+        self.billingPlan = billingPlan
     }
 }
 

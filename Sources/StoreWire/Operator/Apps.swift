@@ -13,12 +13,15 @@ public struct AppSummary: Hashable, Sendable, Codable {
     /// The locale in which texts are chosen.
     public var locale: String
     public var purchasesEnabled: Bool
+    /// How long an unpaid renewal can be used. Missing if the catalogue file decides.
+    public var gracePeriodDays: Int?
     /// The number of products that are neither withdrawn nor removed.
     public var products: Int
 
     public init(
         bundleId: String, appAppleId: Int64?, name: String, notificationUrl: String?,
-        storefront: String, locale: String, purchasesEnabled: Bool, products: Int
+        storefront: String, locale: String, purchasesEnabled: Bool, gracePeriodDays: Int? = nil,
+        products: Int
     ) {
         self.bundleId = bundleId
         self.appAppleId = appAppleId
@@ -27,6 +30,7 @@ public struct AppSummary: Hashable, Sendable, Codable {
         self.storefront = storefront
         self.locale = locale
         self.purchasesEnabled = purchasesEnabled
+        self.gracePeriodDays = gracePeriodDays
         self.products = products
     }
 }
@@ -39,16 +43,19 @@ public struct AppChange: Hashable, Sendable, Codable {
     public var storefront: String?
     public var locale: String?
     public var purchasesEnabled: Bool?
+    /// How long an unpaid renewal can be used: 0, 3, 16 or 28 days.
+    public var gracePeriodDays: Int?
 
     public init(
         appAppleId: Int64? = nil, name: String? = nil, storefront: String? = nil,
-        locale: String? = nil, purchasesEnabled: Bool? = nil
+        locale: String? = nil, purchasesEnabled: Bool? = nil, gracePeriodDays: Int? = nil
     ) {
         self.appAppleId = appAppleId
         self.name = name
         self.storefront = storefront
         self.locale = locale
         self.purchasesEnabled = purchasesEnabled
+        self.gracePeriodDays = gracePeriodDays
     }
 }
 

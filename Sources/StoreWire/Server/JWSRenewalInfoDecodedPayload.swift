@@ -40,6 +40,10 @@ public struct JWSRenewalInfoDecodedPayload: Hashable, Sendable, Codable {
     /// A UUID in lower case.
     public var appAccountToken: String?
     public var appTransactionId: String?
+    /// `BILLED_UPFRONT` or `MONTHLY`, for a product that has billing plans.
+    public var renewalBillingPlanType: String?
+    /// Present while the customer is committed.
+    public var commitmentInfo: RenewalCommitmentInfo?
 
     public init() {}
 }

@@ -53,6 +53,9 @@ public struct JWSTransactionDecodedPayload: Hashable, Sendable, Codable {
     public var price: Int64?
     public var currency: String?
     public var appTransactionId: String?
+    /// `MONTHLY` for a part of a commitment.
+    public var billingPlanType: String?
+    public var commitmentInfo: TransactionCommitmentInfo?
 
     public init() {}
 }

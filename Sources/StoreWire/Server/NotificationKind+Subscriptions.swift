@@ -15,7 +15,7 @@ extension NotificationKind {
         case .recovered: ("DID_RENEW", "BILLING_RECOVERY")
         case .upgraded(let period, _, _):
             (isRedeemed(period.offer) ? "OFFER_REDEEMED" : "DID_CHANGE_RENEWAL_PREF", "UPGRADE")
-        case .choseNext(_, _, let isReversal, let offer):
+        case .choseNext(_, _, let isReversal, let offer, _):
             (
                 offer == nil ? "DID_CHANGE_RENEWAL_PREF" : "OFFER_REDEEMED",
                 isReversal ? nil : "DOWNGRADE"

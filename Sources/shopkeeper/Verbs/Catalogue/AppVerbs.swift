@@ -12,11 +12,13 @@ struct AppChangeOptions: ParsableArguments {
     @Option(name: .long, help: "The preferred language of texts: en_US.") var locale: String?
     @Flag(inversion: .prefixedNo, help: "Whether the app may sell.")
     var purchasesEnabled: Bool?
+    @Option(name: .long, help: "The days for which an unpaid renewal can be used: 0, 3, 16 or 28.")
+    var gracePeriod: Int?
 
     var change: AppChange {
         AppChange(
             appAppleId: appId, name: name, storefront: storefront, locale: locale,
-            purchasesEnabled: purchasesEnabled)
+            purchasesEnabled: purchasesEnabled, gracePeriodDays: gracePeriod)
     }
 }
 

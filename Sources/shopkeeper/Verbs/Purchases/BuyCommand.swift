@@ -21,6 +21,7 @@ struct BuyCommand: AsyncParsableCommand {
     var unfinished = false
     @Flag(name: .long, help: "Ask for approval first (Ask to Buy): see `approve`.")
     var asksToBuy = false
+    @Flag(name: .long, help: "Pay for a year in monthly parts.") var monthly = false
     @Option(name: .long, help: "Redeem this offer code.") var code: String?
     @Option(name: .long, help: "Take this win-back offer, by its id.") var winBack: String?
     @Option(
@@ -41,6 +42,7 @@ struct BuyCommand: AsyncParsableCommand {
         }
         let found = try store.store()
         let payment = payment
+        payment.billingPlan = monthly ? BillingPlan.Kind.monthly.rawValue : nil
         payment.requestedOffer = try offer(found.run.bundleId)
         let (device, files) = try BuyingDevice.make(
             found, customer: customer ?? Live.environment["SHOPKEEPER_CUSTOMER"],
