@@ -6,9 +6,8 @@ import Storage
 extension Worker {
     /// Runs the errands of lanes in order, until none of them is due or the caller is
     /// cancelled. Those that another worker runs are waited for. Returns what this
-    /// process's came to.
-    package func workInOrder() async throws -> LaneTally {
-        let before = tally
+    /// process's came to since `before`, because its workers may have begun.
+    package func workInOrder(since before: LaneTally) async throws -> LaneTally {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for index in context.databases.indices {
                 group.addTask { try await workInOrder(in: index) }
@@ -18,7 +17,8 @@ extension Worker {
         return tally - before
     }
 
-    private var tally: LaneTally { context.lanes.reduce(LaneTally()) { $0 + $1.tally } }
+    /// What this process's errands in order came to since it began.
+    package var tally: LaneTally { context.lanes.reduce(LaneTally()) { $0 + $1.tally } }
 
     private func workInOrder(in index: Int) async throws {
         let lanes = context.lanes[index]

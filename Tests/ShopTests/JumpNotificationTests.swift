@@ -10,8 +10,10 @@ import Testing
 @testable import Work
 
 /// The notifications that a jump of the clock causes: in the order of their
-/// events, and not again and again to a server that does not answer.
-@Suite(.timeLimit(.minutes(5))) struct JumpNotificationTests {
+/// events, and not again and again to a server that does not answer. Each cluster
+/// has an order and a count of its own.
+@Suite(.timeLimit(.minutes(5)), .enabled(if: !TestClusters.areShared))
+struct JumpNotificationTests {
     private func subscribed(_ courier: ScriptedCourier) async throws -> TestWorld {
         let world = try await TestWorld.open(courier: courier)
         try await world.realm.catalogue.importCatalogue(
@@ -192,7 +194,8 @@ import Testing
 }
 
 /// A jump that is ended between two pieces of work.
-@Suite(.timeLimit(.minutes(5))) struct StoppedJumpTests {
+@Suite(.timeLimit(.minutes(5)), .enabled(if: !TestClusters.areShared))
+struct StoppedJumpTests {
     @Test func `a jump that is stopped leaves no event in the clock's future`() async throws {
         let world = try await TestWorld.openWithSubscriptions()
         for n in 0..<3 {

@@ -41,6 +41,7 @@ extension Realm {
             request: request, notifications: try Self.notifications(request),
             otherwise: ports.jumpNotifications, farThrough: try await farThrough(request))
         for lanes in lanes { lanes.forgetFailures() }
+        let before = worker.tally
         let (isBack, jump) = try await house(.clock, context) { .commit(try move.write($0)) }
         if isBack {
             for index in clusters.all.indices { await worker.bringForwardQuietly(in: index) }
@@ -51,7 +52,7 @@ extension Realm {
             // work.
             ports.log(.error, "due work was not done", context, ["fault": "\(error)"])
         }
-        let sent = jump?.notifications == .awaited ? await sendJumps(context) : nil
+        let sent = jump?.notifications == .awaited ? await sendJumps(since: before, context) : nil
         wakeWorkers()
         var described = try await clock()
         described.notifications = sent
@@ -60,9 +61,11 @@ extension Realm {
     }
 
     /// Sends the notifications of jumps. What is not sent now is left to the workers.
-    private func sendJumps(_ context: RequestContext) async -> SentInJump? {
+    private func sendJumps(
+        since before: LaneTally, _ context: RequestContext
+    ) async -> SentInJump? {
         do {
-            let tally = try await worker.workInOrder()
+            let tally = try await worker.workInOrder(since: before)
             return SentInJump(
                 delivered: tally.done, failed: tally.failed, unsent: tally.skipped)
         } catch {
