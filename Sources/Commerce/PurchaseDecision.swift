@@ -120,11 +120,10 @@ extension PurchaseDecision {
 }
 
 extension PurchaseFacts {
-    /// Whether the store sells the product. Subscriptions are not sold through a
-    /// payment processor yet, because their renewals are not charged there.
+    /// Whether the store sells the product. A subscription needs a group and a
+    /// period.
     fileprivate func sells(_ product: Product) -> Bool {
-        guard product.type == .autoRenewable else { return true }
-        return subscription != nil && authoriser != .processor
+        product.type != .autoRenewable || subscription != nil
     }
 }
 

@@ -79,12 +79,26 @@ package protocol DueWorkHandler<Context>: Sendable {
     func prepare(_ work: DueWork, in context: Context) async throws -> any DueWorkCommit<
         Context.Line
     >
+
+    /// The same for several pieces of one database, which share a commit. Returns
+    /// one for each piece, in the same order.
+    func prepare(
+        _ works: [DueWork], in context: Context
+    ) async throws -> [any DueWorkCommit<Context.Line>]
 }
 
 extension DueWorkHandler {
     package func bringForward(
         beyond latest: Timestamp, to now: Timestamp, _ writing: any Writing
     ) throws {}
+
+    package func prepare(
+        _ works: [DueWork], in context: Context
+    ) async throws -> [any DueWorkCommit<Context.Line>] {
+        var commits: [any DueWorkCommit<Context.Line>] = []
+        for work in works { commits.append(try await prepare(work, in: context)) }
+        return commits
+    }
 }
 
 /// The effect of a piece of inner work.

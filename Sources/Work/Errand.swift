@@ -76,6 +76,11 @@ package protocol ErrandHandler<Context>: Sendable {
 
     var kind: String { get }
 
+    /// Whether a customer's inner work depends on the result. A jump of the clock
+    /// then runs such errands between the inner work that they cause, and waits
+    /// for their results.
+    var holdsUpDueWork: Bool { get }
+
     /// Returns the pauses after failed attempts.
     func retries(in context: Context) -> RetryTimetable
 
@@ -96,6 +101,8 @@ extension ErrandHandler {
     package func skip(
         _ errand: Errand, in context: Context
     ) async throws -> ErrandReport<Context.Line> { ErrandReport(.givenUp) }
+
+    package var holdsUpDueWork: Bool { false }
 
     package func retries(in context: Context) -> RetryTimetable { .processor }
 }

@@ -22,6 +22,8 @@ package protocol WorkContext: Sendable {
     var bells: [WorkBell] { get }
     /// What this process runs of each database's outer work.
     var lanes: [RunningLanes] { get }
+    /// The turns of each database's jumps in this process.
+    var jumpTurns: [JumpTurn] { get }
     /// The database with all facts of a customer.
     func database(of customer: CustomerID) -> any Storage
     /// The name of a database for people.

@@ -18,7 +18,7 @@ extension Worker {
         // The first comes last, because its jump ends after those of the others.
         for index in context.databases.indices.reversed() {
             do {
-                let done = try await workDue(in: index)
+                let done = try await workDue(in: index, waits: true)
                 count += done.count
                 next = [next, done.next].compactMap { $0 }.min()
             } catch { failure = error }
@@ -27,15 +27,24 @@ extension Worker {
         return (count, next)
     }
 
-    /// The same for one cluster.
-    package func workDue(in index: Int) async throws -> (count: Int, next: Duration?) {
+    /// The same for one cluster. `waits`: whether to wait for another task or
+    /// process that runs the errands of a jump.
+    package func workDue(
+        in index: Int, waits: Bool = false
+    ) async throws -> (count: Int, next: Duration?) {
         var (count, cursor) = (0, DueWork.firstCursor)
         var failed: Set<CustomerID> = []
+        var held = HeldErrands(waits: waits)
         while true {
             let page = try await heads(beyond: cursor, in: index)
             // Without a cursor nothing was passed over: the page is the first that is left.
             let isFirst = cursor == DueWork.firstCursor
             guard let last = page.works.last else {
+                if page.isHeldUp, try await run(&held, in: index) {
+                    // Their results may have made work due.
+                    cursor = DueWork.firstCursor
+                    continue
+                }
                 try await end(page, isFirst: isFirst, in: index)
                 return (count, page.next)
             }
@@ -67,7 +76,7 @@ extension Worker {
     /// another database, it records only that every piece was tried.
     private func end(_ page: DuePage, isFirst: Bool, in index: Int) async throws {
         guard let jump = page.jump else { return }
-        let far = isFirst ? try await farthest(of: page, in: index) : nil
+        let far = isFirst && !page.isHeldUp ? try await farthest(of: page, in: index) : nil
         if far == .latest, page.now >= jump.target {
             try await context.databases[index].write { try jump.end($0) }
             if index > 0 { context.bells[0].ring() }
@@ -123,10 +132,11 @@ extension Worker {
     private func heads(
         beyond cursor: [SQLValue], in index: Int
     ) async throws -> DuePage {
-        let wall = context.wall
+        let (wall, kinds) = (context.wall, heldKinds)
         return try await context.databases[index].read { reading in
             let clock = try Context.clock(reading)
             let now = clock.now(wall: wall)
+            let jump = try ClockJump.current(reading)
             let instant = SQLValue.integer(now.milliseconds)
             let rows = try reading.query(
                 Statement.DueWorks.heads,
@@ -136,7 +146,8 @@ extension Worker {
             return DuePage(
                 works: try rows.map(DueWork.init),
                 next: next.map { .milliseconds(clock.wallMilliseconds(from: now, to: $0)) },
-                clock: clock, now: now, jump: try ClockJump.current(reading))
+                clock: clock, now: now, jump: jump,
+                isHeldUp: try jump != nil && kinds.contains { try Errands.isOwed($0, reading) })
         }
     }
 
@@ -168,10 +179,14 @@ extension Worker {
         var pieces: [(work: DueWork, commit: any DueWorkCommit<Context.Line>)] = []
         // Lines are locked in a fixed order, so that two workers cannot
         // deadlock.
-        for work in works.sorted(by: { $0.customer.value < $1.customer.value }) {
-            guard let handler = context.dueWorkHandlers[work.kind] else { continue }
-            pieces.append((work, try await handler.prepare(work, in: context)))
+        let kinds = Dictionary(grouping: works, by: \.kind)
+        for (kind, ofKind) in kinds.sorted(by: { $0.key < $1.key }) {
+            guard let handler = context.dueWorkHandlers[kind] else { continue }
+            let sorted = ofKind.sorted { $0.customer.value < $1.customer.value }
+            pieces += zip(sorted, try await handler.prepare(sorted, in: context))
+                .map { (work: $0, commit: $1) }
         }
+        pieces.sort { $0.work.customer.value < $1.work.customer.value }
         let wall = context.wall
         while !pieces.isEmpty {
             let turn = pieces
@@ -250,6 +265,8 @@ private struct DuePage: Sendable {
     let clock: RealmClock
     let now: Timestamp
     let jump: ClockJump?
+    /// Whether the jump waits for errands.
+    let isHeldUp: Bool
 }
 
 extension Timestamp {

@@ -35,11 +35,14 @@ extension Worker {
     }
 
     private func look(in index: Int) async throws -> LaneLook {
-        let (kinds, wall, leases) = (
-            context.errandHandlers.keys.sorted(), context.wall, context.leases
+        let (known, held, wall, leases) = (
+            context.errandHandlers.keys.sorted(), heldKinds, context.wall, context.leases
         )
         return try await context.databases[index].read { reading in
             let clock = try Context.clock(reading)
+            // A jump runs these itself, in order.
+            let isJumping = try !held.isEmpty && ClockJump.current(reading) != nil
+            let kinds = isJumping ? known.filter { !held.contains($0) } : known
             let lanes = try kinds.flatMap { kind in
                 try Errands.lanes(kind, at: leases.now(reading), reading)
                     .map { OpenLane(kind: kind, lane: $0.lane, dueAt: $0.dueAt) }
@@ -99,6 +102,7 @@ extension Worker {
     @discardableResult
     package func run(_ errand: Errand) async -> Bool {
         guard let handler = context.errandHandlers[errand.kind] else { return false }
+        defer { if handler.holdsUpDueWork { for turn in context.jumpTurns { turn.noteEnd() } } }
         do {
             let report = try await handler.perform(errand, in: context)
             try await settle(errand, report)

@@ -40,13 +40,14 @@ struct ReferenceTests {
             "transactions": "transaction_id", "clocks": "clock_id", "app_versions": "came_with",
             "app_accounts": "app_transaction_id",
         ]
-        // An attempt belongs to its notification, an event to its subscription, an
-        // app account's transactions and their purchases to the account.
+        // An attempt belongs to its notification, an event or a charge to its
+        // subscription, an app account's transactions and their purchases to the account.
         let through = [
             "notification_attempts.customer_id": "notifications",
             "transactions.bundle_id": "products", "subscriptions.bundle_id": "products",
             "subscription_events.customer_id": "subscriptions",
             "refund_events.customer_id": "refunds", "refund_events.transaction_id": "refunds",
+            "renewal_charges.customer_id": "subscriptions",
         ]
         for table in tables {
             for (owner, column) in owners where owner != table.name {

@@ -24,6 +24,8 @@ final class ScriptedProcessor: Authoriser {
         var voidFailures = 0
         var asksFail = false
         var calls: [String] = []
+        /// The keys that were charged or declined, in order.
+        var keys: [String] = []
         var outcomes: [String: ChargeOutcome] = [:]
         var reserved: [String: Money] = [:]
         var voided: Set<String> = []
@@ -47,6 +49,7 @@ final class ScriptedProcessor: Authoriser {
     }
 
     var calls: [String] { book.withLock { $0.calls } }
+    var keys: [String] { book.withLock { $0.keys } }
     /// Sums that are reserved and not given back.
     var charged: [Money] {
         book.withLock { book in
@@ -70,10 +73,12 @@ final class ScriptedProcessor: Authoriser {
             switch act {
             case .loseRequest: throw Lost()
             case .decline:
+                book.keys.append(charge.key)
                 book.outcomes[charge.key] = .declined
                 return .declined
             case .approve, .chargeAndLoseAnswer:
                 let approved = ChargeOutcome.approved(reference: "ref-\(book.calls.count)")
+                book.keys.append(charge.key)
                 book.outcomes[charge.key] = approved
                 book.reserved[charge.key] = charge.total
                 if act == .chargeAndLoseAnswer { throw Lost() }
@@ -110,6 +115,8 @@ final class ScriptedProcessor: Authoriser {
         }
     }
 
+    /// The charges of which something was given back.
+    var refundedKeys: [String] { book.withLock { $0.refunds.values.map(\.key) } }
     /// Sums that were given back after their capture, and not taken back.
     var refunded: [Money] {
         book.withLock { book in

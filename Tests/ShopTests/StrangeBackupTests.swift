@@ -168,6 +168,12 @@ import Testing
         SpoiltValue("refund_events.cause", "\"gift\"", "\"time\""),
         SpoiltValue("transactions.revocation_type", "\"GIFT\"", "\"REFUND_FULL\""),
         SpoiltValue("transactions.revocation_percentage", "1", "-1"),
+        SpoiltValue("renewal_charges.body", "\"{}\"", "\"no JSON\""),
+        SpoiltValue("renewal_charges.state", "\"given\"", "\"sold\"", "\"asked\""),
+        SpoiltValue("renewal_charges.attempt", "0", "-1", huge),
+        SpoiltValue("renewal_charges.total_price", "1", "-1", huge),
+        SpoiltValue("renewal_charges.currency", "\"EUR\""),
+        SpoiltValue("renewal_charges.asked_at", "1", huge),
         SpoiltValue("outbox.notification_uuid", "\"x\""),
         SpoiltValue("outbox.customer_id", "-1"),
         SpoiltValue("errands.fence", "-1", huge),
@@ -214,6 +220,7 @@ import Testing
             try await realm.refunds.decide(
                 number, DecideRefundRequest(state: state), TestWorld.context)
         }
+        try await addCharge(realm)
         try await store.registry.write { writing in
             for sql in registryRows { try writing.execute(Statement("test.fill", sql), []) }
         }
@@ -222,6 +229,30 @@ import Testing
         }
         await store.close()
         return try ArchiveText(file: try await place.backup("copy"))
+    }
+
+    /// A renewal that the payment processor has declined.
+    private static func addCharge(_ realm: Realm) async throws {
+        let id = try #require(await realm.subscriptions.list().subscriptions.first?.subscriptionId)
+        let row = try await realm.subscriptions.row(id)
+        let subscription = row.subscription
+        let plan = SubscriptionPlan(
+            productID: subscription.current.productID, groupID: "g", level: 2,
+            period: Period(1, .month), price: subscription.renewal.price)
+        let charge = try #require(
+            RenewalCharge(
+                .renew, of: subscription,
+                RenewalFacts(plan: plan, canBill: true, grace: .off, newID: TransactionID(1)),
+                at: subscription.end))
+        let declined = RenewalChargeRow(
+            key: RenewalChargeKey(
+                customer: row.customer, subscription: subscription.originalID,
+                periodEnd: subscription.end, attempt: 1),
+            state: .declined, charge: charge, storefront: "USA", events: row.events,
+            settledAt: subscription.end)
+        try await realm.home.write {
+            try $0.execute(Statement.RenewalCharges.insert, declined.row)
+        }
     }
 
     private static let registryRows = [

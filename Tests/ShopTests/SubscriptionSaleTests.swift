@@ -327,17 +327,21 @@ import Testing
         #expect(try await asked(world.session())?.offer?.price == 990)
     }
 
-    @Test func `a renewal is not given away where a processor charges`() async throws {
+    @Test func `a subscription that was sold by rule is charged once there is a processor`()
+        async throws
+    {
         let places = TestPlaces()
         let world = try await TestWorld.openWithSubscriptions(places: places)
         try await world.buy("news", purchaseID(1))
 
-        let next = try await world.restarted(processor: ScriptedProcessor([]))
+        let processor = ScriptedProcessor([])
+        let next = try await world.restarted(processor: processor)
         try await next.jump(Period(1, .month))
 
         let record = try #require(await next.realm.subscriptions.list().subscriptions.first)
-        #expect(record.status == "retry" && record.usableUntil == nil)
-        #expect(try await next.realm.purchases.listTransactions().transactions.count == 1)
+        #expect(record.status == "active")
+        #expect(processor.charged.map(\.amount.milliunits) == [4990])
+        #expect(try await next.realm.purchases.listTransactions().transactions.count == 2)
     }
 
     @Test func `a cleared history has no subscription, and the offer is new again`()
@@ -361,9 +365,14 @@ import Testing
 extension TestWorld {
     /// A world that also sells a group of subscriptions.
     static func openWithSubscriptions(
-        places: TestPlaces = TestPlaces(), seed: Int64? = nil
+        places: TestPlaces = TestPlaces(), wall: TestWall = TestWall(), seed: Int64? = nil,
+        processor: ScriptedProcessor? = nil, realm: String? = nil,
+        environment: Environment = .sandbox,
+        sleep: @escaping @Sendable (Duration) async throws -> Void = StorePorts.sleepForEver
     ) async throws -> TestWorld {
-        let world = try await open(places: places, seed: seed)
+        let world = try await open(
+            places: places, wall: wall, seed: seed, processor: processor, realm: realm,
+            environment: environment, sleep: sleep)
         try await world.realm.catalogue.importCatalogue(
             withSubscriptions(), app: AppDescription(bundleID: bundleID), context)
         return world
@@ -390,6 +399,7 @@ extension TestWorld {
             ("trial", 2, monthly, 4990, [free]),
             ("small", 3, monthly, 1990, []), ("premium", 1, monthly, 9990, []),
             ("weekly", 2, Period(1, .week), 1490, []),
+            ("yearly", 2, Period(1, .year), 39990, []),
         ]
         var terms: [ProductID: SubscriptionTerms] = [:]
         for (id, level, period, price, offers) in plans {

@@ -304,7 +304,8 @@ struct TestWorld: Sendable {
         randomness: UInt64 = 1, processor: ScriptedProcessor? = nil, realm: String? = nil,
         environment: Environment = .sandbox, courier: (any Courier)? = nil,
         keys: (any KeyStore)? = nil, opensSandboxes: Bool = true, doorKeys: [Door: String] = [:],
-        dueWork: [any DueWorkHandler<Realm>] = [ApprovalTimeout(), SubscriptionWork()]
+        dueWork: [any DueWorkHandler<Realm>] = [ApprovalTimeout(), SubscriptionWork()],
+        sleep: @escaping @Sendable (Duration) async throws -> Void = StorePorts.sleepForEver
     ) async throws -> TestWorld {
         let shared = try await Self.keys.value
         let logged = Logged()
@@ -316,6 +317,7 @@ struct TestWorld: Sendable {
         ports.opensSandboxes = opensSandboxes
         ports.doorKeys = doorKeys
         ports.dueWork = dueWork
+        ports.sleep = sleep
         let store = try await Store.open(ports)
         if let realm, try await store.realms().allSatisfy({ $0.name != realm }) {
             _ = try await store.createRealm(

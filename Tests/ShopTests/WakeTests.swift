@@ -46,9 +46,9 @@ import Testing
             "test.quiet",
             """
             INSERT INTO purchases (customer_id, bundle_id, purchase_id, product_id, quantity,
-                unit_price, currency, simulates_ask_to_buy, state, cause,
+                unit_price, currency, simulates_ask_to_buy, is_committed, state, cause,
                 approval, asked_at, revision)
-            VALUES ($1, 'com.example.monkeys', 'x', 'p', 1, 1, 'USD', FALSE, 'waiting', 'request',
+            VALUES ($1, 'com.example.monkeys', 'x', 'p', 1, 1, 'USD', FALSE, FALSE, 'waiting', 'request',
                 'declined', 1, 1000)
             """)
         let insert = Statement(quiet.name, [.integer], quiet.sql)

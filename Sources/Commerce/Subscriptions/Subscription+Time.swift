@@ -20,10 +20,10 @@ public struct RenewalFacts: Hashable, Sendable {
     /// The product of the next period. Nil if it is not sold any more.
     public let plan: SubscriptionPlan?
     /// Whether the customer can be charged.
-    public let canBill: Bool
+    public var canBill: Bool
     public let grace: GracePeriod
     /// The id of the transaction if the step sells a period.
-    public let newID: TransactionID
+    public var newID: TransactionID
 
     public init(
         plan: SubscriptionPlan?, canBill: Bool, grace: GracePeriod, newID: TransactionID
@@ -63,9 +63,11 @@ extension Subscription {
         }
         guard !hasFailedAhead else { return SubscriptionStep(kind: .renew, at: current.end) }
         let half = current.end.milliseconds(since: current.start) / 2
+        let lead = min(rules.leadMilliseconds, half)
         return SubscriptionStep(
             kind: .renew,
-            at: current.end.adding(milliseconds: -min(rules.leadMilliseconds, half)))
+            at: current.end.adding(
+                milliseconds: rules.delay(of: originalID, lead: lead) - lead))
     }
 
     private func unpaidStep(_ failure: BillingFailure) -> SubscriptionStep {

@@ -59,7 +59,7 @@ public struct Subscription: Hashable, Sendable, Codable {
 /// One period of a subscription: from `start`, up to but not including `end`.
 public struct SubscribedPeriod: Hashable, Sendable, Codable {
     /// The transaction that sold it.
-    public let transaction: TransactionID
+    public internal(set) var transaction: TransactionID
     public let productID: ProductID
     public let start: Timestamp
     public private(set) var end: Timestamp
@@ -266,6 +266,9 @@ public enum GracePeriod: Int, Hashable, Sendable, CaseIterable {
 public struct RenewalRules: Hashable, Sendable {
     /// How long before a period's end its renewal is charged.
     public let leadMilliseconds: Int64
+    /// The charges are spread over this part of it. It is shorter, so that each is
+    /// made before the period's end.
+    public let spreadMilliseconds: Int64
 
     /// When a declined charge is repeated: days since the end of the last paid
     /// period.
@@ -277,11 +280,16 @@ public struct RenewalRules: Hashable, Sendable {
 
     /// A day ahead.
     public static let production = RenewalRules(leadMilliseconds: 86_400_000)
+    /// A day to an hour ahead, so that a payment processor does not receive them
+    /// all at once.
+    public static let processor = RenewalRules(
+        leadMilliseconds: 86_400_000, spreadMilliseconds: 82_800_000)
     /// A minute ahead, so that a tester meets few surprises.
     public static let sandbox = RenewalRules(leadMilliseconds: 60_000)
 
-    public init(leadMilliseconds: Int64) {
+    public init(leadMilliseconds: Int64, spreadMilliseconds: Int64 = 0) {
         self.leadMilliseconds = leadMilliseconds
+        self.spreadMilliseconds = spreadMilliseconds
     }
 }
 

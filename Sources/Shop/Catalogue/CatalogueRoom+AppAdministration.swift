@@ -171,11 +171,10 @@ extension CatalogueRoom {
             answer.currency = place.currency.code
             let type = app.byID[ProductID(id)]?.product.type
             let plan = shelf.plan(ProductID(id), of: app.bundleID, in: place, at: now)
-            if type == .autoRenewable, !realm.sells(plan) {
+            if type == .autoRenewable, plan == nil {
                 answer.answer = "notSoldYet"
                 answer.message =
-                    "the product is listed; a subscription is sold only with a group and a "
-                    + "period, and not through a payment processor"
+                    "the product is listed; a subscription is sold only with a group and a period"
             }
         }
         return answer

@@ -58,7 +58,7 @@ extension CatalogueRoom {
         var described = product.described(for: session)
         if product.type == .autoRenewable {
             let plan = shelf.plan(id, of: app, in: place, at: now)
-            described.isSold = realm.sells(plan)
+            described.isSold = plan != nil
             if let plan, !introduced.contains(plan.groupID) {
                 described.offer = plan.introductoryOffer?.described(as: .introductory)
             }

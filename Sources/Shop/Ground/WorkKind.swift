@@ -26,7 +26,14 @@ enum WorkKind {
     static let offerRelease = "offerRelease"
 
     static let refunds = [refund, takeBack]
-    static let errands = [notification, settle, unwritten, capture, void, offerRelease] + refunds
+    /// Asks the payment processor to charge a renewal, or for the outcome.
+    static let renewal = "renewal"
+    static let renewalCapture = "renewalCapture"
+    static let renewalVoid = "renewalVoid"
+
+    /// About the charge of a renewal, and not of a purchase.
+    static let renewals = [renewal, renewalCapture, renewalVoid]
+    static let errands = [notification, settle, unwritten, capture, void, offerRelease] + refunds + renewals
 
     /// The lane of calls to the payment processor.
     static let processorLane = "processor"

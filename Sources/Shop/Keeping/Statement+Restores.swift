@@ -129,8 +129,9 @@ extension Statement {
             "restores.strayErrand", [],
             stray(
                 "errands",
-                "kind NOT IN ('\(([WorkKind.notification] + WorkKind.refunds).joined(separator: "', '"))')"
-            ))
+                "kind NOT IN ('"
+                    + ([WorkKind.notification] + WorkKind.refunds + WorkKind.renewals)
+                    .joined(separator: "', '") + "')"))
 
         /// Finds a call to the processor that concerns no refund through it.
         static let strayRefund = Statement(
@@ -167,6 +168,31 @@ extension Statement {
             """
             SELECT 1 AS wrong FROM refunds r JOIN customers c ON c.customer_id = r.customer_id
             WHERE r.revision > c.revision LIMIT 1
+            """)
+
+        private static let chargeSubject =
+            "CAST(c.subscription_id AS TEXT) || '/' || CAST(c.period_end AS TEXT)"
+            + " || '/' || CAST(c.attempt AS TEXT)"
+
+        static let strayRenewal = Statement(
+            "restores.strayRenewal", [],
+            """
+            SELECT 1 AS wrong FROM errands t
+            WHERE t.kind IN ('\(WorkKind.renewals.joined(separator: "', '"))') AND NOT EXISTS (
+                SELECT 1 FROM renewal_charges c WHERE c.customer_id = t.customer_id
+                    AND t.subject = \(chargeSubject))
+            LIMIT 1
+            """)
+
+        /// A charge that no errand settles would hold up its subscription for ever.
+        static let chargeWithout = Statement(
+            "restores.chargeWithout", [],
+            """
+            SELECT 1 AS wrong FROM renewal_charges c WHERE c.state = 'asked' AND NOT EXISTS (
+                SELECT 1 FROM errands t WHERE t.customer_id = c.customer_id
+                    AND t.kind = '\(WorkKind.renewal)'
+                    AND t.subject = \(chargeSubject))
+            LIMIT 1
             """)
 
         static let strayDueWork = Statement(
@@ -231,6 +257,8 @@ extension Statement {
             Contradiction(
                 "transactions", "revoked_at", "present if a refund was granted, and only then",
                 otherFate),
+            Contradiction("errands", "subject", "a charge of a renewal", strayRenewal),
+            Contradiction("renewal_charges", "state", "asked with an errand", chargeWithout),
             Contradiction("due_work", "subject", "a purchase of the customer", strayDueWork),
             Contradiction(
                 "purchases", "state", "sold with a transaction, refused with a reason",
@@ -267,7 +295,7 @@ extension Statement {
                 newGeneration, freeErrands, generation, errands, aheadTransaction, aheadPurchase,
                 lateHistory, otherHistory, otherProduct, otherSale, soldWithout, lateEntry,
                 nameless, names, strayErrand,
-                strayDueWork, strayRefund, aheadRefund,
+                strayDueWork, strayRefund, aheadRefund, strayRenewal, chargeWithout,
                 otherEvents, otherFate,
             ] + realmReferences.map(\.statement)
     }

@@ -58,6 +58,7 @@ extension StoreArchiveRules {
         case "subscription_events": event(row)
         case "refunds": refund(row)
         case "refund_events": refundEvent(row)
+        case "renewal_charges": charge(row)
         case "purchases": purchase(row)
         case "transactions": transaction(row)
         default: nil
@@ -136,13 +137,37 @@ extension StoreArchiveRules {
 
     private static func errand(_ row: Row) -> BrokenRule? {
         if (try? row.text("kind")) == WorkKind.notification { return cause(in: "subject", row) }
+        let isRenewal = (try? row.text("kind")).map(WorkKind.renewals.contains) == true
         // A reset and a deletion look for open charges in their lane.
         let kind = try? row.text("kind")
         let lane = kind == WorkKind.offerRelease ? WorkKind.offersLane : WorkKind.processorLane
         let isRefund = kind.map(WorkKind.refunds.contains) == true
-        return (isRefund ? refund(in: "subject", row) : purchase(in: "subject", row))
+        return
+            (isRefund
+            ? refund(in: "subject", row)
+            : isRenewal ? renewal(in: "subject", row) : purchase(in: "subject", row))
             ?? broken("lane", "`\(lane)` for errands of this kind") {
                 try row.text("lane") == lane
+            }
+    }
+
+    private static func renewal(in column: String, _ row: Row) -> BrokenRule? {
+        broken(column, "a transaction's number, an instant and an attempt, joined by `/`") {
+            let text = try row.text(column)
+            return RenewalChargeKey(customer: CustomerID(1), subject: text)?.subject == text
+        }
+    }
+
+    /// Checks that the other columns repeat what the body says.
+    private static func charge(_ row: Row) -> BrokenRule? {
+        broken("body", "a charge as a store writes it, which the other columns repeat") {
+            let read = try RenewalChargeRow(row: row)
+            return try zip(RealmSchema.renewalCharges.columns, read.row).allSatisfy {
+                try $0.value(in: row) == $1
+            }
+        }
+            ?? broken("state", "a state with the dates and names that it needs") {
+                try RenewalChargeRow(row: row).isWhole
             }
     }
 

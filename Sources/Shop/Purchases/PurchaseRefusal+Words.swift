@@ -27,8 +27,8 @@ extension PurchaseRefusal {
         case .notSoldYet:
             (
                 "The store lists this type of product and does not sell it yet.", "productId",
-                "a subscription has a group and a period, and is not sold through a payment "
-                    + "processor", "complete its terms, or sell it in a sandbox without a processor"
+                "a subscription has a group and a period; a year in monthly parts has a billing "
+                    + "plan for them", "complete its terms"
             )
         case .quantityOutOfRange:
             (

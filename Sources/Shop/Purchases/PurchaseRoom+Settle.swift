@@ -32,7 +32,7 @@ extension PurchaseRoom {
         _ context: RequestContext
     ) async throws -> PurchaseOutcome {
         guard let processor = realm.processor, let charge = outcome.charge else { return outcome }
-        guard let said = await said(of: charge, errand, processor, context) else {
+        guard let said = await realm.said(of: charge, errand, by: processor, context) else {
             try await putOff(errand)
             realm.ring(errand.customer)
             return outcome
@@ -45,7 +45,7 @@ extension PurchaseRoom {
         }
     }
 
-    /// Settles the purchases that an earlier process left, whether they are due
+    /// Settles the purchases and renewals that an earlier process left, whether they are due
     /// or not. Called at start. What cannot be settled is retried when it is
     /// due.
     func settleAll(_ context: RequestContext) async throws {
@@ -56,7 +56,7 @@ extension PurchaseRoom {
     }
 
     private func settleAll(in cluster: Int, _ context: RequestContext) async throws {
-        for kind in [SettleErrands.asked, VoidErrands.kind] {
+        for kind in [SettleErrands.asked, VoidErrands.kind, WorkKind.renewal] {
             var last: [SQLValue] = [.integer(-1), .text("")]
             while true {
                 let values = [.text(kind)] + last + [.integer(Self.settlePage)]
@@ -81,9 +81,7 @@ extension PurchaseRoom {
         _ kind: String, _ subject: String, of customer: CustomerID, _ context: RequestContext
     ) async {
         do {
-            if let errand = try await take(kind, subject, of: customer) {
-                _ = await realm.worker.run(errand)
-            }
+            try await realm.settle(kind, subject, customer)
         } catch {
             realm.ports.log(
                 .error, "what was left is not settled yet", context,
@@ -133,40 +131,8 @@ extension PurchaseRoom {
         _ outcome: PurchaseOutcome, _ commit: PurchaseCommit
     ) async throws -> Errand? {
         if let errand = outcome.errand { return errand }
-        return try await take(SettleErrands.asked, commit.key.subject, of: commit.key.customer)
-    }
-
-    private func take(
-        _ kind: String, _ subject: String, of customer: CustomerID
-    ) async throws -> Errand? {
-        let leases = realm.leases
-        return try await realm.bookkeepingOrLeave(of: customer) { writing -> Ending<Errand?> in
-            let taken = try Errands.take(
-                kind: kind, subject: subject, of: customer, lease: try leases.now(writing),
-                writing)
-            return taken == nil ? .leave(nil) : .commit(taken)
-        }
-    }
-
-    /// Returns the processor's answer, or nil if there is none. If the charge
-    /// may have been requested before, asks for its outcome first. Only if the
-    /// processor does not know the key is the charge requested, under the same
-    /// key.
-    private func said(
-        of charge: Charge, _ errand: Errand, _ processor: any Authoriser,
-        _ context: RequestContext
-    ) async -> ChargeOutcome? {
-        do {
-            if errand.attempt > 1, let said = try await processor.outcome(of: charge.key) {
-                return said
-            }
-            return try await processor.authorise(charge)
-        } catch {
-            realm.ports.log(
-                .warning, "the payment processor gave no answer", context,
-                ["charge": charge.key])
-            return nil
-        }
+        return try await realm.take(
+            SettleErrands.asked, commit.key.subject, of: commit.key.customer)
     }
 
     /// Writes what became of a purchase, and removes its errand in the same commit.

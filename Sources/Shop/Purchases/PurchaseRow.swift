@@ -48,8 +48,7 @@ struct PurchaseKey: Hashable, Sendable {
     /// request, because a purchase that a restored store has lost must get the
     /// same key when its device sends it again.
     func charge(in realm: String, since history: Int64?) -> String {
-        let key = "\(realm)/\(customer)/\(bundleID)/\(purchaseID)"
-        return history.map { "\(key)/\($0)" } ?? key
+        ChargeKey.ofPurchase(purchaseID, of: customer, bundleID, in: realm, since: history)
     }
 }
 

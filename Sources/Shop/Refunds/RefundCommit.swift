@@ -26,19 +26,7 @@ struct RefundSale: Sendable {
             ? try SubscriptionRow.find(facts.originalID, of: line.customer, line.writing) : nil
         isOwnedAgain =
             try facts.type == .nonConsumable && row.optionalInteger("owned_again") != nil
-        charge = try Self.charge(facts, row, realmID)
-    }
-
-    private static func charge(
-        _ facts: TransactionFacts, _ row: Row, _ realmID: String
-    ) throws -> String? {
-        guard let purchase = facts.purchaseID,
-            try row.optionalText("processor_reference") != nil,
-            try row.optionalInteger("voided_at") == nil
-        else { return nil }
-        let key = PurchaseKey(
-            customer: facts.customer, bundleID: facts.bundleID, purchaseID: purchase)
-        return key.charge(in: realmID, since: try row.optionalInteger("history_revision"))
+        charge = try ChargeKey.of(facts, in: realmID, line.writing)
     }
 
     /// What a decision at an instant needs.

@@ -30,11 +30,13 @@ enum RefundErrands {
         guard let found else { return nil }
         let row = try RefundRow(row: found)
         guard let charge = row.charge, let grant = row.refund.grant else { return nil }
-        let hasPurchase = try found.optionalText("purchase_id") != nil
+        let isCharged =
+            try found.optionalText("purchase_id") != nil
+            || found.optionalInteger("renewal_attempt") != nil
         return Owed(
             row: row,
             charge: RefundCharge(key: charge, refund: row.subject, total: grant.sum),
-            isCaptured: try !hasPurchase || found.optionalInteger("captured_at") != nil)
+            isCaptured: try !isCharged || found.optionalInteger("captured_at") != nil)
     }
 
     static func key(

@@ -40,9 +40,9 @@ extension ValueRule {
     /// subscription.
     static let purchase = text(bytes: 1...512)
     /// The processor's key of a charge.
-    static let charge = text("4 to 6 ids, joined by `/`") { key in
+    static let charge = text("4 to 7 ids, joined by `/`") { key in
         let parts = key.split(separator: "/", omittingEmptySubsequences: false)
-        return (4...6).contains(parts.count) && key.utf8.count <= 1024
+        return (4...7).contains(parts.count) && key.utf8.count <= 1024
             && parts.map(String.init).allSatisfy { part in
                 !part.hasPrefix(".") && (IDText.isID(part) || BundleID.isValid(part))
             }

@@ -137,4 +137,32 @@ extension RealmSchema {
             "revision": .count,
         ],
         references: [.init(["customer_id", "subscription_id"], to: "subscriptions")])
+
+    /// Renewals that the payment processor was asked to charge, with every answer.
+    /// `period_end` is the end of the paid period, and `attempt` counts the charges
+    /// for it: together they name the charge at the processor. `body` is the
+    /// ``RenewalCharge`` as JSON. `events` is the number of the subscription's
+    /// events when it was asked for.
+    static let renewalCharges = Table(
+        "renewal_charges", key: ["customer_id", "subscription_id", "period_end", "attempt"],
+        as: .tree,
+        [
+            "customer_id": .customer, "subscription_id": .number(.transaction),
+            "period_end": .time, "attempt": .integer(1...1_000_000),
+            "state": .word(RenewalChargeState.allCases.map(\.rawValue)),
+            "total_price": .price, "currency": .currency, "storefront": .storefront,
+            "body": .json, "events": .count, "asked_at": .time,
+            "settled_at": .time.optional, "transaction_id": .number(.transaction).optional,
+            "processor_reference": .longText.optional, "captured_at": .time.optional,
+            "voided_at": .time.optional,
+        ],
+        indexes: [
+            .init(
+                "renewal_charges_asked", on: ["customer_id", "subscription_id"],
+                where: "state = 'asked'")
+        ],
+        references: [
+            .init(["customer_id", "subscription_id"], to: "subscriptions"),
+            .init(["customer_id", "transaction_id"], to: "transactions"),
+        ])
 }

@@ -11,9 +11,14 @@ extension Store {
             ports: ports, numbers: numbers, keyRealms: keyRealms, authorities: authorities,
             passwordQueue: passwordQueue, attempts: attempts,
             errandHandlers: { processor in
-                [OfferRelease()] + (courier.map { [NotificationErrands(courier: $0)] } ?? [])
-                    + (processor.map(ProcessorErrands.handlers) ?? [])
-                    + (processor.map(RefundErrands.handlers) ?? [])
+                var handlers: [any ErrandHandler<Realm>] = [OfferRelease()]
+                if let courier { handlers.append(NotificationErrands(courier: courier)) }
+                if let processor {
+                    handlers += ProcessorErrands.handlers(processor)
+                    handlers += RefundErrands.handlers(processor)
+                    handlers += RenewalErrands.handlers(processor)
+                }
+                return handlers
             },
             dueWorkHandlers: ports.dueWork ?? [ApprovalTimeout(), SubscriptionWork()],
             chores: KeepingRoom.chores, makeDefaultCustomer: Self.makeDefaultCustomer)

@@ -71,12 +71,21 @@ extension Statement {
             ORDER BY h.revision, h.source, h.subject, h.refund, h.event LIMIT $7
             """)
 
+        /// The events of a subscription after one of them.
+        static let eventsAfter = Statement(
+            "subscriptions.eventsAfter", [.integer, .integer, .integer],
+            """
+            SELECT e.event, e.body FROM subscription_events e
+            WHERE e.customer_id = $1 AND e.subscription_id = $2 AND e.event > $3
+            ORDER BY e.event
+            """)
+
         static let customer = Statement(
             "subscriptions.customer", [.integer],
             "SELECT customer_id, storefront FROM customers WHERE customer_id = $1")
 
         static let all = [
-            customer, put, addEvent, one, ofApp, ofTransaction, page, history,
+            customer, put, addEvent, one, ofApp, ofTransaction, page, history, eventsAfter,
         ]
     }
 }

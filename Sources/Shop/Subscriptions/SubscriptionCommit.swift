@@ -9,6 +9,9 @@ import Work
 /// their customer's line.
 struct SubscriptionCommit: Sendable {
     let rules: RenewalRules
+    /// Whether a payment processor charges renewals.
+    let asksProcessor: Bool
+    let realmID: String
     /// Makes the UUID of a notification from its cause.
     let uuid: @Sendable (_ cause: String) -> String
 
@@ -50,10 +53,10 @@ struct SubscriptionCommit: Sendable {
     }
 
     /// Writes when the next step falls due. It is not before `last`, the date of
-    /// the last event.
+    /// the last event. While a charge has no answer, nothing falls due.
     func schedule(_ row: SubscriptionRow, after last: Timestamp, _ line: CustomerLine) throws {
         let subject = row.subscription.originalID.description
-        guard let step = row.subscription.nextStep(rules) else {
+        guard let step = row.subscription.nextStep(rules), try !isAsked(row, line.writing) else {
             try DueWork.remove(WorkKind.subscription, subject, of: row.customer, line.writing)
             return
         }
@@ -94,8 +97,13 @@ struct SubscriptionCommit: Sendable {
         let before = try RefundRow.all(of: replaced.id, replaced.customer, line.writing)
         let sale = RefundableSale(total: replaced.total, refunds: before.map(\.refund))
         let step = sale.upgrading(refund, at: event.at, cause: event.cause)
-        // Where a processor charges, no subscription is sold yet.
-        _ = try RefundRow.write(step, of: replaced, after: before, charge: nil, line)
+        let row = try RefundRow.write(
+            step, of: replaced, after: before,
+            charge: try ChargeKey.of(replaced, in: realmID, line.writing), line)
+        guard row.charge != nil else { return }
+        try Errands.add(
+            kind: WorkKind.refund, subject: row.subject, lane: WorkKind.processorLane,
+            dueAt: line.now, customer: row.customer, line.writing)
     }
 
     private func facts(

@@ -71,7 +71,8 @@ extension SubscriptionRoom {
         }
     }
 
-    /// Charges the next period now. Refusals, in order: `sandboxOnly`,
+    /// Charges the next period now. If a payment processor does not answer, the
+    /// answer has no events, and they follow. Refusals, in order: `sandboxOnly`,
     /// `subscriptionEnded`, `notRenewing`, `renewedAlready`.
     @discardableResult
     public func renew(_ id: String, _ context: RequestContext) async throws
@@ -116,7 +117,7 @@ extension SubscriptionRoom {
         let number = try await realm.newNumber(.transaction, bucket: found.customer.bucket)
         let (commit, who) = (self.commit, context.actor)
         let isCharged = realm.chargesRenewals
-        let ending: Ending<SubscriptionAnswer>
+        var ending: Ending<SubscriptionAnswer>
         do {
             ending = try await realm.lineOrLeave(of: found.customer) { line in
                 let id = found.subscription.originalID
@@ -125,7 +126,7 @@ extension SubscriptionRoom {
                 var change = SubscriptionChange(
                     renewal: try RenewalContext(
                         row, shelf, line, at: line.now, isCharged: isCharged),
-                    newID: TransactionID(number))
+                    newID: TransactionID(number), asksProcessor: commit.asksProcessor)
                 return try Self.write(try body(&change), change, row, commit, who, deed, line)
             }
         } catch let refusal as SubscriptionRefusal {
@@ -136,12 +137,46 @@ extension SubscriptionRoom {
             throw refusal
         }
         if ending.answer.subscription.transactionId != "\(number)" { realm.giveBack(number) }
-        if case .commit = ending {
+        if case .commit(let answer) = ending {
+            ending = .commit(try await answered(answer, found))
             realm.wake(found.customer)
             realm.ring(found.customer)
             realm.ports.log(.info, "subscription changed", context, ["deed": deed])
         }
         return ending.answer
+    }
+
+    /// Asks the payment processor at once if the change owes that. Returns the
+    /// answer with what became of it.
+    private func answered(
+        _ answer: SubscriptionAnswer, _ before: SubscriptionRow
+    ) async throws -> SubscriptionAnswer {
+        let (id, customer) = (before.subscription.originalID, before.customer)
+        let asked =
+            realm.processor == nil
+            ? []
+            : try await realm.read(of: customer) {
+                try RenewalChargeRow.asked(of: id, customer, $0)
+            }
+        if asked.isEmpty { return answer }
+        for charge in asked {
+            try await realm.settle(WorkKind.renewal, charge.key.subject, customer)
+        }
+        let values: [SQLValue] = [
+            .integer(customer.value), .integer(id.value), .integer(before.events),
+        ]
+        return try await realm.read(of: customer) { [rules = commit.rules] reading in
+            guard let row = try SubscriptionRow.find(id, of: customer, reading) else {
+                return answer
+            }
+            let events = try reading.query(Statement.Subscriptions.eventsAfter, values).map {
+                SubscriptionEventRecord(
+                    try StoredJSON.value(try $0.text("body"), "an event that cannot be read"),
+                    of: id, number: try $0.integer("event"))
+            }
+            return SubscriptionAnswer(
+                subscription: row.record(rules), events: events, now: answer.now)
+        }
     }
 
     private static func write(
@@ -150,10 +185,13 @@ extension SubscriptionRoom {
     ) throws -> Ending<SubscriptionAnswer> {
         let context = change.renewal
         let isSwitched = context.row.failsBilling != before.failsBilling
-        guard isSwitched || !events.isEmpty else {
+        guard isSwitched || !events.isEmpty || change.charge != nil else {
             return .leave(answer(before, [], commit, line))
         }
         var after = context.row
+        if let charge = change.charge {
+            try commit.ask(charge, of: after, in: context.storefront, line)
+        }
         if let written = try commit.write(
             events, to: after, line, hasURL: context.hasURL,
             selling: { context.transaction($0, line) })
@@ -191,15 +229,23 @@ private struct SubscriptionChange {
     var renewal: RenewalContext
     /// The id of the transaction if the change sells a period.
     let newID: TransactionID
+    /// Whether a payment processor charges renewals.
+    let asksProcessor: Bool
+    /// What it is to be asked for.
+    var charge: RenewalCharge?
 
     var subscription: Subscription { renewal.row.subscription }
     var now: Timestamp { renewal.at }
 
-    /// The events of charging the next period now.
-    func charging(_ cause: SubscriptionEvent.Cause) throws -> [SubscriptionEvent] {
-        subscription.events(
-            of: try subscription.charging(at: now), renewal.facts(newID: newID), at: now,
-            cause: cause)
+    /// The events of charging the next period now. None if a payment processor is
+    /// to be asked first.
+    mutating func charging(_ cause: SubscriptionEvent.Cause) throws -> [SubscriptionEvent] {
+        let (step, facts) = (try subscription.charging(at: now), renewal.facts(newID: newID))
+        if asksProcessor {
+            charge = RenewalCharge(step, of: subscription, facts, at: now, cause: cause)
+            if charge != nil { return [] }
+        }
+        return subscription.events(of: step, facts, at: now, cause: cause)
     }
 }
 

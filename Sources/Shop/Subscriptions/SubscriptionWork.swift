@@ -2,6 +2,7 @@
 
 import Commerce
 import Storage
+import StoreWire
 import Synchronization
 import Work
 
@@ -12,7 +13,23 @@ struct SubscriptionWork: DueWorkHandler {
     var longestMilliseconds: Int64 { 2 * 366 * 86_400_000 }
 
     func prepare(_ work: DueWork, in realm: Realm) async throws -> any DueWorkCommit<CustomerLine> {
-        let shelf = try await realm.loadShelf(for: work.customer)
+        try await prepare(work, try await realm.loadShelf(for: work.customer), in: realm)
+    }
+
+    /// Reads the catalogue once for all of them.
+    func prepare(
+        _ works: [DueWork], in realm: Realm
+    ) async throws -> [any DueWorkCommit<CustomerLine>] {
+        guard let first = works.first else { return [] }
+        let shelf = try await realm.loadShelf(for: first.customer)
+        var commits: [any DueWorkCommit<CustomerLine>] = []
+        for work in works { commits.append(try await prepare(work, shelf, in: realm)) }
+        return commits
+    }
+
+    private func prepare(
+        _ work: DueWork, _ shelf: Shelf, in realm: Realm
+    ) async throws -> SubscriptionStepCommit {
         let number = try await realm.newNumber(.transaction, bucket: work.customer.bucket)
         return SubscriptionStepCommit(realm, shelf, number)
     }
@@ -41,8 +58,13 @@ private final class SubscriptionStepCommit: DueWorkCommit {
         }
         let context = try RenewalContext(
             row, shelf, line, at: work.dueAt, isCharged: realm.chargesRenewals)
-        let events = row.subscription.events(
-            of: step.kind, context.facts(newID: TransactionID(number)), at: work.dueAt)
+        let facts = context.facts(newID: TransactionID(number))
+        if commit.asksProcessor,
+            let charge = RenewalCharge(step.kind, of: row.subscription, facts, at: work.dueAt)
+        {
+            return try commit.ask(charge, of: row, in: context.storefront, line)
+        }
+        let events = row.subscription.events(of: step.kind, facts, at: work.dueAt)
         isNumberUsed.withLock { $0 = events.contains { $0.change.sold != nil } }
         try commit.write(events, to: row, line, hasURL: context.hasURL) { period in
             context.transaction(period, line)
@@ -50,6 +72,7 @@ private final class SubscriptionStepCommit: DueWorkCommit {
     }
 
     func finish(isWritten: Bool) {
+        if isWritten, realm.processor != nil { realm.ringAll() }
         guard !isWritten || !isNumberUsed.withLock({ $0 }) else { return }
         realm.giveBack(number)
     }
@@ -57,14 +80,17 @@ private final class SubscriptionStepCommit: DueWorkCommit {
 
 extension SubscriptionRoom {
     var commit: SubscriptionCommit {
-        SubscriptionCommit(rules: realm.renewalRules) { [realm] in realm.uuid(for: $0) }
+        SubscriptionCommit(
+            rules: realm.renewalRules, asksProcessor: realm.processor != nil,
+            realmID: realm.description.id
+        ) { [realm] in realm.uuid(for: $0) }
     }
 }
 
 /// What the renewal of a subscription depends on, read in the customer's line.
 struct RenewalContext {
     var row: SubscriptionRow
-    let storefront: Storefront
+    var storefront: Storefront
     let plan: SubscriptionPlan?
     let grace: GracePeriod
     /// Whether the customer can be charged.

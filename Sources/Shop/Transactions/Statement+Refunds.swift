@@ -20,13 +20,27 @@ extension Statement {
             WHERE r.customer_id = $1 AND r.transaction_id = $2 ORDER BY r.refund
             """)
 
-        /// A transaction with what a decision on its refund needs: the purchase's
-        /// charge, and a later sale of the same product.
+        /// The charge of a transaction through a processor: of its purchase, or of the
+        /// renewal.
+        static let charge = Statement(
+            "refunds.charge", [.integer, .integer],
+            """
+            SELECT p.processor_reference, p.voided_at, p.history_revision, c.period_end, c.attempt
+            FROM transactions t
+            LEFT JOIN purchases p ON p.customer_id = t.customer_id
+                AND p.bundle_id = t.bundle_id AND p.purchase_id = t.purchase_id
+            LEFT JOIN renewal_charges c ON c.customer_id = t.customer_id
+                AND c.subscription_id = t.original_transaction_id
+                AND c.transaction_id = t.transaction_id
+            WHERE t.customer_id = $1 AND t.transaction_id = $2
+            """)
+
+        /// A transaction with what a decision on its refund needs: a later sale of the
+        /// same product.
         static let sale = Statement(
             "refunds.sale", [.integer, .integer],
             """
             SELECT \(RealmSchema.transactions.list("t", without: ["record"])),
-                p.processor_reference, p.voided_at, p.history_revision,
                 (SELECT min(o.transaction_id) FROM transactions o
                     WHERE o.customer_id = t.customer_id AND o.bundle_id = t.bundle_id
                         AND o.product_id = t.product_id
@@ -34,8 +48,6 @@ extension Statement {
                         AND o.original_transaction_id = o.transaction_id
                         AND o.transaction_id <> t.transaction_id) AS owned_again
             FROM transactions t
-            LEFT JOIN purchases p ON p.customer_id = t.customer_id
-                AND p.bundle_id = t.bundle_id AND p.purchase_id = t.purchase_id
             WHERE t.customer_id = $1 AND t.transaction_id = $2
             """)
 
@@ -43,12 +55,16 @@ extension Statement {
         static let owed = Statement(
             "refunds.owed", [.integer, .integer, .integer],
             """
-            SELECT \(columns), p.purchase_id, p.captured_at
+            SELECT \(columns), p.purchase_id, c.attempt AS renewal_attempt,
+                coalesce(p.captured_at, c.captured_at) AS captured_at
             FROM refunds r
             JOIN transactions t ON t.customer_id = r.customer_id
                 AND t.transaction_id = r.transaction_id
             LEFT JOIN purchases p ON p.customer_id = t.customer_id
                 AND p.bundle_id = t.bundle_id AND p.purchase_id = t.purchase_id
+            LEFT JOIN renewal_charges c ON c.customer_id = t.customer_id
+                AND c.subscription_id = t.original_transaction_id
+                AND c.transaction_id = t.transaction_id
             WHERE r.customer_id = $1 AND r.transaction_id = $2 AND r.refund = $3
             """)
 
@@ -81,7 +97,7 @@ extension Statement {
             """)
 
         static let all = [
-            put, addEvent, ofTransaction, sale, owed, setReturned, setTakenBack, page,
+            put, addEvent, ofTransaction, charge, sale, owed, setReturned, setTakenBack, page,
         ]
     }
 }

@@ -4,13 +4,12 @@ import Commerce
 
 extension Realm {
     /// When renewals are charged.
-    var renewalRules: RenewalRules { isProduction ? .production : .sandbox }
+    var renewalRules: RenewalRules {
+        guard isProduction else { return .sandbox }
+        return processor == nil ? .production : .processor
+    }
 
-    /// Whether renewals can be charged. A payment processor is not asked for them
-    /// yet, and without one a production realm charges nothing.
-    var chargesRenewals: Bool { authoriserKind == .rule }
-
-    /// Whether a subscription is sold. `plan` is nil if it lacks a group or a
-    /// period, or is not offered.
-    func sells(_ plan: SubscriptionPlan?) -> Bool { processor == nil && plan != nil }
+    /// Whether renewals can be charged. Without a payment processor a production
+    /// realm charges nothing.
+    var chargesRenewals: Bool { authoriserKind != .none }
 }

@@ -36,6 +36,7 @@ public final class Realm: Sendable {
     package let bells: [WorkBell]
     /// What this process runs of outer work, for each cluster.
     package let lanes: [RunningLanes]
+    package let jumpTurns: [JumpTurn]
     /// The handler for each kind of outer work.
     package let errandHandlers: [String: any ErrandHandler<Realm>]
     /// The handler for each kind of inner work. Every process handles all
@@ -75,6 +76,7 @@ public final class Realm: Sendable {
         self.clusters = clusters
         bells = clusters.all.map { _ in WorkBell() }
         lanes = clusters.all.map { _ in RunningLanes() }
+        jumpTurns = clusters.all.map { _ in JumpTurn() }
     }
 
     /// Opens the realm's databases and creates what a new one lacks.
