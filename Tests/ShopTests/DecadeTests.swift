@@ -42,9 +42,11 @@ import Testing
             charged.wall.advance(seconds: 60)
         }
 
-        let (one, other) = (try await charged.story(), try await ruled.story())
-        #expect(one.count == other.count)
-        for (mine, theirs) in zip(one, other) { #expect(mine == theirs) }
+        // Numbers are drawn in the order of the answers, and refunds name them.
+        func story(_ world: TestWorld) async throws -> [String] {
+            try await world.story().map { $0.replacing(#/transaction [0-9]+/#, with: "") }
+        }
+        #expect(try await story(charged) == story(ruled))
         #expect(Set(processor.keys).count == processor.keys.count)
         try await charged.checkMoney(processor)
         try await charged.check()
