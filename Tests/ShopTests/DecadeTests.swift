@@ -104,7 +104,7 @@ private struct Decade {
         ).products.first
         try await world.buy(
             product, purchaseID(n),
-            price: asked?.introductoryOffer?.price ?? asked?.price, session: session)
+            price: asked?.offer?.price ?? asked?.price, session: session)
     }
 
     /// One decision of one customer, or of the operator about the customer. Some
