@@ -23,6 +23,7 @@ import Testing
         ("GET", "/device/v1/transactions", .device),
         ("POST", "/device/v1/transactions/1/finish", .device),
         ("POST", "/device/v1/transactions/1/refund-request", .device),
+        ("POST", "/device/v1/offers", .device),
         ("GET", "/device/v1/receipt", .device),
     ]
 

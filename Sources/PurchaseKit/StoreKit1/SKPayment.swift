@@ -39,13 +39,13 @@ open class SKPayment: NSObject, NSCopying, NSMutableCopying {
     open var simulatesAskToBuyInSandbox: Bool { contents.simulatesAskToBuyInSandbox ?? false }
 
     /// The offer that the payment asks for.
-    package var requestedOffer: OfferRequest? {
+    package final var requestedOffer: OfferRequest? {
         get { contents.offer }
         set { contents.offer = newValue }
     }
 
     /// `MONTHLY` to pay for a year in parts.
-    package var billingPlan: String? {
+    package final var billingPlan: String? {
         get { contents.billingPlan }
         set { contents.billingPlan = newValue }
     }

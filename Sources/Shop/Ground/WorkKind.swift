@@ -33,7 +33,8 @@ enum WorkKind {
 
     /// About the charge of a renewal, and not of a purchase.
     static let renewals = [renewal, renewalCapture, renewalVoid]
-    static let errands = [notification, settle, unwritten, capture, void, offerRelease] + refunds + renewals
+    static let errands =
+        [notification, settle, unwritten, capture, void, offerRelease] + refunds + renewals
 
     /// The lane of calls to the payment processor.
     static let processorLane = "processor"
