@@ -73,8 +73,8 @@ fuzz:                ## feed the parsers for SECONDS=600 each, with libFuzzer
 	SWIFT="$(SWIFT)" scripts/fuzz $(or $(SECONDS),600) $(ARGS)
 
 cuts: packages peers build  ## every cut of every story of the tests, on both engines
-	SHOPKEEPER_CUTS=all SWIFT="$(SWIFT)" scripts/run-tests --filter 'CutTests'
-	SHOPKEEPER_CUTS=all SHOPKEEPER_TEST_ENGINE=postgres SWIFT="$(SWIFT)" scripts/run-tests --filter 'CutTests'
+	SHOPKEEPER_CUTS=all SWIFT="$(SWIFT)" scripts/run-tests --filter 'CutTests|RenewalChargeTests|DecadeTests'
+	SHOPKEEPER_CUTS=all SHOPKEEPER_TEST_ENGINE=postgres SWIFT="$(SWIFT)" scripts/run-tests --filter 'CutTests|RenewalChargeTests|DecadeTests'
 
 soak: cuts           ## every cut, and the proof that nothing is lost or doubled, for MINUTES=20 an engine
 	SHOPKEEPER_PYTHON="$(CURDIR)/$(VENV)/bin/python" scripts/soak $(or $(MINUTES),20) $(ARGS)

@@ -286,6 +286,28 @@ import Testing
         #expect(try await world.realm.subscriptions.list().subscriptions.count == 1)
     }
 
+    @Test func `a failed renewal that costs more than the product can be paid by buying`()
+        async throws
+    {
+        let world = try await TestWorld.openWithSubscriptions()
+        let session = try await world.session()
+        try await world.buy("news", purchaseID(1), session: session)
+        let id = try await world.subscription()
+        _ = try await world.realm.subscriptions.raisePrice(
+            of: id,
+            RaisePriceRequest(
+                price: 5990, startDate: world.wall.clock.now, needsConsent: false),
+            TestWorld.context)
+        try await world.realm.subscriptions.failBilling(of: id, true, TestWorld.context)
+        try await world.jump(Period(40, .day))
+
+        let asked = try await world.buy("news", purchaseID(2), price: 4990, session: session)
+        #expect(asked.refusal?.code == "priceChanged" && asked.product?.priceNow == 5990)
+        let paid = try await world.buy("news", purchaseID(3), price: 5990, session: session)
+
+        #expect(try world.verified(paid.signedTransaction).price == 5990)
+    }
+
     @Test func `a failed renewal is paid by buying, at the customer's own price`() async throws {
         let world = try await TestWorld.openWithSubscriptions()
         let session = try await world.session()

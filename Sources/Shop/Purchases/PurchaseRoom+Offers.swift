@@ -54,7 +54,9 @@ extension PurchaseRoom {
         else { throw Self.refusal(isCommitted ? .notSoldYet : .offerUnknown) }
         if let refusal = sale.refusal { throw Self.refusal(refusal) }
         described.offer = sale.offer.map(OfferDescription.init)
-        described.price = sale.plan.price.amount.milliunits
+        // A failed renewal may cost something else than the product now.
+        let isOwnPrice = sale.purchase == .recover && sale.offer == nil
+        described.price = (isOwnPrice ? sale.price : sale.plan.price).amount.milliunits
         described.subscriptionPeriod = sale.plan.period.description
         described.commitmentPrice = sale.plan.commitment?.price.amount.milliunits
         return described

@@ -154,11 +154,13 @@ extension PurchaseRoom {
     ) async throws -> ProductDescription? {
         let product = commit.payment.productID
         let evidence = commit.evidence
-        if evidence != nil || commit.payment.isCommitted {
-            return try await quoted(
-                product, evidence, isCommitted: commit.payment.isCommitted, session)
-        }
         let shelf = try await realm.loadShelf(for: session.customer)
+        if shelf.product(product, of: session.bundleID)?.type == .autoRenewable {
+            do {
+                return try await quoted(
+                    product, evidence, isCommitted: commit.payment.isCommitted, session)
+            } catch is Refusal { return nil }
+        }
         return try await realm.catalogue.described(product, shelf, session, at: now)
     }
 }
