@@ -32,12 +32,13 @@ extension Worker {
         }
         defer { turn.leave() }
         let ends = turn.ends()
-        var (didRun, isAway) = (false, false)
+        var (didRun, isAway, isOwed) = (false, false, false)
         for kind in heldKinds {
             var cursor = Errands.firstCursor
             while let last = cursor {
                 try Task.checkCancellation()
                 let page = try await page(of: kind, beyond: last, in: index)
+                isOwed = isOwed || !page.isEmpty
                 let found = page.filter { !held.tried.contains($0) }
                 let taken = try await take(found, kind, in: index)
                 held.tried.formUnion(taken.map { [$0.key[0], $0.key[2]] })
@@ -47,6 +48,8 @@ extension Worker {
                 cursor = page.count < Errands.pageMax ? nil : page.last
             }
         }
+        // The last of them has ended since the caller looked.
+        if !isOwed { return true }
         guard !didRun, isAway, held.waits else { return didRun }
         // Another task or process runs them. It is done soon, or loses its leases.
         await withTaskGroup(of: Void.self) { group in

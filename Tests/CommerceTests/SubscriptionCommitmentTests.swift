@@ -95,7 +95,7 @@ import Testing
             "a better product begins at once, and with it another commitment",
             """
             2026-01-10 | buy yearly/month | subscribed yearly 4.49 2026-01-10..2026-02-10 1/12        | active, uses, yearly 4.49 2026-02-09
-            2026-01-25 | buy gold/month   | upgraded gold 8.99 2026-01-25..2026-02-25 1/12 back 2.317 | active, uses, gold 8.99 2026-02-24
+            2026-01-25 | buy gold/month   | upgraded gold 8.99 2026-01-25..2026-02-25 1/12 back 2.31  | active, uses, gold 8.99 2026-02-24
             2026-03-01 | wait             | 2026-02-24: renewed gold 8.99 2026-02-25..2026-03-25 2/12 | active, uses, gold 8.99 2026-03-24
             """),
         SubscriptionLifeTests.Life(

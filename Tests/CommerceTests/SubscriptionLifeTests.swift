@@ -133,7 +133,7 @@ import Testing
             "an upgrade begins at once",
             """
             2026-04-01 | buy monthly | subscribed monthly 4.99 2026-04-01..2026-05-01          | active, uses, monthly 4.99 2026-04-30
-            2026-04-16 | buy premium | upgraded premium 9.99 2026-04-16..2026-05-16 back 2.495 | active, uses, premium 9.99 2026-05-15
+            2026-04-16 | buy premium | upgraded premium 9.99 2026-04-16..2026-05-16 back 2.49  | active, uses, premium 9.99 2026-05-15
             2026-05-15 | wait        | renewed premium 9.99 2026-05-16..2026-06-16             | active, uses, premium 9.99 2026-06-15
             2026-05-16 | wait        | -                                                       | active, uses, premium 9.99 2026-06-15
             """),
@@ -141,7 +141,7 @@ import Testing
             "a product alike begins at once",
             """
             2026-04-01 | buy monthly | subscribed monthly 4.99 2026-04-01..2026-05-01        | active, uses, monthly 4.99 2026-04-30
-            2026-04-16 | buy rival   | upgraded rival 3.99 2026-04-16..2026-05-16 back 2.495 | active, uses, rival 3.99 2026-05-15
+            2026-04-16 | buy rival   | upgraded rival 3.99 2026-04-16..2026-05-16 back 2.49  | active, uses, rival 3.99 2026-05-15
             """),
         Life(
             "a product with another length begins at the renewal",

@@ -43,7 +43,7 @@ import Testing
             "an upgrade with an offer begins at once",
             """
             2026-01-10 | buy monthly                  | subscribed monthly 4.99 2026-01-10..2026-02-10          | active, uses, monthly 4.99 2026-02-09
-            2026-01-25 | buy premium promotional half | upgraded premium 2.49 2026-01-25..2026-02-25 back 2.575 | active, uses, premium 2.49 2026-02-24
+            2026-01-25 | buy premium promotional half | upgraded premium 2.49 2026-01-25..2026-02-25 back 2.57  | active, uses, premium 2.49 2026-02-24
             2026-04-28 | wait                         | 2026-02-24: renewed premium 2.49 2026-02-25..2026-03-25 |
                        |                              | 2026-03-24: renewed premium 9.99 2026-03-25..2026-04-25 |
                        |                              | 2026-04-24: renewed premium 9.99 2026-04-25..2026-05-25 | active, uses, premium 9.99 2026-05-24
@@ -102,6 +102,20 @@ import Testing
                        |                           | 2026-04-10: renewed monthly 1.99 2026-04-11..2026-05-11 |
                        |                           | 2026-05-10: renewed monthly 4.99 2026-05-11..2026-06-11 | active, uses, monthly 4.99 2026-06-10
             2026-06-15 | wait                      | 2026-06-10: renewed monthly 4.99 2026-06-11..2026-07-11 | active, uses, monthly 4.99 2026-07-10
+            """),
+        SubscriptionLifeTests.Life(
+            "a customer is not won back twice without paying in between",
+            """
+            2026-01-10 | buy monthly               | subscribed monthly 4.99 2026-01-10..2026-02-10   | active, uses, monthly 4.99 2026-02-09
+            2026-01-12 | off                       | off                                              | active, uses, no charge
+            2026-02-11 | buy monthly win-back gift | 2026-02-10: expired cancelled                    |
+                       |                           | resubscribed monthly 0.00 2026-02-11..2026-03-11 | active, uses, monthly 4.99 2026-03-10
+            2026-02-12 | off                       | off                                              | active, uses, no charge
+            2026-03-12 | buy monthly win-back back | refused offerNotEligible                         | expired, no use, no charge
+            2026-03-12 | buy monthly               | resubscribed monthly 4.99 2026-03-12..2026-04-12 | active, uses, monthly 4.99 2026-04-11
+            2026-03-13 | off                       | off                                              | active, uses, no charge
+            2026-04-20 | buy monthly win-back gift | 2026-04-12: expired cancelled                    |
+                       |                           | resubscribed monthly 0.00 2026-04-20..2026-05-20 | active, uses, monthly 4.99 2026-05-19
             """),
         SubscriptionLifeTests.Life(
             "a win-back offer of another product",

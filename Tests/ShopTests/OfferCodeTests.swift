@@ -105,6 +105,20 @@ import Testing
         #expect(try await world.lastTransaction().offerIdentifier == "spring")
     }
 
+    @Test func `a payment that nobody approves gives its code back`() async throws {
+        let world = try await OfferWorld(buying: nil)
+        _ = try await world.codes(code: "ONE", limit: 1)
+        let customers = try await world.others(2)
+        let waiting = try await world.redeem("ONE", by: customers[0], 1, asksToBuy: true)
+        #expect(waiting.state == "waiting")
+
+        try await world.world.jump(Period(2, .day))
+        try await world.work()
+
+        #expect(try await world.list().map(\.redemptions) == [0])
+        #expect(try await world.redeem("ONE", by: customers[1], 1).state == "sold")
+    }
+
     @Test func `a code expires by the realm's clock`() async throws {
         let world = try await OfferWorld(buying: nil)
         let now = world.world.wall.clock.now

@@ -88,7 +88,7 @@ extension SubscriptionFacts {
         switch kind {
         case .introductory: isEligibleForIntroduction
         case .promotional: current != nil
-        case .winBack: offer.isEligible && current?.hasExpired == true
+        case .winBack: offer.isEligible && current?.canBeWonBack == true
         case .code: offer.eligibility.contains(standing)
         }
     }
@@ -101,15 +101,17 @@ extension SubscriptionFacts {
 }
 
 extension Subscription {
-    fileprivate var hasExpired: Bool {
-        if case .expired = state { return true }
+    /// Whether it has expired, and the last period was not itself a win-back offer's:
+    /// otherwise a customer could go on with such offers alone.
+    fileprivate var canBeWonBack: Bool {
+        if case .expired = state { return current.offer?.kind != .winBack }
         return false
     }
 
     /// Returns the names of a plan's win-back offers that the customer may redeem
     /// now, the best one first: the one with the lowest price for the longest time.
     public func winBackOffers(of plan: SubscriptionPlan) -> [String] {
-        guard hasExpired else { return [] }
+        guard canBeWonBack else { return [] }
         return (plan.redeemableOffers[.winBack] ?? []).filter(\.isEligible)
             .sorted { ($0.price, $1.totalDays) < ($1.price, $0.totalDays) }
             .map { $0.name(as: .winBack) }

@@ -256,12 +256,11 @@ extension Subscription {
     public var end: Timestamp { current.end }
 
     /// Returns the part of the current period's price that is for the time after
-    /// `instant`, rounded down to thousandths.
+    /// `instant`, rounded down to the currency's smallest unit.
     public func unused(at instant: Timestamp) -> Amount {
-        let whole = current.end.milliseconds(since: current.start)
-        let left = min(max(0, current.end.milliseconds(since: instant)), whole)
-        guard whole > 0 else { return Amount(milliunits: 0) }
-        let (high, low) = current.price.amount.milliunits.multipliedFullWidth(by: left)
-        return Amount(milliunits: whole.dividingFullWidth((high, low)).quotient)
+        UnusedTime(
+            left: current.end.milliseconds(since: instant),
+            whole: current.end.milliseconds(since: current.start)
+        ).share(of: current.price).amount
     }
 }

@@ -34,8 +34,12 @@ struct ApprovalTimeout: DueWorkHandler, DueWorkCommit {
         guard let key = PurchaseKey(customer: work.customer, subject: work.subject) else {
             throw StorageFault(.malformedRow, "a time-out that names no purchase")
         }
-        _ = try PurchaseMove(
-            key, .notApproved(isTimedOut: true), from: .waiting(.approval), at: work.dueAt
-        ).write(line)
+        let move = PurchaseMove(
+            key, .notApproved(isTimedOut: true), from: .waiting(.approval), at: work.dueAt)
+        guard try move.write(line),
+            let row = try line.writing.first(Statement.Purchases.one, key.values),
+            case .code? = try PurchaseRow(row, key: key)?.payment.offer
+        else { return }
+        try OfferRelease.owe(key.subject, line)
     }
 }
