@@ -4,6 +4,7 @@ import Commerce
 import Foundation
 import Live
 import StoreWire
+import Synchronization
 
 /// A jump of a clock that may take long: it is reported how far its work has come,
 /// and the first Ctrl-C stops it between two pieces of work.
@@ -12,7 +13,9 @@ struct WatchedJump: Sendable {
 
     private enum Event {
         case ended(ClockDescription)
-        case stopped
+        /// The store has answered the request to stop. False if there was no jump
+        /// any more.
+        case stopAnswered(Bool)
         case nothing
     }
 
@@ -29,17 +32,23 @@ struct WatchedJump: Sendable {
                 return .nothing
             }
             group.addTask {
-                for await _ in interrupts.stream { return await stop() ? .stopped : .nothing }
+                for await _ in interrupts.stream {
+                    interrupts.isObeyed.withLock { $0 = true }
+                    return .stopAnswered(await stop())
+                }
                 return .nothing
             }
             defer { group.cancelAll() }
-            var isStopped = false
+            // A jump that is stopped may end before the request to stop it.
+            var (clock, isStopped) = (ClockDescription?.none, Bool?.none)
             while let event = try await group.next() {
                 switch event {
-                case .ended(let clock): return (clock, isStopped)
-                case .stopped: isStopped = true
+                case .ended(let last): clock = last
+                case .stopAnswered(let answer): isStopped = answer
                 case .nothing: continue
                 }
+                let waits = interrupts.isObeyed.withLock { $0 }
+                if let clock, isStopped != nil || !waits { return (clock, isStopped ?? false) }
             }
             throw Failure(.bug, "bug", "A jump ended without an answer.")
         }
@@ -66,6 +75,8 @@ struct WatchedJump: Sendable {
 /// process. Holds its source as long as it lives.
 private final class Interrupts: Sendable {
     let stream: AsyncStream<Void>
+    /// Whether the store is being asked to stop the jump.
+    let isObeyed = Mutex(false)
     private let heard: AsyncStream<Void>.Continuation
     /// Set once and not changed afterwards.
     nonisolated(unsafe) private let source: any DispatchSourceSignal
