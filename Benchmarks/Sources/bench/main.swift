@@ -28,6 +28,7 @@ struct Bench {
     private static let subjects = [
         "signatures", "purchases", "receipts", "history", "footprint", "latency",
         "notifications", "takeover", "groups", "postgres", "catalogue", "verification",
+        "jumps",
     ]
 
     /// The exit code: 0 when every figure that was asked for is met.
@@ -110,6 +111,12 @@ struct Bench {
                 let verification = try VerificationBench(python: python).run()
                 figures += verification.figures
                 notes += verification.notes
+            case "jumps":
+                for engine in [BenchEngine.files, try .postgres()] {
+                    let jumps = try await JumpBench(engine: engine).run()
+                    figures += jumps.figures
+                    notes += jumps.notes
+                }
             case "history": figures += try await HistoryBench().run()
             case "footprint":
                 notes += try await FootprintBench(engine: .files).run()

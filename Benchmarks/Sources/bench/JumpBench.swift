@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Foundation
+import Shop
+import Storage
+import StoreWire
+
+/// A jump of a year over many monthly subscriptions, against bare inserts of the
+/// rows that it leaves (transactions, events and owed notifications), with as many
+/// subjects a commit. The first pair also keeps the statements that it recorded, so
+/// its memory is not the store's alone.
+struct JumpBench {
+    let engine: BenchEngine
+    /// How many subscriptions, and how many pairs.
+    var sizes = [(1000, 7), (10_000, 1)]
+
+    private static let subjectsOfCommit = 100
+    private static let rows = ["transactions", "subscription_events", "outbox"]
+
+    func run() async throws -> (figures: [Pairs], notes: [String]) {
+        var figures: [Pairs] = []
+        var notes: [String] = []
+        let one = try await World(engine, 1)
+        let year = try await secondsAwaited { try await one.jump() }
+        await one.close()
+        notes.append(String(format: "%@: one customer's year: %.3f s", engine.name, year))
+        for (size, pairs) in sizes {
+            var figure = Pairs(
+                "\(engine.name): a year of \(size) monthly subscriptions / bare inserts",
+                atLeast: nil)
+            var steps: [RecordingStorage.Step] = []
+            for number in 1...pairs {
+                progress("jump, \(engine.name), \(size) subscriptions, pair \(number) of \(pairs)")
+                let before = Self.resident()
+                let world = try await World(engine, size)
+                let start = Self.resident()
+                let storage = try world.storage
+                if steps.isEmpty { storage.record() }
+                let ours = try await secondsAwaited { try await world.jump() }
+                if number == 1 {
+                    notes.append(
+                        String(
+                            format: "%@: %d renewals in %.1f s; memory %.0f MiB, with the "
+                                + "customers %.0f, after the jump %.0f", engine.name, size * 12,
+                            ours, before, start, Self.resident()))
+                    steps = storage.recorded().filter(Self.isRow)
+                }
+                await world.close()
+                figure.add(bare: try await Self.insert(steps, engine), ours: ours)
+            }
+            figures.append(figure)
+        }
+        return (figures, notes)
+    }
+
+    private static func isRow(_ step: RecordingStorage.Step) -> Bool {
+        rows.contains { step.statement.sql.hasPrefix("INSERT INTO \($0) ") }
+    }
+
+    /// Inserts the rows of a jump into the tables of another store, and returns how
+    /// long that takes.
+    private static func insert(
+        _ steps: [RecordingStorage.Step], _ engine: BenchEngine
+    ) async throws -> Double {
+        let world = try await World(engine, 0)
+        let (storage, size) = (try world.storage, subjectsOfCommit * rows.count)
+        let seconds = try await secondsAwaited {
+            for start in stride(from: 0, to: steps.count, by: size) {
+                let commit = Array(steps[start..<min(start + size, steps.count)])
+                try await storage.replay(commit, fresh: [:])
+            }
+        }
+        await world.close()
+        return seconds
+    }
+
+    private static func resident() -> Double {
+        let text = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+        let line = text.split(separator: "\n").first { $0.hasPrefix("VmRSS:") } ?? ""
+        return (Double(line.filter(\.isNumber)) ?? 0) / 1024
+    }
+
+    /// A store with customers who subscribe.
+    private final class World {
+        /// Its database lives as long.
+        private let engine: BenchEngine
+        private let folder: URL
+        private let store: Store
+        private let realm: Realm
+        private let recorder: Recorder
+
+        var storage: RecordingStorage {
+            get throws {
+                guard let storage = recorder.storage else {
+                    throw ClientFailure("no realm is open")
+                }
+                return storage
+            }
+        }
+
+        init(_ engine: BenchEngine, _ customers: Int) async throws {
+            folder = FileManager.default.temporaryDirectory
+                .appendingPathComponent("bench-jump-\(UUID().uuidString)")
+            self.engine = try engine.another()
+            let recorder = Recorder()
+            self.recorder = recorder
+            var places = self.engine.places ?? BenchStore.files(in: folder)
+            let realms = places.realm
+            places.realm = { id, migrations in
+                let storage = RecordingStorage(try await realms(id, migrations))
+                recorder.storage = storage
+                return storage
+            }
+            store = try await BenchStore.open(in: folder, places: places)
+            realm = try await store.realm(named: Store.defaultRealm)
+            try await realm.catalogue.putCatalogue(
+                Self.catalogue, app: AppDescription(bundleID: "com.example.app"))
+            try await realm.catalogue.setNotificationURL(
+                "http://127.0.0.1:9/", bundleID: "com.example.app",
+                RequestContext(requestID: "bench"))
+            for number in 0..<customers { try await subscribe("customer-\(number)") }
+        }
+
+        private static let catalogue = Catalogue(
+            products: [
+                Product(
+                    id: "com.example.monthly",
+                    kind: .autoRenewable(groupID: "news", period: "P1M"), referenceName: "News",
+                    price: Amount(milliunits: 4990),
+                    localizations: [
+                        Localization(locale: "en_US", displayName: "News", details: "")
+                    ])
+            ], storefront: "USA", locale: "en_US")
+
+        private func subscribe(_ name: String) async throws {
+            let context = RequestContext(requestID: "bench")
+            _ = try await realm.customers.createCustomer(CreateCustomerRequest(name: name))
+            let answer = try await realm.customers.signIn(
+                SignInRequest(
+                    bundleId: "com.example.app", deviceUUID: UUID().uuidString.lowercased(),
+                    customer: name), context)
+            let sold = try await realm.purchases.purchase(
+                UUID().uuidString.lowercased(),
+                PurchaseRequest(
+                    productId: "com.example.monthly", quantity: 1, unitPrice: 4990,
+                    currency: "USD"),
+                try await realm.customers.session(token: answer.token), context)
+            guard sold.state == "sold" else {
+                throw ClientFailure("a subscription ended as \(sold.state)")
+            }
+        }
+
+        func jump() async throws {
+            _ = try await realm.moveClock(
+                MoveClockRequest(advancePeriod: "P1Y"), RequestContext(requestID: "bench"))
+        }
+
+        func close() async {
+            await store.close()
+            try? FileManager.default.removeItem(at: folder)
+        }
+    }
+}
