@@ -29,7 +29,7 @@ public struct BearerToken: Sendable {
     /// claims of the right types (`malformed`).
     public static func parse(_ text: String) throws(VerificationFailure) -> BearerToken {
         let jws = try CompactJWS(text, bytesMax: bytesMax)
-        let header = try jws.header(Header.self)
+        let header = try jws.header(TokenHeader.self)
         guard header.alg == "ES256" else {
             throw VerificationFailure(
                 .algorithm, "the token's alg must be ES256, not \(header.alg ?? "absent")")
@@ -91,23 +91,6 @@ public struct BearerToken: Sendable {
         }
         if let issued = claims.iat, issued > now + tolerance {
             throw VerificationFailure(.signedInFuture, "the token's iat lies in the future")
-        }
-    }
-
-    private struct Header: Decodable {
-        let alg: String?
-        let kid: String?
-        /// Whether it has `crit`, in any form, which lists extensions that a
-        /// reader must understand.
-        let hasCritical: Bool
-
-        enum CodingKeys: String, CodingKey { case alg, kid, crit }
-
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.container(keyedBy: CodingKeys.self)
-            alg = try container.decodeIfPresent(String.self, forKey: .alg)
-            kid = try container.decodeIfPresent(String.self, forKey: .kid)
-            hasCritical = container.contains(.crit)
         }
     }
 

@@ -47,7 +47,7 @@ public struct OfferToken: Sendable {
     /// `crit`; `audience` if it is for another purpose.
     public init(_ text: String, for purpose: Purpose) throws(VerificationFailure) {
         jws = try CompactJWS(text, bytesMax: Self.bytesMax)
-        let header = try jws.header(Header.self)
+        let header = try jws.header(TokenHeader.self)
         guard header.alg == "ES256", !header.hasCritical else {
             throw VerificationFailure(.algorithm, "the token's alg must be ES256, without crit")
         }
@@ -91,21 +91,6 @@ public struct OfferToken: Sendable {
         return try CompactJWS.sign(
             prefix: Base64.encodeURL(header) + [UInt8(ascii: ".")],
             payload: StrictJSON.encode(MadeClaims(claims, purpose)), by: key)
-    }
-}
-
-private struct Header: Decodable {
-    let alg: String?
-    let kid: String?
-    let hasCritical: Bool
-
-    enum CodingKeys: String, CodingKey { case alg, kid, crit }
-
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        alg = try container.decodeIfPresent(String.self, forKey: .alg)
-        kid = try container.decodeIfPresent(String.self, forKey: .kid)
-        hasCritical = container.contains(.crit)
     }
 }
 
