@@ -4,8 +4,8 @@ public import Commerce
 public import StoreWire
 
 /// Verifies notifications to one app in one environment: the rules of
-/// ``JWSVerifier``, then that the payload concerns an app (`malformed`), the
-/// bundle id (`bundleID`), the app's number if one is given (`appID`), and the
+/// ``JWSVerifier``, then that the payload concerns an app (`malformed`), in
+/// its `data` or its `summary`, the bundle id (`bundleID`), the app's number if one is given (`appID`), and the
 /// environment (`environment`). The transaction inside it has a signature of
 /// its own: see ``TransactionVerifier``.
 public struct NotificationVerifier: Sendable {
@@ -39,19 +39,42 @@ public struct NotificationVerifier: Sendable {
     ) throws(VerificationFailure) -> Verified<ResponseBodyV2DecodedPayload> {
         let verified = try verifier.verify(
             compact, as: ResponseBodyV2DecodedPayload.self, signedDate: \.signedDate, now: now)
-        guard let data = verified.payload.data else {
-            throw VerificationFailure(breaking: .payload, "the notification has no data")
+        guard let about = AddressedApp(verified.payload) else {
+            throw VerificationFailure(
+                breaking: .payload, "the notification has neither data nor a summary")
         }
         try verifier.rules.check(
-            .bundleID, data.bundleId == bundleID.value,
-            "data.bundleId is \(data.bundleId ?? "absent"), not \(bundleID)")
+            .bundleID, about.bundleID == bundleID.value,
+            "\(about.field).bundleId is \(about.bundleID ?? "absent"), not \(bundleID)")
         try verifier.rules.check(
-            .appID, appID == nil || data.appAppleId == appID,
-            "data.appAppleId is \(data.appAppleId.map { "\($0)" } ?? "absent"), "
+            .appID, appID == nil || about.appID == appID,
+            "\(about.field).appAppleId is \(about.appID.map { "\($0)" } ?? "absent"), "
                 + "not \(appID.map { "\($0)" } ?? "")")
         try verifier.rules.check(
-            .environment, data.environment == environment.rawValue,
-            "data.environment is \(data.environment ?? "absent"), not \(environment)")
+            .environment, about.environment == environment.rawValue,
+            "\(about.field).environment is \(about.environment ?? "absent"), not \(environment)")
         return verified
+    }
+}
+
+/// The app that a notification is addressed to, as its `data` or its `summary` names
+/// it.
+private struct AddressedApp {
+    let field: String
+    let bundleID: String?
+    let appID: Int64?
+    let environment: String?
+
+    /// Nil if it has neither.
+    init?(_ payload: ResponseBodyV2DecodedPayload) {
+        if let data = payload.data {
+            (field, bundleID) = ("data", data.bundleId)
+            (appID, environment) = (data.appAppleId, data.environment)
+        } else if let summary = payload.summary {
+            (field, bundleID) = ("summary", summary.bundleId)
+            (appID, environment) = (summary.appAppleId, summary.environment)
+        } else {
+            return nil
+        }
     }
 }

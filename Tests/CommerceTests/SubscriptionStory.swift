@@ -139,7 +139,12 @@ struct SubscriptionStory {
         for event in new {
             if subscription?.apply(event) == nil { subscription = Subscription(first: event) }
             paid += event.change.sold?.price.amount.milliunits ?? 0
-            if case .upgraded(_, _, let refund) = event.change { paid -= refund.amount.milliunits }
+            if case .upgraded(_, _, let refund, let running) = event.change {
+                paid -= refund.amount.milliunits + (running?.amount.milliunits ?? 0)
+            }
+            let running = subscription?.running?.period.price.amount.milliunits ?? 0
+            if case .runningRevoked = event.change { paid -= running }
+            if case .runningReinstated = event.change { paid += running }
             if case .refunded = event.change {
                 paid -= subscription?.current.price.amount.milliunits ?? 0
             }
@@ -216,6 +221,12 @@ struct SubscriptionStory {
         case "disagree": add(try known.answeringIncrease(false, at: now, cause: .customer))
         case "refund": add(known.refunded(at: now, cause: .operator))
         case "reverse": add(try known.refundReversed(at: now, cause: .operator))
+        case "refund-running": add(known.events(ofRefund: refund, of: try running(known)))
+        case "reverse-running":
+            let event = RefundEvent(at: now, cause: .operator, change: .reversed)
+            add(known.events(ofRefund: event, of: try running(known)))
+        case "choose":
+            add(try known.choosing(try #require(plans[words[1]]), at: now, cause: .operator))
         case "renew": take(try known.charging(at: now), .tester)
         case "expire": add(try known.expiring(at: now, cause: .tester))
         default: Issue.record("no such word: \(words)")
@@ -224,6 +235,16 @@ struct SubscriptionStory {
 }
 
 extension SubscriptionStory {
+    private var refund: RefundEvent {
+        let sum = Money(Amount(milliunits: 0), Self.dollar)
+        return RefundEvent(
+            at: now, cause: .operator, change: .granted(grant: RefundGrant(kind: .full, sum: sum)))
+    }
+
+    private func running(_ known: Subscription) throws -> TransactionID {
+        try #require(known.running?.period.transaction)
+    }
+
     /// An event as the tables write it: its date if that is not the line's, and
     /// what happened.
     static func text(_ event: SubscriptionEvent, on day: String) -> String {
@@ -238,8 +259,9 @@ extension SubscriptionStory {
             "\(isFirst ? "subscribed" : "resubscribed") \(text(period))"
         case .renewed(let period): "renewed \(text(period))"
         case .recovered(let period): "recovered \(text(period))"
-        case .upgraded(let period, _, let refund):
+        case .upgraded(let period, _, let refund, let running):
             "upgraded \(text(period)) back \(refund.amount.decimal(decimals: 2))"
+                + (running.map { " and \($0.amount.decimal(decimals: 2))" } ?? "")
         case .choseNext(let product, let price, let isReversal, let offer, let isCommitted):
             "\(isReversal ? "keeps" : "next") \(product)\(isCommitted ? "/month" : "") "
                 + "\(price.amount.decimal(decimals: 2))"
@@ -257,6 +279,8 @@ extension SubscriptionStory {
         case .refunded: "refunded"
         case .revoked: "revoked"
         case .refundReversed: "reversed"
+        case .runningRevoked: "runningRevoked"
+        case .runningReinstated: "runningReinstated"
         case .increaseAnnounced(let increase):
             "\(increase.isAgreed ? "announced" : "asked") \(increase.price.amount.decimal(decimals: 2))"
         case .increaseAgreed: "agreed"

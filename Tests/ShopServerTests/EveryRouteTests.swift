@@ -78,6 +78,7 @@ extension EveryRouteTests {
         "POST /operator/v1/server-keys", "POST /operator/v1/notifications",
         "POST /operator/v1/apps", "POST /operator/v1/apps/{}/products",
         "POST /operator/v1/apps/{}/versions", "POST /operator/v1/apps/{}/groups",
+        "POST /operator/v1/apps/{}/bulk-changes",
         // Their first time, as the tour comes by.
         "PUT /operator/v1/apps/{}/catalogue", "PUT /operator/v1/apps/{}/images/{}",
     ]
@@ -224,17 +225,19 @@ private final class Tour {
     private func subscribe() async throws {
         let realm = try await server.store.realm(named: Store.defaultRealm)
         let (app, context) = (TestServer.bundleID.value, Shop.RequestContext(requestID: "tour"))
-        _ = try await realm.catalogue.createProduct(
-            CreateProductRequest(
-                productId: "paper", type: "auto-renewable", groupId: "press", period: "P1M"),
-            bundleID: app, context)
-        var change = ProductChange()
-        change.price = 4990
-        change.localizations = [
-            ProductWords(locale: "en_US", displayName: "Paper", description: "")
-        ]
-        change.state = "ready"
-        _ = try await realm.catalogue.changeProduct("paper", bundleID: app, change, context)
+        for id in ["paper", "gazette"] {
+            _ = try await realm.catalogue.createProduct(
+                CreateProductRequest(
+                    productId: id, type: "auto-renewable", groupId: "press", period: "P1M"),
+                bundleID: app, context)
+            var change = ProductChange()
+            change.price = 4990
+            change.localizations = [
+                ProductWords(locale: "en_US", displayName: "Paper", description: "")
+            ]
+            change.state = "ready"
+            _ = try await realm.catalogue.changeProduct(id, bundleID: app, change, context)
+        }
         _ = try await realm.catalogue.addOffer(
             OfferRecord(
                 kind: "code", referenceName: "tour", paymentMode: "free", period: "P1M",

@@ -2,6 +2,8 @@
 
 /// Subscriptions that customers have, and what operators and tests do to them.
 extension RouteStep {
+    private static let bulk = "00000000-0000-4000-8000-0000000000bb"
+
     static let renewals = [
         RouteStep(
             route: "GET /operator/v1/subscriptions",
@@ -46,6 +48,34 @@ extension RouteStep {
                 "/operator/v1/subscriptions/{subscription}/price", .operator,
                 body: #"{"price":1,"startDate":1999999999000}"#),
             code: "priceNotHigher"),
+        RouteStep(
+            route: "PUT /operator/v1/subscriptions/{}/product",
+            good: Question(
+                "/operator/v1/subscriptions/{subscription}/product", .operator,
+                body: #"{"productId":"gazette"}"#),
+            bad: Question(
+                "/operator/v1/subscriptions/{subscription}/product", .operator,
+                body: #"{"productId":"none"}"#),
+            code: "productIdUnknown", seenElsewhere: [409]),
+        RouteStep(
+            route: "POST /operator/v1/apps/{}/bulk-changes",
+            good: Question(
+                "/operator/v1/apps/{app}/bulk-changes", .operator,
+                body: #"{"productId":"paper","extendByDays":1,"requestId":"\#(bulk)"}"#),
+            bad: Question(
+                "/operator/v1/apps/{app}/bulk-changes", .operator,
+                body: #"{"productId":"paper","extendByDays":2,"requestId":"\#(bulk)"}"#),
+            code: "bulkChangeExists", seenElsewhere: [400, 404]),
+        RouteStep(
+            route: "GET /operator/v1/apps/{}/bulk-changes",
+            good: Question("/operator/v1/apps/{app}/bulk-changes", .operator),
+            bad: Question("/operator/v1/apps/{app}/bulk-changes?after=a", .operator),
+            code: "cursorInvalid"),
+        RouteStep(
+            route: "GET /operator/v1/apps/{}/bulk-changes/{}",
+            good: Question("/operator/v1/apps/{app}/bulk-changes/\(bulk)", .operator),
+            bad: Question("/operator/v1/apps/{app}/bulk-changes/7", .operator),
+            code: "bulkChangeUnknown"),
         RouteStep(
             route: "GET /operator/v1/customers/{}/history",
             good: Question("/operator/v1/customers/{customer}/history", .operator),

@@ -266,6 +266,10 @@ import Testing
     private static let app = TestWorld.bundleID.value
     private static let uuid = "00000000-0000-4000-8000-000000000000"
     private static let test = "TEST/\(uuid)_1"
+    private static let bulk = StoredJSON.text(
+        BulkChange(
+            .extend(days: 7), productID: ProductID("news"),
+            requestedAt: Timestamp(milliseconds: 1)))
 
     private static let realmRows = [
         "INSERT INTO jumps VALUES (0, 1800000000000, 1800000000000, 1800000000000, 0)",
@@ -284,6 +288,13 @@ import Testing
         """
         INSERT INTO offer_claims SELECT '\(app)', 'nonce', '\(uuid)', 0, customer_id, '\(uuid)', NULL, 1
         FROM customers
+        """,
+        """
+        INSERT INTO bulk_changes VALUES ('\(app)', '\(uuid)', 'news', '\(bulk)', 1, '1.2', NULL, NULL, NULL)
+        """,
+        """
+        INSERT INTO bulk_marks SELECT customer_id, '\(app)', '\(uuid)', subscription_id, 1, 1
+        FROM subscriptions
         """,
         """
         INSERT INTO due_work SELECT customer_id, 'approval', '\(app)/\(purchaseID(1))', 1

@@ -161,6 +161,52 @@ import Testing
         #expect(!processor.calls.contains("void"))
     }
 
+    @Test func `a renewal whose answer is refused is tried a few times, and given back`()
+        async throws
+    {
+        let processor = ScriptedProcessor([])
+        let refusing = RefusingStorage.Switch(.constraint)
+        let world = try await world(processor, refusing)
+        try await world.realm.catalogue.importCatalogue(
+            TestWorld.withSubscriptions(), app: AppDescription(bundleID: TestWorld.bundleID),
+            TestWorld.context)
+        refusing.set(nil)
+        let session = try await world.session()
+        try await world.buy("news", purchaseID(1), session: session)
+        try await world.realm.keeping.workOnce()
+        refusing.set(.constraint)
+        func kinds() async throws -> [String] {
+            try await world.realm.subscriptions.history(of: session.customer.description)
+                .events.map(\.kind)
+        }
+        func owed() async throws -> [String] {
+            try await world.store.figures().flatMap(\.errands).map(\.kind)
+        }
+
+        let moved = try await world.realm.moveClock(
+            MoveClockRequest(advancePeriod: "P1M"), TestWorld.context)
+
+        #expect(moved.jump == nil, "a jump does not wait for what cannot be written")
+        #expect(try await owed() == [WorkKind.renewalUnwritten])
+        #expect(try await kinds() == ["subscribed"])
+        let calls = processor.calls.count
+        for _ in 1...5 { try await world.realm.keeping.workOnce() }
+        #expect(processor.calls.count == calls)
+        try await work(world, seconds: 3600 * 3)
+        #expect(try await kinds().prefix(2) == ["subscribed", "chargeDeclined"])
+        #expect(
+            world.logged.count("a sum is given back, since its renewal cannot be written") >= 1)
+        refusing.set(nil)
+        try await work(world, seconds: 3600 * 4)
+        try await world.jump(Period(3, .day))
+        try await world.realm.keeping.workOnce()
+        #expect(["recovered", "renewed"].contains(try await kinds().last))
+        #expect(try await owed().isEmpty)
+        let sold = try await world.realm.purchases.listTransactions().transactions
+        #expect(processor.charged.count == sold.count && processor.captured.count == sold.count)
+        try await world.checkFolds()
+    }
+
     @Test func `a database that does not answer is waited for, without end`() async throws {
         let processor = ScriptedProcessor([.approve])
         let refusing = RefusingStorage.Switch(.unavailable)

@@ -168,6 +168,13 @@ public struct UnusedTime: Hashable, Sendable {
         self.left = min(max(left, 0), self.whole)
     }
 
+    /// What is left of a period at an instant.
+    public init(of period: SubscribedPeriod, at instant: Timestamp) {
+        self.init(
+            left: period.end.milliseconds(since: instant),
+            whole: period.end.milliseconds(since: period.start))
+    }
+
     /// In thousandths of a percent, rounded down.
     public var percentage: Int { Int(Self.part(left, of: 100_000, in: whole)) }
 
@@ -192,24 +199,28 @@ public struct UnusedTime: Hashable, Sendable {
 }
 
 extension Subscription {
-    /// What is left of the period of a transaction. Nil if the period has ended or
-    /// is not the current one.
+    /// What is left of the period of a transaction. Nil if the period has ended, or
+    /// is neither the current one nor the one that still runs before it.
     public func unusedTime(of transaction: TransactionID, at instant: Timestamp) -> UnusedTime? {
-        guard isRunning(transaction, at: instant) else { return nil }
-        return UnusedTime(
-            left: current.end.milliseconds(since: instant),
-            whole: current.end.milliseconds(since: current.start))
+        if let running = running(at: instant), running.transaction == transaction {
+            return UnusedTime(of: running, at: instant)
+        }
+        guard isCurrent(transaction, at: instant) else { return nil }
+        return UnusedTime(of: current, at: instant)
     }
 
-    /// What the refund of one of its transactions does to it. Only the refund of
-    /// the period that runs ends it.
+    /// What the refund of one of its transactions does to it. The refund of the
+    /// current period ends it, but not the period before that, if that still runs.
     public func events(
         ofRefund event: RefundEvent, of transaction: TransactionID
     ) -> [SubscriptionEvent] {
+        if let running, running.period.transaction == transaction {
+            return events(ofRefund: event, of: running)
+        }
         guard transaction == current.transaction else { return [] }
         switch event.change {
         case .granted(let grant):
-            guard grant.kind.isRevoking, isRunning(transaction, at: event.at) else { return [] }
+            guard grant.kind.isRevoking, isCurrent(transaction, at: event.at) else { return [] }
             guard grant.kind == .nothing else {
                 return refunded(at: event.at, cause: event.cause)
             }
@@ -219,7 +230,21 @@ extension Subscription {
         }
     }
 
-    private func isRunning(_ transaction: TransactionID, at instant: Timestamp) -> Bool {
+    private func events(
+        ofRefund event: RefundEvent, of running: RunningPeriod
+    ) -> [SubscriptionEvent] {
+        guard event.at < running.period.end else { return [] }
+        let change: SubscriptionEvent.Change
+        switch event.change {
+        case .granted(let grant) where grant.kind.isRevoking && !running.isRevoked:
+            change = .runningRevoked
+        case .reversed where running.isRevoked: change = .runningReinstated
+        case .granted, .reversed, .requested, .declined: return []
+        }
+        return [SubscriptionEvent(at: event.at, cause: event.cause, change: change)]
+    }
+
+    private func isCurrent(_ transaction: TransactionID, at instant: Timestamp) -> Bool {
         guard case .active = state else { return false }
         return transaction == current.transaction && instant < current.end
     }

@@ -5,9 +5,11 @@
 /// shown (``status``).
 extension Subscription {
     /// Whether the customer may use the product: until the end of what was paid,
-    /// and within a grace period.
+    /// and within a grace period. While a period that was charged ahead has not
+    /// begun, the period before it decides.
     public func mayUse(at instant: Timestamp) -> Bool {
-        usableUntil.map { instant < $0 } ?? false
+        if instant < current.start { return running(at: instant) != nil }
+        return usableUntil.map { instant < $0 } ?? false
     }
 
     /// Until when the customer may use the product, if nothing is charged before.
@@ -16,7 +18,9 @@ extension Subscription {
         switch state {
         case .active: current.end
         case .unpaid(let failure): failure.graceUntil
-        case .expired, .revoked: nil
+        // What was charged ahead was given back, and not the period before it.
+        case .revoked(let at): at < current.start ? running(at: at)?.end : nil
+        case .expired: nil
         }
     }
 

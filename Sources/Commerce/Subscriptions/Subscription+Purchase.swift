@@ -165,7 +165,11 @@ public struct SubscriptionSale: Hashable, Sendable {
         case .recover: period(as: id).map { [.recovered(period: $0)] } ?? []
         case .upgrade:
             period(as: id).map { period in
-                [.upgraded(period: period, regularPrice: plan.price, refund: unused)]
+                [
+                    .upgraded(
+                        period: period, regularPrice: plan.price, refund: unused,
+                        runningRefund: unusedOfRunning)
+                ]
             } ?? []
         case .chooseNext:
             switchedOn + [
@@ -181,6 +185,12 @@ public struct SubscriptionSale: Hashable, Sendable {
     private var unused: Money {
         current.map { Money($0.unused(at: at), $0.current.price.currency) }
             ?? Money(Amount(milliunits: 0), plan.price.currency)
+    }
+
+    /// The same for the period before it, if the present one was charged ahead.
+    private var unusedOfRunning: Money? {
+        guard let current, let running = current.running(at: at) else { return nil }
+        return UnusedTime(of: running, at: at).share(of: running.price)
     }
 
     private var switchedOn: [SubscriptionEvent.Change] {
@@ -258,9 +268,6 @@ extension Subscription {
     /// Returns the part of the current period's price that is for the time after
     /// `instant`, rounded down to the currency's smallest unit.
     public func unused(at instant: Timestamp) -> Amount {
-        UnusedTime(
-            left: current.end.milliseconds(since: instant),
-            whole: current.end.milliseconds(since: current.start)
-        ).share(of: current.price).amount
+        UnusedTime(of: current, at: instant).share(of: current.price).amount
     }
 }

@@ -21,6 +21,8 @@ public enum SubscriptionRefusal: String, Error, Hashable, Sendable, CaseIterable
     case noIncrease
     /// The current period was not refunded.
     case notRefunded
+    /// The product belongs to another group.
+    case otherGroup
 }
 
 /// Changes that a person asks for. Each returns its events, and none if the
@@ -43,6 +45,29 @@ extension Subscription {
             guard isOn != renewal.isOn else { return [] }
             return [event(isOn ? .switchedOn : .switchedOff)]
         }
+    }
+
+    /// Chooses the product of the next period, whatever its level: nothing is charged
+    /// now. The present product drops a change that was chosen before. The renewal
+    /// is switched on, as when the customer chooses.
+    public func choosing(
+        _ plan: SubscriptionPlan, at: Timestamp, cause: SubscriptionEvent.Cause
+    ) throws(SubscriptionRefusal) -> [SubscriptionEvent] {
+        switch state {
+        case .expired, .revoked: throw .ended
+        case .unpaid: throw .unpaid
+        case .active: break
+        }
+        guard at < current.end else { throw .ended }
+        guard plan.groupID == groupID else { throw .otherGroup }
+        var changes: [SubscriptionEvent.Change] = renewal.isOn ? [] : [.switchedOn]
+        if plan.productID != renewal.productID {
+            let isReversal = plan.productID == current.productID
+            let own = isReversal ? kept?.price ?? plan.price : plan.price
+            changes.append(
+                .choseNext(product: plan.productID, price: own, isReversal: isReversal))
+        }
+        return changes.map { SubscriptionEvent(at: at, cause: cause, change: $0) }
     }
 
     /// The most days by which a renewal is moved at once.

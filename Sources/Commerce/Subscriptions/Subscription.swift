@@ -12,6 +12,8 @@ public struct Subscription: Hashable, Sendable, Codable {
     public let groupID: String
     /// The last period that was sold.
     public internal(set) var current: SubscribedPeriod
+    /// The period before it, if ``current`` was charged before that had ended.
+    public internal(set) var running: RunningPeriod?
     /// When the customer subscribed last, after a pause that was longer than
     /// ``RenewalRules/pauseMilliseconds``.
     public internal(set) var recentStart: Timestamp
@@ -41,7 +43,7 @@ public struct Subscription: Hashable, Sendable, Codable {
     public init(
         originalID: TransactionID, groupID: String, current: SubscribedPeriod,
         recentStart: Timestamp, renewal: Renewal, state: State, kept: Renewal? = nil,
-        increase: PriceIncrease? = nil,
+        running: RunningPeriod? = nil, increase: PriceIncrease? = nil,
         hadIntroduction: Bool = false
     ) {
         self.originalID = originalID
@@ -51,8 +53,30 @@ public struct Subscription: Hashable, Sendable, Codable {
         self.renewal = renewal
         self.state = state
         self.kept = kept
+        self.running = running
         self.increase = increase
         self.hadIntroduction = hadIntroduction
+    }
+}
+
+/// A period that still runs when the next one is charged.
+public struct RunningPeriod: Hashable, Sendable, Codable {
+    public internal(set) var period: SubscribedPeriod
+    /// Whether it was refunded or revoked.
+    public internal(set) var isRevoked: Bool
+
+    public init(period: SubscribedPeriod, isRevoked: Bool = false) {
+        self.period = period
+        self.isRevoked = isRevoked
+    }
+}
+
+extension Subscription {
+    /// Returns the period before the current one, if it still runs at an instant
+    /// and was not revoked.
+    public func running(at instant: Timestamp) -> SubscribedPeriod? {
+        guard let running, !running.isRevoked, instant < running.period.end else { return nil }
+        return running.period
     }
 }
 

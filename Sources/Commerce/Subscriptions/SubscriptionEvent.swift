@@ -33,8 +33,11 @@ public struct SubscriptionEvent: Hashable, Sendable, Codable {
         /// A renewal that had failed was charged.
         case recovered(period: SubscribedPeriod)
         /// Another product from now on. `refund`: for the unused part of the
-        /// period that it replaces.
-        case upgraded(period: SubscribedPeriod, regularPrice: Money, refund: Money)
+        /// period that it replaces. `runningRefund`: for that of the period before
+        /// it, if that still runs.
+        case upgraded(
+            period: SubscribedPeriod, regularPrice: Money, refund: Money,
+            runningRefund: Money? = nil)
         /// Another product from the next period on. `isReversal`: the present one
         /// again. `offer`: for the next period.
         case choseNext(
@@ -62,6 +65,11 @@ public struct SubscriptionEvent: Hashable, Sendable, Codable {
         case revoked
         /// The refund or revocation was taken back.
         case refundReversed
+        /// The period that still runs was refunded or revoked. The current one,
+        /// which was charged ahead, begins at its date.
+        case runningRevoked
+        /// That was taken back.
+        case runningReinstated
         case increaseAnnounced(increase: PriceIncrease)
         case increaseAgreed
     }
@@ -78,7 +86,7 @@ extension SubscriptionEvent.Change {
     public var sold: SubscribedPeriod? {
         switch self {
         case .subscribed(let period, _, _, _, _), .renewed(let period), .recovered(let period),
-            .upgraded(let period, _, _):
+            .upgraded(let period, _, _, _):
             period
         default: nil
         }
@@ -120,9 +128,9 @@ extension Subscription {
             let pause = period.start.milliseconds(since: current.end)
             if pause > RenewalRules.pauseMilliseconds { recentStart = period.start }
             begin(period, Renewal(at: price, after: period, then: later))
-        case .upgraded(let period, let price, _):
+        case .upgraded(let period, let price, _, _):
             begin(period, Renewal(at: price, after: period))
-        case .renewed(let period), .recovered(let period): renew(period)
+        case .renewed(let period), .recovered(let period): renew(period, at: event.at)
         case .choseNext(let product, let price, let isReversal, let offer, let isCommitted):
             chooseNext(
                 Renewal(
@@ -143,6 +151,7 @@ extension Subscription {
         case .expired(let reason):
             // A test ended it early.
             if event.at < current.end { current.extend(to: event.at) }
+            if running(at: event.at) != nil { running?.period.extend(to: event.at) }
             state = .expired(reason: reason, at: event.at)
             (renewal.isOn, renewal.stop) = (false, reason)
         case .extended(let end):
@@ -155,6 +164,8 @@ extension Subscription {
             state =
                 event.at < current.end
                 ? .active(hasFailedAhead: false) : .expired(reason: .other, at: event.at)
+        case .runningRevoked: running?.isRevoked = true
+        case .runningReinstated: running?.isRevoked = false
         case .increaseAnnounced(let announced): increase = announced
         case .increaseAgreed: increase?.isAgreed = true
         }
@@ -174,14 +185,15 @@ extension Subscription {
     private mutating func begin(_ period: SubscribedPeriod, _ next: Renewal) {
         current = period
         renewal = next
-        (increase, kept) = (nil, nil)
+        (increase, kept, running) = (nil, nil, nil)
         if period.offer?.kind == .introductory { hadIntroduction = true }
         state = .active(hasFailedAhead: false)
     }
 
-    private mutating func renew(_ period: SubscribedPeriod) {
+    private mutating func renew(_ period: SubscribedPeriod, at instant: Timestamp) {
         if period.productID != current.productID { increase = nil }
         let isSamePart = current.nextPart != nil && period.commitment == current.nextPart
+        running = instant < current.end ? RunningPeriod(period: current) : nil
         current = period
         state = .active(hasFailedAhead: false)
         // What was chosen begins after the commitment.

@@ -25,19 +25,28 @@ enum WorkKind {
     /// Releases the code of a payment that has failed.
     static let offerRelease = "offerRelease"
 
+    /// Changes every subscription to a product.
+    static let bulk = "bulk"
+
     static let refunds = [refund, takeBack]
     /// Asks the payment processor to charge a renewal, or for the outcome.
     static let renewal = "renewal"
+    /// The same, after the database rejected the answer.
+    static let renewalUnwritten = "renewalUnwritten"
     static let renewalCapture = "renewalCapture"
     static let renewalVoid = "renewalVoid"
 
     /// About the charge of a renewal, and not of a purchase.
-    static let renewals = [renewal, renewalCapture, renewalVoid]
+    static let renewals = renewalQuestions + [renewalCapture, renewalVoid]
+    /// Without one of them, a charge would never have an answer.
+    static let renewalQuestions = [renewal, renewalUnwritten]
     static let errands =
-        [notification, settle, unwritten, capture, void, offerRelease] + refunds + renewals
+        [notification, settle, unwritten, capture, void, offerRelease, bulk] + refunds + renewals
 
     /// The lane of calls to the payment processor.
     static let processorLane = "processor"
     /// The lane of ``offerRelease``.
     static let offersLane = "offers"
+    /// The lane of ``bulk``.
+    static let bulkLane = "bulk"
 }

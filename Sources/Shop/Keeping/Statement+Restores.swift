@@ -190,7 +190,7 @@ extension Statement {
             """
             SELECT 1 AS wrong FROM renewal_charges c WHERE c.state = 'asked' AND NOT EXISTS (
                 SELECT 1 FROM errands t WHERE t.customer_id = c.customer_id
-                    AND t.kind = '\(WorkKind.renewal)'
+                    AND t.kind IN ('\(WorkKind.renewalQuestions.joined(separator: "', '"))')
                     AND t.subject = \(chargeSubject))
             LIMIT 1
             """)

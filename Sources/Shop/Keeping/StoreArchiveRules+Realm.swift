@@ -26,6 +26,7 @@ extension StoreArchiveRules {
         case RefundCause.prefix:
             return RefundCause.parts(of: text).map { isTransaction($0.transaction.description) }
                 ?? false
+        case BulkCause.prefix: return BulkCause.key(of: text) != nil
         case NotificationKind.test: return MerchantRoom.askedDate(ofToken: String(parts[1])) != nil
         default: return false
         }
@@ -59,6 +60,7 @@ extension StoreArchiveRules {
         case "refunds": refund(row)
         case "refund_events": refundEvent(row)
         case "renewal_charges": charge(row)
+        case "bulk_changes": bulkChange(row)
         case "purchases": purchase(row)
         case "transactions": transaction(row)
         default: nil
@@ -70,7 +72,7 @@ extension StoreArchiveRules {
             column,
             "`ONE_TIME_CHARGE/` and a transaction's number, `SUBSCRIPTION/`, a transaction's number, "
                 + "`.` and an event's number, `REFUND/` and the same with the refund's number "
-                + "between, or `TEST/` and a token"
+                + "between, `BULK/`, an app and a request's id, or `TEST/` and a token"
         ) {
             isCause(try row.text(column))
         }
@@ -140,12 +142,20 @@ extension StoreArchiveRules {
         let isRenewal = (try? row.text("kind")).map(WorkKind.renewals.contains) == true
         // A reset and a deletion look for open charges in their lane.
         let kind = try? row.text("kind")
-        let lane = kind == WorkKind.offerRelease ? WorkKind.offersLane : WorkKind.processorLane
+        let lane =
+            switch kind {
+            case WorkKind.offerRelease: WorkKind.offersLane
+            case WorkKind.bulk: WorkKind.bulkLane
+            default: WorkKind.processorLane
+            }
         let isRefund = kind.map(WorkKind.refunds.contains) == true
         return
             (isRefund
             ? refund(in: "subject", row)
-            : isRenewal ? renewal(in: "subject", row) : purchase(in: "subject", row))
+            : isRenewal
+                ? renewal(in: "subject", row)
+                : kind == WorkKind.bulk
+                    ? bulk(in: "subject", row) : purchase(in: "subject", row))
             ?? broken("lane", "`\(lane)` for errands of this kind") {
                 try row.text("lane") == lane
             }
@@ -155,6 +165,24 @@ extension StoreArchiveRules {
         broken(column, "a transaction's number, an instant and an attempt, joined by `/`") {
             let text = try row.text(column)
             return RenewalChargeKey(customer: CustomerID(1), subject: text)?.subject == text
+        }
+    }
+
+    private static func bulk(in column: String, _ row: Row) -> BrokenRule? {
+        broken(column, "a bundle id, `/` and the id of a request") {
+            BulkChangeKey(subject: try row.text(column)) != nil
+        }
+    }
+
+    /// Checks that the other columns repeat the change, and that it has come as far
+    /// as they say.
+    private static func bulkChange(_ row: Row) -> BrokenRule? {
+        broken("body", "a change as a store writes it, which the other columns repeat") {
+            let read = try BulkChangeRow(row: row)
+            return try read.isWhole
+                && zip(RealmSchema.bulkChanges.columns, read.row).allSatisfy {
+                    try $0.value(in: row) == $1
+                }
         }
     }
 

@@ -129,7 +129,11 @@ extension MerchantRoom {
         payload.notificationUUID = try row.text("notification_uuid")
         payload.version = ResponseBodyV2DecodedPayload.currentVersion
         payload.signedDate = now
-        payload.data = try await notificationData(row, customer, at: now)
+        if let key = BulkCause.key(of: cause), customer == OwedNotification.nobody {
+            payload.summary = try await summary(of: key, row)
+        } else {
+            payload.data = try await notificationData(row, customer, at: now)
+        }
         if payload.notificationType == NotificationKind.consumptionRequest {
             payload.data?.consumptionRequestReason = try await wish(cause, customer)
         }
@@ -149,6 +153,24 @@ extension MerchantRoom {
             return try writing.first(Statement.Notifications.facts, key)?
                 .optionalText("signed_payload")
         }
+    }
+
+    /// What a change of many subscriptions that is complete came to.
+    private func summary(of key: BulkChangeKey, _ row: Row) async throws -> NotificationSummary {
+        let bulk = try await realm.readHouse { try BulkChangeRow.find(key, $0) }
+        guard let bulk else {
+            throw StorageFault(.malformedRow, "a notification whose change is gone")
+        }
+        var summary = NotificationSummary()
+        summary.requestIdentifier = key.request.text
+        summary.environment = realm.description.environment.rawValue
+        summary.appAppleId = realm.isProduction ? try row.optionalInteger("app_id") : nil
+        summary.bundleId = key.bundleID.value
+        summary.productId = bulk.change.productID.value
+        summary.storefrontCountryCodes = bulk.change.storefronts
+        summary.succeededCount = bulk.succeeded
+        summary.failedCount = bulk.failed
+        return summary
     }
 
     private func notificationData(

@@ -76,11 +76,3 @@ extension PurchaseRoom {
         return ending.answer
     }
 }
-
-extension StorageFault {
-    /// Whether the database rejected the rows and will reject them again.
-    /// Otherwise it did not answer or has no room.
-    fileprivate var isRefusal: Bool {
-        [.constraint, .malformedRow, .parameters, .invalidText, .engine].contains(code)
-    }
-}

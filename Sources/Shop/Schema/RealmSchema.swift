@@ -37,6 +37,7 @@ enum RealmSchema {
         .cleared(refunds, history: .deleted), .cleared(refundEvents, history: .deleted),
         .kept(offerCodes), .cleared(offerClaims),
         .cleared(renewalCharges, history: .deleted),
+        .cleared(bulkChanges), .cleared(bulkMarks, history: .deleted),
         // A signed notification no longer needs its transaction and is sent, so
         // what owes it stays.
         .cleared(outbox, history: .deleted(where: unsigned(cause: "outbox.cause"))),

@@ -12,7 +12,8 @@ extension Statement {
             + KeyRealms.all + Operators.all + Rotations.all + ResetNotes.registry
         static let realm =
             Realms.all + Catalogues.all + Customers.all + Lines.all + Sessions.all + Purchases.all
-            + Transactions.all + Refunds.all + Subscriptions.all + RenewalCharges.all + Offers.all
+            + Transactions.all + Refunds.all + Subscriptions.all + RenewalCharges.all + Bulk.all
+            + Offers.all
             + ServerKeys.all
             + Notifications.all + Errands.all
             + DueWorks.all + Jumps.all + Pruning.all + Audits.all + Restores.realm + Advances.realm

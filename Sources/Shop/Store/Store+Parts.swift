@@ -11,7 +11,7 @@ extension Store {
             ports: ports, numbers: numbers, keyRealms: keyRealms, authorities: authorities,
             passwordQueue: passwordQueue, attempts: attempts,
             errandHandlers: { processor in
-                var handlers: [any ErrandHandler<Realm>] = [OfferRelease()]
+                var handlers: [any ErrandHandler<Realm>] = [OfferRelease(), BulkErrands()]
                 if let courier { handlers.append(NotificationErrands(courier: courier)) }
                 if let processor {
                     handlers += ProcessorErrands.handlers(processor)

@@ -7,16 +7,23 @@ import Work
 
 /// Asks the payment processor to charge a renewal, and writes the answer. Each
 /// call contains the charge's key, so a repeated call has no effect.
+///
+/// If the database rejects an answer, the errand gets the kind `renewalUnwritten`,
+/// and an operator can see it. It is retried as often as the settlement of a
+/// purchase. Then the sum is given back, and the renewal counts as declined.
 struct RenewalErrands: ErrandHandler {
     let processor: any Authoriser
+    var kind = WorkKind.renewal
 
-    var kind: String { WorkKind.renewal }
-    /// The subscription's next step depends on the answer.
-    var holdsUpDueWork: Bool { true }
+    private var isSetAside: Bool { kind == WorkKind.renewalUnwritten }
+    /// The subscription's next step depends on the answer. A jump does not wait for
+    /// one that cannot be written.
+    var holdsUpDueWork: Bool { !isSetAside }
 
     static func handlers(_ processor: any Authoriser) -> [any ErrandHandler<Realm>] {
         [
             RenewalErrands(processor: processor),
+            RenewalErrands(processor: processor, kind: WorkKind.renewalUnwritten),
             RenewalDebtErrands(
                 kind: WorkKind.renewalCapture, state: .sold,
                 statement: Statement.RenewalCharges.setCaptured
@@ -35,7 +42,37 @@ struct RenewalErrands: ErrandHandler {
         guard let said = await realm.said(of: charge, errand, by: processor, nil) else {
             return .retry(errand, at: try await realm.now(for: errand.customer))
         }
-        try await realm.subscriptions.settle(asked.row.key, said, errand)
+        do {
+            try await realm.subscriptions.settle(asked.row.key, said, errand)
+        } catch let fault as StorageFault where fault.isRefusal {
+            realm.ports.log(
+                .error, "the answer to a renewal cannot be written", nil,
+                ["charge": charge.key, "attempt": "\(errand.attempt)", "fault": "\(fault)"])
+            return try await unwritten(said, asked.row.key, charge, errand, realm)
+        }
+        return ErrandReport(.settled(isDone: true))
+    }
+
+    private func unwritten(
+        _ said: ChargeOutcome, _ key: RenewalChargeKey, _ charge: Charge, _ errand: Errand,
+        _ realm: Realm
+    ) async throws -> RealmReport {
+        let now = try await realm.now(for: errand.customer)
+        guard isSetAside else {
+            let due = RetryTimetable.processor.nextForEver(afterAttempts: 1, at: now)
+            return ErrandReport(.done) { writing in
+                try Errands.add(
+                    kind: WorkKind.renewalUnwritten, subject: errand.subject,
+                    lane: errand.lane, dueAt: due, customer: errand.customer, writing)
+            }
+        }
+        guard errand.attempt >= RetryTimetable.processor.attemptsMax, case .approved = said else {
+            return .retry(errand, at: now)
+        }
+        try await realm.subscriptions.settle(key, said, errand, isGivenBack: true)
+        realm.ports.log(
+            .error, "a sum is given back, since its renewal cannot be written", nil,
+            ["charge": charge.key])
         return ErrandReport(.settled(isDone: true))
     }
 }
@@ -99,9 +136,11 @@ extension SubscriptionRoom {
 
     /// Writes the processor's answer and removes its errand in the same commit,
     /// even if the caller is cancelled. Throws ``Errands/LeaseLost`` if another
-    /// process has taken the errand over. Nothing was written then.
+    /// process has taken the errand over. Nothing was written then. `isGivenBack`:
+    /// see ``SubscriptionCommit/settle(_:_:as:isGivenBack:_:_:_:)``.
     fileprivate func settle(
-        _ key: RenewalChargeKey, _ said: ChargeOutcome, _ errand: Errand
+        _ key: RenewalChargeKey, _ said: ChargeOutcome, _ errand: Errand,
+        isGivenBack: Bool = false
     ) async throws {
         let shelf = try await realm.loadShelf(for: key.customer)
         let number = try await realm.newNumber(.transaction, bucket: key.customer.bucket)
@@ -117,7 +156,9 @@ extension SubscriptionRoom {
                     let row = try SubscriptionRow.find(
                         key.subscription, of: key.customer, line.writing)
                 else { return .commit(false) }
-                return .commit(try commit.settle(asked, said, as: id, row, shelf, line))
+                return .commit(
+                    try commit.settle(
+                        asked, said, as: id, isGivenBack: isGivenBack, row, shelf, line))
             }.answer
         } catch let lost as Errands.LeaseLost {
             realm.giveBack(number)

@@ -44,15 +44,16 @@ extension SubscriptionCommit {
 
     /// Writes the answer to a charge: what it was asked for, if the subscription
     /// still wants that. Otherwise nothing changes, and an approved sum is given
-    /// back. `id`: of the transaction if it sells. Returns whether it does.
+    /// back. `id`: of the transaction if it sells. `isGivenBack`: the sum goes back,
+    /// and the renewal counts as declined. Returns whether it sells.
     func settle(
         _ asked: RenewalChargeRow, _ said: ChargeOutcome, as id: TransactionID,
-        _ row: SubscriptionRow, _ shelf: Shelf, _ line: CustomerLine
+        isGivenBack: Bool, _ row: SubscriptionRow, _ shelf: Shelf, _ line: CustomerLine
     ) throws -> Bool {
         var (isPaid, reference) = (false, String?.none)
         if case .approved(let name) = said { (isPaid, reference) = (true, name) }
         let isWanted = asked.charge.stands(for: row.subscription)
-        let isSold = isPaid && isWanted
+        let isSold = isPaid && isWanted && !isGivenBack
         try write(
             isSold ? .sold : isPaid ? .dropped : .declined, reference, of: asked,
             sold: isSold ? id : nil, line)
@@ -65,7 +66,7 @@ extension SubscriptionCommit {
         var context = try RenewalContext(row, shelf, line, at: at, isCharged: true)
         context.storefront = Storefront.named(asked.storefront) ?? context.storefront
         try write(
-            asked.charge.events(isPaid: isPaid, as: id, at: at), to: row, line,
+            asked.charge.events(isPaid: isSold, as: id, at: at), to: row, line,
             hasURL: context.hasURL
         ) { context.transaction($0, line) }
         return isSold

@@ -73,19 +73,34 @@ struct SubscriptionCommit: Sendable {
     ) throws {
         let id = before.current.transaction
         switch event.change {
-        case .upgraded(_, _, let refund):
-            try write(refund, at: event, to: try facts(id, of: row, line), line)
-            try line.writing.execute(
-                Statement.Transactions.upgrade,
-                [
-                    .integer(row.customer.value), .integer(id.value),
-                    .integer(event.at.milliseconds), .integer(line.revision),
-                ])
+        case .upgraded(_, _, let refund, let runningRefund):
+            try replace(id, giving: refund, at: event, of: row, line)
+            if let runningRefund, let running = before.running(at: event.at) {
+                try replace(
+                    running.transaction, giving: runningRefund, at: event, of: row, line)
+            }
         case .extended(let end): try facts(id, of: row, line).extend(to: end, line)
         case .expired where event.at < before.end:
             try facts(id, of: row, line).extend(to: event.at, line)
+            if let running = before.running(at: event.at) {
+                try facts(running.transaction, of: row, line).extend(to: event.at, line)
+            }
         default: break
         }
+    }
+
+    /// Writes that an upgrade replaces a period, and what it gives back of it.
+    private func replace(
+        _ id: TransactionID, giving refund: Money, at event: SubscriptionEvent,
+        of row: SubscriptionRow, _ line: CustomerLine
+    ) throws {
+        try write(refund, at: event, to: try facts(id, of: row, line), line)
+        try line.writing.execute(
+            Statement.Transactions.upgrade,
+            [
+                .integer(row.customer.value), .integer(id.value),
+                .integer(event.at.milliseconds), .integer(line.revision),
+            ])
     }
 
     /// Writes what an upgrade gives back of the period that it replaces.

@@ -13,11 +13,11 @@ extension SubscriptionEvent.Change {
             )
         case .renewed(let period): ("renewed", "Renewed \(period.words).")
         case .recovered(let period): ("recovered", "Paid after a failure: \(period.words).")
-        case .upgraded(let period, _, let refund):
+        case .upgraded(let period, _, let refund, let running):
             (
                 "upgraded",
                 "Changed at once to \(period.words). "
-                    + "\(refund) is unused of the period before."
+                    + "\(refund) is unused of the period before\(running.words)."
             )
         case .choseNext(let product, let price, let isReversal, let offer, let isCommitted):
             isReversal
@@ -45,6 +45,14 @@ extension SubscriptionEvent.Change {
         case .refunded: ("refunded", "The period was refunded and ended.")
         case .revoked: ("revoked", "The period was revoked and ended.")
         case .refundReversed: ("refundReversed", "The period is the customer's again.")
+        case .runningRevoked:
+            (
+                "runningRevoked",
+                "The period that still runs was refunded or revoked. The next one begins at "
+                    + "its date."
+            )
+        case .runningReinstated:
+            ("runningReinstated", "The period that still runs is the customer's again.")
         case .increaseAnnounced(let increase):
             (
                 "increaseAnnounced",
@@ -61,6 +69,11 @@ extension SubscribedPeriod {
         "\(productID) for \(price)\(offer.map(\.words) ?? ""), \(start) to \(end)"
             + (commitment.map { ", part \($0.number) of \($0.periods)" } ?? "")
     }
+}
+
+extension Money? {
+    /// What an upgrade gives back of a period that ran beside one charged ahead.
+    fileprivate var words: String { map { ", and \($0) of the one that still ran" } ?? "" }
 }
 
 extension AppliedOffer {

@@ -31,6 +31,25 @@ extension SubscriptionRoom {
         }
     }
 
+    /// Chooses the product of the next period, without a charge. Refusals, in order:
+    /// `productIdUnknown`, `subscriptionEnded`, `renewalUnpaid`, `otherGroup`.
+    @discardableResult
+    public func choose(
+        _ product: String, for id: String, _ context: RequestContext
+    ) async throws -> SubscriptionAnswer {
+        try await change(id, "subscription.choose", context) { change in
+            guard let plan = change.renewal.plan(ProductID(product)) else {
+                throw Refusal(
+                    .notFound, code: "productIdUnknown",
+                    "The app sells no such subscription to this customer.", field: "productId",
+                    rule: "a subscription that the app sells in the customer's storefront",
+                    remedy: "list the products")
+            }
+            return try change.subscription.choosing(
+                plan, at: change.now, cause: .operator)
+        }
+    }
+
     /// Announces a higher price. Refusals, in order: `priceInvalid`,
     /// `subscriptionEnded`, `priceNotHigher`, `priceIncreasePending`.
     @discardableResult
@@ -308,6 +327,11 @@ extension SubscriptionRefusal {
                 .conflict, code: "noPriceIncrease", "No higher price waits for an answer.",
                 field: "isAgreed", rule: "an increase that needs consent was announced",
                 remedy: "announce one first")
+        case .otherGroup:
+            Refusal(
+                .conflict, code: "otherGroup", "The product belongs to another group.",
+                field: "productId", rule: "a product of the subscription's group",
+                remedy: "list the groups; a subscription stays in its own")
         case .notRefunded:
             Refusal(
                 .conflict, code: "notRefunded", "The period was not refunded.",

@@ -117,7 +117,7 @@ extension SubscriptionRoom {
 
 extension SubscriptionRow {
     /// The place in a list.
-    fileprivate var place: [Int64] { [customer.value, subscription.originalID.value] }
+    var place: [Int64] { [customer.value, subscription.originalID.value] }
 
     func record(_ rules: RenewalRules) -> SubscriptionRecord {
         let renewal = subscription.renewal

@@ -98,6 +98,7 @@ struct RenewalContext {
     let at: Timestamp
     /// Whether the app receives notifications.
     let hasURL: Bool
+    private let shelf: Shelf
 
     /// `isCharged`: see ``Realm/chargesRenewals``. Where nothing is charged,
     /// renewals fail.
@@ -106,6 +107,7 @@ struct RenewalContext {
         isCharged: Bool
     ) throws {
         let shelf = try shelf.current(in: line)
+        self.shelf = shelf
         guard let app = shelf.apps[row.bundleID],
             let storefront = Storefront.named(line.account.storefront ?? app.storefront)
         else { throw StorageFault(.malformedRow, "a subscription in an app that is gone") }
@@ -119,6 +121,11 @@ struct RenewalContext {
         grace = app.grace
         canBill = isCharged && line.account.mayBuy && !app.settings.failsRenewals
         hasURL = app.notificationURL != nil
+    }
+
+    /// Another product as it is sold to the customer now. Nil if it is not.
+    func plan(_ product: ProductID) -> SubscriptionPlan? {
+        shelf.plan(product, of: row.bundleID, in: storefront, at: at)
     }
 
     /// A customer who may not buy is not charged either.

@@ -34,6 +34,27 @@ extension Routes {
                 try await $0.realm.subscriptions.raisePrice(
                     of: $0.parts[0], try await $0.body(), $0.context))
         },
+        Route("PUT", "/operator/v1/subscriptions/{}/product", .realm(.operator)) {
+            let request: ChooseProductRequest = try await $0.body()
+            return try .json(
+                try await $0.realm.subscriptions.choose(
+                    request.productId, for: $0.parts[0], $0.context))
+        },
+        Route("POST", "/operator/v1/apps/{}/bulk-changes", .realm(.operator)) {
+            try .json(
+                try await $0.realm.subscriptions.changeAll(
+                    try await $0.body(), bundleID: $0.parts[0], $0.context))
+        },
+        Route("GET", "/operator/v1/apps/{}/bulk-changes", .realm(.operator)) {
+            try .json(
+                try await $0.realm.subscriptions.bulkChanges(
+                    ofApp: $0.parts[0], after: $0.query("after"), limit: try $0.limit()))
+        },
+        Route("GET", "/operator/v1/apps/{}/bulk-changes/{}", .realm(.operator)) {
+            try .json(
+                try await $0.realm.subscriptions.bulkChange(
+                    $0.parts[1], bundleID: $0.parts[0]))
+        },
         Route("GET", "/operator/v1/customers/{}/history", .realm(.operator)) {
             try .json(
                 try await $0.realm.subscriptions.history(

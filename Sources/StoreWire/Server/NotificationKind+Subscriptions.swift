@@ -13,7 +13,7 @@ extension NotificationKind {
             ("SUBSCRIBED", isFirst ? "INITIAL_BUY" : "RESUBSCRIBE")
         case .renewed: ("DID_RENEW", nil)
         case .recovered: ("DID_RENEW", "BILLING_RECOVERY")
-        case .upgraded(let period, _, _):
+        case .upgraded(let period, _, _, _):
             (isRedeemed(period.offer) ? "OFFER_REDEEMED" : "DID_CHANGE_RENEWAL_PREF", "UPGRADE")
         case .choseNext(_, _, let isReversal, let offer, _):
             (
@@ -30,7 +30,7 @@ extension NotificationKind {
         case .expired(let reason): ("EXPIRED", subtype(of: reason))
         case .extended: ("RENEWAL_EXTENDED", nil)
         // The refund itself is announced, also of a period that has ended.
-        case .refunded, .revoked, .refundReversed: nil
+        case .refunded, .revoked, .refundReversed, .runningRevoked, .runningReinstated: nil
         case .increaseAnnounced(let increase):
             ("PRICE_INCREASE", increase.isAgreed ? "ACCEPTED" : "PENDING")
         case .increaseAgreed: ("PRICE_INCREASE", "ACCEPTED")

@@ -6,6 +6,7 @@ public enum NotificationKind {
     public static let test = "TEST"
     public static let oneTimeCharge = "ONE_TIME_CHARGE"
     public static let consumptionRequest = "CONSUMPTION_REQUEST"
+    public static let renewalExtension = "RENEWAL_EXTENSION"
 
     /// Whether the type exists and, if a subtype is given, whether the type has
     /// it.
@@ -36,7 +37,7 @@ public enum NotificationKind {
         "REFUND_DECLINED": [],
         "REFUND_REVERSED": [],
         "RENEWAL_EXTENDED": [],
-        "RENEWAL_EXTENSION": ["FAILURE", "SUMMARY"],
+        renewalExtension: ["FAILURE", "SUMMARY"],
         "RESCIND_CONSENT": [],
         "REVOKE": [],
         "SUBSCRIBED": ["INITIAL_BUY", "RESUBSCRIBE"],

@@ -18,6 +18,8 @@ public struct ResponseBodyV2DecodedPayload: Hashable, Sendable, Codable {
     /// The app and its signed details. Some of Apple's types have another
     /// object instead.
     public var data: NotificationData?
+    /// Only of `RENEWAL_EXTENSION` with the subtype `SUMMARY`, which has no `data`.
+    public var summary: NotificationSummary?
     /// ``currentVersion`` in everything that this store signs.
     public var version: String?
     /// When it was signed, which is at the first attempt to send it.

@@ -16,8 +16,9 @@ struct SubscriptionCommand: AsyncParsableCommand {
             sandboxes; `clock advance` lets time pass.
             """,
         subcommands: [
-            List.self, Show.self, Cancel.self, Resume.self, Extend.self, RaisePrice.self,
-            Renew.self, Expire.self, FailBilling.self, FixBilling.self, Consent.self,
+            List.self, Show.self, Cancel.self, Resume.self, Change.self, Extend.self,
+            ExtendAll.self, RaisePrice.self, RaisePriceAll.self, Renew.self, Expire.self,
+            FailBilling.self, FixBilling.self, Consent.self,
         ])
 
     struct List: AsyncParsableCommand {
@@ -90,6 +91,21 @@ struct SubscriptionCommand: AsyncParsableCommand {
         }
     }
 
+    struct Change: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Choose the product of the next period, without a charge now.",
+            discussion: """
+                Any product of the group, also a better one. A customer who buys a better one \
+                (`buy`) changes at once. The present product drops an earlier choice.
+                """)
+        @OptionGroup var subject: SubscriptionOptions
+        @Option(name: .long, help: "The product's id.") var product: String
+
+        func run() async throws {
+            try await subject.put("/product", ChooseProductRequest(productId: product))
+        }
+    }
+
     struct Extend: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Move the next renewal, without a charge.")
@@ -115,26 +131,11 @@ struct SubscriptionCommand: AsyncParsableCommand {
                 price when the product becomes dearer, until this is done.
                 """)
         @OptionGroup var subject: SubscriptionOptions
-        @Option(name: .long, help: "The new price in the currency's unit: 5.99.")
-        var price: String
-        @Option(name: .long, help: "RFC 3339, milliseconds, `now` or a step such as now+1mo.")
-        var from: String
-        @Flag(name: .long, help: "The customer does not have to consent.") var noConsent = false
+        @OptionGroup var raise: RaisePriceOptions
 
         func run() async throws {
-            guard let amount = Amount(decimal: price) else {
-                throw Failure(
-                    .usage, "priceInvalid", "\(price) is not a price.", field: "price",
-                    rule: "digits, a point, at most three decimals", remedy: "give one such as 5.99"
-                )
-            }
-            let clock = try await subject.store.store().controlDoor.get(
-                "/clock", as: ClockDescription.self)
-            let start = try ClockOptions.instant(from, "from", now: clock.now)
             try await subject.put(
-                "/price",
-                RaisePriceRequest(
-                    price: amount.milliunits, startDate: start, needsConsent: !noConsent))
+                "/price", try await raise.request(try subject.store.store()))
         }
     }
 

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A change of every subscription to a product, which an operator or a merchant's
+/// server requests once.
+///
+/// Stores keep it as JSON, so the names of cases and properties are part of the
+/// stored form.
+public struct BulkChange: Hashable, Sendable, Codable {
+    public let kind: Kind
+    public let productID: ProductID
+    /// Only subscriptions of customers in these storefronts (ISO 3166-1 alpha-3).
+    /// Nil for all.
+    public let storefronts: [String]?
+    /// When it was requested. It concerns no customer who subscribed later.
+    public let requestedAt: Timestamp
+
+    public enum Kind: Hashable, Sendable, Codable {
+        /// Moves the next renewal, without a charge.
+        case extend(days: Int)
+        /// Announces a higher price for periods that begin at `from` or later.
+        case raisePrice(to: Money, from: Timestamp, needsConsent: Bool)
+    }
+
+    public init(
+        _ kind: Kind, productID: ProductID, storefronts: [String]? = nil, requestedAt: Timestamp
+    ) {
+        self.kind = kind
+        self.productID = productID
+        self.storefronts = storefronts
+        self.requestedAt = requestedAt
+    }
+
+    /// Whether it concerns a customer's subscription. One that has ended, or whose
+    /// price is in another currency than a higher price, is passed over.
+    public func concerns(_ subscription: Subscription, in storefront: String) -> Bool {
+        guard subscription.current.productID == productID, !subscription.hasEnded,
+            subscription.recentStart <= requestedAt, storefronts?.contains(storefront) ?? true
+        else { return false }
+        if case .raisePrice(let price, _, _) = kind {
+            return price.currency == subscription.renewal.price.currency
+        }
+        return true
+    }
+
+    /// The events that it causes. None if the subscription is already as requested.
+    /// The refusals are those of the same change of one subscription.
+    public func events(
+        of subscription: Subscription, at: Timestamp, cause: SubscriptionEvent.Cause
+    ) throws(SubscriptionRefusal) -> [SubscriptionEvent] {
+        switch kind {
+        case .extend(let days):
+            try subscription.extended(days: days, at: at, cause: cause)
+        case .raisePrice(let price, let start, let needsConsent):
+            try subscription.raised(
+                to: price, from: start, needsConsent: needsConsent, at: at, cause: cause)
+        }
+    }
+}

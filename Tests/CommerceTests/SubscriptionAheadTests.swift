@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Testing
+
+/// Lives in which a period is charged while the one before it still runs, and in
+/// which an operator chooses for the customer.
+@Suite struct SubscriptionAheadTests {
+    typealias Life = SubscriptionLifeTests.Life
+
+    @Test(arguments: lives)
+    func `a life goes as its table says`(life: Life) throws { try life.check() }
+
+    static let lives = [
+        Life(
+            "an upgrade gives back the period that runs and the one charged ahead",
+            """
+            2026-04-01 | buy monthly | subscribed monthly 4.99 2026-04-01..2026-05-01                  | active, uses, monthly 4.99 2026-04-30
+            2026-04-02 | renew       | renewed monthly 4.99 2026-05-01..2026-06-01                     | active, uses, monthly 4.99 2026-05-31
+            2026-04-16 | buy premium | upgraded premium 9.99 2026-04-16..2026-05-16 back 4.99 and 2.49 | active, uses, premium 9.99 2026-05-15
+            2026-04-17 | buy rival   | next rival 3.99                                                 | active, uses, rival 3.99 2026-05-15
+            """),
+        Life(
+            "so does one within the day before the end",
+            """
+            2026-04-01       | buy monthly | subscribed monthly 4.99 2026-04-01..2026-05-01                  | active, uses, monthly 4.99 2026-04-30
+            2026-04-30 22:00 | buy premium | renewed monthly 4.99 2026-05-01..2026-06-01                     |
+                             |             | upgraded premium 9.99 2026-04-30..2026-05-30 back 4.99 and 0.08 | active, uses, premium 9.99 2026-05-29
+            """),
+        Life(
+            "once it has begun, only the rest of it is given back",
+            """
+            2026-04-01 | buy monthly | subscribed monthly 4.99 2026-04-01..2026-05-01         | active, uses, monthly 4.99 2026-04-30
+            2026-04-02 | renew       | renewed monthly 4.99 2026-05-01..2026-06-01            | active, uses, monthly 4.99 2026-05-31
+            2026-05-01 | buy premium | upgraded premium 9.99 2026-05-01..2026-06-01 back 4.99 | active, uses, premium 9.99 2026-05-31
+            """),
+        Life(
+            "the refund of the period that runs leaves the one charged ahead",
+            """
+            2026-04-01 | buy monthly     | subscribed monthly 4.99 2026-04-01..2026-05-01         | active, uses, monthly 4.99 2026-04-30
+            2026-04-02 | renew           | renewed monthly 4.99 2026-05-01..2026-06-01            | active, uses, monthly 4.99 2026-05-31
+            2026-04-10 | refund-running  | runningRevoked                                         | active, no use, monthly 4.99 2026-05-31
+            2026-04-11 | refund-running  | -                                                      | active, no use, monthly 4.99 2026-05-31
+            2026-04-12 | reverse-running | runningReinstated                                      | active, uses, monthly 4.99 2026-05-31
+            2026-04-12 | reverse-running | -                                                      | active, uses, monthly 4.99 2026-05-31
+            2026-04-13 | refund-running  | runningRevoked                                         | active, no use, monthly 4.99 2026-05-31
+            2026-05-01 | wait            | -                                                      | active, uses, monthly 4.99 2026-05-31
+            2026-05-02 | reverse-running | -                                                      | active, uses, monthly 4.99 2026-05-31
+            2026-05-16 | buy premium     | upgraded premium 9.99 2026-05-16..2026-06-16 back 2.57 | active, uses, premium 9.99 2026-06-15
+            """),
+        Life(
+            "an upgrade gives back nothing of a period that was refunded",
+            """
+            2026-04-01 | buy monthly    | subscribed monthly 4.99 2026-04-01..2026-05-01         | active, uses, monthly 4.99 2026-04-30
+            2026-04-02 | renew          | renewed monthly 4.99 2026-05-01..2026-06-01            | active, uses, monthly 4.99 2026-05-31
+            2026-04-10 | refund-running | runningRevoked                                         | active, no use, monthly 4.99 2026-05-31
+            2026-04-16 | buy premium    | upgraded premium 9.99 2026-04-16..2026-05-16 back 4.99 | active, uses, premium 9.99 2026-05-15
+            """),
+        Life(
+            "the refund of the period charged ahead leaves the one that runs",
+            """
+            2026-04-01 | buy monthly | subscribed monthly 4.99 2026-04-01..2026-05-01 | active, uses, monthly 4.99 2026-04-30
+            2026-04-02 | renew       | renewed monthly 4.99 2026-05-01..2026-06-01    | active, uses, monthly 4.99 2026-05-31
+            2026-04-10 | refund      | refunded                                       | revoked, uses, no charge
+            2026-04-30 | wait        | -                                              | revoked, uses, no charge
+            2026-05-01 | wait        | -                                              | revoked, no use, no charge
+            """),
+        Life(
+            "and its return begins it at its date",
+            """
+            2026-04-01 | buy monthly | subscribed monthly 4.99 2026-04-01..2026-05-01 | active, uses, monthly 4.99 2026-04-30
+            2026-04-02 | renew       | renewed monthly 4.99 2026-05-01..2026-06-01    | active, uses, monthly 4.99 2026-05-31
+            2026-04-10 | refund      | refunded                                       | revoked, uses, no charge
+            2026-04-11 | reverse     | reversed                                       | active, uses, no charge
+            2026-05-02 | wait        | -                                              | active, uses, no charge
+            2026-06-01 | wait        | expired other                                  | expired, no use, no charge
+            """),
+        Life(
+            "after both refunds nothing can be used",
+            """
+            2026-04-01 | buy monthly    | subscribed monthly 4.99 2026-04-01..2026-05-01 | active, uses, monthly 4.99 2026-04-30
+            2026-04-02 | renew          | renewed monthly 4.99 2026-05-01..2026-06-01    | active, uses, monthly 4.99 2026-05-31
+            2026-04-10 | refund         | refunded                                       | revoked, uses, no charge
+            2026-04-11 | refund-running | runningRevoked                                 | revoked, no use, no charge
+            """),
+        Life(
+            "a test that ends it ends both periods",
+            """
+            2026-04-01 | buy monthly | subscribed monthly 4.99 2026-04-01..2026-05-01 | active, uses, monthly 4.99 2026-04-30
+            2026-04-02 | renew       | renewed monthly 4.99 2026-05-01..2026-06-01    | active, uses, monthly 4.99 2026-05-31
+            2026-04-10 | expire      | expired other                                  | expired, no use, no charge
+            """),
+        Life(
+            "an operator chooses any product of the group for the next period",
+            """
+            2026-04-01 | buy monthly    | subscribed monthly 4.99 2026-04-01..2026-05-01 | active, uses, monthly 4.99 2026-04-30
+            2026-04-02 | choose premium | next premium 9.99                              | active, uses, premium 9.99 2026-04-30
+            2026-04-03 | choose premium | -                                              | active, uses, premium 9.99 2026-04-30
+            2026-04-04 | off            | off                                            | active, uses, no charge
+            2026-04-05 | choose monthly | on                                             |
+                       |                | keeps monthly 4.99                             | active, uses, monthly 4.99 2026-04-30
+            2026-04-06 | choose basic   | next basic 1.99                                | active, uses, basic 1.99 2026-04-30
+            2026-04-30 | wait           | renewed basic 1.99 2026-05-01..2026-06-01      | active, uses, basic 1.99 2026-05-31
+            2026-05-02 | bill fails     | -                                              | active, uses, basic 1.99 2026-05-31
+            2026-06-02 | choose premium | refused unpaid                                 | retry, no use, basic 1.99 2026-06-03
+            """),
+    ]
+
+    @Test func `a change of many concerns those who subscribed before it, in its storefronts`()
+        throws
+    {
+        var story = SubscriptionStory()
+        _ = try story.play("2026-04-01", "buy monthly")
+        let subscribed = try #require(story.subscription)
+        func change(
+            _ kind: BulkChange.Kind = .extend(days: 7), of product: String = "monthly",
+            in storefronts: [String]? = nil, on day: String = "2026-04-02"
+        ) throws -> Bool {
+            let at = try #require(Timestamp(iso8601: "\(day)T10:00:00Z"))
+            return BulkChange(
+                kind, productID: ProductID(product), storefronts: storefronts, requestedAt: at
+            ).concerns(subscribed, in: "USA")
+        }
+        func price(_ code: String) throws -> BulkChange.Kind {
+            .raisePrice(
+                to: Money(Amount(milliunits: 9990), try #require(Currency(code: code))),
+                from: Timestamp(milliseconds: 0), needsConsent: true)
+        }
+
+        #expect(try change() && change(in: ["DEU", "USA"]) && change(price("USD")))
+        #expect(try !change(of: "premium") && !change(in: ["DEU"]) && !change(in: []))
+        #expect(try !change(on: "2026-03-31") && !change(price("EUR")))
+        _ = try story.play("2026-04-03", "expire")
+        let ended = try #require(story.subscription)
+        #expect(
+            !BulkChange(
+                .extend(days: 7), productID: ProductID("monthly"),
+                requestedAt: ended.recentStart
+            ).concerns(ended, in: "USA"))
+    }
+}
