@@ -15,6 +15,7 @@ help:                ## what there is to do
 run: packages        ## serve the sample's catalogue on http://127.0.0.1:4780
 	$(SWIFT) build --product shopkeeper
 	$(SWIFT) build --product monkey-credits
+	$(SWIFT) build --product newsstand
 	@exec "$$($(SWIFT) build --show-bin-path)/shopkeeper" serve \
 	    Samples/MonkeyCredits/MonkeyCredits.storekit --bundle-id com.example.monkeycredits $(ARGS)
 

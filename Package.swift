@@ -72,6 +72,7 @@ let package = Package(
         .library(name: "FuzzEntries", targets: ["FuzzEntries"]),
         .executable(name: "shopkeeper", targets: ["shopkeeper"]),
         .executable(name: "monkey-credits", targets: ["MonkeyCredits"]),
+        .executable(name: "newsstand", targets: ["Newsstand"]),
     ],
     dependencies: [
         // Options, help and exit code 64 of the command.
@@ -172,6 +173,9 @@ let package = Package(
         .executableTarget(
             name: "MonkeyCredits", dependencies: ["StoreKit"], path: "Samples/MonkeyCredits",
             exclude: ["MonkeyCredits.storekit", "README.md"], swiftSettings: asAnAppWouldBe),
+        .executableTarget(
+            name: "Newsstand", dependencies: ["StoreKit"], path: "Samples/Newsstand",
+            exclude: ["Newsstand.storekit", "README.md"], swiftSettings: asAnAppWouldBe),
 
         .target(
             name: "TestSupport", dependencies: ["Commerce", crypto], path: "Tests/TestSupport",
@@ -268,7 +272,8 @@ let package = Package(
         tests(
             "CommandTests",
             [
-                "CatalogueFile", "Commerce", "MonkeyCredits", "Shop", "StoreWire", "TestSupport",
+                "CatalogueFile", "Commerce", "MonkeyCredits", "Newsstand", "Shop", "StoreWire",
+                "TestSupport",
                 "shopkeeper", logging,
             ]),
         tests(

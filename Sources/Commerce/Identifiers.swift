@@ -54,6 +54,15 @@ public enum Subjects {
     public enum Customer {}
     public enum Transaction {}
     public enum Device {}
+    public enum Clock {}
+}
+
+/// A clock of a realm: the realm's own, or one that customers share.
+public typealias ClockID = Identifier<Subjects.Clock, Int64>
+
+extension Identifier where Subject == Subjects.Clock, Value == Int64 {
+    /// The realm's own clock, which customers without another one have.
+    public static var realm: ClockID { ClockID(0) }
 }
 
 /// An app's bundle id, `com.example.app`.

@@ -11,7 +11,7 @@ public struct RealmClock: Hashable, Sendable {
     /// The year 2000, for the same reason.
     public static let earliest = Timestamp(milliseconds: 946_684_800_000)
     /// The allowed speeds. At the highest one, which test sessions use, a month
-    /// lasts two seconds.
+    /// of the calendar lasts two seconds.
     public static let rates: ClosedRange<Int64> = 1...1_296_000
 
     /// The instant at which it stands. Nil while it runs.
@@ -24,16 +24,19 @@ public struct RealmClock: Hashable, Sendable {
     public let rate: Int64
     /// The wall clock's instant from which ``rate`` applies.
     public let since: Timestamp
+    /// How long the periods of subscriptions last. Nil in the calendar.
+    public let tempo: Tempo?
 
     /// Makes a clock from its stored values.
     public init(
         standsAt: Timestamp?, aheadMilliseconds: Int64, rate: Int64 = 1,
-        since: Timestamp = Timestamp(milliseconds: 0)
+        since: Timestamp = Timestamp(milliseconds: 0), tempo: Tempo? = nil
     ) {
         self.standsAt = standsAt
         self.aheadMilliseconds = aheadMilliseconds
         self.rate = min(max(rate, Self.rates.lowerBound), Self.rates.upperBound)
         self.since = since
+        self.tempo = tempo
     }
 
     /// A clock that runs with the wall clock, `offsetMilliseconds` ahead of it
@@ -70,27 +73,31 @@ public struct RealmClock: Hashable, Sendable {
 // MARK: Changes
 
 extension RealmClock {
-    /// Returns the clock with another speed from `wall` on. A standing clock
-    /// remains standing, and uses the speed when it runs again.
-    public func running(atRate rate: Int64, wall: Timestamp) -> RealmClock {
+    /// Returns the clock with another speed from `wall` on, and with other lengths of
+    /// periods. A standing clock remains standing, and uses the speed when it runs
+    /// again.
+    public func running(at pace: ClockPace, wall: Timestamp) -> RealmClock {
         RealmClock(
             standsAt: standsAt, aheadMilliseconds: now(wall: wall).milliseconds(since: wall),
-            rate: rate, since: wall)
+            rate: pace.speed, since: wall, tempo: pace.tempo)
     }
 
     /// Returns the clock standing at an instant. It keeps its speed for when it
     /// runs again.
     public func standing(at instant: Timestamp) -> RealmClock {
         RealmClock(
-            standsAt: instant, aheadMilliseconds: aheadMilliseconds, rate: rate, since: since)
+            standsAt: instant, aheadMilliseconds: aheadMilliseconds, rate: rate, since: since,
+            tempo: tempo)
     }
 
     /// Returns the clock running at its speed from `wall` on, when it is
-    /// `aheadMilliseconds` ahead. With 0 it follows the wall clock, at its speed.
+    /// `aheadMilliseconds` ahead. With 0 it follows the wall clock, at its speed, and
+    /// periods last their time in the calendar.
     public func running(aheadMilliseconds: Int64, wall: Timestamp) -> RealmClock {
         RealmClock(
             standsAt: nil, aheadMilliseconds: aheadMilliseconds,
-            rate: aheadMilliseconds == 0 ? 1 : rate, since: wall)
+            rate: aheadMilliseconds == 0 ? 1 : rate, since: wall,
+            tempo: aheadMilliseconds == 0 ? nil : tempo)
     }
 
     /// Returns the clock moved to an instant. It stands or runs as before.
@@ -98,13 +105,13 @@ extension RealmClock {
         guard standsAt == nil else { return standing(at: instant) }
         return RealmClock(
             standsAt: nil, aheadMilliseconds: instant.milliseconds(since: wall), rate: rate,
-            since: wall)
+            since: wall, tempo: tempo)
     }
 
     /// Returns the clock running on at its speed from its present instant.
     public func resumed(wall: Timestamp) -> RealmClock {
         RealmClock(
             standsAt: nil, aheadMilliseconds: now(wall: wall).milliseconds(since: wall),
-            rate: rate, since: wall)
+            rate: rate, since: wall, tempo: tempo)
     }
 }

@@ -14,24 +14,14 @@ extension SandboxSettings {
     /// The calls that devices make and that can be made to fail.
     public static let failingCalls: Set<SimulatedError.Call> = [.loadProducts, .purchase]
 
-    /// The settings that are switched on without full effect, in the order of
-    /// the declarations. They concern the lengths of periods, and calls that
+    /// The settings that are switched on without full effect: errors of calls that
     /// devices do not make yet.
     public var unobeyed: [UnobeyedSetting] {
-        var told: [UnobeyedSetting] = []
-        if timeRate.makesPeriodsAlike {
-            told.append(
-                UnobeyedSetting(
-                    key: "_timeRate", rule: "every period is to last the same",
-                    remedy: "the clock runs \(timeRate.speed) times as fast, so that a month "
-                        + "lasts so long and other periods keep their proportion to it"))
+        errors.filter { !Self.failingCalls.contains($0.call) }.map {
+            UnobeyedSetting(
+                key: "_storeKitErrors",
+                rule: "no device makes the call \($0.call.rawValue) here yet",
+                remedy: "its simulated error is kept and shown, and fails nothing")
         }
-        return told
-            + errors.filter { !Self.failingCalls.contains($0.call) }.map {
-                UnobeyedSetting(
-                    key: "_storeKitErrors",
-                    rule: "no device makes the call \($0.call.rawValue) here yet",
-                    remedy: "its simulated error is kept and shown, and fails nothing")
-            }
     }
 }

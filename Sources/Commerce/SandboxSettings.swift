@@ -73,55 +73,67 @@ public enum TimeRate: Int, Sendable, CaseIterable {
     case everyTenSeconds = 1004
     case everyTwoSeconds = 1005
 
-    /// The clock's speed as a multiple of the wall clock's, so that a day, or a
-    /// month of 30 days, lasts as long as the rate says.
+    /// The clock's speed as a multiple of the wall clock's. A rate that shortens
+    /// periods leaves the clock at the wall clock's own.
     public var speed: Int64 {
         switch self {
-        case .real: 1
         case .hourIsDay: 24
         case .thirtyMinutesAreDay: 48
         case .fiveMinutesAreDay: 288
         case .minuteIsDay: 1440
         case .thirtySecondsAreDay: 2880
         case .secondIsDay: 86_400
-        case .monthIsHour: 720
-        case .monthIsThirtyMinutes: 1440
-        case .monthIsFifteenMinutes, .everyFifteenMinutes: 2880
-        case .monthIsFiveMinutes, .everyFiveMinutes: 8640
-        case .everyMinute: 43_200
-        case .monthIsThirtySeconds, .everyThirtySeconds: 86_400
-        case .everyTenSeconds: 259_200
-        case .everyTwoSeconds: 1_296_000
+        default: 1
+        }
+    }
+
+    /// How long periods last. Nil in the calendar.
+    public var tempo: Tempo? {
+        switch self {
+        case .monthIsHour: .monthIsHour
+        case .monthIsThirtyMinutes: .monthIsThirtyMinutes
+        case .monthIsFifteenMinutes: .monthIsFifteenMinutes
+        case .monthIsFiveMinutes: .monthIsFiveMinutes
+        case .monthIsThirtySeconds: .monthIsThirtySeconds
+        case .everyFifteenMinutes: .everyFifteenMinutes
+        case .everyFiveMinutes: .everyFiveMinutes
+        case .everyMinute: .everyMinute
+        case .everyThirtySeconds: .everyThirtySeconds
+        case .everyTenSeconds: .everyTenSeconds
+        case .everyTwoSeconds: .everyTwoSeconds
+        default: nil
+        }
+    }
+
+    /// Apple's name of the rate.
+    public var name: String {
+        switch self {
+        case .real: "realTime"
+        case .hourIsDay: "oneHourIsOneDay"
+        case .thirtyMinutesAreDay: "thirtyMinutesIsOneDay"
+        case .fiveMinutesAreDay: "fiveMinutesIsOneDay"
+        case .minuteIsDay: "oneMinuteIsOneDay"
+        case .thirtySecondsAreDay: "thirtySecondsIsOneDay"
+        case .secondIsDay: "oneSecondIsOneDay"
+        default: tempo?.rawValue ?? ""
         }
     }
 
     /// The rate in words: `1 hour is a day, 24 times as fast`.
     public var words: String {
+        if let tempo { return tempo.words }
         let lasts: String
         switch self {
-        case .real: return "real time"
         case .hourIsDay: lasts = "1 hour is a day"
         case .thirtyMinutesAreDay: lasts = "30 minutes are a day"
         case .fiveMinutesAreDay: lasts = "5 minutes are a day"
         case .minuteIsDay: lasts = "1 minute is a day"
         case .thirtySecondsAreDay: lasts = "30 seconds are a day"
         case .secondIsDay: lasts = "1 second is a day"
-        case .monthIsHour: lasts = "1 hour is a month"
-        case .monthIsThirtyMinutes: lasts = "30 minutes are a month"
-        case .monthIsFifteenMinutes, .everyFifteenMinutes: lasts = "15 minutes are a month"
-        case .monthIsFiveMinutes, .everyFiveMinutes: lasts = "5 minutes are a month"
-        case .monthIsThirtySeconds, .everyThirtySeconds: lasts = "30 seconds are a month"
-        case .everyMinute: lasts = "1 minute is a month"
-        case .everyTenSeconds: lasts = "10 seconds are a month"
-        case .everyTwoSeconds: lasts = "2 seconds are a month"
+        default: return "real time"
         }
         return "\(lasts), \(speed) times as fast"
     }
-
-    /// Whether every period should last the same time. A clock's speed alone
-    /// cannot achieve that: months last as long as the rate says, and other
-    /// periods keep their proportion to a month.
-    public var makesPeriodsAlike: Bool { rawValue >= TimeRate.everyFifteenMinutes.rawValue }
 }
 
 /// A call that fails in a test environment.

@@ -55,6 +55,11 @@ package struct Call: Sendable {
         request.uri.queryParameters[Substring(name)].map(String.init)
     }
 
+    /// Returns all values of a query parameter, percent-decoded.
+    package func queries(_ name: String) -> [String] {
+        request.uri.queryParameters[values: Substring(name)].map(String.init)
+    }
+
     /// Decodes the body as JSON.
     package func body<Value: Decodable>(_ type: Value.Type) async throws -> Value {
         try StrictJSON.decode(type, from: try await jsonBytes())

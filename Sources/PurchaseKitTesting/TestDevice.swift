@@ -102,6 +102,16 @@ public final class TestDevice: Sendable {
         queue.add(payment)
     }
 
+    /// Restores what the customer has bought for good, as an app would. Returns the
+    /// new transactions, which are not finished. Throws if the restore fails.
+    public func restore(applicationUsername: String? = nil) async throws -> [SKPaymentTransaction] {
+        let (log, queue) = (heard, queue)
+        let before = (log.transactions(.restored).count, log.restoreEnds)
+        queue.restoreCompletedTransactions(withApplicationUsername: applicationUsername)
+        try await log.restoreEnded(count: before.1 + 1)
+        return Array(log.transactions(.restored).dropFirst(before.0))
+    }
+
     /// Returns the bytes of the receipt on this device. Nil if there is none
     /// yet.
     public func receipt() throws -> [UInt8]? {

@@ -10,6 +10,8 @@ public final class TestSheet: PaymentSheet {
         var answers: [SheetAnswer]
         var shown: [SheetContents] = []
         var notices: [String] = []
+        var questions: [String] = []
+        var codes: [String] = []
     }
 
     private let state: Mutex<State>
@@ -26,6 +28,9 @@ public final class TestSheet: PaymentSheet {
     /// The notices to the customer that needed no answer.
     public var notices: [String] { state.withLock { $0.notices } }
 
+    /// The questions that were no purchases, such as whether to restore.
+    public var questions: [String] { state.withLock { $0.questions } }
+
     /// Sets the next answers, before those that are left.
     public func answer(next answers: SheetAnswer...) {
         state.withLock { $0.answers.insert(contentsOf: answers, at: 0) }
@@ -36,6 +41,22 @@ public final class TestSheet: PaymentSheet {
             state.shown.append(contents)
             return state.answers.isEmpty ? otherwise : state.answers.removeFirst()
         }
+    }
+
+    public func ask(_ question: String) async -> SheetAnswer {
+        state.withLock { state in
+            state.questions.append(question)
+            return state.answers.isEmpty ? otherwise : state.answers.removeFirst()
+        }
+    }
+
+    /// Sets the next code that the customer enters.
+    public func enter(code: String) {
+        state.withLock { $0.codes.append(code) }
+    }
+
+    public func askForCode() async -> String? {
+        state.withLock { $0.codes.isEmpty ? nil : $0.codes.removeFirst() }
     }
 
     public func notify(_ sentence: String) async {

@@ -43,7 +43,8 @@ extension TestShop {
         return found.filter { $0.customerId == customer }
     }
 
-    private func customerID(_ name: String?) async throws -> String {
+    /// The number of a customer by name.
+    func customerID(_ name: String?) async throws -> String {
         let name = name ?? Realm.defaultCustomer
         var after: String?
         while true {

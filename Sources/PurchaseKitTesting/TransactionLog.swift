@@ -15,20 +15,27 @@ public final class TransactionLog: NSObject, SKPaymentTransactionObserver, @unch
         public let state: SKPaymentTransactionState?
     }
 
+    /// Everything that was reported.
+    private struct Told {
+        var entries: [Entry] = []
+        var lost: [String] = []
+        /// The ends of restores, each with the error of one that failed.
+        var ends: [(any Error)?] = []
+    }
+
     private struct Waiter {
-        let isEnough: ([Entry], [String]) -> Bool
+        let isEnough: (Told) -> Bool
         let continuation: CheckedContinuation<Void, any Error>
     }
 
     private let lock = NSLock()
-    private var told: [Entry] = []
-    private var lost: [String] = []
+    private var told = Told()
     private var waiters: [Int: Waiter] = [:]
     private var waiterCount = 0
     private var isListening = false
 
     /// All calls so far, oldest first.
-    public var entries: [Entry] { lock.withLock { told } }
+    public var entries: [Entry] { lock.withLock { told.entries } }
 
     /// Returns the transactions that were reported in a state, oldest first.
     public func transactions(_ state: SKPaymentTransactionState) -> [SKPaymentTransaction] {
@@ -45,39 +52,61 @@ public final class TransactionLog: NSObject, SKPaymentTransactionObserver, @unch
     public func all(
         _ state: SKPaymentTransactionState, count: Int
     ) async throws -> [SKPaymentTransaction] {
-        try await until { entries, _ in entries.count { $0.state == state } >= count }
+        try await until { $0.entries.count { $0.state == state } >= count }
         return Array(transactions(state).prefix(count))
     }
 
     /// Waits for the first `count` products that the store has revoked. The same one
     /// may come again.
     public func revoked(count: Int = 1) async throws -> [String] {
-        try await until { _, lost in lost.count >= count }
-        return lock.withLock { Array(lost.prefix(count)) }
+        try await until { $0.lost.count >= count }
+        return lock.withLock { Array(told.lost.prefix(count)) }
     }
+
+    /// Waits for the end of the first `count` restores. Throws the error of the last
+    /// of them if it failed.
+    public func restoreEnded(count: Int = 1) async throws {
+        try await until { $0.ends.count >= count }
+        if let error = lock.withLock({ told.ends[count - 1] }) { throw error }
+    }
+
+    /// How many restores have ended.
+    public var restoreEnds: Int { lock.withLock { told.ends.count } }
 
     /// Returns when `count` transactions have left the queue.
     public func removed(count: Int = 1) async throws {
-        try await until { entries, _ in entries.count { $0.state == nil } >= count }
+        try await until { $0.entries.count { $0.state == nil } >= count }
     }
 
     public func paymentQueue(
         _ queue: SKPaymentQueue, updatedTransactions transactions: [SKPaymentTransaction]
     ) {
-        note(transactions.map { Entry(transaction: $0, state: $0.transactionState) })
+        note {
+            $0.entries += transactions.map { Entry(transaction: $0, state: $0.transactionState) }
+        }
     }
 
     public func paymentQueue(
         _ queue: SKPaymentQueue, removedTransactions transactions: [SKPaymentTransaction]
     ) {
-        note(transactions.map { Entry(transaction: $0, state: nil) })
+        note { $0.entries += transactions.map { Entry(transaction: $0, state: nil) } }
+    }
+
+    public func paymentQueueRestoreCompletedTransactionsFinished(_ queue: SKPaymentQueue) {
+        note { $0.ends.append(nil) }
+    }
+
+    public func paymentQueue(
+        _ queue: SKPaymentQueue, restoreCompletedTransactionsFailedWithError error: any Error
+    ) {
+        note { $0.ends.append(error) }
     }
 
     public func paymentQueue(
         _ queue: SKPaymentQueue,
         didRevokeEntitlementsForProductIdentifiers productIdentifiers: [String]
     ) {
-        note([], lost: productIdentifiers)
+        note { $0.lost += productIdentifiers }
     }
 
     func listen(to queue: SKPaymentQueue) {
@@ -88,18 +117,17 @@ public final class TransactionLog: NSObject, SKPaymentTransactionObserver, @unch
         if isNew { queue.add(self) }
     }
 
-    private func note(_ entries: [Entry], lost products: [String] = []) {
+    private func note(_ change: (inout Told) -> Void) {
         let woken = lock.withLock {
-            told += entries
-            lost += products
-            let ready = waiters.filter { $0.value.isEnough(told, lost) }
+            change(&told)
+            let ready = waiters.filter { $0.value.isEnough(told) }
             for number in ready.keys { waiters[number] = nil }
             return ready.values.map(\.continuation)
         }
         for continuation in woken { continuation.resume() }
     }
 
-    private func until(_ isEnough: @escaping ([Entry], [String]) -> Bool) async throws {
+    private func until(_ isEnough: @escaping (Told) -> Bool) async throws {
         let number = lock.withLock {
             waiterCount += 1
             return waiterCount
@@ -115,7 +143,7 @@ public final class TransactionLog: NSObject, SKPaymentTransactionObserver, @unch
 
     private func wait(_ number: Int, _ waiter: Waiter) {
         let isOver = lock.withLock {
-            if waiter.isEnough(told, lost) || Task.isCancelled { return true }
+            if waiter.isEnough(told) || Task.isCancelled { return true }
             waiters[number] = waiter
             return false
         }

@@ -3,13 +3,14 @@
 package import Commerce
 package import Storage
 
-/// A jump of the realm's clock whose due work a database has still to do. The
+/// A jump of a clock whose due work a database has still to do. The
 /// commit that moves the clock writes its row, and the worker that finds no due
 /// work left removes it: if a process dies in between, the next one completes both.
 /// The home's row stands for the whole realm, and is removed last.
 /// Nothing decides at the target before the work up to it is done, because each
 /// customer's line does the customer's own work first.
 package struct ClockJump: Hashable, Sendable {
+    package let clock: ClockID
     package let target: Timestamp
     /// All work that was due before this instant is done.
     package let reached: Timestamp
@@ -21,22 +22,26 @@ package struct ClockJump: Hashable, Sendable {
     /// something. What is left then has failed, and holds nothing up any more.
     package let isPassed: Bool
 
-    private static let key = SQLValue.integer(0)
+    private var key: SQLValue { .integer(clock.value) }
 
     package init(
-        target: Timestamp, reached: Timestamp, through: Timestamp? = nil, isPassed: Bool = false
+        of clock: ClockID = .realm, target: Timestamp, reached: Timestamp,
+        through: Timestamp? = nil, isPassed: Bool = false
     ) {
+        self.clock = clock
         self.target = target
         self.reached = reached
         self.through = through ?? reached
         self.isPassed = isPassed
     }
 
-    /// The jump that is under way in a database; nil if there is none.
-    package static func current(_ reading: any Reading) throws -> ClockJump? {
-        try reading.first(Statement.Jumps.one, [key]).map { row in
+    /// The jump of a clock that is under way in a database; nil if there is none.
+    package static func current(
+        _ reading: any Reading, of clock: ClockID = .realm
+    ) throws -> ClockJump? {
+        try reading.first(Statement.Jumps.one, [.integer(clock.value)]).map { row in
             ClockJump(
-                target: Timestamp(milliseconds: try row.integer("target")),
+                of: clock, target: Timestamp(milliseconds: try row.integer("target")),
                 reached: Timestamp(milliseconds: try row.integer("reached")),
                 through: Timestamp(milliseconds: try row.integer("through")),
                 isPassed: try row.integer("is_passed") == 1)
@@ -45,8 +50,10 @@ package struct ClockJump: Hashable, Sendable {
 
     /// Records that the clock was moved. A jump that is under way is continued to
     /// the new target, or ends if the clock went back behind what it has reached.
-    package static func note(from: Timestamp, to: Timestamp, _ writing: any Writing) throws {
-        let begun = try current(writing)
+    package static func note(
+        of clock: ClockID = .realm, from: Timestamp, to: Timestamp, _ writing: any Writing
+    ) throws {
+        let (begun, key) = (try current(writing, of: clock), SQLValue.integer(clock.value))
         let start = min(begun?.reached ?? from, from)
         if to > start {
             try writing.execute(
@@ -70,7 +77,7 @@ package struct ClockJump: Hashable, Sendable {
         try writing.execute(
             Statement.Jumps.setReached,
             [
-                Self.key, .integer(target.milliseconds), .integer(instant.milliseconds),
+                key, .integer(target.milliseconds), .integer(instant.milliseconds),
                 .integer(last.milliseconds),
             ])
     }
@@ -78,13 +85,13 @@ package struct ClockJump: Hashable, Sendable {
     /// Records that every piece of its work was tried. Does nothing if the clock was
     /// moved again.
     func pass(_ writing: any Writing) throws {
-        try writing.execute(Statement.Jumps.pass, [Self.key, .integer(target.milliseconds)])
+        try writing.execute(Statement.Jumps.pass, [key, .integer(target.milliseconds)])
     }
 
     /// Ends it. Does nothing if the clock was moved again, or if work of a later
     /// jump to the same instant is left.
     func end(_ writing: any Writing) throws {
         try writing.execute(
-            Statement.Jumps.end, [Self.key, .integer(target.milliseconds)])
+            Statement.Jumps.end, [key, .integer(target.milliseconds)])
     }
 }

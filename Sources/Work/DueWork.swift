@@ -72,7 +72,7 @@ package protocol DueWorkHandler<Context>: Sendable {
     /// Corrects what else of this kind a clock has dated later than `latest`, after
     /// it was set back to `now`.
     func bringForward(
-        beyond latest: Timestamp, to now: Timestamp, _ writing: any Writing
+        of clock: ClockID, beyond latest: Timestamp, to now: Timestamp, _ writing: any Writing
     ) throws
 
     /// Draws what the commit needs, because the commit may run more than once.
@@ -89,7 +89,7 @@ package protocol DueWorkHandler<Context>: Sendable {
 
 extension DueWorkHandler {
     package func bringForward(
-        beyond latest: Timestamp, to now: Timestamp, _ writing: any Writing
+        of clock: ClockID, beyond latest: Timestamp, to now: Timestamp, _ writing: any Writing
     ) throws {}
 
     package func prepare(

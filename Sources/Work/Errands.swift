@@ -17,16 +17,39 @@ package enum Errands {
     package static let failuresMax = 3
 
     private static let inOrderPrefix = "in-order/"
+    /// With the number of a customers' clock and a `/` behind it.
+    private static let ofClockPrefix = "in-order@"
 
     /// Returns the lane whose errands run one at a time, by their dates, beside the
     /// lane `name`. They wait until the jump that caused them has done its work.
-    package static func inOrder(_ name: String) -> String { inOrderPrefix + name }
-
-    package static func name(ofInOrder lane: String) -> String {
-        String(lane.dropFirst(inOrderPrefix.count))
+    /// `clock`: whose jump that is, and by which they fall due. All other lanes' errands
+    /// fall due by the realm's.
+    package static func inOrder(_ name: String, by clock: ClockID = .realm) -> String {
+        clock == .realm ? inOrderPrefix + name : "\(ofClockPrefix)\(clock)/\(name)"
     }
 
-    package static func isInOrder(_ lane: String) -> Bool { lane.hasPrefix(inOrderPrefix) }
+    package static func name(ofInOrder lane: String) -> String {
+        lane.firstIndex(of: "/").map { String(lane[lane.index(after: $0)...]) } ?? ""
+    }
+
+    package static func isInOrder(_ lane: String) -> Bool {
+        lane.hasPrefix(inOrderPrefix) || customersClock(ofLane: lane) != nil
+    }
+
+    /// Returns the clock by which the errands of a lane fall due.
+    package static func clock(ofLane lane: String) -> ClockID {
+        customersClock(ofLane: lane) ?? .realm
+    }
+
+    private static func customersClock(ofLane lane: String) -> ClockID? {
+        guard lane.hasPrefix(ofClockPrefix), let slash = lane.firstIndex(of: "/"),
+            let number = Int64(lane[..<slash].dropFirst(ofClockPrefix.count)), number > 0
+        else { return nil }
+        return ClockID(number)
+    }
+
+    /// The pattern of the lanes in order of a customers' clock.
+    static func lanesInOrder(of clock: ClockID) -> String { "\(ofClockPrefix)\(clock)/%" }
 
     /// Adds an errand, in the commit that causes it. An existing one is not
     /// changed.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Commerce
+package import Commerce
 import Synchronization
 
 /// Counts how many errands of each lane this process runs, and how many it may
@@ -20,6 +20,7 @@ package final class RunningLanes: Sendable {
 
     /// The failures in a row of a lane in order.
     private struct Failures {
+        let clock: ClockID
         var count = 0
         /// What was due by then is skipped, once there are enough of them.
         var until: Timestamp?
@@ -28,7 +29,7 @@ package final class RunningLanes: Sendable {
     private struct State {
         var lanes: [String: Lane] = [:]
         var failures: [String: Failures] = [:]
-        var tally = LaneTally()
+        var tallies: [ClockID: LaneTally] = [:]
         var waiting: [AsyncStream<Void>.Continuation] = []
     }
 
@@ -68,7 +69,8 @@ package final class RunningLanes: Sendable {
 
     /// Leaves with an errand that was skipped.
     package func leaveSkipped(_ errand: Errand) {
-        state.withLock { $0.tally.skipped += 1 }
+        let clock = Errands.clock(ofLane: errand.lane)
+        state.withLock { $0.tallies[clock, default: LaneTally()].skipped += 1 }
         leave(Self.key(errand.kind, errand.lane), room: 1) { $0 }
     }
 
@@ -87,11 +89,17 @@ package final class RunningLanes: Sendable {
         }
     }
 
-    /// Another jump begins, so that every lane is tried again.
-    package func forgetFailures() { state.withLock { $0.failures = [:] } }
+    /// Another jump of a clock begins, so that each of its lanes is tried again.
+    package func forgetFailures(of clock: ClockID) {
+        state.withLock { state in
+            state.failures = state.failures.filter { $0.value.clock != clock }
+        }
+    }
 
-    /// What happened in the lanes in order since the process began.
-    package var tally: LaneTally { state.withLock { $0.tally } }
+    /// What happened in a clock's lanes in order since the process began.
+    package func tally(of clock: ClockID) -> LaneTally {
+        state.withLock { $0.tallies[clock] ?? LaneTally() }
+    }
 
     /// Returns a stream that yields when the next errand leaves.
     func nextLeave() -> AsyncStream<Void> {
@@ -102,15 +110,16 @@ package final class RunningLanes: Sendable {
     }
 
     private func count(_ errand: Errand, wentWell: Bool) {
+        let clock = Errands.clock(ofLane: errand.lane)
         state.withLock { state in
             let key = Self.key(errand.kind, errand.lane)
             guard !wentWell else {
-                state.tally.done += 1
+                state.tallies[clock, default: LaneTally()].done += 1
                 state.failures[key] = nil
                 return
             }
-            state.tally.failed += 1
-            state.failures[key, default: Failures()].count += 1
+            state.tallies[clock, default: LaneTally()].failed += 1
+            state.failures[key, default: Failures(clock: clock)].count += 1
             state.failures[key]?.until = errand.leasedAt
         }
     }

@@ -6,8 +6,19 @@ extension Statement {
     package enum DueWorks {
         package static let insert = Statement.put("dueWork.insert", into: WorkSchema.dueWork)
 
-        /// The first due work of each customer, with the earliest customers
-        /// first.
+        /// Whether a customer's work falls due by the first clock.
+        private static let hasFirstClock = """
+            NOT EXISTS (SELECT 1 FROM customers c
+                WHERE c.customer_id = d.customer_id AND c.clock_id IS NOT NULL)
+            """
+        /// Whether a customer's work falls due by a clock.
+        static func hasClock(_ clock: String, _ customer: String) -> String {
+            "coalesce((SELECT c.clock_id FROM customers c "
+                + "WHERE c.customer_id = \(customer)), 0) = \(clock)"
+        }
+
+        /// The first due work of each customer of the first clock, with the earliest
+        /// customers first.
         package static let heads = Statement(
             "dueWork.heads", [.integer, .integer, .integer, .integer],
             """
@@ -16,7 +27,30 @@ extension Statement {
                 AND NOT EXISTS (
                     SELECT 1 FROM due_work e WHERE e.customer_id = d.customer_id
                         AND (e.due_at, e.kind, e.subject) < (d.due_at, d.kind, d.subject))
+                AND \(hasFirstClock)
             ORDER BY d.due_at, d.customer_id LIMIT $4
+            """)
+
+        /// The same of another clock, which has few customers.
+        package static let headsOfClock = Statement(
+            "dueWork.headsOfClock", [.integer, .integer, .integer, .integer, .integer],
+            """
+            SELECT \(WorkSchema.dueWork.list("d"))
+            FROM customers c JOIN due_work d ON d.customer_id = c.customer_id
+            WHERE c.clock_id = $5 AND d.due_at <= $1 AND (d.due_at, d.customer_id) > ($2, $3)
+                AND NOT EXISTS (
+                    SELECT 1 FROM due_work e WHERE e.customer_id = d.customer_id
+                        AND (e.due_at, e.kind, e.subject) < (d.due_at, d.kind, d.subject))
+            ORDER BY d.due_at, d.customer_id LIMIT $4
+            """)
+
+        /// Every clock but the first whose customers have due work, now or later.
+        package static let clocks = Statement(
+            "dueWork.clocks", [],
+            """
+            SELECT c.clock_id, min(d.due_at) AS first_due
+            FROM customers c JOIN due_work d ON d.customer_id = c.customer_id
+            WHERE c.clock_id IS NOT NULL GROUP BY c.clock_id ORDER BY c.clock_id
             """)
 
         /// The first due work of one customer.
@@ -30,7 +64,17 @@ extension Statement {
 
         package static let next = Statement(
             "dueWork.next", [.integer],
-            "SELECT due_at FROM due_work WHERE due_at > $1 ORDER BY due_at LIMIT 1")
+            """
+            SELECT d.due_at FROM due_work d WHERE d.due_at > $1 AND \(hasFirstClock)
+            ORDER BY d.due_at LIMIT 1
+            """)
+
+        package static let nextOfClock = Statement(
+            "dueWork.nextOfClock", [.integer, .integer],
+            """
+            SELECT d.due_at FROM customers c JOIN due_work d ON d.customer_id = c.customer_id
+            WHERE c.clock_id = $2 AND d.due_at > $1 ORDER BY d.due_at LIMIT 1
+            """)
 
         /// Deletes the row and returns it to the caller that may do the work.
         package static let take = Statement(
@@ -48,19 +92,27 @@ extension Statement {
         /// Corrects dates that are later than possible, after a clock was set
         /// back.
         package static let bringForward = Statement(
-            "dueWork.bringForward", [.text, .integer, .integer],
+            "dueWork.bringForward", [.text, .integer, .integer, .integer],
             """
             UPDATE due_work SET due_at = $3 WHERE kind = $1 AND due_at > $2
+                AND \(hasClock("$4", "due_work.customer_id"))
             RETURNING customer_id
             """)
 
-        package static let all = [bringForward, insert, heads, first, next, take, remove, any]
+        package static let all = [
+            bringForward, insert, heads, headsOfClock, clocks, first, next, nextOfClock, take,
+            remove, any,
+        ]
     }
 
     package enum Jumps {
         package static let one = Statement.one("jumps.one", of: WorkSchema.jumps)
 
         package static let put = Statement.put("jumps.put", into: WorkSchema.jumps)
+
+        /// The clocks but the first that have a jump under way.
+        package static let clocks = Statement(
+            "jumps.clocks", [], "SELECT clock_id FROM jumps WHERE clock_id > 0 ORDER BY clock_id")
 
         /// While the jump has the same target. Neither date goes back.
         package static let setReached = Statement(
@@ -82,9 +134,10 @@ extension Statement {
             "jumps.end", [.integer, .integer],
             """
             DELETE FROM jumps WHERE clock_id = $1 AND target = $2
-                AND NOT EXISTS (SELECT 1 FROM due_work d WHERE d.due_at <= $2)
+                AND NOT EXISTS (SELECT 1 FROM due_work d WHERE d.due_at <= $2
+                    AND \(DueWorks.hasClock("$1", "d.customer_id")))
             """)
 
-        package static let all = [one, put, setReached, pass, remove, end]
+        package static let all = [one, put, clocks, setReached, pass, remove, end]
     }
 }

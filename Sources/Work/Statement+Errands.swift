@@ -19,10 +19,12 @@ extension Statement {
         /// Corrects dates that are later than possible, after a clock was set
         /// back.
         package static let bringForward = Statement(
-            "errands.bringForward", [.text, .integer, .integer, .integer, .integer],
+            "errands.bringForward",
+            [.text, .integer, .integer, .integer, .integer, .text, .integer],
             """
             UPDATE errands SET due_at = $5
             WHERE kind = $1 AND attempt BETWEEN $2 AND $3 AND due_at > $4
+                AND (($7 = 0 AND lane NOT LIKE 'in-order@%') OR ($7 > 0 AND lane LIKE $6))
             RETURNING customer_id
             """)
 

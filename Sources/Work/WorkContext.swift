@@ -28,13 +28,13 @@ package protocol WorkContext: Sendable {
     func database(of customer: CustomerID) -> any Storage
     /// The name of a database for people.
     func name(ofDatabase index: Int) -> String
-    /// Asks all databases but the first whether they have the first one's clock,
-    /// and what is left of its jump.
+    /// Asks all databases but the first whether they have a clock as the first one has
+    /// it, and what is left of its jump.
     ///
     /// `asksAway`: whether to ask a database that did not answer the last call.
     /// If not, returns nil if there is one, because a worker must not wait for
     /// it.
-    func farClocks(_ clock: RealmClock, asksAway: Bool) async -> FarClocks?
+    func farClocks(_ clock: RealmClock, of id: ClockID, asksAway: Bool) async -> FarClocks?
     /// Whether a later attempt may succeed, because the database only does not
     /// answer at present.
     static func isAway(_ fault: StorageFault) -> Bool
@@ -45,8 +45,15 @@ package protocol WorkContext: Sendable {
     var leases: LeaseClock { get }
     /// Sleeps until a due date. Ends early when its task is cancelled.
     func sleep(_ pause: Duration) async throws
-    /// The clock of commercial time.
+    /// The first clock of commercial time, by which outer work falls due.
     static func clock(_ reading: any Reading) throws -> RealmClock
+    /// One clock. Nil if it was removed.
+    static func clock(_ reading: any Reading, of id: ClockID) throws -> RealmClock?
+    /// All other clocks, which belong to customers.
+    static func customerClocks(_ reading: any Reading) throws -> [ClockID: RealmClock]
+    /// Whether only this process works in the databases, so that no other one leaves
+    /// work here.
+    var isAlone: Bool { get }
     /// The commercial time of a customer, which is not before the customer's last
     /// event. Nil if there is no such customer.
     static func now(
@@ -71,7 +78,9 @@ package protocol WorkContext: Sendable {
 }
 
 extension WorkContext {
-    package func farClocks(_ clock: RealmClock, asksAway: Bool) async -> FarClocks? { FarClocks() }
+    package func farClocks(
+        _ clock: RealmClock, of id: ClockID, asksAway: Bool
+    ) async -> FarClocks? { FarClocks() }
 }
 
 /// What the other databases have of the first one's clock.
@@ -127,6 +136,9 @@ struct ChoreTimes {
 
     /// All of them are to be done now, because the machine's clock was set back.
     mutating func reset(to wall: Timestamp) { next = next.map { _ in wall } }
+
+    /// Whether the time of a chore has come.
+    func hasDue(at wall: Timestamp) -> Bool { next.contains { $0 <= wall } }
 
     /// Returns the chores whose time has come, and sets their next time.
     mutating func due<Context>(

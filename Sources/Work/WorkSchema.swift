@@ -3,7 +3,8 @@
 package import Storage
 
 /// The tables of work. A schema that has them gives each column the rule of its own
-/// values; the statements are the same for all.
+/// values; the statements are the same for all. Beside them it has a table `customers`,
+/// whose `clock_id` names a customer's own clock, and is null for the first one.
 package enum WorkSchema {
     /// Outer work. `due_at` is commercial time. `lease_until` is the database's
     /// own time, and null without a lease. `owner` is a customer's number, or 0 for
@@ -40,20 +41,20 @@ package enum WorkSchema {
     /// A jump of a clock whose due work this database has still to do: all that was
     /// due before `reached` is done, and `target` is where the jump ends. No work
     /// due after `through` was begun. `is_passed`: whether every piece was tried.
-    package static func jumps(time: ValueRule) -> Table {
+    package static func jumps(clock: ValueRule, time: ValueRule, rowsMax: Int) -> Table {
         Table(
             "jumps", key: ["clock_id"],
             [
-                "clock_id": .integer(0...0), "target": time, "reached": time, "through": time,
+                "clock_id": clock, "target": time, "reached": time, "through": time,
                 "is_passed": .integer(0...1),
             ],
-            references: [.init(["clock_id"], to: "clocks")], rowsMax: 1)
+            references: [.init(["clock_id"], to: "clocks")], rowsMax: rowsMax)
     }
 
     // The shapes of the tables, from which the statements are made.
     static let errands = errands(owner: number, kind: text, lane: text, time: number)
     static let dueWork = dueWork(customer: number, kind: text, subject: text, time: number)
-    static let jumps = jumps(time: number)
+    static let jumps = jumps(clock: number, time: number, rowsMax: 1)
     private static let number = ValueRule.integer(Int64.min...Int64.max)
     private static let text = ValueRule.text(bytes: 1...4096)
 }

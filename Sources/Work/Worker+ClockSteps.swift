@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Commerce
+package import Commerce
 import Storage
 
 /// Detects whether the machine's clock was set back between two checks.
@@ -27,13 +27,27 @@ extension Worker {
     /// work it moved.
     @discardableResult
     package func bringForward(in index: Int) async throws -> Int {
+        let clocks = try await context.databases[index].read {
+            try Context.customerClocks($0).keys
+        }
+        var count = try await bringForward(of: .realm, in: index)
+        for clock in clocks.sorted(by: { $0.value < $1.value }) {
+            count += try await bringForward(of: clock, in: index)
+        }
+        return count
+    }
+
+    /// The same for what falls due by one clock.
+    @discardableResult
+    package func bringForward(of id: ClockID, in index: Int) async throws -> Int {
         let (wall, storage) = (context.wall, context.databases[index])
         let limits = context.errandHandlers.values.flatMap { handler in
             pauseLimits(handler.kind, handler.retries(in: context))
         }
         let works = context.dueWorkHandlers.values
+        let key = SQLValue.integer(id.value)
         let count = try await storage.write { writing in
-            let now = try Context.clock(writing).now(wall: wall)
+            guard let now = try Context.clock(writing, of: id)?.now(wall: wall) else { return 0 }
             let slack = now.adding(milliseconds: WallWatch.slackMilliseconds)
             var count = 0
             for limit in limits {
@@ -43,18 +57,18 @@ extension Worker {
                         .text(limit.kind), .integer(limit.attempts.lowerBound),
                         .integer(limit.attempts.upperBound),
                         .integer(slack.adding(milliseconds: limit.pause).milliseconds),
-                        .integer(now.milliseconds),
+                        .integer(now.milliseconds), .text(Errands.lanesInOrder(of: id)), key,
                     ]
                 ).count
             }
             for work in works {
-                try work.bringForward(beyond: slack, to: now, writing)
+                try work.bringForward(of: id, beyond: slack, to: now, writing)
                 let (kind, longest) = (work.kind, work.longestMilliseconds)
                 count += try writing.query(
                     Statement.DueWorks.bringForward,
                     [
                         .text(kind), .integer(slack.adding(milliseconds: longest).milliseconds),
-                        .integer(now.adding(milliseconds: longest).milliseconds),
+                        .integer(now.adding(milliseconds: longest).milliseconds), key,
                     ]
                 ).count
             }
@@ -70,8 +84,14 @@ extension Worker {
 
     /// For a worker: like ``bringForward(in:)``, but logs errors instead of
     /// throwing.
-    package func bringForwardQuietly(in index: Int) async {
-        do { try await bringForward(in: index) } catch {
+    package func bringForwardQuietly(of clock: ClockID? = nil, in index: Int) async {
+        do {
+            if let clock {
+                try await bringForward(of: clock, in: index)
+            } else {
+                try await bringForward(in: index)
+            }
+        } catch {
             guard !context.bells[index].isClosed else { return }
             context.report(
                 .warning, "what a clock has put off was not looked at",

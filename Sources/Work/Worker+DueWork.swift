@@ -7,18 +7,20 @@ import Storage
 /// work of the customer is due. Each piece is done in its customer's line, and
 /// one commit serves many customers.
 extension Worker {
-    /// Does the inner work that is due, and the work that this makes due, on
-    /// every cluster. Returns how much this call did, and the time until the
+    /// Does the inner work that is due by a clock, or by any, and the work that this
+    /// makes due, on every cluster. Returns how much this call did, and the time until the
     /// next. A failure is logged, delays only its own customer, and is retried
     /// by the next call. A cluster that does not answer does not stop the
     /// others.
-    package func workDue() async throws -> (count: Int, next: Duration?) {
+    package func workDue(
+        of clock: ClockID? = nil
+    ) async throws -> (count: Int, next: Duration?) {
         var (count, next) = (0, Duration?.none)
         var failure: (any Error)?
         // The first comes last, because its jump ends after those of the others.
         for index in context.databases.indices.reversed() {
             do {
-                let done = try await workDue(in: index, waits: true)
+                let done = try await workDue(of: clock, in: index, waits: true)
                 count += done.count
                 next = [next, done.next].compactMap { $0 }.min()
             } catch { failure = error }
@@ -30,13 +32,30 @@ extension Worker {
     /// The same for one cluster. `waits`: whether to wait for another task or
     /// process that runs the errands of a jump.
     package func workDue(
-        in index: Int, waits: Bool = false
+        of clock: ClockID? = nil, in index: Int, waits: Bool = false
+    ) async throws -> (count: Int, next: Duration?) {
+        if let clock { return try await workDue(by: clock, in: index, waits: waits) }
+        var (count, next) = try await workDue(by: .realm, in: index, waits: waits)
+        let look = try await lookAtClocks(in: index)
+        next = [next, look.next].compactMap { $0 }.min()
+        for clock in look.due {
+            let done = try await workDue(by: clock, in: index, waits: waits)
+            count += done.count
+            next = [next, done.next].compactMap { $0 }.min()
+        }
+        return (count, next)
+    }
+
+    private func workDue(
+        by clock: ClockID, in index: Int, waits: Bool
     ) async throws -> (count: Int, next: Duration?) {
         var (count, cursor) = (0, DueWork.firstCursor)
         var failed: Set<CustomerID> = []
         var held = HeldErrands(waits: waits)
+        // Whether work that is due stays, so that it is tried again soon.
+        var leaves = false
         while true {
-            let page = try await heads(beyond: cursor, in: index)
+            let page = try await heads(of: clock, beyond: cursor, in: index)
             // Without a cursor nothing was passed over: the page is the first that is left.
             let isFirst = cursor == DueWork.firstCursor
             guard let last = page.works.last else {
@@ -46,13 +65,15 @@ extension Worker {
                     continue
                 }
                 try await end(page, isFirst: isFirst, in: index)
-                return (count, page.next)
+                leaves = leaves || page.jump != nil
+                return (count, leaves ? min(page.next ?? workSleepMax, workSleepMax) : page.next)
             }
             try await note(page, isFirst: isFirst, in: index)
             let wanted = page.works.filter { isKnown($0) && !failed.contains($0.customer) }
             let round = try await work(off: wanted, in: index)
             count += round.done
             failed.formUnion(round.failed)
+            leaves = leaves || wanted.count < page.works.count || !failed.isEmpty
             // What was done, here or by another worker, may have made more work
             // of the same customers due.
             if !round.hasMoved { cursor = last.cursor }
@@ -94,7 +115,8 @@ extension Worker {
     /// row stands for all. Nil if one of them does not answer.
     private func farthest(of page: DuePage, in index: Int) async throws -> Timestamp? {
         guard index == 0, context.databases.count > 1 else { return .latest }
-        guard let others = await context.farClocks(page.clock, asksAway: false),
+        guard
+            let others = await context.farClocks(page.clock, of: page.id, asksAway: false),
             others.away.isEmpty
         else { return nil }
         return others.jump?.reached ?? .latest
@@ -130,24 +152,57 @@ extension Worker {
     /// Returns the first due piece of each of the earliest customers, and the
     /// time until the first one that is not due yet.
     private func heads(
-        beyond cursor: [SQLValue], in index: Int
+        of id: ClockID, beyond cursor: [SQLValue], in index: Int
     ) async throws -> DuePage {
         let (wall, kinds) = (context.wall, heldKinds)
         return try await context.databases[index].read { reading in
-            let clock = try Context.clock(reading)
+            guard let clock = try Context.clock(reading, of: id) else { return DuePage(id) }
             let now = clock.now(wall: wall)
-            let jump = try ClockJump.current(reading)
+            let jump = try ClockJump.current(reading, of: id)
             let instant = SQLValue.integer(now.milliseconds)
-            let rows = try reading.query(
-                Statement.DueWorks.heads,
-                [instant] + cursor + [.integer(Int64(DueWork.customersMax))])
-            let next = try reading.first(Statement.DueWorks.next, [instant])
-                .map { Timestamp(milliseconds: try $0.integer("due_at")) }
+            let (isFirst, own) = (id == .realm, SQLValue.integer(id.value))
+            let most = SQLValue.integer(Int64(DueWork.customersMax))
+            let rows =
+                isFirst
+                ? try reading.query(Statement.DueWorks.heads, [instant] + cursor + [most])
+                : try reading.query(
+                    Statement.DueWorks.headsOfClock, [instant] + cursor + [most, own])
+            let next =
+                isFirst
+                ? try reading.first(Statement.DueWorks.next, [instant])
+                : try reading.first(Statement.DueWorks.nextOfClock, [instant, own])
+            let date = try next.map { Timestamp(milliseconds: try $0.integer("due_at")) }
             return DuePage(
-                works: try rows.map(DueWork.init),
-                next: next.map { .milliseconds(clock.wallMilliseconds(from: now, to: $0)) },
+                id: id, works: try rows.map(DueWork.init),
+                next: date.flatMap { clock.pause(from: now, to: $0) },
                 clock: clock, now: now, jump: jump,
                 isHeldUp: try jump != nil && kinds.contains { try Errands.isOwed($0, reading) })
+        }
+    }
+
+    /// Returns the customers' clocks by which work is due now or that have a jump under
+    /// way, and the time until any other has work. One look, however many there are.
+    private func lookAtClocks(in index: Int) async throws -> (due: [ClockID], next: Duration?) {
+        let wall = context.wall
+        return try await context.databases[index].read { reading in
+            let firsts = try reading.query(Statement.DueWorks.clocks, [])
+            let jumps = try reading.query(Statement.Jumps.clocks, [])
+                .map { ClockID(try $0.integer("clock_id")) }
+            if firsts.isEmpty, jumps.isEmpty { return ([], nil) }
+            let clocks = try Context.customerClocks(reading)
+            var (due, next) = (Set(jumps), Duration?.none)
+            for row in firsts {
+                let id = ClockID(try row.integer("clock_id"))
+                guard let clock = clocks[id] else { continue }
+                let first = Timestamp(milliseconds: try row.integer("first_due"))
+                let now = clock.now(wall: wall)
+                if first <= now {
+                    due.insert(id)
+                } else {
+                    next = [next, clock.pause(from: now, to: first)].compactMap { $0 }.min()
+                }
+            }
+            return (due.sorted { $0.value < $1.value }, next)
         }
     }
 
@@ -258,6 +313,7 @@ private struct DueWorkRound {
 
 /// What is due first in one database.
 private struct DuePage: Sendable {
+    let id: ClockID
     /// The first due piece of each of the earliest customers.
     let works: [DueWork]
     /// The time until the first piece that is not due yet.
@@ -267,6 +323,34 @@ private struct DuePage: Sendable {
     let jump: ClockJump?
     /// Whether the jump waits for errands.
     let isHeldUp: Bool
+
+    init(
+        id: ClockID, works: [DueWork], next: Duration?, clock: RealmClock, now: Timestamp,
+        jump: ClockJump?, isHeldUp: Bool
+    ) {
+        self.id = id
+        self.works = works
+        self.next = next
+        self.clock = clock
+        self.now = now
+        self.jump = jump
+        self.isHeldUp = isHeldUp
+    }
+
+    /// Of a clock that was removed.
+    init(_ id: ClockID) {
+        self.init(
+            id: id, works: [], next: nil, clock: .running(offsetMilliseconds: 0),
+            now: RealmClock.earliest, jump: nil, isHeldUp: false)
+    }
+}
+
+extension RealmClock {
+    /// The time until a date. Nil while it stands, because then a move of the clock
+    /// says when there is work.
+    fileprivate func pause(from now: Timestamp, to date: Timestamp) -> Duration? {
+        standsAt == nil ? .milliseconds(wallMilliseconds(from: now, to: date)) : nil
+    }
 }
 
 extension Timestamp {

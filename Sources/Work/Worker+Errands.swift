@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Commerce
+package import Commerce
 import Storage
 
 /// Runs outer work: takes leases, calls the handlers, and settles.
@@ -8,15 +8,18 @@ extension Worker {
     /// Leases due errands for which there is room. Returns them with the time
     /// until more are due, or nil if none are known.
     ///
-    /// `onlyInOrder`: whether other lanes are left out.
+    /// `clock`: whose lanes in order are not left out. Nil for all lanes.
     package func claim(
-        _ running: RunningLanes, in index: Int, onlyInOrder: Bool = false
+        _ running: RunningLanes, in index: Int, onlyInOrderOf clock: ClockID? = nil
     ) async throws -> (errands: [Errand], next: Duration?) {
         // Reading costs no commit. One is made only if something is due.
         let look = try await look(in: index)
         let wanted = look.lanes.compactMap { lane -> (lane: OpenLane, room: Int)? in
-            guard Errands.isInOrder(lane.lane) || !onlyInOrder else { return nil }
-            let isDue = lane.dueAt <= look.now && !(look.holds && Errands.isInOrder(lane.lane))
+            if let clock {
+                guard Errands.isInOrder(lane.lane), Errands.clock(ofLane: lane.lane) == clock
+                else { return nil }
+            }
+            let isDue = lane.dueAt <= lane.now && !lane.isHeld
             let room = running.enter(lane.kind, lane.lane, isDue: isDue)
             return room > 0 ? (lane, room) : nil
         }
@@ -38,20 +41,27 @@ extension Worker {
         let (known, held, wall, leases) = (
             context.errandHandlers.keys.sorted(), heldKinds, context.wall, context.leases
         )
+        let isAlone = context.isAlone
         return try await context.databases[index].read { reading in
             let clock = try Context.clock(reading)
             // A jump runs these itself, in order.
             let isJumping = try !held.isEmpty && ClockJump.current(reading) != nil
             let kinds = isJumping ? known.filter { !held.contains($0) } : known
+            var times = LaneTimes(clock, wall: wall)
             let lanes = try kinds.flatMap { kind in
-                try Errands.lanes(kind, at: leases.now(reading), reading)
-                    .map { OpenLane(kind: kind, lane: $0.lane, dueAt: $0.dueAt) }
+                try Errands.lanes(kind, at: leases.now(reading), reading).map { found in
+                    let isInOrder = Errands.isInOrder(found.lane)
+                    let time = try times.time(of: found.lane, Context.self, reading)
+                    return OpenLane(
+                        kind: kind, lane: found.lane, dueAt: found.dueAt, clock: time.clock,
+                        now: time.now, isHeld: isInOrder && time.holds)
+                }
             }
-            let isOrdered = lanes.contains { Errands.isInOrder($0.lane) }
-            let jump = isOrdered ? try ClockJump.current(reading) : nil
             return LaneLook(
-                lanes: lanes.sorted { $0.dueAt < $1.dueAt }, clock: clock,
-                now: clock.now(wall: wall), holds: jump.map { !$0.isPassed } ?? false)
+                lanes: lanes.sorted { $0.dueAt < $1.dueAt },
+                // A caller that holds a lease may fail without a word.
+                hasLeased: try isAlone && reading.first(Statement.Errands.any) != nil
+                    && reading.first(Statement.Errands.anyHeld) != nil)
         }
     }
 
@@ -60,9 +70,10 @@ extension Worker {
     ) async throws -> [Errand] {
         let (wall, leases) = (context.wall, context.leases)
         return try await context.databases[index].write { writing in
-            let now = try Context.clock(writing).now(wall: wall)
+            var times = LaneTimes(try Context.clock(writing), wall: wall)
             return try wanted.flatMap { lane, room in
                 let lease = try leases.now(writing)
+                let now = try times.time(of: lane.lane, Context.self, writing).now
                 if Errands.isInOrder(lane.lane) {
                     return try Errands.claimFirst(
                         lane.kind, lane: lane.lane, now: now, lease: lease, writing)
@@ -138,10 +149,14 @@ extension Worker {
     /// Postpones an errand after a fault, each time by a longer pause. If this
     /// cannot be written either, the errand is retried when its lease is over.
     private func postpone(_ errand: Errand) async {
+        // Another date would let what comes after it overtake it. Its lease runs out.
+        if Errands.isInOrder(errand.lane) { return }
         do {
             let wall = context.wall
+            let lane = errand.lane
             let now = try await context.database(of: errand.customer).read { reading in
-                try Context.clock(reading).now(wall: wall)
+                var times = LaneTimes(try Context.clock(reading), wall: wall)
+                return try times.time(of: lane, Context.self, reading).now
             }
             try await settle(errand, .retry(errand, at: now))
         } catch is Errands.LeaseLost {
@@ -173,20 +188,61 @@ private struct OpenLane: Sendable {
     let kind: String
     let lane: String
     let dueAt: Timestamp
+    /// By which its errands fall due.
+    let clock: RealmClock
+    let now: Timestamp
+    /// Whether it waits, because its clock's jump has not done its work.
+    let isHeld: Bool
+}
+
+/// The clocks of lanes, each of which is read once.
+private struct LaneTimes {
+    struct Time {
+        let clock: RealmClock
+        let now: Timestamp
+        /// Whether lanes in order wait.
+        let holds: Bool
+    }
+
+    private let first: RealmClock
+    private let wall: Timestamp
+    private var known: [ClockID: Time] = [:]
+
+    init(_ first: RealmClock, wall: Timestamp) { (self.first, self.wall) = (first, wall) }
+
+    /// After the last instant of a clock that was removed, everything is due.
+    mutating func time<Context: WorkContext>(
+        of lane: String, _ context: Context.Type, _ reading: any Reading
+    ) throws -> Time {
+        guard Errands.isInOrder(lane) else {
+            return Time(clock: first, now: first.now(wall: wall), holds: false)
+        }
+        let id = Errands.clock(ofLane: lane)
+        if let time = known[id] { return time }
+        let clock =
+            id == .realm
+            ? first
+            : try Context.clock(reading, of: id) ?? .standing(at: RealmClock.latest)
+        let jump = try ClockJump.current(reading, of: id)
+        let time = Time(
+            clock: clock, now: clock.now(wall: wall), holds: jump.map { !$0.isPassed } ?? false)
+        known[id] = time
+        return time
+    }
 }
 
 /// What a look at the lanes of a database found.
 private struct LaneLook: Sendable {
     let lanes: [OpenLane]
-    let clock: RealmClock
-    let now: Timestamp
-    /// Whether lanes in order wait, because a jump has not done its work.
-    let holds: Bool
+    /// Whether a worker that looks seldom must look soon, because another task holds a
+    /// lease on an errand.
+    let hasLeased: Bool
 
     /// The time until more is due.
     var pause: Duration? {
-        lanes.map(\.dueAt).filter { $0 > now }.min().map {
-            Duration.milliseconds(clock.wallMilliseconds(from: now, to: $0))
+        let pauses = lanes.filter { $0.dueAt > $0.now }.map {
+            Duration.milliseconds($0.clock.wallMilliseconds(from: $0.now, to: $0.dueAt))
         }
+        return (hasLeased ? pauses + [workSleepMax] : pauses).min()
     }
 }

@@ -42,7 +42,7 @@ package struct Worker<Context: WorkContext>: Sendable {
                 }
                 let pause = await turn(in: index, lanes, bell, &group)
                 if Task.isCancelled { break }
-                if pause > .zero { await rest(pause, bell) }
+                if pause > .zero { await rest(pause, bell, watch, times) }
             }
             group.cancelAll()
         }
@@ -68,7 +68,7 @@ package struct Worker<Context: WorkContext>: Sendable {
                     bell.ring()
                 }
             }
-            return [workSleepMax, next, due.next].compactMap { $0 }.min() ?? workSleepMax
+            return [looksAfter, next, due.next].compactMap { $0 }.min() ?? workSleepMax
         } catch {
             // A stopping worker does not read any more. That is not a fault.
             if !bell.isClosed, !Task.isCancelled {
@@ -102,17 +102,49 @@ package struct Worker<Context: WorkContext>: Sendable {
         return try reading.first(Statement.DueWorks.any) != nil
     }
 
-    /// Sleeps until the bell rings, but no longer than `pause`.
-    private func rest(_ pause: Duration, _ bell: WorkBell) async {
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { await bell.wait() }
-            group.addTask { try? await context.sleep(pause) }
-            await group.next()
-            group.cancelAll()
+    /// Sleeps until the bell rings, `pause` is over, or a chore is due. Every
+    /// ``workSleepMax`` it compares the wall clock, which may have been set: that costs
+    /// no look at the database.
+    private func rest(
+        _ pause: Duration, _ bell: WorkBell, _ watch: WallWatch, _ times: ChoreTimes
+    ) async {
+        let end = context.wall.adding(milliseconds: pause.wholeMilliseconds)
+        var watch = watch
+        while !Task.isCancelled, !bell.isClosed {
+            let wall = context.wall
+            let left = end.milliseconds(since: wall)
+            guard left > 0, !watch.hasGoneBack(wall), !times.hasDue(at: wall) else { return }
+            let tick = min(.milliseconds(left), workSleepMax)
+            let isRung = await withTaskGroup(of: Bool.self) { group in
+                group.addTask {
+                    await bell.wait()
+                    return true
+                }
+                group.addTask {
+                    try? await context.sleep(tick)
+                    return false
+                }
+                let isRung = await group.next() ?? true
+                group.cancelAll()
+                return isRung
+            }
+            // A sleep that ends early is a test's.
+            if isRung || tick < workSleepMax || !context.isAlone { return }
         }
+    }
+
+    /// The longest time between two looks. Where other processes work too, one of them
+    /// may have left work and died before it could ring here.
+    private var looksAfter: Duration { context.isAlone ? .seconds(3600) : workSleepMax }
+}
+
+extension Duration {
+    /// Rounded up.
+    fileprivate var wholeMilliseconds: Int64 {
+        let (seconds, attoseconds) = components
+        return seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
     }
 }
 
-/// The longest sleep of a worker. Another process may have left work and died
-/// before it could ring here.
+/// The longest sleep of a worker.
 package let workSleepMax = Duration.seconds(10)

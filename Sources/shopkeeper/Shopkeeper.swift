@@ -49,7 +49,8 @@ struct Shopkeeper: AsyncParsableCommand {
             CommandGroup(
                 name: "Operators",
                 subcommands: [
-                    RealmCommand.self, CustomerCommand.self, SessionCommand.self,
+                    RealmCommand.self, CustomerCommand.self, FamilyCommand.self,
+                    SessionCommand.self,
                     OperatorCommand.self, AuditCommand.self, CertificateCommand.self,
                     DatabaseCommand.self,
                 ]),

@@ -81,6 +81,49 @@ import Testing
         #expect(try now(real) > now(frozen))
     }
 
+    private static let subscriptions = """
+        {"products": [{"productID": "zoo.a", "type": "Consumable", "displayPrice": "1"}],
+         "subscriptionGroups": [{"id": "g", "name": "Zoo", "localizations": [], "subscriptions": [
+           {"productID": "zoo.pass", "type": "RecurringSubscription", "displayPrice": "4.99",
+            "recurringSubscriptionPeriod": "P1M", "referenceName": "Pass", "groupNumber": 1,
+            "subscriptionGroupID": "g"}]}]}
+
+        """
+
+    @Test func `customers subscribe in the past, and have clocks of their own`() async throws {
+        try Data(Self.subscriptions.utf8).write(to: URL(fileURLWithPath: rig.path("Zoo.storekit")))
+        let store = try await rig.serve("Zoo.storekit", "--bundle-id", "com.example.zoo")
+        defer { store.kill(SIGTERM) }
+        func kinds(_ answer: [String: Any]) -> [String] {
+            (answer["events"] as? [[String: Any]] ?? []).compactMap { $0["kind"] as? String }
+        }
+        for name in ["ann", "bob"] { _ = try await rig.object("customer", "create", name) }
+
+        let bought = try await rig.object(
+            "buy", "zoo.pass", "--at", "now-13mo", "--customer", "ann")
+        let words = try await rig.run(
+            "shopkeeper", "buy", "zoo.a", "--at", "now-1h", "--customer", "bob")
+        let attached = try await rig.object("clock", "attach", "ann", "bob")
+        let moved = try await rig.object(
+            "clock", "advance", "2mo", "--customer", "ann", "--notifications", "drop")
+        let rated = try await rig.object(
+            "clock", "rate", "monthlyRenewalEveryFiveMinutes", "--customer", "bob")
+        let shown = try await rig.run("shopkeeper", "clock", "show", "--customer", "ann")
+        let list = try await rig.object("clock", "list")
+        let real = try await rig.object("clock")
+        let left = try await rig.object("clock", "detach", "ann", "bob")
+
+        #expect(kinds(bought) == ["subscribed"] + Array(repeating: "renewed", count: 13))
+        #expect(words.output.hasPrefix("Bought zoo.a at 20"))
+        #expect((attached["customerIds"] as? [String])?.count == 2)
+        #expect(try now(moved) > now(real) + 58 * 86_400_000)
+        #expect(rated["timeRate"] as? String == "monthlyRenewalEveryFiveMinutes")
+        #expect(shown.output.hasPrefix("clock 1 of customers "))
+        #expect(shown.output.contains("a month lasts 5 minutes"))
+        #expect((list["clocks"] as? [Any])?.count == 1)
+        #expect(left["clockId"] == nil)
+    }
+
     @Test func `what makes no sense is refused with its code`() async throws {
         let store = try await rig.serve()
         defer { store.kill(SIGTERM) }
@@ -95,6 +138,15 @@ import Testing
 
         #expect(try await status("clock", "rate", "0") == ["1", "clockRateInvalid"])
         #expect(try await status("clock", "to", "soon") == ["64", "instantInvalid"])
+        #expect(try await status("clock", "rate", "fast") == ["1", "timeRateUnknown"])
+        #expect(
+            try await status("clock", "advance", "1mo", "--customer", "customer")
+                == ["1", "noOwnClock"])
+        #expect(
+            try await status("clock", "show", "--customer", "no/body")
+                == ["1", "customerNotFound"])
+        #expect(try await status("buy", "a", "--at", "soon") == ["64", "instantInvalid"])
+        #expect(try await status("buy", "a", "--at", "now+1h") == ["1", "dateOutOfRange"])
         #expect(try await status("clock", "freeze", "--at", "soon") == ["64", "instantInvalid"])
         for step in ["9223372036854775807s", "1", "mo", "0d", "1mon", "P0M", "1000y"] {
             #expect(

@@ -63,7 +63,7 @@ import Testing
         let rig = try Rig()
         let blocks = Self.blocks(of: try Self.section(from: "## Try it", to: "## For operators"))
         let scripts = try Self.scripts(in: blocks)
-        try #require(scripts.count == 8)
+        try #require(scripts.count == 9)
         let python = try #require(blocks.first { $0.hasPrefix("python\n") })
         try Data(python.dropFirst("python\n".count).utf8).write(
             to: URL(fileURLWithPath: rig.path("ask.py")))

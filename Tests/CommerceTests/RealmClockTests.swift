@@ -39,7 +39,8 @@ import Testing
     // MARK: Speed
 
     @Test func `a faster clock gains so many times the wall from its change on`() {
-        let clock = RealmClock.running(offsetMilliseconds: 500).running(atRate: 60, wall: wall)
+        let clock = RealmClock.running(offsetMilliseconds: 500).running(
+            at: ClockPace(speed: 60), wall: wall)
 
         #expect(clock.now(wall: wall).milliseconds == 1_000_500)
         #expect(clock.now(wall: wall.adding(milliseconds: 1)).milliseconds == 1_000_560)
@@ -47,9 +48,10 @@ import Testing
     }
 
     @Test func `a change of speed goes on from where the clock was`() {
-        let fast = RealmClock.running(offsetMilliseconds: 0).running(atRate: 24, wall: wall)
+        let fast = RealmClock.running(offsetMilliseconds: 0).running(
+            at: ClockPace(speed: 24), wall: wall)
         let later = wall.adding(seconds: 3600)
-        let real = fast.running(atRate: 1, wall: later)
+        let real = fast.running(at: ClockPace(speed: 1), wall: later)
 
         #expect(real.now(wall: later) == fast.now(wall: later))
         #expect(real.now(wall: later) == wall.adding(seconds: 24 * 3600))
@@ -58,7 +60,7 @@ import Testing
 
     @Test func `a clock that stands keeps its speed for when it runs`() {
         let noon = Timestamp(milliseconds: 43_200_000)
-        let standing = RealmClock.standing(at: noon).running(atRate: 10, wall: wall)
+        let standing = RealmClock.standing(at: noon).running(at: ClockPace(speed: 10), wall: wall)
         #expect(standing.now(wall: wall.adding(seconds: 99)) == noon)
         #expect(
             standing.moved(to: standing.now(wall: wall).adding(milliseconds: 5), wall: wall).now(
@@ -73,7 +75,8 @@ import Testing
     }
 
     @Test func `a jump of a faster clock is as long as was asked`() {
-        let clock = RealmClock.running(offsetMilliseconds: 0).running(atRate: 60, wall: wall)
+        let clock = RealmClock.running(offsetMilliseconds: 0).running(
+            at: ClockPace(speed: 60), wall: wall)
         let later = wall.adding(seconds: 1)
 
         let jumped = clock.moved(to: clock.now(wall: later).adding(milliseconds: 7), wall: later)
@@ -85,14 +88,15 @@ import Testing
     }
 
     @Test func `a wall that is set back takes no clock back before its change`() {
-        let clock = RealmClock.running(offsetMilliseconds: 0).running(atRate: 86_400, wall: wall)
+        let clock = RealmClock.running(offsetMilliseconds: 0).running(
+            at: ClockPace(speed: 86_400), wall: wall)
 
         #expect(clock.now(wall: wall.adding(milliseconds: -10)) == wall.adding(milliseconds: -10))
     }
 
     @Test func `a faster clock stands when it is at the end of what certificates cover`() {
         let clock = RealmClock.running(offsetMilliseconds: 0)
-            .running(atRate: RealmClock.rates.upperBound, wall: wall)
+            .running(at: ClockPace(speed: RealmClock.rates.upperBound), wall: wall)
 
         for seconds: Int64 in [3600, 1_000_000_000, 9_000_000_000_000] {
             #expect(clock.now(wall: wall.adding(seconds: seconds)) >= RealmClock.latest)
@@ -110,7 +114,7 @@ import Testing
             switch generator.integer(in: 0...2) {
             case 0:
                 clock = clock.running(
-                    atRate: generator.integer(in: RealmClock.rates), wall: wall)
+                    at: ClockPace(speed: generator.integer(in: RealmClock.rates)), wall: wall)
             case 1:
                 let step: Int64 = generator.integer(in: 0...86_400_000)
                 clock = clock.moved(to: before.adding(milliseconds: step), wall: wall)
@@ -131,7 +135,8 @@ import Testing
     func `the wall's time until a date is the clock's over its speed, rounded up`(
         rate: Int64, now: Int64, due: Int64, left: Int64
     ) {
-        let clock = RealmClock.running(offsetMilliseconds: 0).running(atRate: rate, wall: wall)
+        let clock = RealmClock.running(offsetMilliseconds: 0).running(
+            at: ClockPace(speed: rate), wall: wall)
         #expect(
             clock.wallMilliseconds(
                 from: Timestamp(milliseconds: now), to: Timestamp(milliseconds: due)) == left)
@@ -140,11 +145,22 @@ import Testing
     @Test func `every rate of a file is a speed that a clock may have`() {
         for rate in TimeRate.allCases { #expect(RealmClock.rates.contains(rate.speed)) }
         #expect(TimeRate.real.speed == 1)
-        let month: Int64 = 30 * 86_400
-        #expect(month / TimeRate.monthIsThirtySeconds.speed == 30)
-        #expect(month / TimeRate.monthIsFiveMinutes.speed == 300)
-        #expect(month / TimeRate.everyTwoSeconds.speed == 2)
         #expect(86_400 / TimeRate.minuteIsDay.speed == 60)
-        #expect(TimeRate.allCases.filter(\.makesPeriodsAlike).count == 6)
+        for rate in TimeRate.allCases where rate.tempo != nil { #expect(rate.speed == 1) }
+        #expect(TimeRate.allCases.count { $0.tempo?.makesPeriodsAlike == true } == 6)
+    }
+
+    @Test func `a clock keeps its tempo through every move, until it has another rate`() {
+        let pace = ClockPace(tempo: .monthIsFiveMinutes)
+        let clock = RealmClock.running(offsetMilliseconds: 0).running(at: pace, wall: wall)
+        let moved = [
+            clock.standing(at: wall), clock.running(aheadMilliseconds: 5, wall: wall),
+            clock.moved(to: wall, wall: wall), clock.standing(at: wall).moved(to: wall, wall: wall),
+            clock.standing(at: wall).resumed(wall: wall),
+        ]
+
+        #expect(moved.allSatisfy { $0.tempo == .monthIsFiveMinutes && $0.rate == 1 })
+        #expect(clock.running(at: ClockPace(speed: 2), wall: wall).tempo == nil)
+        #expect(clock.running(aheadMilliseconds: 0, wall: wall).tempo == nil)
     }
 }

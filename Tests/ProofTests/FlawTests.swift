@@ -79,6 +79,13 @@ struct FlawTests {
         ("purchases-forgotten", "revisions_have_no_gaps"),
         ("voids-forgotten", "charges_and_transactions_pair"),
         ("work-left-for-nothing", "nothing_is_left_over"),
+        ("renewals-charged-twice", "periods_are_charged_once"),
+        ("refunds-forgotten", "money_adds_up"), ("reversals-forgotten", "money_adds_up"),
+        ("renewals-unannounced", "events_are_announced_once"),
+        ("entitlements-that-outlive", "entitlements_end_with_what_was_paid"),
+        ("renewals-not-stopped", "renewals_stop_when_switched_off"),
+        ("steps-forgotten", "jumps_leave_nothing_due"),
+        ("upgrades-that-give-too-much", "upgrades_refund_once"),
         ("everything-refused", "enough_happened"),
     ])
     func `a store with triggers that do wrong is found out`(

@@ -410,7 +410,7 @@ struct LaunchTests {
     // MARK: The file
 
     @Test(arguments: [
-        "", "{", "\0\0", #"{"version":3,"treasure":"kept"}"#, #"{"version":1,"treasure":"old"}"#,
+        "", "{", "\0\0", #"{"version":4,"treasure":"kept"}"#, #"{"version":1,"treasure":"old"}"#,
     ])
     func `a queue file that cannot be used is set aside, and the store fills a new one`(
         text: String

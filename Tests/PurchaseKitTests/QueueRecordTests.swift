@@ -12,6 +12,8 @@ struct QueueRecordTests {
     let shown = ShownPrice(unitPrice: 990, currency: "USD")
     let sold = SoldTransaction(
         transactionID: "2", purchaseDate: nil, signedTransaction: "a.b.c")
+    let restored = RestoredSale(
+        transactionID: "2", revision: 7, originalID: "1", date: Timestamp(milliseconds: 9))
     var receipt: QueueRecord.Receipt { .init(path: "sandboxReceipt", etag: "1", owner: owner) }
 
     func record(_ state: QueueEntry.State) -> QueueRecord {
@@ -21,6 +23,7 @@ struct QueueRecordTests {
             payment: PaymentContents(productID: "x", quantity: 1), state: state)
         if state != .asked { entry.owner = owner }
         if state == .purchased || state == .finished { entry.sold = sold }
+        if state == .restored { entry.restored = restored }
         record.entries = [entry]
         return record
     }
@@ -54,22 +57,22 @@ struct QueueRecordTests {
     /// where the observers are told, a minus where it is taken off and an
     /// arrow where the store is told; a dot where nothing changes.
     static let table = """
-        event        | asked     | confirmed  | waiting    | failed | purchased   | finished
-        confirmed    | confirmed | .          | .          | .      | .           | .
-        repriced     | .         | .          | confirmed  | .      | .           | .
-        deferred     | .         | waiting*   | .          | .      | .           | .
-        failed       | failed*   | failed*    | failed*    | .      | .           | .
-        dropped      | gone      | .          | .          | .      | .           | .
-        sold         | .         | purchased* | purchased* | .      | .           | .
-        finished     | .         | .          | .          | gone-  | finished->  | .
-        acknowledged | .         | .          | .          | .      | .           | gone
-        launched     | failed    | .          | .          | .      | .           | .
+        event        | asked     | confirmed  | waiting    | failed | purchased   | finished | restored
+        confirmed    | confirmed | .          | .          | .      | .           | .        | .
+        repriced     | .         | .          | confirmed  | .      | .           | .        | .
+        deferred     | .         | waiting*   | .          | .      | .           | .        | .
+        failed       | failed*   | failed*    | failed*    | .      | .           | .        | .
+        dropped      | gone      | .          | .          | .      | .           | .        | .
+        sold         | .         | purchased* | purchased* | .      | .           | .        | .
+        finished     | .         | .          | .          | gone-  | finished->  | .        | gone-
+        acknowledged | .         | .          | .          | .      | .           | gone     | .
+        launched     | failed    | .          | .          | .      | .           | .        | .
         """
 
     @Test(arguments: table.split(separator: "\n").dropFirst().map(String.init))
     func `each event moves each state as in the table`(row: String) {
         let states: [QueueEntry.State] = [
-            .asked, .confirmed, .waiting, .failed, .purchased, .finished,
+            .asked, .confirmed, .waiting, .failed, .purchased, .finished, .restored,
         ]
         let cells = row.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
         for (state, expected) in zip(states, cells.dropFirst()) {

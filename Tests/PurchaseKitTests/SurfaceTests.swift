@@ -110,12 +110,27 @@ struct SurfaceTests {
         final class Queue: SKPaymentQueue, @unchecked Sendable {
             var added: [SKPayment] = []
             override func add(_ payment: SKPayment) { added.append(payment) }
+            override func restoreCompletedTransactions() {}
+            override func restoreCompletedTransactions(
+                withApplicationUsername username: String?
+            ) {}
+            override var storefront: SKStorefront? { nil }
+            override func presentCodeRedemptionSheet() {}
         }
         let queue = Queue()
         queue.add(SKPayment(product: NamedProduct("a")))
         #expect(queue.added.count == 1)
         #expect(Transaction().transactionIdentifier == "1")
         #expect(SKProductsResponse().products.isEmpty)
+        final class Discount: SKProductDiscount, @unchecked Sendable {
+            override var identifier: String? { "half" }
+        }
+        final class Country: SKStorefront, @unchecked Sendable {
+            override var countryCode: String { "JPN" }
+        }
+        #expect(Discount().type == .introductory && Discount().identifier == "half")
+        #expect(SKProductSubscriptionPeriod().numberOfUnits == 0)
+        #expect(Country().countryCode == "JPN" && Country().identifier == "")
     }
 
     @Test func `one weak delegate, seen as either kind`() {

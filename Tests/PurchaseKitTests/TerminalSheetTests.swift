@@ -25,6 +25,13 @@ import Testing
     private func converse(
         _ typed: String, title: String = "Ten credits"
     ) throws -> (answer: SheetAnswer, shown: String) {
+        let contents = try contents(title)
+        return try converse(typed) { TerminalSheet.answer(to: contents, on: $0) }
+    }
+
+    private func converse<Answer>(
+        _ typed: String, _ ask: (Int32) -> Answer
+    ) throws -> (answer: Answer, shown: String) {
         var ends: [Int32] = [0, 0]
         #if canImport(Glibc)
             let stream = Int32(SOCK_STREAM.rawValue)
@@ -38,7 +45,7 @@ import Testing
         // What is not answered by then is a terminal that went away.
         try #require(shutdown(ends[0], Int32(SHUT_WR)) == 0)
 
-        let answer = TerminalSheet.answer(to: try contents(title), on: ends[1])
+        let answer = ask(ends[1])
 
         var shown = [UInt8](repeating: 0, count: 4096)
         let count = read(ends[0], &shown, shown.count)
@@ -52,6 +59,18 @@ import Testing
     ])
     func `only a line with yes buys`(typed: String, answer: SheetAnswer) throws {
         #expect(try converse(typed).answer == answer)
+    }
+
+    @Test(arguments: [("y\n", SheetAnswer.confirm), ("x\nno\n", .cancel), ("", .cancel)])
+    func `a question is answered as a sheet is`(typed: String, answer: SheetAnswer) throws {
+        let said = try converse(typed) { TerminalSheet.answer(to: "Restore?", on: $0) }
+        #expect(said.answer == answer)
+        #expect(said.shown.hasPrefix("  Restore? [y/n] "))
+    }
+
+    @Test(arguments: [("  SPRING26 \n", "SPRING26"), ("\n", nil), ("", nil)])
+    func `a code is a line`(typed: String, code: String?) throws {
+        #expect(try converse(typed) { TerminalSheet.code(on: $0) }.answer == code)
     }
 
     @Test func `the sheet shows what is bought, and asks again until it is answered`() throws {

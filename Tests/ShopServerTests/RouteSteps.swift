@@ -4,8 +4,8 @@
 /// and one that is wrong, in an order in which each finds what it needs.
 extension RouteStep {
     static let all =
-        open + certificates + operators + devices + sessions + apples + controls + catalogues
-        + administration + subscriptions + refunds + renewals + named
+        open + certificates + operators + devices + sessions + apples + merchants + controls
+        + catalogues + administration + subscriptions + refunds + renewals + families + named
 
     /// Where nothing can be wrong but the method, that is.
     private static let open = [
@@ -256,6 +256,39 @@ extension RouteStep {
             route: "POST /control/v1/clock",
             good: Question("/control/v1/clock", .control, body: #"{"advanceMilliseconds":1}"#),
             bad: Question("/control/v1/clock", .control, body: #"{}"#), code: "clockMoveUnclear"),
+        RouteStep(
+            route: "GET /control/v1/clocks", good: Question("/control/v1/clocks", .control),
+            bad: Question("/control/v1/clocks", .operator), code: "keyOfAnotherDoor"),
+        RouteStep(
+            route: "POST /control/v1/clocks",
+            good: Question("/control/v1/clocks", .control, body: #"{"customers":["{kid}"]}"#),
+            bad: Question("/control/v1/clocks", .control, body: #"{"customers":[]}"#),
+            code: "customersUnclear", seenElsewhere: [404, 409]),
+        RouteStep(
+            route: "GET /control/v1/customers/{}/clock",
+            good: Question("/control/v1/customers/{kid}/clock", .control),
+            bad: Question("/control/v1/customers/9/clock", .control), code: "customerNotFound"),
+        RouteStep(
+            route: "POST /control/v1/customers/{}/clock",
+            good: Question(
+                "/control/v1/customers/{kid}/clock", .control, body: #"{"advanceMilliseconds":1}"#),
+            bad: Question("/control/v1/customers/{kid}/clock", .control, body: #"{}"#),
+            code: "clockMoveUnclear", seenElsewhere: [404, 409]),
+        RouteStep(
+            route: "DELETE /control/v1/customers/{}/clock",
+            good: Question("/control/v1/customers/{kid}/clock", .control),
+            bad: Question("/control/v1/customers/9/clock", .control), code: "customerNotFound"),
+        RouteStep(
+            route: "POST /control/v1/purchases",
+            good: Question(
+                "/control/v1/purchases", .control,
+                body: #"{"bundleId":"{app}","customer":"{kid}","productId":"credits.5","#
+                    + #""date":1600000000000}"#),
+            bad: Question(
+                "/control/v1/purchases", .control,
+                body: #"{"bundleId":"{app}","customer":"{kid}","productId":"credits.5","#
+                    + #""date":1}"#),
+            code: "dateOutOfRange", seenElsewhere: [404, 409]),
         RouteStep(
             route: "POST /control/v1/snapshots",
             good: Question("/control/v1/snapshots", .control, body: #"{"name":"a"}"#),

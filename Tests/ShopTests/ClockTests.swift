@@ -101,6 +101,8 @@ import Testing
         (MoveClockRequest(rate: 0), "clockRateInvalid"),
         (MoveClockRequest(rate: -60), "clockRateInvalid"),
         (MoveClockRequest(rate: .max), "clockRateInvalid"),
+        (MoveClockRequest(timeRate: "monthly"), "timeRateUnknown"),
+        (MoveClockRequest(rate: 2, timeRate: "realTime"), "clockMoveUnclear"),
         (MoveClockRequest(advanceMilliseconds: -1), "clockBackwards"),
         (MoveClockRequest(standAt: Timestamp(milliseconds: 0)), "clockOutOfRange"),
         (MoveClockRequest(standAt: Timestamp(milliseconds: .max)), "clockOutOfRange"),

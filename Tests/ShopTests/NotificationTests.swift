@@ -74,7 +74,7 @@ import Testing
             for _ in 0..<8 {
                 group.addTask {
                     try await world.realm.merchant.attemptNotification(
-                        cause, of: customer, by: courier)
+                        cause, of: customer, in: TestWorld.bundleID.value, by: courier)
                 }
             }
             try await group.waitForAll()

@@ -62,7 +62,7 @@ struct ReferenceTests {
     }
 
     /// A restore would refuse the backup of a store that has such rows.
-    private func expectWhole(
+    func expectWhole(
         _ world: TestWorld, _ stage: String, _ location: SourceLocation = #_sourceLocation
     ) async throws {
         for (storage, references) in [

@@ -196,6 +196,47 @@ import Testing
         try await world.checkFolds()
     }
 
+    @Test func `a refunded period is not taken back once the customer subscribes again`()
+        async throws
+    {
+        let world = try await TestWorld.openWithSubscriptions()
+        let session = try await world.session()
+        let first = try await world.sell("news", 1, session)
+        try await world.decide(first, "granted")
+        try await world.jump(Period(1, .day))
+        _ = try await world.sell("news", 2, session)
+
+        let again = try await refusal(of: { try await world.decide(first, "reversed") })
+
+        #expect(again.error.code == "ownedAgain")
+        #expect(try await world.realm.purchases.transaction(first).payload.revocationDate != nil)
+        // Its time is over then, so that both periods do not run at once.
+        try await world.jump(Period(1, .month))
+        #expect(try await world.decide(first, "reversed").refund.state == "reversed")
+        try await world.checkFolds()
+    }
+
+    @Test func `a period that was charged ahead is given back without the one that runs`()
+        async throws
+    {
+        let world = try await TestWorld.openWithSubscriptions()
+        let session = try await world.session()
+        let first = try await world.sell("news", 1, session)
+        let later = try await world.realm.subscriptions.renew(first, TestWorld.context)
+
+        try await world.decide(first, "granted")
+        let paused = try await world.realm.subscriptions.show(first)
+        #expect(paused.usableFrom == later.subscription.startDate && paused.status == "active")
+        try await world.decide(first, "reversed")
+        #expect(try await world.realm.subscriptions.show(first).usableFrom == nil)
+        try await world.decide(later.subscription.transactionId, "granted")
+        let left = try await world.realm.subscriptions.show(first)
+        #expect(left.usableUntil == later.subscription.startDate)
+        let old = try await world.realm.purchases.transaction(first).payload
+        #expect(old.revocationDate == nil)
+        try await world.checkFolds()
+    }
+
     @Test func `a product that was bought again keeps its second sale`() async throws {
         let world = try await TestWorld.openWithSubscriptions()
         let session = try await world.session()
@@ -204,7 +245,7 @@ import Testing
         let second = try await world.sell("pro", 2, session)
         #expect(second != first)
 
-        let refused = try await refusal { try await world.decide(first, "reversed") }
+        let refused = try await refusal(of: { try await world.decide(first, "reversed") })
 
         #expect(refused.error.code == "ownedAgain")
         _ = try await world.decide(second, "granted", "nothing")

@@ -50,7 +50,7 @@ extension TestWorld {
         var outcomes: [ErrandOutcome] = []
         for (customer, cause) in try await causes() {
             let attempt = try await realm.merchant.attemptNotification(
-                cause, of: customer, by: courier)
+                cause, of: customer, in: TestWorld.bundleID.value, by: courier)
             try await realm.storage(of: customer).write { try attempt.record($0) }
             outcomes.append(attempt.outcome)
         }

@@ -135,8 +135,7 @@ import Testing
         #expect(settings.errors.map(\.error) == ["productUnavailable", "networkError"])
         #expect(
             settings.unobeyed.map { $0.prefix { $0 != ":" } } == [
-                "_timeRate",
-                "_storeKitErrors",
+                "_storeKitErrors"
             ])
         #expect(settings.unobeyed.last?.contains("App Store Sync") == true)
         #expect(try await next.catalogue.settings(bundleID: TestWorld.bundleID.value) == settings)

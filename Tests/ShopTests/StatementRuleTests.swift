@@ -150,7 +150,7 @@ import Testing
         func move(dueAfter latest: Int64, attempts: ClosedRange<Int64>) async throws -> Int {
             let values: [SQLValue] = [
                 .text("kind"), .integer(attempts.lowerBound), .integer(attempts.upperBound),
-                .integer(latest), .integer(7),
+                .integer(latest), .integer(7), .text(""), .integer(0),
             ]
             return try await storage.write {
                 try $0.query(Statement.Errands.bringForward, values).count

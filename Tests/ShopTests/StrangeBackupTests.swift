@@ -174,6 +174,16 @@ import Testing
         SpoiltValue("renewal_charges.total_price", "1", "-1", huge),
         SpoiltValue("renewal_charges.currency", "\"EUR\""),
         SpoiltValue("renewal_charges.asked_at", "1", huge),
+        SpoiltValue("family_people.organiser_id", "7", huge, "null"),
+        SpoiltValue("family_people.joined_at", "null", huge),
+        SpoiltValue("family_shares.turn", "0", "-1", huge),
+        SpoiltValue("family_shares.ending", "\"gone\"", "\"left\""),
+        SpoiltValue("family_shares.state", "\"{}\"", "\"no JSON\""),
+        SpoiltValue("family_events.body", "\"{}\"", "\"no JSON\""),
+        SpoiltValue("family_events.cause", "\"gift\"", "\"time\""),
+        SpoiltValue("family_events.change", "null", "-1"),
+        SpoiltValue("family_links.purchaser_revision", "-1", huge),
+        SpoiltValue("customers.family_revision", "-1", huge, low),
         SpoiltValue("outbox.notification_uuid", "\"x\""),
         SpoiltValue("outbox.customer_id", "-1"),
         SpoiltValue("errands.fence", "-1", huge),
@@ -220,6 +230,7 @@ import Testing
             try await realm.refunds.decide(
                 number, DecideRefundRequest(state: state), TestWorld.context)
         }
+        try await addFamily(realm, of: session)
         try await addCharge(realm)
         try await store.registry.write { writing in
             for sql in registryRows { try writing.execute(Statement("test.fill", sql), []) }
@@ -229,6 +240,21 @@ import Testing
         }
         await store.close()
         return try ArchiveText(file: try await place.backup("copy"))
+    }
+
+    /// A member of the customer's family, who has the customer's subscription.
+    private static func addFamily(_ realm: Realm, of session: DeviceSession) async throws {
+        let kid = try await realm.customers.createCustomer(CreateCustomerRequest(name: "kid"))
+        _ = try await realm.customers.signIn(
+            SignInRequest(appVersion: "1", deviceUUID: TestWorld.deviceUUID, customer: "kid"),
+            TestWorld.context)
+        _ = try await realm.families.join(
+            session.customer.description, member: kid.customerId, TestWorld.context)
+        var change = ProductChange()
+        change.isFamilyShareable = true
+        _ = try await realm.catalogue.changeProduct(
+            "trial", bundleID: app, change, TestWorld.context)
+        _ = try await realm.keeping.workOnce()
     }
 
     /// A renewal that the payment processor has declined.
@@ -287,7 +313,7 @@ import Testing
         """,
         """
         INSERT INTO offer_claims SELECT '\(app)', 'nonce', '\(uuid)', 0, customer_id, '\(uuid)', NULL, 1
-        FROM customers
+        FROM customers WHERE name = 'customer'
         """,
         """
         INSERT INTO bulk_changes VALUES ('\(app)', '\(uuid)', 'news', '\(bulk)', 1, '1.2', NULL, NULL, NULL)
@@ -298,20 +324,20 @@ import Testing
         """,
         """
         INSERT INTO due_work SELECT customer_id, 'approval', '\(app)/\(purchaseID(1))', 1
-        FROM customers
+        FROM customers WHERE name = 'customer'
         """,
         """
         INSERT INTO errands SELECT customer_id, 'settle', '\(app)/\(purchaseID(1))', 'processor', 1, 1, 1, NULL
-        FROM customers
+        FROM customers WHERE name = 'customer'
         """,
         """
         INSERT INTO notifications (customer_id, cause, notification_uuid, notification_type,
             bundle_id, signed_payload, signed_at)
-        SELECT customer_id, '\(test)', '\(uuid)', 'TEST', '\(app)', 'a.b.c', 1 FROM customers
+        SELECT customer_id, '\(test)', '\(uuid)', 'TEST', '\(app)', 'a.b.c', 1 FROM customers WHERE name = 'customer'
         """,
         """
         INSERT INTO notification_attempts
-        SELECT customer_id, '\(test)', 1, 1, 'SUCCESS', 200 FROM customers
+        SELECT customer_id, '\(test)', 1, 1, 'SUCCESS', 200 FROM customers WHERE name = 'customer'
         """,
     ]
 

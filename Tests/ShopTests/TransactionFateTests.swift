@@ -76,12 +76,14 @@ import Testing
             "test.all", "SELECT \(RealmSchema.transactions.list()) FROM transactions")
         let sold = try TransactionFacts(row: try #require(try await world.realm.rows(all).first))
 
-        func copy(_ number: Int64, original: TransactionID) -> [SQLValue] {
+        func copy(
+            _ number: Int64, original: TransactionID, _ ownership: Ownership = .familyShared
+        ) -> [SQLValue] {
             TransactionFacts(
                 customer: sold.customer, id: TransactionID(number), originalID: original,
                 bundleID: sold.bundleID, productID: sold.productID, type: sold.type,
                 quantity: 1, unitPrice: sold.unitPrice, total: sold.total,
-                storefront: sold.storefront, reason: .purchase, ownership: .familyShared,
+                storefront: sold.storefront, reason: .purchase, ownership: ownership,
                 appAccountToken: nil, appTransactionID: sold.appTransactionID, purchaseID: nil,
                 purchasedAt: sold.purchasedAt, originalPurchasedAt: sold.purchasedAt,
                 revision: sold.revision + 1, changedAt: sold.purchasedAt
@@ -90,7 +92,8 @@ import Testing
         let storage = world.realm.storage
         let restored = copy(sold.id.value + 1000, original: sold.id)
         try await storage.write { try $0.execute(Statement.Transactions.insert, restored) }
-        let second = copy(sold.id.value + 2000, original: TransactionID(sold.id.value + 2000))
+        let second = copy(
+            sold.id.value + 2000, original: TransactionID(sold.id.value + 2000), .purchased)
 
         await #expect(throws: StorageFault.self) {
             try await storage.write { try $0.execute(Statement.Transactions.insert, second) }

@@ -58,7 +58,10 @@ extension SubscribedPeriod {
     public var commitmentEnd: Timestamp? {
         guard let commitment else { return nil }
         let rest = commitment.periods - commitment.number
-        return rest > 0 ? end.adding(Period(rest, .month), anchorDay: anchorDay) : end
+        guard rest > 0 else { return end }
+        return tempo?.makesPeriodsAlike == true
+            ? end.adding(milliseconds: Int64(rest) * (tempo?.milliseconds(of: length) ?? 0))
+            : Period(rest, .month).end(from: end, anchorDay: anchorDay, at: tempo)
     }
 
     /// The part of the commitment that follows. Nil if the customer is not, or no

@@ -24,6 +24,13 @@ extension Subscription {
         }
     }
 
+    /// From when the customer may use it again, after the period that still ran was
+    /// refunded. Nil if there is no such pause.
+    public var usableFrom: Timestamp? {
+        guard case .active = state, running?.isRevoked == true else { return nil }
+        return current.start
+    }
+
     /// The next charge, as far as it is known: its product, price and instant.
     /// Nil if nothing will be charged.
     public func nextCharge(_ rules: RenewalRules) -> SubscriptionCharge? {

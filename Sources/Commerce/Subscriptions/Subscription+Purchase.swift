@@ -14,11 +14,14 @@ public struct SubscriptionFacts: Hashable, Sendable {
     /// What is known about the offer that the payment asks for. Nil if it asks for
     /// none.
     public let evidence: OfferEvidence?
+    /// How long a period that begins now lasts. Nil in the calendar.
+    public let tempo: Tempo?
 
     public init(
         plan: SubscriptionPlan, current: Subscription?, currentPlan: SubscriptionPlan?,
-        evidence: OfferEvidence? = nil
+        evidence: OfferEvidence? = nil, tempo: Tempo? = nil
     ) {
+        self.tempo = tempo
         self.plan = plan
         self.current = current
         self.currentPlan = currentPlan
@@ -70,6 +73,7 @@ public struct SubscriptionSale: Hashable, Sendable {
     public let refusal: PurchaseRefusal?
     /// When a new period begins. It is known only at the sale.
     let at: Timestamp
+    private let tempo: Tempo?
 
     /// What a customer with these facts gets at an instant.
     public init(_ facts: SubscriptionFacts, at: Timestamp) {
@@ -77,6 +81,7 @@ public struct SubscriptionSale: Hashable, Sendable {
         plan = facts.plan
         current = facts.current
         self.at = at
+        tempo = facts.tempo
         var redeemed: RedeemedOffer?
         do throws(PurchaseRefusal) {
             (redeemed, refusal) = (try facts.redeemed(), nil)
@@ -136,7 +141,7 @@ public struct SubscriptionSale: Hashable, Sendable {
             SubscribedPeriod(
                 id, plan.productID, from: at, for: offer?.length(in: plan) ?? plan.period,
                 after: nil, price: price, offer: offer,
-                commitment: Commitment(beginning: plan, at: plan.price))
+                commitment: Commitment(beginning: plan, at: plan.price), tempo: tempo)
         case .recover: recovery(as: id)
         case .chooseNext, .keep: nil
         }
@@ -144,7 +149,7 @@ public struct SubscriptionSale: Hashable, Sendable {
 
     private func recovery(as id: TransactionID) -> SubscribedPeriod? {
         guard let current, case .unpaid(let failure) = current.state else { return nil }
-        return current.recovery(failure, plan, id, at: at, with: offer)
+        return current.recovery(failure, plan, id, at: at, with: offer, tempo: tempo)
     }
 
     /// The events of the purchase. None if nothing changes.

@@ -22,16 +22,24 @@ public struct RenewalFacts: Hashable, Sendable {
     /// Whether the customer can be charged.
     public var canBill: Bool
     public let grace: GracePeriod
+    /// How long the next period lasts. Nil in the calendar.
+    public let tempo: Tempo?
+    /// How often a subscription renews at most, after the customer has subscribed. Nil
+    /// without a limit.
+    public let renewalsMax: Int?
     /// The id of the transaction if the step sells a period.
     public var newID: TransactionID
 
     public init(
-        plan: SubscriptionPlan?, canBill: Bool, grace: GracePeriod, newID: TransactionID
+        plan: SubscriptionPlan?, canBill: Bool, grace: GracePeriod, newID: TransactionID,
+        tempo: Tempo? = nil, renewalsMax: Int? = nil
     ) {
         self.plan = plan
         self.canBill = canBill
         self.grace = grace
         self.newID = newID
+        self.tempo = tempo
+        self.renewalsMax = renewalsMax
     }
 }
 
@@ -76,7 +84,8 @@ extension Subscription {
             steps.append(SubscriptionStep(kind: .endGrace, at: end))
         }
         let last = SubscriptionStep(
-            kind: .expire(.billing), at: failure.day(RenewalRules.retryDaysMax))
+            kind: .expire(.billing),
+            at: failure.day(RenewalRules.retryDaysMax, at: current.tempo))
         // Of two steps at one instant, the attempt comes first.
         return steps.reversed().reduce(last) { $1.at <= $0.at ? $1 : $0 }
     }
@@ -85,7 +94,8 @@ extension Subscription {
     private func retryStep(_ failure: BillingFailure) -> SubscriptionStep? {
         guard (1...RenewalRules.retryDays.count).contains(failure.attempts) else { return nil }
         return SubscriptionStep(
-            kind: .retry, at: failure.day(RenewalRules.retryDays[failure.attempts - 1]))
+            kind: .retry,
+            at: failure.day(RenewalRules.retryDays[failure.attempts - 1], at: current.tempo))
     }
 
     /// Returns the step that charges next, if nothing else happens before. Nil if
@@ -116,31 +126,40 @@ extension Subscription {
     }
 
     private func renewed(_ facts: RenewalFacts, at: Timestamp) -> SubscriptionEvent.Change {
+        if let most = facts.renewalsMax, renewals >= most, !isCommitted {
+            // As if the customer had switched the renewal off.
+            return at < current.end ? .stopped(reason: .cancelled) : .expired(reason: .cancelled)
+        }
         guard let period = next(facts, from: current.end) else {
             return at < current.end
                 ? .stopped(reason: .unavailable) : .expired(reason: .unavailable)
         }
         if facts.canPay(period) { return .renewed(period: period) }
         guard at >= current.end else { return .failedAhead }
-        return .failed(graceUntil: facts.grace.end(from: current.end, length: period.length))
+        return .failed(
+            graceUntil: facts.grace.end(
+                from: current.end, length: period.length, at: current.tempo))
     }
 
     /// The period that comes next. Nil if the product is not sold any more, and the
     /// customer is not committed to it.
     private func next(_ facts: RenewalFacts, from start: Timestamp) -> SubscribedPeriod? {
-        if let part = current.nextPart { return committed(part, facts.newID, from: start) }
-        return facts.plan.map { next($0, facts.newID, from: start) }
+        let tempo = facts.tempo
+        if let part = current.nextPart {
+            return committed(part, facts.newID, from: start, at: tempo)
+        }
+        return facts.plan.map { next($0, facts.newID, from: start, at: tempo) }
     }
 
     /// The next part of the commitment, with what is left of its offer.
     private func committed(
-        _ part: Commitment, _ id: TransactionID, from start: Timestamp
+        _ part: Commitment, _ id: TransactionID, from start: Timestamp, at tempo: Tempo?
     ) -> SubscribedPeriod {
         let offer = current.offer?.next
         return SubscribedPeriod(
             id, current.productID, from: start, for: current.length, after: current,
             price: offer.map { Money($0.price, part.periodPrice.currency) } ?? part.periodPrice,
-            offer: offer, commitment: part)
+            offer: offer, commitment: part, tempo: tempo)
     }
 
     private func retried(_ facts: RenewalFacts, at: Timestamp) -> SubscriptionEvent.Change {
@@ -155,11 +174,11 @@ extension Subscription {
     /// `redeemed`: an offer that the customer asks for now.
     func recovery(
         _ failure: BillingFailure, _ plan: SubscriptionPlan, _ id: TransactionID, at: Timestamp,
-        with redeemed: AppliedOffer? = nil
+        with redeemed: AppliedOffer? = nil, tempo: Tempo? = nil
     ) -> SubscribedPeriod {
         let start = start(after: failure, at: at)
-        if let part = current.nextPart { return committed(part, id, from: start) }
-        return next(plan, id, from: start, with: redeemed)
+        if let part = current.nextPart { return committed(part, id, from: start, at: tempo) }
+        return next(plan, id, from: start, at: tempo, with: redeemed)
     }
 
     /// What paying the renewal at an instant costs.
@@ -173,7 +192,7 @@ extension Subscription {
     }
 
     private func next(
-        _ plan: SubscriptionPlan, _ id: TransactionID, from start: Timestamp,
+        _ plan: SubscriptionPlan, _ id: TransactionID, from start: Timestamp, at tempo: Tempo?,
         with redeemed: AppliedOffer? = nil
     ) -> SubscribedPeriod {
         let offer = redeemed ?? nextOffer(plan)
@@ -183,14 +202,15 @@ extension Subscription {
             price: redeemed.map { Money($0.price, plan.price.currency) }
                 ?? nextPrice(plan, from: start),
             offer: offer,
-            commitment: Commitment(beginning: plan, at: regularPrice(plan, from: start)))
+            commitment: Commitment(beginning: plan, at: regularPrice(plan, from: start)),
+            tempo: tempo)
     }
 
     /// Returns what the next period costs: the offer's price, otherwise the
     /// customer's own, unless the product has become cheaper.
     func nextPrice(_ plan: SubscriptionPlan, from start: Timestamp) -> Money {
         if let part = current.nextPart {
-            return committed(part, current.transaction, from: start).price
+            return committed(part, current.transaction, from: start, at: nil).price
         }
         if let offer = nextOffer(plan) { return Money(offer.price, plan.price.currency) }
         return regularPrice(plan, from: start)
@@ -215,5 +235,9 @@ extension Subscription {
 }
 
 extension BillingFailure {
-    fileprivate func day(_ days: Int64) -> Timestamp { since.adding(seconds: days * 86_400) }
+    /// The instant of a day after the end of the last paid period.
+    fileprivate func day(_ days: Int64, at tempo: Tempo?) -> Timestamp {
+        since.adding(
+            milliseconds: tempo.map { $0.retryMilliseconds(day: days) } ?? days * 86_400_000)
+    }
 }

@@ -28,6 +28,8 @@ public struct Subscription: Hashable, Sendable, Codable {
     /// Whether a period was sold with an introductory offer, which a customer gets
     /// once in a group.
     public internal(set) var hadIntroduction: Bool
+    /// How often it was renewed since the customer subscribed last.
+    public internal(set) var renewals: Int
 
     public enum State: Hashable, Sendable, Codable {
         /// The current period is paid for. `hasFailedAhead`: the charge before its
@@ -44,7 +46,7 @@ public struct Subscription: Hashable, Sendable, Codable {
         originalID: TransactionID, groupID: String, current: SubscribedPeriod,
         recentStart: Timestamp, renewal: Renewal, state: State, kept: Renewal? = nil,
         running: RunningPeriod? = nil, increase: PriceIncrease? = nil,
-        hadIntroduction: Bool = false
+        hadIntroduction: Bool = false, renewals: Int = 0
     ) {
         self.originalID = originalID
         self.groupID = groupID
@@ -56,6 +58,7 @@ public struct Subscription: Hashable, Sendable, Codable {
         self.running = running
         self.increase = increase
         self.hadIntroduction = hadIntroduction
+        self.renewals = renewals
     }
 }
 
@@ -97,11 +100,14 @@ public struct SubscribedPeriod: Hashable, Sendable, Codable {
     /// The commitment that it is a part of. Nil if the customer pays for each
     /// period.
     public let commitment: Commitment?
+    /// By which it is shorter than in the calendar, with what follows if the next one
+    /// cannot be charged. Nil in the calendar.
+    public let tempo: Tempo?
 
     public init(
         transaction: TransactionID, productID: ProductID, start: Timestamp, end: Timestamp,
         length: Period, anchorDay: Int64, price: Money, offer: AppliedOffer? = nil,
-        commitment: Commitment? = nil
+        commitment: Commitment? = nil, tempo: Tempo? = nil
     ) {
         self.transaction = transaction
         self.productID = productID
@@ -112,6 +118,7 @@ public struct SubscribedPeriod: Hashable, Sendable, Codable {
         self.price = price
         self.offer = offer
         self.commitment = commitment
+        self.tempo = tempo
     }
 
     /// The period that begins at `start`. Periods of months keep the day on which
@@ -119,15 +126,17 @@ public struct SubscribedPeriod: Hashable, Sendable, Codable {
     init(
         _ transaction: TransactionID, _ productID: ProductID, from start: Timestamp,
         for length: Period, after before: SubscribedPeriod?, price: Money, offer: AppliedOffer?,
-        commitment: Commitment? = nil
+        commitment: Commitment? = nil, tempo: Tempo? = nil
     ) {
         let day = CivilDate(start).day
-        let follows = before.map { $0.end == start && $0.length.isOfMonths } ?? false
+        let follows =
+            before.map { $0.end == start && $0.length.isOfMonths && $0.tempo == nil } ?? false
         let anchorDay = follows && length.isOfMonths ? before?.anchorDay ?? day : day
         self.init(
             transaction: transaction, productID: productID, start: start,
-            end: start.adding(length, anchorDay: anchorDay), length: length,
-            anchorDay: anchorDay, price: price, offer: offer, commitment: commitment)
+            end: length.end(from: start, anchorDay: anchorDay, at: tempo), length: length,
+            anchorDay: anchorDay, price: price, offer: offer, commitment: commitment,
+            tempo: tempo)
     }
 }
 
@@ -278,10 +287,16 @@ public enum GracePeriod: Int, Hashable, Sendable, CaseIterable {
     static let weeklyDaysMax = 6
 
     /// Returns the end of the grace period of a subscription whose periods have
-    /// this length. Nil if it is off.
-    public func end(from instant: Timestamp, length: Period) -> Timestamp? {
+    /// this length. Nil if it is off. `tempo`: nil in the calendar.
+    public func end(
+        from instant: Timestamp, length: Period, at tempo: Tempo? = nil
+    ) -> Timestamp? {
         guard self != .off else { return nil }
         let days = length.unit == .week ? min(rawValue, Self.weeklyDaysMax) : rawValue
+        if let tempo {
+            return instant.adding(
+                milliseconds: tempo.graceMilliseconds(days: days, after: length))
+        }
         return instant.adding(seconds: Int64(days) * 86_400)
     }
 }
@@ -299,6 +314,8 @@ public struct RenewalRules: Hashable, Sendable {
     public static let retryDays: [Int64] = [1, 2, 4, 7, 12, 19, 28, 40, 52]
     /// After these days it is given up, and the subscription expires.
     public static let retryDaysMax: Int64 = 60
+    /// The most renewals to which a test environment can limit subscriptions.
+    public static let renewalsMaxMax = 1000
     /// After a longer pause, the subscription counts as begun anew.
     public static let pauseMilliseconds: Int64 = 60 * 86_400_000
 

@@ -128,6 +128,7 @@ extension Subscription {
             let pause = period.start.milliseconds(since: current.end)
             if pause > RenewalRules.pauseMilliseconds { recentStart = period.start }
             begin(period, Renewal(at: price, after: period, then: later))
+            renewals = 0
         case .upgraded(let period, let price, _, _):
             begin(period, Renewal(at: price, after: period))
         case .renewed(let period), .recovered(let period): renew(period, at: event.at)
@@ -191,6 +192,7 @@ extension Subscription {
     }
 
     private mutating func renew(_ period: SubscribedPeriod, at instant: Timestamp) {
+        renewals += 1
         if period.productID != current.productID { increase = nil }
         let isSamePart = current.nextPart != nil && period.commitment == current.nextPart
         running = instant < current.end ? RunningPeriod(period: current) : nil

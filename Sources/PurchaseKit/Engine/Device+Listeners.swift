@@ -14,7 +14,9 @@ extension Device {
             sayOnce("The queue cannot be opened: \(error.sentence)")
         }
         tellUntold()
+        tellEnds()
         resumeOwn()
+        restoreNext()
         if follower == nil {
             follower = Task { await self.follow() }
         }
@@ -44,7 +46,7 @@ extension Device {
             switch entry.state {
             case .confirmed, .waiting: carry(entry.key, isResumed: true)
             case .finished: tellFinish(entry.key)
-            case .asked, .failed, .purchased: break
+            case .asked, .failed, .purchased, .restored: break
             }
         }
     }

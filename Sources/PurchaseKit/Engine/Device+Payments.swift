@@ -58,14 +58,18 @@ extension Device {
                     await self.nap(failures, since: wakes)
                     failures += 1
                 case .done:
-                    self.carriers[key] = nil
-                    self.failures[key] = nil
-                    return
+                    return self.putDown(key)
                 }
             }
-            self.carriers[key] = nil
-            self.failures[key] = nil
+            self.putDown(key)
         }
+    }
+
+    /// Forgets what was kept to carry a payment.
+    private func putDown(_ key: String) {
+        carriers[key] = nil
+        failures[key] = nil
+        confirmedCountries[key] = nil
     }
 
     private func step(_ entry: QueueEntry, _ carriage: inout Carriage) async -> CarryStep {
@@ -79,7 +83,7 @@ extension Device {
             } else {
                 await ask(entry, &carriage)
             }
-        case .failed, .purchased, .finished: .done
+        case .failed, .purchased, .finished, .restored: .done
         }
     }
 
@@ -97,6 +101,7 @@ extension Device {
             guard let product = try await sold(entry.payment) else {
                 return fail(entry, Self.unknown(entry.payment.productID))
             }
+            confirmedCountries[entry.key] = storefront?.countryCode
             guard let contents = sheetContents(entry, product, isPriceChanged: false) else {
                 return fail(entry, PaymentFailure(.unknown, "The product's price is unreadable."))
             }
@@ -120,6 +125,13 @@ extension Device {
         let question = OfferQuoteRequest(
             productId: payment.productID, offer: payment.offer,
             applicationUsername: payment.applicationUsername, billingPlan: payment.billingPlan)
+        return try await quote(question)
+    }
+
+    /// Returns the product as a payment with an offer would buy it.
+    func quote(
+        _ question: OfferQuoteRequest
+    ) async throws(DeviceFault) -> ProductDescription {
         let reply = try await call(
             .offer, in: try await signIn(), body: encode(question), onAnswer: {})
         guard reply.status == 200 else { throw refusal(reply) }
@@ -140,6 +152,7 @@ extension Device {
     private func confirmAgain(
         _ entry: QueueEntry, _ product: ProductDescription, _ carriage: inout Carriage
     ) async -> CarryStep {
+        confirmedCountries[entry.key] = storefront?.countryCode
         guard let contents = sheetContents(entry, product, isPriceChanged: true) else {
             return fail(entry, PaymentFailure(.unknown, "The product's price is unreadable."))
         }
@@ -286,6 +299,10 @@ extension Device {
             if refusal.code == PurchaseRefusal.priceChanged.rawValue,
                 let product = response.product
             {
+                guard await goesOn(entry) else {
+                    let sentence = "The app ended the payment: the storefront has changed."
+                    return fail(entry, PaymentFailure(.productUnavailable, sentence))
+                }
                 if entry.payment.offer == nil, entry.payment.billingPlan == nil {
                     productCache[product.id] = product
                 }

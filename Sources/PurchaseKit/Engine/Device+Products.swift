@@ -19,6 +19,7 @@ extension Device {
             answer = answer ?? page
         } while !rest.isEmpty
         guard let answer else { throw .unknown(nil) }
+        noteStorefront(answer.storefront)
         storeDisablesDialogs = answer.disablesDialogs == true
         for product in answer.products { productCache[product.id] = product }
         for invalid in answer.invalid {

@@ -10,6 +10,8 @@ struct Session: Sendable {
     var token: String
     var expires: Timestamp
     var owner: Owner
+    /// For people.
+    var customerName: String
     var bundleID: BundleID
     var environment: Environment
     /// The realm's generation at sign-in.
@@ -72,6 +74,7 @@ extension Device {
         self.session = session
         storeDisablesDialogs = response.disablesDialogs == true
         noteCustomer(mayBuy: session.mayBuy)
+        noteStorefront(response.storefront)
         noteReceipt()
         return session
     }
@@ -91,7 +94,8 @@ extension Device {
         return Session(
             token: response.token, expires: response.tokenExpires,
             owner: Owner(realm: response.realm.id, customer: response.customerId),
-            bundleID: bundleID, environment: response.realm.environment,
+            customerName: response.customerName, bundleID: bundleID,
+            environment: response.realm.environment,
             generation: response.realm.generation, mayBuy: response.canMakePayments, root: root,
             verifier: TransactionVerifier(
                 roots: [root], bundleID: bundleID, environment: response.realm.environment),

@@ -15,7 +15,22 @@ struct VerifiedTransaction {
     var sold: SoldTransaction
     /// Whether the store has refunded or revoked it.
     var isRevoked = false
-    var isConsumable = false
+    /// Apple's name of the product's type. Nil in data of other makers.
+    var type: String?
+    /// The first purchase: itself, or that of the subscription's first period.
+    var originalID: String?
+    var originalDate: Timestamp?
+
+    /// The payment as another device knows it.
+    var payment: PaymentContents {
+        PaymentContents(
+            productID: productID, quantity: quantity, applicationUsername: appAccountToken)
+    }
+    var isConsumable: Bool { type == "Consumable" }
+    /// Whether the customer keeps it for good, so that it can be restored.
+    var isRestorable: Bool {
+        type == "Non-Consumable" || type == "Auto-Renewable Subscription"
+    }
 }
 
 /// What a page says of transactions that the store has revoked.
@@ -103,7 +118,7 @@ extension Device {
         return page.hasMore
     }
 
-    private func noteStoreTime(_ time: Timestamp) {
+    func noteStoreTime(_ time: Timestamp) {
         if let known = session?.storeTime, known < time { session?.storeTime = time }
     }
 
@@ -208,10 +223,7 @@ extension Device {
     ) -> Arrivals.Item {
         Arrivals.Item(
             key: ports.randomness.uuid(), purchaseID: purchaseID,
-            payment: PaymentContents(
-                productID: transaction.productID, quantity: transaction.quantity,
-                applicationUsername: transaction.appAccountToken),
-            sold: transaction.sold)
+            payment: transaction.payment, sold: transaction.sold)
     }
 
     // MARK: Verifying
@@ -244,7 +256,8 @@ extension Device {
         return try read(verified)
     }
 
-    private func now(_ session: Session) -> Timestamp {
+    /// The time in which this session's store dates its sales.
+    func now(_ session: Session) -> Timestamp {
         session.environment == .production ? ports.wall.now : session.storeTime
     }
 
@@ -273,23 +286,25 @@ extension Device {
                 transactionID: id, purchaseDate: payload.purchaseDate,
                 signedTransaction: verified.compact),
             isRevoked: payload.revocationDate != nil,
-            isConsumable: payload.type == "Consumable")
+            type: payload.type, originalID: payload.originalTransactionId,
+            originalDate: payload.originalPurchaseDate)
     }
 
     // MARK: The receipt
 
     /// Fetches the receipt and passes it to a change, which writes both
     /// together. One at a time, so that an older receipt never replaces a newer
-    /// one.
+    /// one. `isFresh` fetches it also if this device seems to have it.
     func withReceipt(
-        of owner: Owner?,
+        of owner: Owner?, isFresh: Bool = false,
         _ write: (QueueRecord.Receipt, [DeviceFile], (QueueRecord) -> Bool)
             throws(DeviceFault) -> Void
     ) async throws(DeviceFault) {
         await receiptGate.enter()
         do throws(DeviceFault) {
             let basis = record?.receipt
-            let (receipt, files) = try await fetchReceipt(owner, basis: basis)
+            let (receipt, files) = try await fetchReceipt(
+                owner, basis: basis, isFresh: isFresh)
             try write(receipt, files) { $0.receipt == basis }
         } catch {
             await receiptGate.leave()
@@ -299,14 +314,14 @@ extension Device {
     }
 
     private func fetchReceipt(
-        _ owner: Owner?, basis: QueueRecord.Receipt?
+        _ owner: Owner?, basis: QueueRecord.Receipt?, isFresh: Bool
     ) async throws(DeviceFault) -> (QueueRecord.Receipt, [DeviceFile]) {
         let session = try await signIn()
         guard session.owner == owner else { throw .overtaken }
         let path = session.environment == .production ? "receipt" : "sandboxReceipt"
         let isOurs = basis?.owner == owner && basis?.path == path
         let reply = try await call(
-            .receipt, in: session, ifNoneMatch: isOurs ? basis?.etag : nil)
+            .receipt, in: session, ifNoneMatch: isOurs && !isFresh ? basis?.etag : nil)
         if reply.status == 304, let basis, isOurs { return (basis, []) }
         guard reply.status == 200, !reply.body.isEmpty else { throw .unknown(nil) }
         let receipt = QueueRecord.Receipt(path: path, etag: reply.etag, owner: session.owner)

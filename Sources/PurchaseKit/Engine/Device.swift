@@ -24,6 +24,10 @@ public actor Device {
         /// again.
         public var transactionsWaitSeconds = DeviceRoute.waitSecondsMax
 
+        /// How long the app may take to decide whether a payment goes on in
+        /// another storefront. Without an answer it does not.
+        public var storefrontAnswerMilliseconds = 1000
+
         public init() {}
     }
 
@@ -40,6 +44,7 @@ public actor Device {
     private nonisolated let executor = SerialQueue(label: "shopkeeper.device")
     private nonisolated let customerMayBuy = Mutex(true)
     private nonisolated let receiptLocation = Mutex<URL?>(nil)
+    private nonisolated let knownStorefront = Mutex<StorefrontDescription?>(nil)
 
     /// The file as last read or written. Nil before it is read the first time.
     var record: QueueRecord?
@@ -74,8 +79,16 @@ public actor Device {
     /// the file could not be read since.
     var isRecordInDoubt = false
     var productCache: [String: ProductDescription] = [:]
+    /// The country whose prices the customer confirmed, by key of the payment.
+    var confirmedCountries: [String: String] = [:]
     var saidOnce: Set<String> = []
     var readings: [Owner: Reading] = [:]
+    /// Restores that the app has requested and that have not begun.
+    var restores: [RestoreRequest] = []
+    /// Makes one restore after the other.
+    var restorer: Task<Void, Never>?
+    /// Ends of restores while nothing listened.
+    var untoldEnds: [PaymentFailure?] = []
     var isClosed = false
 
     /// Makes a device with its own ports. Does nothing until it is used.
@@ -105,12 +118,16 @@ public actor Device {
     /// The location of the receipt. Nil if this customer has none yet.
     public nonisolated var receiptURL: URL? { receiptLocation.withLock { $0 } }
 
+    /// The customer's storefront, as the store last named it. Nil before.
+    nonisolated var storefront: StorefrontDescription? { knownStorefront.withLock { $0 } }
+
     /// Ends all work of this device, and allows others to adopt its entries.
     /// For tests: an app's device lives as long as its process.
     public func close() {
         isClosed = true
         follower?.cancel()
         signingIn?.cancel()
+        restorer?.cancel()
         for task in carriers.values { task.cancel() }
         for task in finishers.values { task.cancel() }
         ports.files.release(launch: launch)
@@ -130,12 +147,18 @@ public actor Device {
         post { $0.finishEntry(key) }
     }
 
+    /// Delivers again what the customer has bought for good: all of it, or what
+    /// was bought under one user name of the app's.
+    nonisolated func restore(username: String?) {
+        post { $0.askToRestore(RestoreRequest(username: username)) }
+    }
+
     /// A listener began or stopped to listen.
     nonisolated func listenersChanged() {
         post { $0.listenersDidChange() }
     }
 
-    private nonisolated func post(_ body: @escaping @Sendable (isolated Device) -> Void) {
+    nonisolated func post(_ body: @escaping @Sendable (isolated Device) -> Void) {
         LastWrites.run(on: executor.queue) { self.assumeIsolated { body($0) } }
     }
 
@@ -205,6 +228,7 @@ public actor Device {
     private func perform(_ action: QueueAction) {
         switch action {
         case .deliver(let key): deliver([key])
+        case .deliverAll(let keys): deliver(keys)
         case .remove(let key): report(.removed([key]))
         case .carry(let key): carry(key, isResumed: false)
         case .tellFinish(let key): tellFinish(key)
@@ -226,6 +250,18 @@ public actor Device {
 
     func noteCustomer(mayBuy: Bool) {
         customerMayBuy.withLock { $0 = mayBuy }
+    }
+
+    /// Takes up the storefront that an answer names. A change is reported.
+    func noteStorefront(_ now: StorefrontDescription) {
+        let before = knownStorefront.withLock { known in
+            defer { known = now }
+            return known
+        }
+        guard let before, before != now else { return }
+        // Prices and texts depend on it.
+        productCache = [:]
+        if before.countryCode != now.countryCode { report(.storefrontChanged) }
     }
 
     /// Logs a sentence once in a process.

@@ -44,6 +44,15 @@ enum DeviceFault: Error {
         }
     }
 
+    /// The failure of a restore, or of a request for the receipt.
+    var restoreFailure: PaymentFailure {
+        var failure = paymentFailure
+        if case .disk(let error) = self {
+            failure.message = "The receipt could not be written down: \(error)."
+        }
+        return failure
+    }
+
     /// The failure of a payment that has not left the device.
     var paymentFailure: PaymentFailure {
         switch self {

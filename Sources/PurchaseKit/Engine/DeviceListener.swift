@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import StoreWire
 import Synchronization
 
-/// What the engine reports: entries that are new or have changed, keys of entries
-/// that have left the queue, and ids of products that the customer has lost.
+/// What the engine reports.
 enum QueueNews: Sendable {
+    /// Entries that are new or have changed.
     case updated([QueueEntry])
+    /// The keys of entries that have left the queue.
     case removed([String])
+    /// The ids of products that the customer has lost.
     case revoked([String])
+    /// A restore has ended, after everything that it delivered. Contains the
+    /// reason if it is not complete.
+    case restoreEnded(PaymentFailure?)
+    /// The customer has another storefront.
+    case storefrontChanged
 }
 
 /// The port from the engine to an interface that apps use. It has one listener
@@ -20,6 +28,10 @@ protocol DeviceListener: AnyObject, Sendable {
     /// Takes up news in the order of the calls. Called by the device, and must
     /// return at once.
     func hear(_ news: QueueNews)
+
+    /// Returns whether the app lets a payment go on in another storefront than that
+    /// in which the customer confirmed it.
+    func shouldContinue(_ key: String, in storefront: StorefrontDescription) async -> Bool
 }
 
 extension Device {

@@ -28,6 +28,10 @@ extension PaymentFailure {
     }
 
     private static func code(ofCall code: String) -> Code {
-        code == "purchaseIdReused" ? .contentsInvalid : .callRefused
+        switch code {
+        case "purchaseIdReused": .contentsInvalid
+        case ContentsRefusal.offerFieldMissing.rawValue: .offerIncomplete
+        default: .callRefused
+        }
     }
 }

@@ -27,6 +27,8 @@ struct PaymentFailure: Hashable, Sendable, Codable {
         static let offerNotEligible = Code(rawValue: "offerNotEligible")
         /// What the merchant's server has signed does not match the payment.
         static let offerSignatureInvalid = Code(rawValue: "offerSignatureInvalid")
+        /// The payment's offer lacks something, such as its signature.
+        static let offerIncomplete = Code(rawValue: "offerIncomplete")
         /// The store decided against the payment.
         static let refused = Code(rawValue: "refused")
         /// The store refused the call, and with it any payment like this one.

@@ -41,6 +41,22 @@ struct SoldTransaction: Hashable, Sendable, Codable {
     var revision: Int64?
 }
 
+/// A finished sale that the customer has restored.
+struct RestoredSale: Hashable, Sendable, Codable {
+    /// The store's number of the sale.
+    var transactionID: String
+    /// The customer's revision with which the device received the sale.
+    var revision: Int64
+    /// The first purchase: the sale itself, or that of the subscription's first
+    /// period.
+    var originalID: String
+    var originalDate: Timestamp?
+    /// Nil if the first purchase was the same payment.
+    var originalPayment: PaymentContents?
+    /// When it was restored, in the store's time.
+    var date: Timestamp
+}
+
 /// One payment or transaction in the queue.
 struct QueueEntry: Hashable, Sendable, Codable {
     enum State: String, Hashable, Sendable, Codable {
@@ -58,6 +74,9 @@ struct QueueEntry: Hashable, Sendable, Codable {
         /// Finished by the app, but the store does not know yet. The entry is a
         /// tombstone that hides the transaction until then.
         case finished
+        /// A finished sale that the customer has restored, and that the app has
+        /// not finished again. The store does not know of this entry.
+        case restored
     }
 
     /// Identifies the entry. It never changes.
@@ -76,7 +95,20 @@ struct QueueEntry: Hashable, Sendable, Codable {
     var state: State
     var failure: PaymentFailure?
     var sold: SoldTransaction?
+    /// Present with `restored`. `sold` is then nil, because the entry must not hide
+    /// a delivery of the sale itself.
+    var restored: RestoredSale?
 
     /// Whether the outcome is still open.
     var isUnderWay: Bool { state == .asked || state == .confirmed || state == .waiting }
+
+    /// Whether the app has still to deliver it and finish it.
+    var isOwedToApp: Bool { state == .purchased || state == .restored }
+
+    /// The store's number of the sale and the revision with which it came, whether
+    /// bought or restored.
+    var sale: (transactionID: String, revision: Int64?)? {
+        if let sold { return (sold.transactionID, sold.revision) }
+        return restored.map { ($0.transactionID, $0.revision) }
+    }
 }

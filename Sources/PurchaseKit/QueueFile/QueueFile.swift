@@ -80,7 +80,9 @@ struct QueueFile: Sendable {
             guard fits(found.record) else { throw QueueFileFault.overtaken }
             var after = found.record
             let actions = after.apply(event)
-            if after != found.record || found.copy != nil || found.isMissing {
+            // Other files are written even if the record stays the same.
+            let isChanged = after != found.record || !others.isEmpty
+            if isChanged || found.copy != nil || found.isMissing {
                 let file = DeviceFile(name: Self.name, bytes: try encode(after))
                 let before = others + (found.copy.map { [$0] } ?? [])
                 if before.isEmpty, !event.mustLast {
@@ -136,7 +138,7 @@ struct QueueFile: Sendable {
         guard version >= QueueRecord.versionMin else {
             throw QueueFileFault.unreadable("this build no longer reads version \(version)")
         }
-        let record: QueueRecord
+        var record: QueueRecord
         do {
             record = try decoder.decode(QueueRecord.self, from: data)
         } catch {
@@ -146,6 +148,7 @@ struct QueueFile: Sendable {
             throw QueueFileFault.foreign(
                 "it is the queue of \(record.storeURL) and \(record.bundleID ?? "any app")")
         }
+        record.version = QueueRecord.versionMax
         return record
     }
 

@@ -20,6 +20,8 @@ enum QueueEvent: Sendable {
     case sold(key: String, SoldTransaction, QueueRecord.Receipt)
     /// The store's list of transactions contained unfinished ones.
     case arrived(Arrivals)
+    /// The customer restored finished sales, or had the receipt fetched again.
+    case restored(Restoration)
     case finished(key: String)
     /// The store has recorded the finish.
     case acknowledged(key: String)
@@ -33,7 +35,8 @@ extension QueueEvent {
     var mustLast: Bool {
         switch self {
         case .launched, .added, .deferred, .dropped, .acknowledged: false
-        case .signedIn, .confirmed, .repriced, .failed, .sold, .arrived, .finished: true
+        case .signedIn, .confirmed, .repriced, .failed, .sold, .arrived, .restored, .finished:
+            true
         }
     }
 }
@@ -59,10 +62,28 @@ struct Arrivals: Sendable {
     var restored: Set<String> = []
 }
 
+/// Finished sales that one customer has restored, and the receipt that goes with
+/// them.
+struct Restoration: Sendable {
+    struct Item: Sendable {
+        /// The new entry's key. The app sees it as the transaction's number.
+        var key: String
+        var payment: PaymentContents
+        var sale: RestoredSale
+    }
+
+    var owner: Owner
+    var launch: String
+    var items: [Item]
+    var receipt: QueueRecord.Receipt
+}
+
 /// What to do once the change is on disk.
 enum QueueAction: Hashable, Sendable {
     /// Report the entry's state to the app.
     case deliver(key: String)
+    /// Report the states of several entries to the app at once.
+    case deliverAll(keys: [String])
     /// Report to the app that the entry has left the queue.
     case remove(key: String)
     /// Continue with the payment.
@@ -88,6 +109,7 @@ extension QueueRecord {
         case .dropped(let key): drop(key)
         case .sold(let key, let sold, let receipt): sell(key, sold, receipt)
         case .arrived(let arrivals): arrive(arrivals)
+        case .restored(let restoration): restore(restoration)
         case .finished(let key): finish(key)
         case .acknowledged(let key): acknowledge(key)
         }
@@ -211,8 +233,8 @@ extension QueueRecord {
         customers.removeAll { $0.owner == arrivals.owner }
         customers.append(known)
         let gone = entries.filter { entry in
-            entry.owner == arrivals.owner && entry.state == .purchased
-                && entry.sold.map { arrivals.revoked.contains($0.transactionID) } == true
+            entry.owner == arrivals.owner && entry.isOwedToApp
+                && entry.sale.map { arrivals.revoked.contains($0.transactionID) } == true
         }.map(\.key)
         entries.removeAll { gone.contains($0.key) }
         return gone.map { .remove(key: $0) }
@@ -227,9 +249,9 @@ extension QueueRecord {
                 actions += fail(
                     entry.key,
                     PaymentFailure(.unknown, "The customer's history was cleared at the store."))
-            } else if let sold = entry.sold, sold.revision ?? 0 <= revision {
+            } else if let sale = entry.sale, sale.revision ?? 0 <= revision {
                 entries.removeAll { $0.key == entry.key }
-                if entry.state == .purchased { actions.append(.remove(key: entry.key)) }
+                if entry.isOwedToApp { actions.append(.remove(key: entry.key)) }
             }
         }
         return actions
@@ -261,10 +283,26 @@ extension QueueRecord {
         return [.deliver(key: item.key)]
     }
 
+    /// Adds a transaction for each sale, except for those that the app has still to
+    /// finish in this queue.
+    private mutating func restore(_ restoration: Restoration) -> [QueueAction] {
+        let open = Set(
+            entries.filter { $0.owner == restoration.owner && $0.state == .purchased }
+                .compactMap { $0.sold?.transactionID })
+        let items = restoration.items.filter { !open.contains($0.sale.transactionID) }
+        entries += items.map { item in
+            QueueEntry(
+                key: item.key, launch: restoration.launch, owner: restoration.owner,
+                payment: item.payment, state: .restored, restored: item.sale)
+        }
+        receipt = restoration.receipt
+        return items.isEmpty ? [] : [.deliverAll(keys: items.map(\.key))]
+    }
+
     private mutating func finish(_ key: String) -> [QueueAction] {
         guard let entry = entry(key) else { return [] }
         switch entry.state {
-        case .failed:
+        case .failed, .restored:
             entries.removeAll { $0.key == key }
             return [.remove(key: key)]
         case .purchased:

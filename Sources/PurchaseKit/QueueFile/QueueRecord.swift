@@ -6,8 +6,9 @@ import Commerce
 /// one store and one app.
 struct QueueRecord: Hashable, Sendable, Codable {
     /// Raised when a field is added that an older reader would lose.
-    static let versionMax = 2
-    /// Older files have other codes of failures.
+    static let versionMax = 3
+    /// Files of version 2 have no restored entries. Older ones have other codes of
+    /// failures.
     static let versionMin = 2
 
     /// A realm that this device has used, with the root pinned for it.

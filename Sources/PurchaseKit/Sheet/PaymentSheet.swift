@@ -11,6 +11,18 @@ public protocol PaymentSheet: Sendable {
     /// Shows the customer a notice that needs no answer: that payments are not
     /// allowed.
     func notify(_ sentence: String) async
+    /// Asks the customer a question about something other than a purchase, such as
+    /// whether to restore: where Apple's devices ask for a password. A sheet
+    /// without this method confirms.
+    func ask(_ question: String) async -> SheetAnswer
+    /// Asks the customer for the text of an offer's code. Nil if the customer gives
+    /// none, and from a sheet without this method.
+    func askForCode() async -> String?
+}
+
+extension PaymentSheet {
+    public func ask(_ question: String) async -> SheetAnswer { .confirm }
+    public func askForCode() async -> String? { nil }
 }
 
 /// The customer's answer.
@@ -95,4 +107,5 @@ public struct AutomaticSheet: PaymentSheet {
 
     public func present(_ contents: SheetContents) async -> SheetAnswer { answer }
     public func notify(_ sentence: String) async { StandardError.say(sentence) }
+    public func ask(_ question: String) async -> SheetAnswer { answer }
 }

@@ -29,13 +29,12 @@ public struct TerminalSheet: PaymentSheet {
 
     /// Returns `cancel` if the terminal was closed.
     public func present(_ contents: SheetContents) async -> SheetAnswer {
-        await withCheckedContinuation { continuation in
-            // In a separate thread, because reading blocks until the customer
-            // answers.
-            Thread.detachNewThread {
-                continuation.resume(returning: Self.ask(contents))
-            }
-        }
+        await Self.converse { Self.answer(to: contents, on: $0) } ?? .cancel
+    }
+
+    /// Returns `cancel` if the terminal was closed.
+    public func ask(_ question: String) async -> SheetAnswer {
+        await Self.converse { Self.answer(to: VisibleText.line(question), on: $0) } ?? .cancel
     }
 
     public func notify(_ sentence: String) async {
@@ -45,11 +44,23 @@ public struct TerminalSheet: PaymentSheet {
         Self.say(VisibleText.line(sentence) + "\n", to: descriptor)
     }
 
-    private static func ask(_ contents: SheetContents) -> SheetAnswer {
-        let descriptor = open(terminal, O_RDWR | O_CLOEXEC)
-        guard descriptor >= 0 else { return .cancel }
-        defer { close(descriptor) }
-        return answer(to: contents, on: descriptor)
+    public func askForCode() async -> String? {
+        await Self.converse { Self.code(on: $0) }
+    }
+
+    /// Opens the terminal in a separate thread, because reading blocks until the
+    /// customer answers. Nil if it cannot be opened.
+    private static func converse<Answer: Sendable>(
+        _ answer: @escaping @Sendable (Int32) -> Answer?
+    ) async -> Answer? {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                let descriptor = open(terminal, O_RDWR | O_CLOEXEC)
+                guard descriptor >= 0 else { return continuation.resume(returning: nil) }
+                defer { close(descriptor) }
+                continuation.resume(returning: answer(descriptor))
+            }
+        }
     }
 
     /// Shows the sheet on an open terminal, and asks until the input is a valid
@@ -59,8 +70,13 @@ public struct TerminalSheet: PaymentSheet {
         let lines = [rule] + contents.lines + [rule]
         // A product's texts must not control the terminal or reverse the price.
         say("\n" + lines.map { "  \(VisibleText.line($0))\n" }.joined(), to: descriptor)
+        return answer(to: "Buy?", on: descriptor)
+    }
+
+    /// Asks a question until the input is a valid answer.
+    static func answer(to question: String, on descriptor: Int32) -> SheetAnswer {
         while true {
-            say("  Buy? [y/n] ", to: descriptor)
+            say("  \(question) [y/n] ", to: descriptor)
             guard let answer = line(from: descriptor) else { return .cancel }
             switch answer.lowercased() {
             case "y", "yes": return .confirm
@@ -68,6 +84,13 @@ public struct TerminalSheet: PaymentSheet {
             default: continue
             }
         }
+    }
+
+    /// Asks for a code once. Nil for an empty line.
+    static func code(on descriptor: Int32) -> String? {
+        say("  Code: ", to: descriptor)
+        let text = line(from: descriptor)?.trimmingCharacters(in: .whitespaces)
+        return text?.isEmpty == false ? text : nil
     }
 
     private static func say(_ text: String, to descriptor: Int32) {

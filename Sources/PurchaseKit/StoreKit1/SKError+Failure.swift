@@ -17,6 +17,7 @@ extension SKError.Code {
             case .offerUnknown: .invalidOfferIdentifier
             case .offerNotEligible: .ineligibleForOffer
             case .offerSignatureInvalid: .invalidSignature
+            case .offerIncomplete: .missingOfferParams
             case .callRefused, .notSetUp: .clientInvalid
             default: .unknown
             }
@@ -34,6 +35,16 @@ extension SKError {
         }
         userInfo[StoreRefusal.key] = failure.refusal
         self.init(Code(failure.code), userInfo: userInfo)
+    }
+}
+
+extension PaymentFailure {
+    /// The error of a restore: the `URLError` itself for a network failure.
+    var requestError: any Error {
+        if let code = urlErrorCode {
+            return URLError(URLError.Code(rawValue: code) ?? .unknown)
+        }
+        return SKError(self)
     }
 }
 

@@ -38,6 +38,9 @@ open class SKPayment: NSObject, NSCopying, NSMutableCopying {
     /// The default is `false`. Production ignores it.
     open var simulatesAskToBuyInSandbox: Bool { contents.simulatesAskToBuyInSandbox ?? false }
 
+    /// The promotional offer that the payment asks for.
+    open var paymentDiscount: SKPaymentDiscount? { SKPaymentDiscount(contents.offer) }
+
     /// The offer that the payment asks for.
     package final var requestedOffer: OfferRequest? {
         get { contents.offer }
@@ -60,7 +63,7 @@ open class SKPayment: NSObject, NSCopying, NSMutableCopying {
             productID: productIdentifier, quantity: quantity,
             applicationUsername: applicationUsername, requestData: requestData,
             simulatesAskToBuyInSandbox: simulatesAskToBuyInSandbox ? true : nil,
-            offer: contents.offer, billingPlan: contents.billingPlan)
+            offer: paymentDiscount?.request ?? contents.offer, billingPlan: contents.billingPlan)
     }
 }
 
@@ -87,5 +90,9 @@ open class SKMutablePayment: SKPayment {
     open override var simulatesAskToBuyInSandbox: Bool {
         get { contents.simulatesAskToBuyInSandbox ?? false }
         set { contents.simulatesAskToBuyInSandbox = newValue ? true : nil }
+    }
+    open override var paymentDiscount: SKPaymentDiscount? {
+        get { SKPaymentDiscount(contents.offer) }
+        set { contents.offer = newValue?.request }
     }
 }

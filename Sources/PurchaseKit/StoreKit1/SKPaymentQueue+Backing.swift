@@ -12,12 +12,18 @@ final class QueueBacking: DeviceListener, @unchecked Sendable {
         weak var queue: SKPaymentQueue?
     }
 
-    private let callbacks: @Sendable (@escaping @Sendable () -> Void) -> Void
+    let callbacks: @Sendable (@escaping @Sendable () -> Void) -> Void
+    let answerMilliseconds: Int
     private let lock = NSLock()
     private var attachments: [Attachment] = []
     private var live: [SKPaymentTransaction] = []
 
-    init(callbacks: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void) {
+    /// `answerMilliseconds`: how long a delegate may take to answer.
+    init(
+        answerMilliseconds: Int,
+        callbacks: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void
+    ) {
+        self.answerMilliseconds = answerMilliseconds
         self.callbacks = callbacks
     }
 
@@ -28,6 +34,13 @@ final class QueueBacking: DeviceListener, @unchecked Sendable {
     var isListening: Bool { !observers.isEmpty }
 
     var transactions: [SKPaymentTransaction] { lock.withLock { live } }
+
+    /// The queues with an observer, each once.
+    var queues: [SKPaymentQueue] {
+        listeners().map(\.1).reduce(into: []) { queues, queue in
+            if !queues.contains(queue) { queues.append(queue) }
+        }
+    }
 
     func attach(_ observer: any SKPaymentTransactionObserver, to queue: SKPaymentQueue) {
         lock.withLock {
@@ -59,6 +72,19 @@ final class QueueBacking: DeviceListener, @unchecked Sendable {
             for (observer, queue) in listeners() {
                 observer.paymentQueue(
                     queue, didRevokeEntitlementsForProductIdentifiers: products)
+            }
+        case .storefrontChanged:
+            for (observer, queue) in listeners() {
+                observer.paymentQueueDidChangeStorefront(queue)
+            }
+        case .restoreEnded(nil):
+            for (observer, queue) in listeners() {
+                observer.paymentQueueRestoreCompletedTransactionsFinished(queue)
+            }
+        case .restoreEnded(let failure?):
+            for (observer, queue) in listeners() {
+                observer.paymentQueue(
+                    queue, restoreCompletedTransactionsFailedWithError: failure.requestError)
             }
         case .removed(let keys):
             let transactions = lock.withLock { remove(keys) }
@@ -102,6 +128,10 @@ final class QueueBacking: DeviceListener, @unchecked Sendable {
 extension Device {
     /// This device's observers and transaction objects.
     nonisolated var backing: QueueBacking {
-        listener { QueueBacking(callbacks: ports.callbacks) }
+        listener {
+            QueueBacking(
+                answerMilliseconds: options.storefrontAnswerMilliseconds,
+                callbacks: ports.callbacks)
+        }
     }
 }

@@ -14,6 +14,10 @@ open class SKPaymentQueue: NSObject, @unchecked Sendable {
 
     private let ownDevice: Device?
 
+    /// Decides about payments under way. Held weakly. Only a queue with an observer
+    /// asks its delegate.
+    weak open var delegate: (any SKPaymentQueueDelegate)?
+
     /// Makes the process's own queue, like ``default()``.
     public override init() {
         ownDevice = nil
@@ -41,6 +45,11 @@ open class SKPaymentQueue: NSObject, @unchecked Sendable {
         Device.default.canMakePayments
     }
 
+    /// The customer's storefront. If no answer of the store has named it yet, this
+    /// asks the store and blocks until the answer, for five seconds at most. Nil if
+    /// there is none.
+    open var storefront: SKStorefront? { device.awaitedStorefront().map(SKStorefront.init) }
+
     /// Copies the payment and adds it to the queue. Adding the same payment
     /// twice makes two transactions and two charges. A quantity below 1 or an
     /// empty product id is a programming error.
@@ -55,6 +64,30 @@ open class SKPaymentQueue: NSObject, @unchecked Sendable {
             "a transaction that is .purchasing cannot be finished: wait for its outcome")
         device.finish(key: transaction.backing.facts.key)
     }
+
+    /// Delivers again what this customer has bought for good. Observers receive
+    /// each non-consumable and each period of an auto-renewable subscription as a
+    /// new transaction that is `.restored`, and then exactly one of
+    /// `paymentQueueRestoreCompletedTransactionsFinished(_:)` and
+    /// `paymentQueue(_:restoreCompletedTransactionsFailedWithError:)`. Before that
+    /// the receipt is fetched again. The customer is asked first, so call this when
+    /// the customer wants it, and not at each launch.
+    ///
+    /// Consumables, non-renewing subscriptions, revoked transactions, and those that
+    /// are not finished are not restored. Each restored transaction must be finished.
+    open func restoreCompletedTransactions() { device.restore(username: nil) }
+
+    /// Like ``restoreCompletedTransactions()``, but only what was bought with this
+    /// `applicationUsername`. The store keeps a name that is a UUID. With any other
+    /// name, what was bought without a UUID is restored.
+    open func restoreCompletedTransactions(withApplicationUsername username: String?) {
+        device.restore(username: username)
+    }
+
+    /// Asks the customer for the code of an offer. The store names its product, and
+    /// the payment then takes its usual way. A code that is not valid is reported to
+    /// the customer only. A payment sheet that cannot ask does nothing.
+    open func presentCodeRedemptionSheet() { device.redeemCode() }
 
     /// Adds an observer, which is held weakly. The first one after a launch
     /// receives all unfinished transactions, a later one only the changes from

@@ -11,6 +11,16 @@ struct TransactionFacts: Sendable {
     var transactionID: String?
     var date: Timestamp?
     var failure: PaymentFailure?
+    var signedTransaction: String?
+    /// The first purchase of what was restored.
+    var original: OriginalFacts?
+}
+
+/// What an observer receives about the first purchase of what was restored.
+struct OriginalFacts: Sendable {
+    var payment: PaymentContents
+    var transactionID: String
+    var date: Timestamp?
 }
 
 extension TransactionFacts {
@@ -22,10 +32,18 @@ extension TransactionFacts {
         case .waiting: state = .deferred
         case .failed: state = .failed
         case .purchased, .finished: state = .purchased
+        case .restored: state = .restored
         }
         transactionID = entry.sold?.transactionID
         date = entry.sold?.purchaseDate
         failure = entry.failure
+        signedTransaction = entry.sold?.signedTransaction
+        guard let sale = entry.restored else { return }
+        transactionID = entry.key
+        date = sale.date
+        original = OriginalFacts(
+            payment: sale.originalPayment ?? entry.payment, transactionID: sale.originalID,
+            date: sale.originalDate)
     }
 }
 
@@ -33,16 +51,20 @@ extension TransactionFacts {
 /// may read a transaction while the callback queue changes it.
 final class TransactionBacking: @unchecked Sendable {
     let payment: SKPayment
+    /// The first purchase of what was restored.
+    let original: SKPaymentTransaction?
     private let lock = NSLock()
     private var current: TransactionFacts
 
     init(payment: SKPayment) {
         self.payment = payment
+        original = nil
         current = TransactionFacts(key: "", state: .purchasing, payment: payment.contents)
     }
 
     init(payment: SKPayment, facts: TransactionFacts) {
         self.payment = payment
+        original = facts.original.map { SKPaymentTransaction(original: $0) }
         current = facts
     }
 

@@ -20,18 +20,37 @@ open class SKPaymentTransaction: NSObject, @unchecked Sendable {
         super.init()
     }
 
+    /// The first purchase of what was restored. It is in no queue, so finishing it
+    /// does nothing.
+    convenience init(original: OriginalFacts) {
+        let facts = TransactionFacts(
+            key: "", state: .purchased, payment: original.payment,
+            transactionID: original.transactionID, date: original.date)
+        self.init(
+            backing: TransactionBacking(
+                payment: SKPayment(contents: original.payment), facts: facts))
+    }
+
     /// An ``SKError``. Set in `.failed`.
     open var error: (any Error)? { backing.facts.failure.map { SKError($0) } }
-    /// Set only in `.restored`.
-    open var original: SKPaymentTransaction? { nil }
+    /// The first purchase of what was restored: of a subscription, that of its
+    /// first period. Set only in `.restored`.
+    open var original: SKPaymentTransaction? { backing.original }
     /// A copy of the payment that was added.
     open var payment: SKPayment { backing.payment }
-    /// When it was sold, in the store's time. Set in `.purchased`.
+    /// When it was sold or restored, in the store's time. Set in `.purchased` and
+    /// `.restored`.
     open var transactionDate: Date? {
         backing.facts.date.map { Date(timeIntervalSince1970: Double($0.milliseconds) / 1000) }
     }
-    /// The store's number of the transaction. Set in `.purchased`.
+    /// In `.purchased` the store's number of the transaction. In `.restored` an id
+    /// that only this device knows; the store's is that of ``original``.
     open var transactionIdentifier: String? { backing.facts.transactionID }
+    /// The signed transaction, a compact JWS in UTF-8. Set in `.purchased`.
+    @available(*, deprecated, message: "use the app's receipt")
+    open var transactionReceipt: Data? {
+        backing.facts.signedTransaction.map { Data($0.utf8) }
+    }
     open var transactionState: SKPaymentTransactionState { backing.facts.state }
 }
 

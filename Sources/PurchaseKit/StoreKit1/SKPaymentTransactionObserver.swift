@@ -15,6 +15,17 @@ public protocol SKPaymentTransactionObserver: NSObjectProtocol {
     /// Optional. Transactions were finished and have left the queue.
     func paymentQueue(
         _ queue: SKPaymentQueue, removedTransactions transactions: [SKPaymentTransaction])
+    /// Optional. A restore has ended. Everything that it restored was reported
+    /// before.
+    func paymentQueueRestoreCompletedTransactionsFinished(_ queue: SKPaymentQueue)
+    /// Optional. A restore has failed or was cancelled. Some transactions may have
+    /// been restored before. The error is a `URLError` after a network failure,
+    /// otherwise an ``SKError``.
+    func paymentQueue(
+        _ queue: SKPaymentQueue, restoreCompletedTransactionsFailedWithError error: any Error)
+    /// Optional. The customer has moved to another storefront, which is read from
+    /// `storefront`. Prices may be different.
+    func paymentQueueDidChangeStorefront(_ queue: SKPaymentQueue)
     /// Optional. The customer may no longer use these products, because the store
     /// has refunded or revoked them. The receipt says so already. It may be called
     /// more than once for the same refund. Not called for consumables.
@@ -24,6 +35,11 @@ public protocol SKPaymentTransactionObserver: NSObjectProtocol {
 }
 
 extension SKPaymentTransactionObserver {
+    public func paymentQueueDidChangeStorefront(_ queue: SKPaymentQueue) {}
+    public func paymentQueueRestoreCompletedTransactionsFinished(_ queue: SKPaymentQueue) {}
+    public func paymentQueue(
+        _ queue: SKPaymentQueue, restoreCompletedTransactionsFailedWithError error: any Error
+    ) {}
     public func paymentQueue(
         _ queue: SKPaymentQueue, removedTransactions transactions: [SKPaymentTransaction]
     ) {}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Commerce
 public import Foundation
 import StoreWire
 
@@ -25,8 +26,7 @@ open class SKProduct: NSObject, @unchecked Sendable {
     open var localizedTitle: String { facts?.displayName ?? "" }
     /// The exact price of one unit, in the currency of ``priceLocale``.
     open var price: NSDecimalNumber {
-        NSDecimalNumber(
-            mantissa: UInt64(max(0, facts?.price ?? 0)), exponent: -3, isNegative: false)
+        NSDecimalNumber(milliunits: facts?.price ?? 0)
     }
     /// Contains the currency, so that `NumberFormatter` formats the price
     /// correctly.
@@ -35,4 +35,20 @@ open class SKProduct: NSObject, @unchecked Sendable {
     open var isFamilyShareable: Bool { facts?.isFamilyShareable ?? false }
     /// Nil unless the product is an auto-renewable subscription.
     open var subscriptionGroupIdentifier: String? { facts?.subscriptionGroupIdentifier }
+    /// Nil unless the product is an auto-renewable subscription.
+    open var subscriptionPeriod: SKProductSubscriptionPeriod? {
+        facts?.subscriptionPeriod.flatMap { Period(iso8601: $0) }
+            .map(SKProductSubscriptionPeriod.init)
+    }
+    /// The subscription's introductory offer, for whichever customer. Nil if it has
+    /// none.
+    open var introductoryPrice: SKProductDiscount? { offers("introductory").first }
+    /// The subscription's promotional offers. The introductory one is in
+    /// ``introductoryPrice``.
+    open var discounts: [SKProductDiscount] { offers("promotional") }
+
+    private func offers(_ kind: String) -> [SKProductDiscount] {
+        (facts?.offers ?? []).filter { $0.kind == kind }
+            .map { SKProductDiscount($0, priceLocale: facts?.priceLocale ?? "en_US") }
+    }
 }

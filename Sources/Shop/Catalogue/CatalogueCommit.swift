@@ -80,6 +80,7 @@ struct CatalogueCommit: Sendable {
         let file = try picture.last?.first?.text("name")
         let newPicture = try self.picture(writing)
         guard newPicture != picture else { return .leave(removed) }
+        if products.contains(where: \.isFamilyShareable) { try house.sweepFamilies() }
         let sold = try known.map { try Listing(row: $0) }
             .count { !$0.isWithdrawn && $0.state != .removed }
         try house.audit(
@@ -147,8 +148,8 @@ struct CatalogueCommit: Sendable {
         return listing.admitted(product, isProduction: isProduction)
     }
 
-    /// Sets the clock's speed to the file's time rate if the file changes the
-    /// rate. Importing the same file again does not change a speed that testers
+    /// Sets the realm's clock to the file's time rate if the file changes the
+    /// rate. Importing the same file again does not change a rate that testers
     /// have set.
     private func setSpeed(_ house: HouseLine) throws {
         guard let timeRate else { return }
@@ -158,7 +159,8 @@ struct CatalogueCommit: Sendable {
         guard timeRate != (before?.timeRate ?? .real) else { return }
         let clock = try Realm.clockRow(writing)
         try Realm.setClock(
-            from: clock.clock, to: clock.clock.running(atRate: timeRate.speed, wall: house.wall),
+            .realm, from: clock.clock,
+            to: clock.clock.running(at: ClockPace(timeRate), wall: house.wall),
             jump: clock.jump, house)
     }
 

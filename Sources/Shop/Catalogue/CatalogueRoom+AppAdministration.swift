@@ -18,12 +18,12 @@ extension CatalogueRoom {
     ) async throws -> AppSummary {
         guard BundleID.isValid(request.bundleId) else { throw Self.noBundleID }
         let details = request.details ?? AppChange()
-        try Self.check(details)
+        try check(details)
         let made = AppChange(
             appAppleId: details.appAppleId, name: details.name ?? request.bundleId,
             storefront: details.storefront ?? "USA", locale: details.locale ?? "en_US",
             purchasesEnabled: details.purchasesEnabled ?? true,
-            gracePeriodDays: details.gracePeriodDays)
+            gracePeriodDays: details.gracePeriodDays, renewalsMax: details.renewalsMax)
         let values = RealmSchema.apps.row([
             "bundle_id": .text(request.bundleId), "app_id": .optional(made.appAppleId),
             "name": .optional(made.name), "storefront": .optional(made.storefront),
@@ -33,6 +33,7 @@ extension CatalogueRoom {
             // of the app.
             "has_sold": .boolean(!realm.isProduction),
             "grace_days": .optional(made.gracePeriodDays.map(Int64.init)),
+            "renewals_max": .optional(made.renewalsMax.map(Int64.init)),
         ])
         let isMade = try await realm.house(.catalogue, context) { house in
             guard try house.writing.first(Statement.Catalogues.addApp, values) != nil else {
@@ -51,18 +52,20 @@ extension CatalogueRoom {
     }
 
     /// Changes an app. Refusals, in order: `bundleIdUnknown`, `textEmpty`,
-    /// `textTooLong`, `storefrontUnknown`, `appIdInvalid`, `gracePeriodInvalid`.
+    /// `textTooLong`, `storefrontUnknown`, `appIdInvalid`, `gracePeriodInvalid`,
+    /// `renewalsMaxInvalid`, `sandboxOnly`.
     public func changeApp(
         _ bundleID: String, _ change: AppChange, _ context: RequestContext
     ) async throws -> AppSummary {
         _ = try await app(bundleID)
-        try Self.check(change)
+        try check(change)
         guard change != AppChange() else { return try await appSummary(bundleID) }
         let values: [SQLValue] = [
             .text(bundleID), .optional(change.appAppleId), .optional(change.name),
             .optional(change.storefront), .optional(change.locale),
             change.purchasesEnabled.map(SQLValue.boolean) ?? .null,
             .optional(change.gracePeriodDays.map(Int64.init)),
+            .optional(change.renewalsMax.map(Int64.init)),
         ]
         try await realm.house(.catalogue, context) { house in
             let key: [SQLValue] = [.text(bundleID)]
@@ -108,7 +111,7 @@ extension CatalogueRoom {
         return SharedSecret(bundleId: bundleID, sharedSecret: secret)
     }
 
-    private static func check(_ change: AppChange) throws {
+    private func check(_ change: AppChange) throws {
         if let name = change.name {
             try Edge.name(name, "name")
             try Edge.label(name, "name")
@@ -131,6 +134,24 @@ extension CatalogueRoom {
                 field: "gracePeriodDays",
                 rule: GracePeriod.allCases.map { "\($0.rawValue)" }.joined(separator: ", "),
                 remedy: "send one of them; 0 switches it off")
+        }
+        try checkRenewals(change)
+    }
+
+    private func checkRenewals(_ change: AppChange) throws {
+        guard let most = change.renewalsMax else { return }
+        guard (0...RenewalRules.renewalsMaxMax).contains(most) else {
+            throw Refusal(
+                .badRequest, code: "renewalsMaxInvalid",
+                "Subscriptions cannot be limited to this number of renewals.",
+                field: "renewalsMax", rule: "0 to \(RenewalRules.renewalsMaxMax)",
+                remedy: "send 12 for Apple's limit; 0 switches the limit off")
+        }
+        guard !realm.isProduction else {
+            throw Refusal(
+                .forbidden, code: "sandboxOnly", "Production renews as long as it is paid for.",
+                field: "renewalsMax", rule: "renewals are limited in sandboxes only",
+                remedy: "create a sandbox")
         }
     }
 
@@ -205,6 +226,7 @@ extension AppChange {
             "name": name, "appAppleId": appAppleId.map { "\($0)" }, "storefront": storefront,
             "locale": locale, "purchasesEnabled": purchasesEnabled.map { "\($0)" },
             "gracePeriodDays": gracePeriodDays.map { "\($0)" },
+            "renewalsMax": renewalsMax.map { "\($0)" },
         ]
     }
 
@@ -222,6 +244,9 @@ extension AppChange {
             "gracePeriodDays":
                 try gracePeriodDays
                 .flatMap { _ in try row.optionalInteger("grace_days") }.map { "\($0)" },
+            "renewalsMax":
+                try renewalsMax
+                .flatMap { _ in try row.optionalInteger("renewals_max") }.map { "\($0)" },
         ]
     }
 }

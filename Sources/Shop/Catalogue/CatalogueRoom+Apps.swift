@@ -55,6 +55,6 @@ extension Shelf.App {
             bundleId: bundleID.value, appAppleId: appID, name: name,
             notificationUrl: notificationURL, storefront: storefront, locale: locale,
             purchasesEnabled: arePurchasesEnabled, gracePeriodDays: ownGrace?.rawValue,
-            products: products.count)
+            renewalsMax: renewalsMax, products: products.count)
     }
 }

@@ -131,6 +131,9 @@ extension CatalogueRoom {
                     Statement.Groups.setTerms, key + [.text(try terms.stored())])
             }
             try writing.execute(Statement.AppVersions.noteSale, [.text(bundleID)])
+            if after.product.isFamilyShareable, !before.product.isFamilyShareable {
+                try house.sweepFamilies()
+            }
             try house.audit(
                 deed, "\(bundleID)/\(id)", before: before.audited, after: after.audited)
             return .commit(())

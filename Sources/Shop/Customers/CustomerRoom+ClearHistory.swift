@@ -38,6 +38,7 @@ extension CustomerRoom {
             for statement in Statement.Clearing.deletions {
                 try writing.execute(statement, [key])
             }
+            try FamilyDebt.owe(line)
             let revised: [SQLValue] = [key, .integer(cleared.revision)]
             try writing.execute(Statement.Clearing.decline, revised)
             try writing.execute(Statement.Clearing.mark, revised)
@@ -55,6 +56,7 @@ extension CustomerRoom {
             .commit(try $0.execute(Statement.Offers.forget, [.integer(number)]))
         }
         realm.wake(CustomerID(number))
+        realm.ring(CustomerID(number))
         realm.ports.log(
             .info, "history cleared", context,
             ["customer": customerID, "transactions": "\(cleared.transactions)"])
@@ -93,7 +95,7 @@ extension Statement {
                 (SELECT count(*) FROM errands e WHERE e.customer_id = $1 AND e.lane = $2)
                     + (SELECT count(*) FROM purchases u WHERE u.customer_id = $1
                         AND (u.state = 'authorising' OR u.void_owed_at IS NOT NULL)) AS charges
-            FROM \(Realms.withClock)
+            FROM \(Lines.withClocks)
             """)
 
         static let mark = Statement(

@@ -23,6 +23,18 @@ extension CustomerRoom {
         return try await self.row(ofCustomer: owner)
     }
 
+    /// Returns a customer by number or by sign-in name. Nil is the one that a sandbox
+    /// was created with. Refusal: `customerNotFound`.
+    func known(_ text: String?) async throws -> CustomerID {
+        if let number = text.flatMap(Edge.number), try await row(ofCustomer: number) != nil {
+            return CustomerID(number)
+        }
+        let name = text ?? Realm.defaultCustomer
+        try Edge.text(name, "customer")
+        guard let row = try await customer(named: name) else { throw Self.customerNotFound }
+        return CustomerID(try row.integer("customer_id"))
+    }
+
     private func row(ofCustomer number: Int64) async throws -> Row? {
         try await realm.read(ofNumber: number) {
             try $0.first(Statement.Customers.byID, [.integer(number)])

@@ -200,6 +200,8 @@ private struct Arrival: Sendable {
                 "app_transaction_id": .integer(appTransactionNumber),
                 "original_purchased_at": now, "original_version": .text(version),
             ]))
+        // What the family has bought in the app.
+        if known.account == nil { try FamilyDebt.owe(line) }
         try writing.execute(
             Statement.Sessions.deleteOldDevices, [customer, bundle, device, .integer(countMax)])
         // The session may have ended by a clock that ran ahead. It is valid

@@ -26,7 +26,7 @@ extension Statement {
                     AND d.bundle_id = $2 AND d.device_uuid = $3) AS device_id,
                 (SELECT a.app_transaction_id FROM app_accounts a
                     WHERE a.customer_id = $1 AND a.bundle_id = $2) AS app_transaction_id
-            FROM \(Realms.withClock)
+            FROM \(Lines.withClocks)
             """)
 
         static let insert = Statement.insert("sessions.insert", into: RealmSchema.sessions)
@@ -78,7 +78,7 @@ extension Statement {
             JOIN apps p ON p.bundle_id = s.bundle_id
             JOIN app_accounts a
                 ON a.customer_id = s.customer_id AND a.bundle_id = s.bundle_id
-            CROSS JOIN \(Realms.withClock)
+            CROSS JOIN \(Realms.withClock(of: "$1"))
             WHERE s.customer_id = $1 AND s.token_hash = $2
             """)
 

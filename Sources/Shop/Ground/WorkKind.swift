@@ -28,6 +28,14 @@ enum WorkKind {
     /// Changes every subscription to a product.
     static let bulk = "bulk"
 
+    /// Brings a family what one of its people has bought.
+    static let family = "family"
+    /// The same after a person's place in a family changed. At the home.
+    static let familyChange = "familyChange"
+    /// The same for all families, after products became shareable. At the home.
+    static let familySweep = "familySweep"
+
+    static let families = [family, familyChange, familySweep]
     static let refunds = [refund, takeBack]
     /// Asks the payment processor to charge a renewal, or for the outcome.
     static let renewal = "renewal"
@@ -42,6 +50,7 @@ enum WorkKind {
     static let renewalQuestions = [renewal, renewalUnwritten]
     static let errands =
         [notification, settle, unwritten, capture, void, offerRelease, bulk] + refunds + renewals
+        + families
 
     /// The lane of calls to the payment processor.
     static let processorLane = "processor"
@@ -49,4 +58,6 @@ enum WorkKind {
     static let offersLane = "offers"
     /// The lane of ``bulk``.
     static let bulkLane = "bulk"
+    /// The lane of ``families``.
+    static let familyLane = "family"
 }

@@ -127,11 +127,18 @@ extension KeepingRoom {
 extension Statement {
     /// Statements for deleting what is past its time.
     enum Pruning {
+        /// A customer's own clock may be far behind the realm's. The notifications of
+        /// such customers are kept as long as they have it.
+        private static let hasRealmClock = """
+            NOT EXISTS (SELECT 1 FROM customers o
+                WHERE o.customer_id = n.customer_id AND o.clock_id IS NOT NULL)
+            """
+
         static let anyNotification = Statement(
             "pruning.anyNotification", [.text, .integer],
             """
             SELECT n.cause FROM notifications n
-            WHERE n.bundle_id = $1 AND n.signed_at < $2 LIMIT 1
+            WHERE n.bundle_id = $1 AND n.signed_at < $2 AND \(hasRealmClock) LIMIT 1
             """)
 
         static let anySession = Statement(
@@ -144,7 +151,7 @@ extension Statement {
             """
             DELETE FROM notifications WHERE (customer_id, cause) IN (
                 SELECT n.customer_id, n.cause FROM notifications n
-                WHERE n.bundle_id = $1 AND n.signed_at < $2
+                WHERE n.bundle_id = $1 AND n.signed_at < $2 AND \(hasRealmClock)
                     AND NOT EXISTS (SELECT 1 FROM errands e
                         WHERE e.customer_id = n.customer_id AND e.kind = $3
                             AND e.subject = n.cause)

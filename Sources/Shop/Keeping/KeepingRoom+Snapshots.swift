@@ -178,9 +178,10 @@ private struct SnapshotLoadCommit: Sendable {
         guard try writing.first(Statement.Snapshots.newState, [.integer(generation)]) != nil
         else { return .leave(false) }
         let before = try Realm.clock(writing).now(wall: wall)
-        try rows.write(writing)
+        try rows.write(writing, wall: wall)
         try writing.execute(Statement.Snapshots.removeKeys, [])
-        try Realm.putClock(contents.clock(wall: wall), jump: nil, writing)
+        // The errands that the snapshot's families were owed are not in it.
+        try FamilyDebt.oweSweep("snapshot/\(generation)", at: contents.now, writing)
         try AuditEntry(
             who: who, wall: wall, deed: "snapshot.load", subject: name,
             before: ["now": "\(before)"],

@@ -27,19 +27,25 @@ struct SnapshotContents: Sendable {
         if try reading.first(Statement.Resets.processorErrand) != nil {
             throw ClearedRows.processorIsOwed
         }
-        guard try ClockJump.current(reading) == nil else { throw Self.jumpUnderWay }
+        guard try ClockJump.current(reading) == nil,
+            try reading.first(Statement.Jumps.clocks) == nil
+        else { throw Self.jumpUnderWay }
         let clock = try Realm.clock(reading)
         (now, rate, isStanding) = (clock.now(wall: wall), clock.rate, clock.standsAt != nil)
+        try add(
+            try SnapshotClock.rows(reading, wall: wall), SnapshotClock.table,
+            SnapshotClock.columns)
         for table in SnapshotTable.all {
-            try table.forEachPage(reading) { try self.add($0, of: table) }
+            try table.forEachPage(reading) {
+                try self.add($0, table.table.name, table.columnNames)
+            }
         }
     }
 
-    private mutating func add(_ rows: [[SQLValue]], of table: SnapshotTable) throws {
+    private mutating func add(_ rows: [[SQLValue]], _ table: String, _ columns: String) throws {
         let page = StoredPage(
-            table: table.table.name, columns: table.columnNames,
-            bytes: try RowPage.bytes(of: rows))
-        self.rows += rows.count
+            table: table, columns: columns, bytes: try RowPage.bytes(of: rows))
+        if table != SnapshotClock.table { self.rows += rows.count }
         bytes += page.bytes.count
         guard self.rows <= SnapshotLimits.rowsMax, bytes <= SnapshotLimits.bytesMax else {
             throw Self.tooLarge
@@ -87,23 +93,22 @@ struct SnapshotContents: Sendable {
         return true
     }
 
-    /// The clock as it was saved, from `wall` on.
-    func clock(wall: Timestamp) -> RealmClock {
-        RealmClock(
-            standsAt: isStanding ? now : nil, aheadMilliseconds: now.milliseconds(since: wall),
-            rate: rate, since: wall)
-    }
-
     /// Decodes the rows. Refusal: `snapshotOutdated`.
     func decoded() throws -> SnapshotRows {
         var found: [String: [[SQLValue]]] = [:]
+        var clocks: [SnapshotClock] = []
         for page in pages {
+            if page.table == SnapshotClock.table {
+                guard page.columns == SnapshotClock.columns else { throw Self.outdated }
+                clocks += try RowPage.rows(in: page.bytes).compactMap(SnapshotClock.init)
+                continue
+            }
             guard let table = SnapshotTable.all.first(where: { $0.table.name == page.table }),
                 table.columnNames == page.columns
             else { throw Self.outdated }
             found[page.table, default: []] += try RowPage.rows(in: page.bytes)
         }
-        return SnapshotRows(rows: found)
+        return SnapshotRows(clocks: clocks, rows: found)
     }
 
     private static let jumpUnderWay = Refusal(
@@ -126,12 +131,20 @@ struct SnapshotContents: Sendable {
 
 /// The rows of a snapshot, by table.
 struct SnapshotRows: Sendable {
+    private let clocks: [SnapshotClock]
     private let rows: [String: [[SQLValue]]]
 
-    init(rows: [String: [[SQLValue]]]) { self.rows = rows }
+    init(clocks: [SnapshotClock], rows: [String: [[SQLValue]]]) {
+        (self.clocks, self.rows) = (clocks, rows)
+    }
 
-    /// Replaces what the realm has.
-    func write(_ writing: any Writing) throws {
+    /// Replaces what the realm has. The clocks go on from where they were saved, from
+    /// `wall` on.
+    func write(_ writing: any Writing, wall: Timestamp) throws {
+        try writing.execute(Statement.Clocks.removeCustomers, [])
+        for clock in clocks {
+            try Realm.putClock(clock.id, clock.clock(wall: wall), jump: nil, writing)
+        }
         for statement in SnapshotTable.cleared { try writing.execute(statement, []) }
         for table in SnapshotTable.all.reversed() { try table.clear(writing) }
         for table in SnapshotTable.all { try table.put(rows[table.table.name] ?? [], writing) }

@@ -130,7 +130,8 @@ extension Statement {
             stray(
                 "errands",
                 "kind NOT IN ('"
-                    + ([WorkKind.notification] + WorkKind.refunds + WorkKind.renewals)
+                    + ([WorkKind.notification] + WorkKind.refunds + WorkKind.renewals
+                    + WorkKind.families)
                     .joined(separator: "', '") + "')"))
 
         /// Finds a call to the processor that concerns no refund through it.
@@ -145,14 +146,47 @@ extension Statement {
             LIMIT 1
             """)
 
-        /// A refund that was granted revokes its transaction, and nothing else does.
+        /// A refund that was granted revokes its transaction, and nothing else does but
+        /// a family that does not share it any more.
         static let otherFate = Statement(
             "restores.otherFate", [],
             """
-            SELECT 1 AS wrong FROM transactions t WHERE (t.revoked_at IS NOT NULL) <> EXISTS (
+            SELECT 1 AS wrong FROM transactions t
+            WHERE t.ownership = 'purchased' AND (t.revoked_at IS NOT NULL) <> EXISTS (
                 SELECT 1 FROM refunds r WHERE r.customer_id = t.customer_id
                     AND r.transaction_id = t.transaction_id AND r.state = 'granted'
                     AND r.kind <> '\(RefundGrant.Kind.upgrade.rawValue)') LIMIT 1
+            """)
+
+        private static let revoking = FamilyShare.Ending.allCases.filter(\.isRevoking)
+            .map { "'\($0.rawValue)'" }.joined(separator: ", ")
+
+        /// A transaction is shared by one share, and revoked if that was withdrawn.
+        static let otherShare = Statement(
+            "restores.otherShare", [],
+            """
+            SELECT 1 AS wrong FROM transactions t
+            LEFT JOIN family_shares s
+                ON s.customer_id = t.customer_id AND s.transaction_id = t.transaction_id
+            WHERE (t.ownership = 'familyShared') <> (s.turn IS NOT NULL)
+                OR (s.turn IS NOT NULL AND (t.revoked_at IS NOT NULL)
+                    <> (s.ending IS NOT NULL AND s.ending IN (\(revoking))))
+            LIMIT 1
+            """)
+
+        /// Nothing would be written for such a member any more.
+        static let aheadLink = Statement(
+            "restores.aheadLink", [],
+            """
+            SELECT 1 AS wrong FROM family_links l JOIN customers c
+                ON c.customer_id = l.purchaser_id
+            WHERE l.purchaser_revision > c.revision LIMIT 1
+            """)
+
+        static let aheadFamily = Statement(
+            "restores.aheadFamily", [],
+            """
+            SELECT 1 AS wrong FROM customers WHERE family_revision > revision LIMIT 1
             """)
 
         static let otherEvents = Statement(
@@ -257,6 +291,13 @@ extension Statement {
             Contradiction(
                 "transactions", "revoked_at", "present if a refund was granted, and only then",
                 otherFate),
+            Contradiction(
+                "transactions", "ownership", "shared with a share, and revoked if it ended so",
+                otherShare),
+            Contradiction(
+                "family_links", "purchaser_revision", "at most its purchaser's", aheadLink),
+            Contradiction(
+                "customers", "family_revision", "at most the customer's revision", aheadFamily),
             Contradiction("errands", "subject", "a charge of a renewal", strayRenewal),
             Contradiction("renewal_charges", "state", "asked with an errand", chargeWithout),
             Contradiction("due_work", "subject", "a purchase of the customer", strayDueWork),
@@ -296,7 +337,7 @@ extension Statement {
                 lateHistory, otherHistory, otherProduct, otherSale, soldWithout, lateEntry,
                 nameless, names, strayErrand,
                 strayDueWork, strayRefund, aheadRefund, strayRenewal, chargeWithout,
-                otherEvents, otherFate,
+                otherEvents, otherFate, otherShare, aheadLink, aheadFamily,
             ] + realmReferences.map(\.statement)
     }
 }

@@ -19,7 +19,7 @@ extension StoreArchiveRules {
         switch String(parts[0]) {
         case NotificationKind.oneTimeCharge:
             return isTransaction(String(parts[1]))
-        case SubscriptionCommit.causePrefix:
+        case SubscriptionCommit.causePrefix, FamilyCommit.causePrefix:
             let numbers = parts[1].split(separator: ".", omittingEmptySubsequences: false)
             return numbers.count == 2
                 && isTransaction(String(numbers[0])) && Edge.number(String(numbers[1])) != nil
@@ -61,6 +61,9 @@ extension StoreArchiveRules {
         case "refund_events": refundEvent(row)
         case "renewal_charges": charge(row)
         case "bulk_changes": bulkChange(row)
+        case "family_people": FamilyArchiveRules.person(row)
+        case "family_shares": FamilyArchiveRules.share(row)
+        case "family_events": FamilyArchiveRules.event(row)
         case "purchases": purchase(row)
         case "transactions": transaction(row)
         default: nil
@@ -71,8 +74,9 @@ extension StoreArchiveRules {
         broken(
             column,
             "`ONE_TIME_CHARGE/` and a transaction's number, `SUBSCRIPTION/`, a transaction's number, "
-                + "`.` and an event's number, `REFUND/` and the same with the refund's number "
-                + "between, `BULK/`, an app and a request's id, or `TEST/` and a token"
+                + "`.` and an event's number, `FAMILY/` and the same with a revision, `REFUND/` and "
+                + "the same with the refund's number between, `BULK/`, an app and a request's id, "
+                + "or `TEST/` and a token"
         ) {
             isCause(try row.text(column))
         }
@@ -139,6 +143,9 @@ extension StoreArchiveRules {
 
     private static func errand(_ row: Row) -> BrokenRule? {
         if (try? row.text("kind")) == WorkKind.notification { return cause(in: "subject", row) }
+        if (try? row.text("kind")).map(WorkKind.families.contains) == true {
+            return FamilyArchiveRules.errand(row)
+        }
         let isRenewal = (try? row.text("kind")).map(WorkKind.renewals.contains) == true
         // A reset and a deletion look for open charges in their lane.
         let kind = try? row.text("kind")

@@ -102,7 +102,7 @@ private struct HistoryQuestion: Sendable {
 
     private static func read(_ body: [UInt8]) throws -> NotificationHistoryRequest {
         do { return try StrictJSON.decode(NotificationHistoryRequest.self, from: body) } catch {
-            switch (error as? DecodingError)?.field {
+            switch (error as? DecodingError)?.firstField {
             case "startDate": throw AppleRefusal(.invalidStartDate)
             case "endDate": throw AppleRefusal(.invalidEndDate)
             case "notificationType", "notificationSubtype":
@@ -116,7 +116,7 @@ private struct HistoryQuestion: Sendable {
 
 extension DecodingError {
     /// The field at fault, if the coding path names one.
-    fileprivate var field: String? {
+    var firstField: String? {
         switch self {
         case .typeMismatch(_, let context), .valueNotFound(_, let context),
             .dataCorrupted(let context), .keyNotFound(_, let context):

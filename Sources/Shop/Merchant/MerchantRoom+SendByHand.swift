@@ -73,7 +73,7 @@ extension MerchantRoom {
                 customer: OwedNotification.nobody, cause: Self.testCause(token), uuid: uuid,
                 type: NotificationKind.test, bundleID: bundleID, transaction: nil, revision: 0,
                 owedAt: now)
-            try owed.write(writing, hasURL: true)
+            try owed.write(writing)
             if isAudited {
                 try house.audit(
                     "notification.send", bundleID.value, before: nil,

@@ -16,8 +16,9 @@ struct ReadyNotification: Sendable {
     let signedPayload: String
     /// The number of recorded attempts before this one.
     let attemptsBefore: Int
-    /// The commercial time of this attempt.
+    /// The customer's commercial time at this attempt, and its clock.
     let now: Timestamp
+    let clock: ClockID
 
     func body() throws -> [UInt8] {
         try StrictJSON.encode(ResponseBodyV2(signedPayload: signedPayload))
@@ -66,7 +67,7 @@ extension MerchantRoom {
     /// Sends a notification once. The result must still be recorded, in the
     /// commit that settles the errand.
     func attemptNotification(
-        _ cause: String, of customer: CustomerID, by courier: any Courier
+        _ cause: String, of customer: CustomerID, in lane: String, by courier: any Courier
     ) async throws -> NotificationAttempt {
         guard let ready = try await readyNotification(cause, of: customer) else {
             return NotificationAttempt(outcome: .done)
@@ -85,8 +86,12 @@ extension MerchantRoom {
         // as an attempt.
         if !isDelivered { try Task.checkCancellation() }
         realm.ports.log(isDelivered ? .info : .warning, "notification", nil, facts)
+        let clock = Errands.clock(ofLane: lane)
+        let now =
+            isDelivered || clock == ready.clock
+            ? ready.now : try await realm.now(for: customer, by: clock)
         let next = notificationRetries.next(
-            afterAttempts: ready.attemptsBefore + 1, at: ready.now)
+            afterAttempts: ready.attemptsBefore + 1, at: now)
         return NotificationAttempt(
             outcome: isDelivered ? .done : next.map { .again(at: $0) } ?? .givenUp,
             ready: ready, delivery: delivery)
@@ -110,14 +115,16 @@ extension MerchantRoom {
         guard let row, let url = try row.optionalText("notification_url"),
             try row.optionalInteger("delivered_at") == nil
         else { return nil }
-        let now = try ClockRow(row).now(wall: realm.ports.wall.now)
+        let clock = try ClockRow(row)
+        let now = clock.now(wall: realm.ports.wall.now)
         await realm.authorities.lookIfDue(realm.ports.wall.now, realm.ports.log)
         var signed = try row.optionalText("signed_payload")
         if signed == nil { signed = try await signNotification(row, cause, customer, at: now) }
         guard let signed else { return nil }
         return ReadyNotification(
             customer: customer, cause: cause, uuid: try row.text("notification_uuid"), url: url,
-            signedPayload: signed, attemptsBefore: Int(try row.integer("attempts")), now: now)
+            signedPayload: signed, attemptsBefore: Int(try row.integer("attempts")), now: now,
+            clock: clock.id)
     }
 
     private func signNotification(
@@ -209,14 +216,19 @@ extension MerchantRoom {
         _ facts: TransactionFacts, at now: Timestamp, in data: inout NotificationData
     ) async throws {
         guard facts.type == .autoRenewable else { return }
-        let row = try await realm.read(of: facts.customer) {
-            try SubscriptionRow.find(facts.originalID, of: facts.customer, $0)
+        let row = try await realm.read(of: facts.customer) { reading in
+            facts.ownership == .familyShared
+                ? try FamilyShareRow.find(facts.id, of: facts.customer, reading)?
+                    .subscriptionRow(of: facts)
+                : try SubscriptionRow.find(facts.originalID, of: facts.customer, reading)
         }
         guard let row else {
             throw StorageFault(.malformedRow, "a notification whose subscription is gone")
         }
         data.signedRenewalInfo = try realm.sign(
-            row, winBackOffers: try await realm.winBackOffers(for: row, at: now), at: now)
+            row,
+            winBackOffers: row.isShared ? [] : try await realm.winBackOffers(for: row, at: now),
+            at: now)
         data.status = row.subscription.status.rawValue
     }
 }

@@ -17,7 +17,7 @@ struct NotificationErrands: ErrandHandler {
 
     func perform(_ errand: Errand, in realm: Realm) async throws -> RealmReport {
         let attempt = try await realm.merchant.attemptNotification(
-            errand.subject, of: errand.customer, by: courier)
+            errand.subject, of: errand.customer, in: errand.lane, by: courier)
         return ErrandReport(attempt.outcome) { try attempt.record($0) }
     }
 

@@ -23,9 +23,32 @@ struct OwedNotification: Sendable {
     let revision: Int64
     let owedAt: Timestamp
 
+    /// Writes it in the customer's line. It is owed by the realm's clock, except in
+    /// the lane of a jump, which has that of the jump.
     func write(
-        _ writing: any Writing, hasURL: Bool, by way: NotificationWay = .ordinary
+        _ line: CustomerLine, hasURL: Bool, by way: NotificationWay = .ordinary
     ) throws {
+        try insert(line.writing)
+        guard hasURL, way != .none else { return }
+        let isOrdered = way == .inOrder
+        try Errands.add(
+            kind: WorkKind.notification, subject: cause,
+            lane: isOrdered
+                ? Errands.inOrder(bundleID.value, by: line.clock) : bundleID.value,
+            dueAt: isOrdered || line.clock == .realm ? owedAt : line.owedNow,
+            customer: customer, line.writing)
+    }
+
+    /// Writes one that belongs to no customer.
+    func write(_ writing: any Writing, hasURL: Bool = true) throws {
+        try insert(writing)
+        guard hasURL else { return }
+        try Errands.add(
+            kind: WorkKind.notification, subject: cause, lane: bundleID.value,
+            dueAt: owedAt, customer: customer, writing)
+    }
+
+    private func insert(_ writing: any Writing) throws {
         try writing.execute(
             Statement.Notifications.insertOutbox,
             RealmSchema.outbox.row([
@@ -36,11 +59,6 @@ struct OwedNotification: Sendable {
                 "transaction_id": .optional(transaction?.value),
                 "revision": .integer(revision), "created_at": .integer(owedAt.milliseconds),
             ]))
-        guard hasURL, way != .none else { return }
-        try Errands.add(
-            kind: WorkKind.notification, subject: cause,
-            lane: way == .inOrder ? Errands.inOrder(bundleID.value) : bundleID.value,
-            dueAt: owedAt, customer: customer, writing)
     }
 }
 

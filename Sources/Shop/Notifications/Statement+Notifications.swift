@@ -26,7 +26,7 @@ extension Statement {
                 \(Realms.clockColumns),
                 (SELECT l.changed_at FROM transactions l WHERE l.customer_id = $1
                     ORDER BY l.revision DESC LIMIT 1) AS last_event
-            FROM outbox o CROSS JOIN \(Realms.withClock)
+            FROM outbox o CROSS JOIN \(Realms.withClock(of: "$1"))
             LEFT JOIN apps a ON a.bundle_id = o.bundle_id
             LEFT JOIN notifications n ON n.customer_id = o.customer_id AND n.cause = o.cause
             WHERE o.customer_id = $1 AND o.cause = $2

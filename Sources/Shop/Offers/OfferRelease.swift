@@ -15,7 +15,7 @@ struct OfferRelease: ErrandHandler {
     static func owe(_ subject: String, _ line: CustomerLine) throws {
         try Errands.add(
             kind: WorkKind.offerRelease, subject: subject, lane: WorkKind.offersLane,
-            dueAt: line.now, customer: line.customer, line.writing)
+            dueAt: line.owedNow, customer: line.customer, line.writing)
     }
 
     func perform(_ errand: Errand, in realm: Realm) async throws -> RealmReport {

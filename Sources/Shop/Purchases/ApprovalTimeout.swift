@@ -18,11 +18,14 @@ struct ApprovalTimeout: DueWorkHandler, DueWorkCommit {
     }
 
     func bringForward(
-        beyond latest: Timestamp, to now: Timestamp, _ writing: any Writing
+        of clock: ClockID, beyond latest: Timestamp, to now: Timestamp, _ writing: any Writing
     ) throws {
         try writing.execute(
             Statement.Purchases.bringForward,
-            [.integer(latest.milliseconds), .integer(now.milliseconds)])
+            [
+                .integer(latest.milliseconds), .integer(now.milliseconds),
+                .integer(clock.value),
+            ])
     }
 
     func prepare(_ work: DueWork, in realm: Realm) async throws -> any DueWorkCommit<CustomerLine> {

@@ -115,7 +115,7 @@ extension PurchaseCommit {
     }
 
     /// Writes the sale: the transaction and the notification that it owes.
-    /// Returns whether the app has a URL for it.
+    /// Returns whether the app has a URL for it, or a family gets it.
     private func write(_ sold: TransactionFacts, _ line: CustomerLine) throws -> Bool {
         let hasURL = try shelf(line).apps[sold.bundleID]?.notificationURL != nil
         try line.writing.execute(Statement.Transactions.insert, sold.row)
@@ -124,8 +124,10 @@ extension PurchaseCommit {
             uuid: notificationUUID, type: NotificationKind.oneTimeCharge,
             bundleID: sold.bundleID, transaction: sold.id, revision: sold.revision,
             owedAt: sold.purchasedAt)
-        try owed.write(line.writing, hasURL: hasURL)
-        return hasURL
+        try owed.write(
+            line, hasURL: hasURL, by: line.notificationWay(ofEventAt: sold.purchasedAt))
+        let isShared = try FamilySharing.isShared(sold.type) && FamilyDebt.owe(line)
+        return hasURL || isShared
     }
 
     private func insert(_ event: PurchaseEvent, _ line: CustomerLine) throws {

@@ -9,7 +9,7 @@ import Work
 /// before, so that a repeated run does the same.
 struct PurchaseCommit: Sendable {
     let key: PurchaseKey
-    let payment: Payment
+    var payment: Payment
     /// The hash of the requesting session's token. Nil for due work, which has
     /// no session.
     let tokenHash: [UInt8]?
@@ -18,7 +18,7 @@ struct PurchaseCommit: Sendable {
     let notificationUUID: String
     /// Writes what a payment for a subscription does.
     let subscriptions: SubscriptionCommit
-    let appTransactionID: Int64
+    var appTransactionID: Int64
     /// What was found out about the offer that the payment asks for.
     let evidence: OfferEvidence?
     let authoriser: AuthoriserKind
@@ -157,7 +157,7 @@ struct PurchaseCommit: Sendable {
         let row = try plan.flatMap { try subscribed(to: $0, line) }
         return shelf.subscriptionSale(
             plan, current: row?.subscription, evidence, of: key.bundleID, in: storefront,
-            at: line.now)
+            at: line.now, tempo: line.tempo)
     }
 
     /// The customer's subscription to a product's group.

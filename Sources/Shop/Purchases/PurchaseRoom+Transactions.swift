@@ -70,6 +70,20 @@ extension PurchaseRoom {
         return FinishResponse(transactionId: transactionID, revision: ending.answer)
     }
 
+    /// Finishes a transaction of an app for its merchant. Throws
+    /// `transactionNotFound`.
+    func finish(
+        _ transaction: TransactionID, of customer: CustomerID, in app: BundleID,
+        _ context: RequestContext
+    ) async throws {
+        let finishing = Finishing(bundleID: app, transaction: transaction)
+        let ending = try await realm.lineOrLeave(of: customer) { try finishing.write($0) }
+        guard case .commit = ending else { return }
+        realm.wake(customer)
+        realm.ports.log(
+            .info, "finished by the merchant", context, ["transaction": "\(transaction)"])
+    }
+
     static var transactionNotFound: Refusal {
         Refusal(
             .notFound, code: "transactionNotFound", "There is no such transaction.",

@@ -16,12 +16,13 @@ extension Statement {
                 (SELECT t.transaction_id FROM transactions t
                     WHERE t.customer_id = $1 AND t.bundle_id = $2 AND t.product_id = $4
                         AND t.product_type = 'non-consumable' AND t.revoked_at IS NULL
-                        AND t.original_transaction_id = t.transaction_id) AS owned,
+                        AND t.original_transaction_id = t.transaction_id
+                        AND t.ownership = 'purchased') AS owned,
                 (SELECT q.state FROM purchases q WHERE q.customer_id = $1 AND q.bundle_id = $2
                     AND q.purchase_id = $5) AS replaced_state,
                 s.expires_at AS session_expires_at, s.ended_at AS session_ended_at,
                 \(columns)
-            FROM \(Realms.withClock)
+            FROM \(Lines.withClocks)
             LEFT JOIN purchases p
                 ON p.customer_id = $1 AND p.bundle_id = $2 AND p.purchase_id = $3
             LEFT JOIN sessions s ON s.customer_id = $1 AND s.token_hash = $6
@@ -54,9 +55,24 @@ extension Statement {
         /// Corrects the dates of questions that are later than possible, after a
         /// clock was set back.
         static let bringForward = Statement(
-            "purchases.bringForward", [.integer, .integer],
+            "purchases.bringForward", [.integer, .integer, .integer],
             """
             UPDATE purchases SET asked_at = $2 WHERE state = 'waiting' AND asked_at > $1
+                AND coalesce((SELECT c.clock_id FROM customers c
+                    WHERE c.customer_id = purchases.customer_id), 0) = $3
+            """)
+
+        /// The dates of what has happened to a customer last.
+        static let lastDates = Statement(
+            "purchases.lastDates", [.integer],
+            """
+            SELECT (SELECT max(CASE WHEN t.changed_at < t.purchased_at THEN t.purchased_at
+                        ELSE t.changed_at END)
+                    FROM transactions t WHERE t.customer_id = $1) AS transaction_at,
+                (SELECT max(e.happened_at) FROM subscription_events e
+                    WHERE e.customer_id = $1) AS event_at,
+                (SELECT max(p.asked_at) FROM purchases p WHERE p.customer_id = $1) AS asked_at
+            FROM realm
             """)
 
         static let one = Statement(
@@ -145,7 +161,7 @@ extension Statement {
             """)
 
         static let all = [
-            facts, insert, move, bringForward, one, waitingByID, waitingPage, page,
+            facts, insert, move, bringForward, lastDates, one, waitingByID, waitingPage, page,
             answeredSince,
             news, setVoided, setCaptured, appAccount,
         ]

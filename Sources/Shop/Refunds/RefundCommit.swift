@@ -35,7 +35,18 @@ struct RefundSale: Sendable {
             total: facts.total, ownership: facts.ownership,
             isPeriod: facts.type == .autoRenewable,
             unused: subscription?.subscription.unusedTime(of: facts.id, at: instant),
-            isOwnedAgain: isOwnedAgain, refunds: refunds.map(\.refund))
+            isOwnedAgain: isOwnedAgain || isBoughtAgain(at: instant),
+            refunds: refunds.map(\.refund))
+    }
+
+    /// Whether the customer has subscribed again while the period, which was
+    /// refunded, would still run. Both would run at once.
+    private func isBoughtAgain(at instant: Timestamp) -> Bool {
+        guard let subscription = subscription?.subscription, let period = facts.period,
+            facts.revokedAt != nil, !period.isUpgraded, instant < period.expiresAt
+        else { return false }
+        let own = [subscription.current.transaction, subscription.running?.period.transaction]
+        return !own.contains(facts.id)
     }
 
     /// The last refund that a person has asked for or decided.
@@ -64,6 +75,7 @@ struct RefundCommit: Sendable {
         try decideFate(step.event, sale.facts, line)
         try notify(step.event, row, line, hasURL: hasURL)
         try owe(step.event, row, line)
+        if FamilySharing.isShared(sale.facts.type) { try FamilyDebt.owe(line) }
         var written = Written(row: row)
         if let before = sale.subscription {
             written.events = before.subscription.events(ofRefund: step.event, of: sale.facts.id)
@@ -100,7 +112,7 @@ struct RefundCommit: Sendable {
             uuid: subscriptions.uuid("notification/\(cause)"), type: type,
             bundleID: row.bundleID, transaction: row.transaction, revision: line.revision,
             owedAt: event.at
-        ).write(line.writing, hasURL: hasURL)
+        ).write(line, hasURL: hasURL)
     }
 
     /// Owes the processor's call, if the processor has the money.
@@ -113,7 +125,7 @@ struct RefundCommit: Sendable {
         case .requested, .declined: return
         }
         try Errands.add(
-            kind: kind, subject: row.subject, lane: ProcessorErrands.lane, dueAt: line.now,
+            kind: kind, subject: row.subject, lane: ProcessorErrands.lane, dueAt: line.owedNow,
             customer: row.customer, line.writing)
     }
 }

@@ -115,7 +115,7 @@ extension RefundRefusal {
         case .ownedAgain:
             Refusal(
                 .conflict, code: "ownedAgain", "The customer has bought the product again.",
-                field: "transactionId", rule: "a product that is bought once is owned once",
+                field: "transactionId", rule: "what the customer has bought again is owned once",
                 remedy: "leave the refund as it is, or revoke the later purchase first")
         }
     }

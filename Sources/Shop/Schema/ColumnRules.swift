@@ -16,7 +16,7 @@ extension ValueRule {
     }
     static let bundleID = text("1 to 155 letters, digits, `-` and `.`", BundleID.isValid)
     /// That of an app, for errands in order too.
-    static let lane = text("a bundle id, also behind `in-order/`") { lane in
+    static let lane = text("a bundle id, also behind `in-order/` or `in-order@CLOCK/`") { lane in
         BundleID.isValid(lane)
             || (Errands.isInOrder(lane) && BundleID.isValid(Errands.name(ofInOrder: lane)))
     }

@@ -20,7 +20,8 @@ extension RealmSchema {
         references: [ofApp, .init(["bundle_id", "product_id"], to: "products")])
 
     /// With its customer: that a change has come to a subscription, and whether it
-    /// could be made. The key keeps it from being made twice.
+    /// could be made. The key keeps it from being made twice. `request_id` also
+    /// stands for a merchant's request about one subscription.
     static let bulkMarks = Table(
         "bulk_marks", key: ["customer_id", "bundle_id", "request_id", "subscription_id"],
         as: .tree,

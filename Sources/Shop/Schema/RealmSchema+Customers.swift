@@ -18,13 +18,19 @@ extension RealmSchema {
 
     /// `cleared_revision` is the revision at which the history was cleared, so
     /// that devices are informed. `history_revision` is the revision at which
-    /// purchases were last deleted, by a clearing or a reset.
+    /// purchases were last deleted, by a clearing or a reset. `family_revision` is the
+    /// revision since which a family may get what the customer buys. Null for one who
+    /// never was in a family. `clock_id` names the customer's own clock, and is null for
+    /// the realm's.
     static let customers = Table(
         "customers", key: ["customer_id"],
         account + [
             "revision": .count, "cleared_revision": .count.optional,
-            "history_revision": .count.optional,
-        ])
+            "history_revision": .count.optional, "family_revision": .count.optional,
+            "clock_id": .integer(1...Int64(1) << 31).optional,
+        ],
+        indexes: [.init("customers_by_clock", on: ["clock_id", "customer_id"])],
+        references: [.init(["clock_id"], to: "clocks", where: "t.clock_id IS NOT NULL")])
 
     /// At the home: customers whose name is taken, and whose row is still to be
     /// written on their own cluster. A backup contains none.
@@ -59,5 +65,7 @@ extension RealmSchema {
             "customer_id": .customer, "bundle_id": .bundleID,
             "app_transaction_id": .number(.appTransaction), "original_purchased_at": .time,
             "original_version": .reportedVersion,
-        ], references: [ofCustomer, ofApp])
+        ],
+        indexes: [.init("app_accounts_by_id", on: ["app_transaction_id"])],
+        references: [ofCustomer, ofApp])
 }

@@ -31,22 +31,30 @@ extension RealmSchema {
             "buckets": .nothing(.text), "cluster": .nothing(.text),
         ], constraints: Table.oneRow, references: [.init([], to: "clocks")], rowsMax: 1)
 
-    /// The realm's clock has the id 0. From the wall clock's instant `clock_since`
-    /// on, it runs at `clock_rate` times the wall clock's speed. `jumped_to` and
+    /// The realm's clock has the id 0. The others are of customers, who name them in
+    /// `customers.clock_id`. From the wall clock's instant `clock_since`
+    /// on, it runs at `clock_rate` times the wall clock's speed. `clock_tempo` shortens
+    /// the periods of subscriptions. `jumped_to` and
     /// `jump_notifications` are the target of the last jump and what happens to the
     /// notifications that it causes.
     static let clocks = Table(
         "clocks", key: ["clock_id"],
         [
-            "clock_id": .integer(0...0),
+            "clock_id": clockID,
             "clock_ahead": .integer(
                 -RealmClock.latest.milliseconds...RealmClock.latest.milliseconds),
             "clock_stands_at": clockTime.optional, "clock_rate": .integer(RealmClock.rates),
-            "clock_since": .time, "jumped_to": clockTime.optional,
+            "clock_since": .time, "clock_tempo": .word(Tempo.allCases.map(\.rawValue)).optional,
+            "jumped_to": clockTime.optional,
             "jump_notifications": .word(JumpNotifications.allCases.map(\.rawValue)).optional,
-        ], rowsMax: 1)
+        ], rowsMax: clocksMax + 1)
 
-    static let jumps = WorkSchema.jumps(time: clockTime)
+    static let jumps = WorkSchema.jumps(
+        clock: clockID, time: clockTime, rowsMax: clocksMax + 1)
+
+    /// The most clocks of a realm besides its own.
+    static let clocksMax = 10_000
+    private static let clockID = ValueRule.integer(0...Int64(1) << 31)
 
     private static let clockTime = ValueRule.integer(
         RealmClock.earliest.milliseconds...RealmClock.latest.milliseconds)
@@ -63,7 +71,7 @@ extension RealmSchema {
             }.optional, "has_sold": .flag,
             "grace_days": .integer("0, 3, 16 or 28") {
                 GracePeriod(rawValue: Int($0)) != nil
-            }.optional,
+            }.optional, "renewals_max": .integer(0...Int64(RenewalRules.renewalsMaxMax)).optional,
         ])
 
     /// `localizations`, `listing` and `terms` are JSON that no query uses.

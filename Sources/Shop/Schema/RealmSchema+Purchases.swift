@@ -85,11 +85,13 @@ extension RealmSchema {
                 "transactions_by_revision", on: ["customer_id", "revision", "transaction_id"]),
             .init("transactions_by_id", on: ["transaction_id"]),
             // A product that is bought once can be owned once. A restored
-            // transaction stands beside its original.
+            // transaction stands beside its original, and one that a family
+            // shares beside the member's own.
             .unique(
                 "transactions_owned", on: ["customer_id", "bundle_id", "product_id"],
                 where: "product_type = 'non-consumable' AND revoked_at IS NULL "
-                    + "AND original_transaction_id = transaction_id"),
+                    + "AND original_transaction_id = transaction_id "
+                    + "AND ownership = 'purchased'"),
             // Only what a receipt contains, so that finished consumables cost
             // it nothing.
             .init(

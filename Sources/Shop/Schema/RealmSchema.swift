@@ -38,6 +38,8 @@ enum RealmSchema {
         .kept(offerCodes), .cleared(offerClaims),
         .cleared(renewalCharges, history: .deleted),
         .cleared(bulkChanges), .cleared(bulkMarks, history: .deleted),
+        .cleared(familyPeople), .cleared(familyShares, history: .deleted),
+        .cleared(familyLinks), .cleared(familyEvents, history: .deleted),
         // A signed notification no longer needs its transaction and is sent, so
         // what owes it stays.
         .cleared(outbox, history: .deleted(where: unsigned(cause: "outbox.cause"))),

@@ -48,12 +48,13 @@ extension Shelf {
     }
 
     /// Returns what a payment for a product does for a customer, whose
-    /// subscription to the group is `current`. Nil if the product is no
+    /// subscription to the group is `current`. `tempo`: by which periods are shorter
+    /// than in the calendar. Nil if the product is no
     /// subscription that can be sold.
     func subscriptionSale(
         _ plan: SubscriptionPlan?, current: Subscription?, _ evidence: OfferEvidence? = nil,
         of app: BundleID,
-        in storefront: Storefront, at now: Timestamp
+        in storefront: Storefront, at now: Timestamp, tempo: Tempo? = nil
     ) -> SubscriptionSale? {
         guard let plan else { return nil }
         let currentPlan = current.flatMap {
@@ -63,7 +64,8 @@ extension Shelf {
         }
         return SubscriptionSale(
             SubscriptionFacts(
-                plan: plan, current: current, currentPlan: currentPlan, evidence: evidence),
+                plan: plan, current: current, currentPlan: currentPlan, evidence: evidence,
+                tempo: tempo),
             at: now)
     }
 }

@@ -23,6 +23,8 @@ struct Shelf: Sendable {
         let settings: SandboxSettings
         /// How long an unpaid renewal can be used. Nil if the file decides.
         let ownGrace: GracePeriod?
+        /// How often a sandbox's subscriptions renew at most. Nil without a limit.
+        let renewalsMax: Int?
         /// The products that are neither withdrawn nor removed.
         let products: [Product]
         /// All products, including withdrawn and removed ones.
@@ -110,6 +112,10 @@ extension Shelf.App {
         let stored = isProduction ? nil : try row.optionalText("settings")
         settings = try stored.map(SandboxSettings.init(stored:)) ?? SandboxSettings()
         ownGrace = try row.optionalInteger("grace_days").flatMap { GracePeriod(rawValue: Int($0)) }
+        renewalsMax =
+            isProduction
+            ? nil
+            : try row.optionalInteger("renewals_max").flatMap { $0 == 0 ? nil : Int($0) }
         products = sold.filter { !$0.listing.isWithdrawn && $0.listing.state != .removed }
             .map(\.product)
         byID = Dictionary(sold.map { ($0.product.id, $0) }) { first, _ in first }

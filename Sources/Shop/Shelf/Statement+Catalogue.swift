@@ -83,12 +83,14 @@ extension Statement {
 
         /// Null values leave a column unchanged.
         static let setApp = Statement(
-            "catalogue.setApp", [.text, .integer, .text, .text, .text, .boolean, .integer],
+            "catalogue.setApp",
+            [.text, .integer, .text, .text, .text, .boolean, .integer, .integer],
             """
             UPDATE apps SET app_id = COALESCE($2, app_id), name = COALESCE($3, name),
                 storefront = COALESCE($4, storefront), locale = COALESCE($5, locale),
                 purchases_enabled = COALESCE($6, purchases_enabled),
-                grace_days = COALESCE($7, grace_days)
+                grace_days = COALESCE($7, grace_days),
+                renewals_max = COALESCE($8, renewals_max)
             WHERE bundle_id = $1
             """)
 

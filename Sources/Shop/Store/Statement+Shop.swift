@@ -11,9 +11,10 @@ extension Statement {
             Registry.all + Keys.all + Restores.registry + Advances.registry + Certificates.all
             + KeyRealms.all + Operators.all + Rotations.all + ResetNotes.registry
         static let realm =
-            Realms.all + Catalogues.all + Customers.all + Lines.all + Sessions.all + Purchases.all
-            + Transactions.all + Refunds.all + Subscriptions.all + RenewalCharges.all + Bulk.all
-            + Offers.all
+            Realms.all + Clocks.all + Catalogues.all + Customers.all + Lines.all + Sessions.all
+            + Purchases.all + Transactions.all + Refunds.all + Subscriptions.all
+            + RenewalCharges.all + Bulk.all + Merchants.all + Offers.all + FamilyDebts.all
+            + Families.all
             + ServerKeys.all
             + Notifications.all + Errands.all
             + DueWorks.all + Jumps.all + Pruning.all + Audits.all + Restores.realm + Advances.realm

@@ -64,8 +64,7 @@ extension Store {
                 _ = try writing.first(
                     Statement.Realms.insert,
                     row.born(generation: generation, house: 1, buckets: nil))
-                try Realm.putClock(contents.clock(wall: wall), jump: nil, writing)
-                try rows.write(writing)
+                try rows.write(writing, wall: wall)
             }
         } catch {
             try? await storage.close()

@@ -11,7 +11,8 @@ extension Store {
             ports: ports, numbers: numbers, keyRealms: keyRealms, authorities: authorities,
             passwordQueue: passwordQueue, attempts: attempts,
             errandHandlers: { processor in
-                var handlers: [any ErrandHandler<Realm>] = [OfferRelease(), BulkErrands()]
+                var handlers: [any ErrandHandler<Realm>] =
+                    [OfferRelease(), BulkErrands()] + FamilyErrands.handlers
                 if let courier { handlers.append(NotificationErrands(courier: courier)) }
                 if let processor {
                     handlers += ProcessorErrands.handlers(processor)

@@ -126,3 +126,21 @@ struct BulkCounts: Sendable {
     var succeeded: Int64 = 0
     var failed: Int64 = 0
 }
+
+/// That a request has come to a subscription.
+struct BulkMark: Sendable {
+    let key: BulkChangeKey
+    let subscription: TransactionID
+
+    /// Marks the subscription, in its customer's line. Returns whether it had no mark.
+    func write(isDone: Bool, _ line: CustomerLine) throws -> Bool {
+        try line.writing.first(
+            Statement.Bulk.mark,
+            RealmSchema.bulkMarks.row([
+                "customer_id": .integer(line.customer.value),
+                "bundle_id": .text(key.bundleID.value), "request_id": .text(key.request.text),
+                "subscription_id": .integer(subscription.value), "is_done": .boolean(isDone),
+                "revision": .integer(line.revision),
+            ])) != nil
+    }
+}

@@ -88,7 +88,8 @@ extension SubscriptionRoom {
                 events = try bulk.change.events(
                     of: row.subscription, at: line.now, cause: .operator)
             } catch { events = nil }
-            guard try bulk.mark(id, isDone: events != nil, line) else { return .leave(()) }
+            let mark = BulkMark(key: bulk.key, subscription: id)
+            guard try mark.write(isDone: events != nil, line) else { return .leave(()) }
             guard let events else {
                 return .commit(
                     try bulk.oweFailure(of: row, line, hasURL: context.hasURL, uuid: commit.uuid))
@@ -130,20 +131,6 @@ extension SubscriptionRoom {
 }
 
 extension BulkChangeRow {
-    /// Marks a subscription. Returns whether it had no mark.
-    fileprivate func mark(
-        _ subscription: TransactionID, isDone: Bool, _ line: CustomerLine
-    ) throws -> Bool {
-        try line.writing.first(
-            Statement.Bulk.mark,
-            RealmSchema.bulkMarks.row([
-                "customer_id": .integer(line.customer.value),
-                "bundle_id": .text(key.bundleID.value), "request_id": .text(key.request.text),
-                "subscription_id": .integer(subscription.value), "is_done": .boolean(isDone),
-                "revision": .integer(line.revision),
-            ])) != nil
-    }
-
     /// Owes the merchant that a renewal date could not be extended.
     fileprivate func oweFailure(
         of row: SubscriptionRow, _ line: CustomerLine, hasURL: Bool,
@@ -156,6 +143,6 @@ extension BulkChangeRow {
             type: NotificationKind.renewalExtension, subtype: "FAILURE",
             bundleID: row.bundleID, transaction: row.subscription.current.transaction,
             revision: line.revision, owedAt: line.now
-        ).write(line.writing, hasURL: hasURL)
+        ).write(line, hasURL: hasURL)
     }
 }

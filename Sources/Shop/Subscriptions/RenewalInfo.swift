@@ -40,7 +40,8 @@ extension Realm {
 }
 
 extension SubscriptionRow {
-    /// Returns the renewal's payload to sign. Absent facts are left out.
+    /// Returns the renewal's payload to sign. Absent facts are left out. A member of the
+    /// family, who pays nothing, has no price.
     func renewalInfo(
         environment: Environment, signedAt: Timestamp
     ) -> JWSRenewalInfoDecodedPayload {
@@ -56,7 +57,7 @@ extension SubscriptionRow {
         payload.renewalDate = subscription.end
         payload.appTransactionId = String(appTransactionID)
         payload.appAccountToken = appAccountToken
-        if renewal.isOn {
+        if renewal.isOn, !isShared {
             payload.renewalPrice = subscription.shownPrice.amount.milliunits
             payload.currency = subscription.shownPrice.currency.code
         }

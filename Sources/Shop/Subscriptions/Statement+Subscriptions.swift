@@ -50,11 +50,13 @@ extension Statement {
         /// The `source` of a refund's event in ``history``. It is before what the
         /// refund does to a subscription.
         static let refundSource: Int64 = 0
+        /// That of an event in a family.
+        static let familySource: Int64 = 2
         /// The columns that order ``history``.
         static let historyPlace = ["revision", "source", "subject", "refund", "event"]
 
-        /// What happened to a customer's subscriptions and refunds, in the order of
-        /// commits.
+        /// What happened to a customer's subscriptions and refunds, and in families, in
+        /// the order of commits.
         static let history = Statement(
             "subscriptions.history",
             [.integer, .integer, .integer, .integer, .integer, .integer, .integer],
@@ -66,7 +68,11 @@ extension Statement {
                 UNION ALL
                 SELECT e.revision, CAST(1 AS BIGINT), e.subscription_id, CAST(0 AS BIGINT),
                     e.event, e.body
-                FROM subscription_events e WHERE e.customer_id = $1) h
+                FROM subscription_events e WHERE e.customer_id = $1
+                UNION ALL
+                SELECT f.revision, CAST(\(familySource) AS BIGINT), CAST(0 AS BIGINT),
+                    CAST(0 AS BIGINT), f.event, f.body
+                FROM family_events f WHERE f.customer_id = $1) h
             WHERE (h.revision, h.source, h.subject, h.refund, h.event) > ($2, $3, $4, $5, $6)
             ORDER BY h.revision, h.source, h.subject, h.refund, h.event LIMIT $7
             """)

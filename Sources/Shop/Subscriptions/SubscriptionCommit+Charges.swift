@@ -31,7 +31,8 @@ extension SubscriptionCommit {
         try line.writing.execute(Statement.RenewalCharges.insert, asked.row)
         try Errands.add(
             kind: WorkKind.renewal, subject: key.subject, lane: WorkKind.processorLane,
-            dueAt: charge.at, customer: row.customer, line.writing)
+            dueAt: line.clock == .realm ? charge.at : line.owedNow, customer: row.customer,
+            line.writing)
         try DueWork.remove(WorkKind.subscription, id.description, of: row.customer, line.writing)
     }
 
@@ -93,6 +94,6 @@ extension SubscriptionCommit {
         guard let owed else { return }
         try Errands.add(
             kind: owed, subject: asked.key.subject, lane: WorkKind.processorLane,
-            dueAt: line.now, customer: asked.key.customer, line.writing)
+            dueAt: line.owedNow, customer: asked.key.customer, line.writing)
     }
 }

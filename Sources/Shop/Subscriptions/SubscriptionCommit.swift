@@ -49,6 +49,7 @@ struct SubscriptionCommit: Sendable {
         row.revision = line.revision
         try line.writing.execute(Statement.Subscriptions.put, row.row)
         try schedule(row, after: last.at, line)
+        try FamilyDebt.owe(line)
         return row
     }
 
@@ -118,7 +119,7 @@ struct SubscriptionCommit: Sendable {
         guard row.charge != nil else { return }
         try Errands.add(
             kind: WorkKind.refund, subject: row.subject, lane: WorkKind.processorLane,
-            dueAt: line.now, customer: row.customer, line.writing)
+            dueAt: line.owedNow, customer: row.customer, line.writing)
     }
 
     private func facts(
@@ -151,7 +152,7 @@ struct SubscriptionCommit: Sendable {
             type: kind.type, subtype: kind.subtype, bundleID: row.bundleID,
             transaction: row.subscription.current.transaction, revision: line.revision,
             owedAt: event.at
-        ).write(line.writing, hasURL: hasURL, by: line.notificationWay(ofEventAt: event.at))
+        ).write(line, hasURL: hasURL, by: line.notificationWay(ofEventAt: event.at))
     }
 
     static let causePrefix = "SUBSCRIPTION"

@@ -14,10 +14,12 @@ extension SubscriptionRoom {
     /// request under the same id has no effect. Refusals, in order: `uuidInvalid`,
     /// `bundleIdUnknown`, `productIdUnknown`, `storefrontsInvalid`,
     /// `bulkChangeUnclear`, `daysOutOfRange`, `priceInvalid`, `currenciesDiffer`,
-    /// `bulkChangeExists`.
+    /// `bulkChangeExists`. `isAudited`: whether an operator requests it, and not a
+    /// merchant's server.
     @discardableResult
     public func changeAll(
-        _ request: BulkChangeRequest, bundleID: String, _ context: RequestContext
+        _ request: BulkChangeRequest, bundleID: String, isAudited: Bool = true,
+        _ context: RequestContext
     ) async throws -> BulkChangeRecord {
         let id =
             try request.requestId.map { try Edge.uuid($0, "requestId") }
@@ -33,7 +35,7 @@ extension SubscriptionRoom {
                     kind, productID: ProductID(request.productId),
                     storefronts: request.storefronts,
                     requestedAt: try Realm.now(house.writing, wall: house.wall)))
-            return .commit(try Self.add(row, house))
+            return .commit(try Self.add(row, isAudited: isAudited, house))
         }
         try Self.check(wanted.change, is: kind, of: request)
         if wanted.completedAt == nil {
@@ -43,7 +45,9 @@ extension SubscriptionRoom {
     }
 
     /// Returns what stands under the id: this change, or an earlier one.
-    private static func add(_ row: BulkChangeRow, _ house: HouseLine) throws -> BulkChangeRow {
+    private static func add(
+        _ row: BulkChangeRow, isAudited: Bool, _ house: HouseLine
+    ) throws -> BulkChangeRow {
         let isNew = try house.writing.first(Statement.Bulk.insert, row.row) != nil
         let found = isNew ? row : try BulkChangeRow.find(row.key, house.writing)
         guard let found else {
@@ -55,7 +59,7 @@ extension SubscriptionRoom {
                 kind: WorkKind.bulk, subject: row.key.subject, lane: WorkKind.bulkLane,
                 dueAt: row.change.requestedAt, customer: OwedNotification.nobody, house.writing)
         }
-        guard isNew else { return found }
+        guard isNew, isAudited else { return found }
         try house.audit(
             "subscription.changeAll", row.key.subject, before: nil,
             after: ["productId": row.change.productID.value, "change": row.change.words])

@@ -136,7 +136,8 @@ extension SubscriptionRoom {
         let number = try await realm.newNumber(.transaction, bucket: found.customer.bucket)
         let (commit, who) = (self.commit, context.actor)
         let isCharged = realm.chargesRenewals
-        var ending: Ending<SubscriptionAnswer>
+        // The answer, and the number of events before the change.
+        var ending: Ending<(answer: SubscriptionAnswer, events: Int64)>
         do {
             ending = try await realm.lineOrLeave(of: found.customer) { line in
                 let id = found.subscription.originalID
@@ -146,7 +147,12 @@ extension SubscriptionRoom {
                     renewal: try RenewalContext(
                         row, shelf, line, at: line.now, isCharged: isCharged),
                     newID: TransactionID(number), asksProcessor: commit.asksProcessor)
-                return try Self.write(try body(&change), change, row, commit, who, deed, line)
+                let events = try body(&change)
+                // A charge that was asked for before has its answer still to come.
+                if change.charge != nil, try commit.isAsked(row, line.writing) {
+                    change.charge = nil
+                }
+                return try Self.write(events, change, row, commit, who, deed, line)
             }
         } catch let refusal as SubscriptionRefusal {
             realm.giveBack(number)
@@ -155,20 +161,23 @@ extension SubscriptionRoom {
             realm.giveBack(number)
             throw refusal
         }
-        if ending.answer.subscription.transactionId != "\(number)" { realm.giveBack(number) }
-        if case .commit(let answer) = ending {
-            ending = .commit(try await answered(answer, found))
+        let before = ending.answer.events
+        if ending.answer.answer.subscription.transactionId != "\(number)" {
+            realm.giveBack(number)
+        }
+        if case .commit(let made) = ending {
+            ending = .commit((try await answered(made.answer, found, after: before), before))
             realm.wake(found.customer)
             realm.ring(found.customer)
             realm.ports.log(.info, "subscription changed", context, ["deed": deed])
         }
-        return ending.answer
+        return ending.answer.answer
     }
 
     /// Asks the payment processor at once if the change owes that. Returns the
     /// answer with what became of it.
     private func answered(
-        _ answer: SubscriptionAnswer, _ before: SubscriptionRow
+        _ answer: SubscriptionAnswer, _ before: SubscriptionRow, after events: Int64
     ) async throws -> SubscriptionAnswer {
         let (id, customer) = (before.subscription.originalID, before.customer)
         let asked =
@@ -182,7 +191,7 @@ extension SubscriptionRoom {
             try await realm.settle(WorkKind.renewal, charge.key.subject, customer)
         }
         let values: [SQLValue] = [
-            .integer(customer.value), .integer(id.value), .integer(before.events),
+            .integer(customer.value), .integer(id.value), .integer(events),
         ]
         return try await realm.read(of: customer) { [rules = commit.rules] reading in
             guard let row = try SubscriptionRow.find(id, of: customer, reading) else {
@@ -201,11 +210,11 @@ extension SubscriptionRoom {
     private static func write(
         _ events: [SubscriptionEvent], _ change: SubscriptionChange, _ before: SubscriptionRow,
         _ commit: SubscriptionCommit, _ who: String, _ deed: String, _ line: CustomerLine
-    ) throws -> Ending<SubscriptionAnswer> {
+    ) throws -> Ending<(answer: SubscriptionAnswer, events: Int64)> {
         let context = change.renewal
         let isSwitched = context.row.failsBilling != before.failsBilling
         guard isSwitched || !events.isEmpty || change.charge != nil else {
-            return .leave(answer(before, [], commit, line))
+            return .leave((answer(before, [], commit, line), before.events))
         }
         var after = context.row
         if let charge = change.charge {
@@ -226,7 +235,7 @@ extension SubscriptionRoom {
             subject: "\(before.customer)/\(before.subscription.originalID)",
             before: before.audited(commit.rules), after: after.audited(commit.rules)
         ).write(line.writing)
-        return .commit(answer(after, events, commit, line))
+        return .commit((answer(after, events, commit, line), before.events))
     }
 
     private static func answer(

@@ -36,8 +36,8 @@ extension SubscriptionRoom {
         try await row(id).record(realm.renewalRules)
     }
 
-    /// Returns a page of what happened to a customer's subscriptions and refunds, in
-    /// order. Refusals, in order: `customerNotFound`, `cursorInvalid`.
+    /// Returns a page of what happened to a customer's subscriptions and refunds, and
+    /// in families, in order. Refusals, in order: `customerNotFound`, `cursorInvalid`.
     public func history(
         of customer: String, after: String? = nil, limit: Int = ListPage.max
     ) async throws -> CustomerHistory {
@@ -129,6 +129,7 @@ extension SubscriptionRow {
             status: "\(subscription.status)", startDate: subscription.current.start,
             endDate: subscription.end, isRenewing: renewal.isOn, failsBilling: failsBilling)
         record.usableUntil = subscription.usableUntil
+        record.usableFrom = subscription.usableFrom
         if renewal.isOn, renewal.productID != subscription.current.productID {
             record.nextProductId = renewal.productID.value
         }
@@ -151,6 +152,10 @@ extension SubscriptionEventRecord {
     init(row: Row) throws {
         let subject = TransactionID(try row.integer("subject"))
         let (body, number) = (try row.text("body"), try row.integer("event"))
+        if try row.integer("source") == Statement.Subscriptions.familySource {
+            self.init(try StoredJSON.value(body, "an event that cannot be read"), number: number)
+            return
+        }
         guard try row.integer("source") == Statement.Subscriptions.refundSource else {
             self.init(
                 try StoredJSON.value(body, "an event that cannot be read"), of: subject,
@@ -174,6 +179,14 @@ extension SubscriptionEventRecord {
             kind: kind, message: message)
         transactionId = transaction.description
         self.refund = refund
+    }
+
+    private init(_ event: FamilyEvent, number: Int64) {
+        let (kind, message) = event.change.words
+        self.init(
+            subscriptionId: nil, event: number, date: event.at, cause: event.cause.rawValue,
+            kind: kind, message: message)
+        transactionId = event.change.transaction?.description
     }
 
     init(_ event: SubscriptionEvent, of subscription: TransactionID, number: Int64) {

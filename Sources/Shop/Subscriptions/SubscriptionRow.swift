@@ -18,6 +18,8 @@ struct SubscriptionRow: Sendable {
     /// The number of its events.
     var events: Int64
     var revision: Int64
+    /// Whether it is another person's, as a member of the family has it. No row is.
+    var isShared = false
 
     /// The row's values.
     var row: [SQLValue] {

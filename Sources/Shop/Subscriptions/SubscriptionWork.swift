@@ -96,6 +96,10 @@ struct RenewalContext {
     /// Whether the customer can be charged.
     let canBill: Bool
     let at: Timestamp
+    /// How long the next period lasts. Nil in the calendar.
+    let tempo: Tempo?
+    /// How often the app's subscriptions renew at most.
+    let renewalsMax: Int?
     /// Whether the app receives notifications.
     let hasURL: Bool
     private let shelf: Shelf
@@ -119,6 +123,8 @@ struct RenewalContext {
             isCommitted: row.subscription.renewal.isCommitted, of: row.bundleID, in: storefront,
             at: max(at, row.subscription.end))
         grace = app.grace
+        tempo = line.tempo
+        renewalsMax = app.renewalsMax
         canBill = isCharged && line.account.mayBuy && !app.settings.failsRenewals
         hasURL = app.notificationURL != nil
     }
@@ -132,7 +138,7 @@ struct RenewalContext {
     func facts(newID: TransactionID) -> RenewalFacts {
         RenewalFacts(
             plan: plan, canBill: canBill && !row.failsBilling,
-            grace: grace, newID: newID)
+            grace: grace, newID: newID, tempo: tempo, renewalsMax: renewalsMax)
     }
 
     /// The transaction of a period that a step sells.

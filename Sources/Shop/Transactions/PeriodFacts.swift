@@ -36,6 +36,24 @@ struct PeriodFacts: Sendable {
         isUpgraded = try row.boolean("is_upgraded")
     }
 
+    /// The period as a member of the family has it: without what concerns the price.
+    var shared: PeriodFacts {
+        PeriodFacts(
+            groupID: groupID, expiresAt: expiresAt, offer: nil, commitment: nil,
+            isUpgraded: isUpgraded)
+    }
+
+    private init(
+        groupID: String, expiresAt: Timestamp, offer: AppliedOffer?,
+        commitment: PeriodCommitment?, isUpgraded: Bool
+    ) {
+        self.groupID = groupID
+        self.expiresAt = expiresAt
+        self.offer = offer
+        self.commitment = commitment
+        self.isUpgraded = isUpgraded
+    }
+
     var storedCommitment: String? { commitment.map { StoredJSON.text($0) } }
 
     var storedOffer: String? { offer.map { StoredJSON.text($0) } }

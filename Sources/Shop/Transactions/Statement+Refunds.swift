@@ -46,6 +46,7 @@ extension Statement {
                         AND o.product_id = t.product_id
                         AND o.product_type = 'non-consumable' AND o.revoked_at IS NULL
                         AND o.original_transaction_id = o.transaction_id
+                        AND o.ownership = 'purchased'
                         AND o.transaction_id <> t.transaction_id) AS owned_again
             FROM transactions t
             WHERE t.customer_id = $1 AND t.transaction_id = $2

@@ -25,7 +25,8 @@ extension Statement {
             SELECT \(columns), \(Realms.clockColumns),
                 (SELECT l.changed_at FROM transactions l WHERE l.customer_id = t.customer_id
                     ORDER BY l.revision DESC LIMIT 1) AS last_event
-            FROM transactions t CROSS JOIN \(Realms.withClock) WHERE t.transaction_id = $1
+            FROM transactions t CROSS JOIN \(Realms.withClock(of: "t.customer_id"))
+            WHERE t.transaction_id = $1
             """)
 
         /// The transactions that are new or changed after a revision and one of
@@ -99,7 +100,8 @@ extension Statement {
             WHERE customer_id = $1 AND transaction_id = $2
             """)
 
-        /// The contents of a receipt: consumables only until they are finished.
+        /// The contents of a receipt: consumables only until they are finished, and
+        /// nothing that a family does not share any more.
         /// If there are none, one row without a record, which contains the
         /// revision.
         static let records = Statement(
@@ -109,6 +111,7 @@ extension Statement {
             LEFT JOIN transactions t
                 ON t.customer_id = c.customer_id AND t.bundle_id = $2
                     AND (t.finished_at IS NULL OR t.product_type <> 'consumable')
+                    AND (t.ownership = 'purchased' OR t.revoked_at IS NULL)
             WHERE c.customer_id = $1 ORDER BY t.transaction_id NULLS FIRST
             """)
 

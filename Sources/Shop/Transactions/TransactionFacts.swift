@@ -93,7 +93,7 @@ struct TransactionFacts: Sendable {
 
     /// The number of the period in an order. One order has one transaction, so the
     /// two numbers differ in their first digit only.
-    private var webOrderLineItemID: Int64 { id.value - 1_000_000_000_000_000 }
+    var webOrderLineItemID: Int64 { id.value - 1_000_000_000_000_000 }
 
     /// The transaction's part of a receipt, in DER.
     var record: [UInt8] {

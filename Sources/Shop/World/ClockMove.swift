@@ -7,6 +7,7 @@ import Work
 
 /// A move of a sandbox's clock, as it is written at the home.
 struct ClockMove: Sendable {
+    let clock: ClockID
     let request: MoveClockRequest
     /// What the request chose for the notifications that it causes.
     let notifications: JumpNotifications?
@@ -16,12 +17,15 @@ struct ClockMove: Sendable {
 
     /// Returns whether the clock goes back, and its jump.
     func write(_ house: HouseLine) throws -> (isBack: Bool, jump: LastJump?) {
-        let (row, wall) = (try Realm.clockRow(house.writing), house.wall)
-        let under = try ClockJump.current(house.writing)
+        guard let row = try Realm.clockRow(house.writing, of: clock) else {
+            throw Realm.clockNotFound
+        }
+        let wall = house.wall
+        let under = try ClockJump.current(house.writing, of: clock)
         let moved = try moved(row.clock, under, wall: wall)
         let (from, to) = (row.clock.now(wall: wall), moved.now(wall: wall))
         let jump = from == to ? row.jump : LastJump(target: to, notifications: choice(row.jump))
-        try Realm.setClock(from: row.clock, to: moved, jump: jump, house)
+        try Realm.setClock(clock, from: row.clock, to: moved, jump: jump, house)
         return (to < from, from == to ? nil : jump)
     }
 
@@ -69,7 +73,11 @@ struct ClockMove: Sendable {
             },
             try request.rate.map { rate in
                 guard RealmClock.rates.contains(rate) else { throw Self.noRate }
-                return clock.running(atRate: rate, wall: wall)
+                return clock.running(at: ClockPace(speed: rate), wall: wall)
+            },
+            try request.timeRate.map { name in
+                guard let pace = ClockPace(name: name) else { throw Self.noTimeRate }
+                return clock.running(at: pace, wall: wall)
             },
             try request.stopsJump.flatMap { $0 ? try stopped(clock, jump, wall: wall) : nil },
         ]
@@ -79,7 +87,7 @@ struct ClockMove: Sendable {
                 .badRequest, code: "clockMoveUnclear", "The move is not clear.",
                 field: "standAt",
                 rule: "exactly one of standAt, runOffsetMilliseconds, advanceMilliseconds, "
-                    + "advancePeriod, moveTo, isStanding, rate, stopsJump",
+                    + "advancePeriod, moveTo, isStanding, rate, timeRate, stopsJump",
                 remedy: "send one of them")
         }
         // Where it goes, and not where a running clock stops.
@@ -117,6 +125,13 @@ struct ClockMove: Sendable {
             rule: "a whole number of times the machine's speed, "
                 + "\(RealmClock.rates.lowerBound) to \(RealmClock.rates.upperBound)",
             remedy: "send 1 for real time, 1440 for a day a minute")
+    }
+
+    private static var noTimeRate: Refusal {
+        Refusal(
+            .badRequest, code: "timeRateUnknown", "No rate has this name.", field: "timeRate",
+            rule: ClockPace.names.joined(separator: ", "),
+            remedy: "send one of them, or a number as `rate`")
     }
 
     /// Rejects more than a century, because that would be outside the clock's

@@ -4,8 +4,9 @@ import Commerce
 import SignedData
 import Storage
 
-/// The realm's clock from a row, with the date before which it must not be.
+/// A clock from a row, with the date before which it must not be.
 struct ClockRow: Sendable {
+    let id: ClockID
     let clock: RealmClock
     /// The customer's last event, if the row contains one.
     let lastEvent: Timestamp?
@@ -17,11 +18,13 @@ struct ClockRow: Sendable {
         guard try row.integer("clock_ahead").magnitude <= Timestamp.magnitudeMax else {
             throw StorageFault(.malformedRow, "a clock beyond all dates")
         }
+        id = ClockID(try row.integer("clock_id"))
         clock = RealmClock(
             standsAt: try row.optionalInteger("clock_stands_at").map(Timestamp.init),
             aheadMilliseconds: try row.integer("clock_ahead"),
             rate: try row.integer("clock_rate"),
-            since: Timestamp(milliseconds: try row.integer("clock_since")))
+            since: Timestamp(milliseconds: try row.integer("clock_since")),
+            tempo: try row.optionalText("clock_tempo").flatMap(Tempo.init))
         let last = hasLastEvent ? try row.optionalInteger("last_event") : nil
         lastEvent = last.map(Timestamp.init(milliseconds:))
         catalogueRevision = try row.integer("catalogue_revision")

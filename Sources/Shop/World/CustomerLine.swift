@@ -16,14 +16,23 @@ package struct CustomerLine {
     /// The revision at which the customer's purchases were last deleted. Nil if
     /// they never were.
     let historyRevision: Int64?
+    /// The revision since which a family may get what the customer buys. Nil for a
+    /// customer who never was in one.
+    let familyRevision: Int64?
     let account: CustomerAccount
+    /// The clock that the customer's commercial time is read from.
+    let clock: ClockID
     /// The commercial time, which is not before the customer's last event.
-    package let now: Timestamp
+    package private(set) var now: Timestamp
+    /// The realm's commercial time, by which errands fall due.
+    let owedNow: Timestamp
     /// The wall time, for sessions and the audit.
     let wall: Timestamp
     let catalogueRevision: Int64
+    /// How long periods that begin now last. Nil in the calendar.
+    let tempo: Tempo?
     /// The clock's last jump.
-    let jump: LastJump?
+    private(set) var jump: LastJump?
     /// Whether this commit does the customer's due work.
     var isDueWork = false
     /// When the customer's first due work falls due.
@@ -46,14 +55,35 @@ package struct CustomerLine {
         self.customer = customer
         revision = try row.integer("revision")
         historyRevision = try row.optionalInteger("history_revision")
+        familyRevision = try row.optionalInteger("family_revision")
         account = try CustomerAccount(row)
+        self.clock = clock.id
         now = clock.now(wall: wall)
+        owedNow = clock.id == .realm ? now : try Self.realmClock(facts).now(wall: wall)
         self.wall = wall
         catalogueRevision = clock.catalogueRevision
+        tempo = clock.clock.tempo
         jump = clock.jump
         firstDue = try facts.optionalInteger("first_due").map(Timestamp.init(milliseconds:))
         self.facts = facts
         self.writing = writing
+    }
+
+    /// The realm's clock in a row with ``Statement/Lines/lineColumns``.
+    private static func realmClock(_ row: Row) throws -> RealmClock {
+        RealmClock(
+            standsAt: try row.optionalInteger("realm_stands_at").map(Timestamp.init),
+            aheadMilliseconds: try row.integer("realm_ahead"),
+            rate: try row.integer("realm_rate"),
+            since: Timestamp(milliseconds: try row.integer("realm_since")))
+    }
+
+    /// Returns the line of what happened at an earlier instant. Its notifications are
+    /// sent as those of a jump.
+    func dated(_ instant: Timestamp, jump: LastJump) -> CustomerLine {
+        var line = self
+        (line.now, line.jump, line.isDueWork) = (instant, jump, true)
+        return line
     }
 
     /// Whether the customer has due work that is not done yet.

@@ -45,14 +45,24 @@ struct House: Sendable {
             try writing.first(
                 Statement.Houses.set, [.integer(revision)] + realm) != nil
         else { return .leave(()) }
-        let clock = try Realm.clock(writing)
+        let clocks = try Self.clocks(writing)
         for (table, rows) in zip(HouseCopy.all, rows) { try table.put(rows, writing) }
         for (table, rows) in zip(HouseCopy.all, rows).reversed() {
             try table.removeOthers(than: rows, writing)
         }
-        try ClockJump.note(
-            from: clock.now(wall: wall), to: try Realm.clock(writing).now(wall: wall), writing)
+        for (id, clock) in try Self.clocks(writing) {
+            guard let before = clocks[id] else { continue }
+            try ClockJump.note(
+                of: id, from: before.now(wall: wall), to: clock.now(wall: wall), writing)
+        }
         return .commit(())
+    }
+
+    /// All clocks of this database.
+    private static func clocks(_ writing: any Writing) throws -> [ClockID: RealmClock] {
+        var clocks = try Realm.customerClocks(writing)
+        clocks[.realm] = try Realm.clock(writing)
+        return clocks
     }
 }
 

@@ -13,13 +13,37 @@ extension Realm {
     /// Returns the realm's commercial time. A jump is under way until its due
     /// work is done on every cluster, also on one that does not answer at
     /// present.
-    public func clock() async throws -> ClockDescription {
+    public func clock() async throws -> ClockDescription { try await clock(.realm) }
+
+    /// The same of any clock. Refusal: `clockNotFound`.
+    func clock(_ id: ClockID) async throws -> ClockDescription {
         let (clock, jump) = try await readHouse {
-            (try Self.clock($0), try ClockJump.current($0))
+            (try Self.clock($0, of: id), try ClockJump.current($0, of: id))
         }
-        let others = await farClocks(clock, asksAway: true)
-        return described(clock, jump, away: others?.away ?? [])
+        guard let clock else { throw Self.clockNotFound }
+        let others = await farClocks(clock, of: id, asksAway: true)
+        return described(id, clock, jump, away: others?.away ?? [])
     }
+
+    /// Corrects what a customer's former clock has dated too late for the present one.
+    func bringForward(of id: ClockID, for customer: CustomerID) async {
+        await worker.bringForwardQuietly(
+            of: id, in: clusters.map.cluster(of: customer.value))
+    }
+
+    /// The clock that a customer has.
+    func clockID(of customer: CustomerID) async throws -> ClockID {
+        try await read(of: customer) { reading in
+            ClockID(
+                try reading.first(
+                    Statement.Clocks.ofCustomer, [.integer(customer.value)])?
+                    .optionalInteger("clock_id") ?? 0)
+        }
+    }
+
+    static let clockNotFound = Refusal(
+        .notFound, code: "clockNotFound", "There is no such clock.", field: "clockId",
+        rule: "a clock that a customer has", remedy: "list the clocks")
 
     /// Moves a sandbox's clock or changes its speed. Returns when the work that
     /// fell due by then is done, and its notifications are sent if they are
@@ -27,45 +51,83 @@ extension Realm {
     /// The answer is the clock as it is then, because another move may have come
     /// in between. The audit records the old and the new clock. Refusals, in
     /// order: `sandboxOnly`, `notificationsUnclear`, `clockMoveUnclear`,
-    /// `clockRateInvalid`, `clockBackwards`, `noJump`, `clockOutOfRange`.
+    /// `clockRateInvalid`, `timeRateUnknown`, `clockBackwards`, `noJump`, `clockOutOfRange`.
     public func moveClock(
         _ request: MoveClockRequest, _ context: RequestContext
+    ) async throws -> ClockDescription { try await moveClock(.realm, request, context) }
+
+    /// The same of any clock. Only what falls due by it is done. Further refusal:
+    /// `clockNotFound`.
+    func moveClock(
+        _ id: ClockID, _ request: MoveClockRequest, _ context: RequestContext
     ) async throws -> ClockDescription {
+        try checkClocksMove()
+        let move = ClockMove(
+            clock: id, request: request, notifications: try Self.notifications(request),
+            otherwise: ports.jumpNotifications, farThrough: try await farThrough(id, request))
+        for lanes in lanes { lanes.forgetFailures(of: id) }
+        let before = worker.tally(of: id)
+        let (isBack, jump) = try await house(.clock, context) { .commit(try move.write($0)) }
+        if isBack {
+            for index in clusters.all.indices {
+                await worker.bringForwardQuietly(of: id, in: index)
+            }
+        }
+        wakeWorkers()
+        do { _ = try await worker.workDue(of: id) } catch {
+            // The clock has been moved. A worker will do the rest of the due
+            // work.
+            ports.log(.error, "due work was not done", context, ["fault": "\(error)"])
+        }
+        let sent =
+            jump?.notifications == .awaited
+            ? await sendJumps(of: id, since: before, context) : nil
+        wakeWorkers()
+        var described = try await clock(id)
+        described.notifications = sent
+        ports.log(.info, "clock moved", context, ["now": described.now.description])
+        return described
+    }
+
+    /// Throws unless the realm's clocks may be moved. Refusal: `sandboxOnly`.
+    func checkClocksMove() throws {
         guard !isProduction else {
             throw Refusal(
                 .forbidden, code: "sandboxOnly", "A production realm's clock is never moved.",
                 field: "realm", rule: "clocks are moved in sandboxes only",
                 remedy: "create a sandbox")
         }
-        let move = ClockMove(
-            request: request, notifications: try Self.notifications(request),
-            otherwise: ports.jumpNotifications, farThrough: try await farThrough(request))
-        for lanes in lanes { lanes.forgetFailures() }
-        let before = worker.tally
-        let (isBack, jump) = try await house(.clock, context) { .commit(try move.write($0)) }
-        if isBack {
-            for index in clusters.all.indices { await worker.bringForwardQuietly(in: index) }
-        }
-        wakeWorkers()
-        do { _ = try await worker.workDue() } catch {
-            // The clock has been moved. A worker will do the rest of the due
-            // work.
-            ports.log(.error, "due work was not done", context, ["fault": "\(error)"])
-        }
-        let sent = jump?.notifications == .awaited ? await sendJumps(since: before, context) : nil
-        wakeWorkers()
-        var described = try await clock()
-        described.notifications = sent
-        ports.log(.info, "clock moved", context, ["now": described.now.description])
-        return described
     }
 
-    /// Sends the notifications of jumps. What is not sent now is left to the workers.
-    private func sendJumps(
-        since before: LaneTally, _ context: RequestContext
+    /// Lets what happens at an instant in a customer's past count as part of a jump of
+    /// the customer's clock to its present time, so that its notifications are sent in
+    /// order, or not at all. Refusal: `clockNotFound`.
+    func beginPast(
+        _ id: ClockID, _ notifications: JumpNotifications?, _ context: RequestContext
+    ) async throws -> LastJump {
+        let choice = notifications ?? ports.jumpNotifications
+        for lanes in lanes { lanes.forgetFailures(of: id) }
+        return try await house(.clock, context) { house in
+            guard let row = try Self.clockRow(house.writing, of: id) else {
+                throw Self.clockNotFound
+            }
+            let now = row.clock.now(wall: house.wall)
+            let jump = LastJump(target: now, notifications: choice)
+            if let last = row.jump, last.notifications == choice, last.target >= now {
+                return .leave(last)
+            }
+            try Self.putClock(id, row.clock, jump: jump, house.writing)
+            return .commit(jump)
+        }
+    }
+
+    /// Sends the notifications of a clock's jumps. What is not sent now is left to the
+    /// workers.
+    func sendJumps(
+        of id: ClockID, since before: LaneTally, _ context: RequestContext
     ) async -> SentInJump? {
         do {
-            let tally = try await worker.workInOrder(since: before)
+            let tally = try await worker.workInOrder(of: id, since: before)
             return SentInJump(
                 delivered: tally.done, failed: tally.failed, unsent: tally.skipped)
         } catch {
@@ -75,13 +137,21 @@ extension Realm {
     }
 
     /// For a jump that is stopped: where its work has come to on other clusters.
-    private func farThrough(_ request: MoveClockRequest) async throws -> Timestamp? {
+    private func farThrough(
+        _ id: ClockID, _ request: MoveClockRequest
+    ) async throws -> Timestamp? {
         guard request.stopsJump == true, !clusters.isOne else { return nil }
-        return try await readAll { try ClockJump.current($0)?.through }.compactMap { $0 }.max()
+        return try await readAll { try ClockJump.current($0, of: id)?.through }
+            .compactMap { $0 }.max()
     }
 
     private static func notifications(_ request: MoveClockRequest) throws -> JumpNotifications? {
-        guard let text = request.notifications else { return nil }
+        try notifications(request.notifications)
+    }
+
+    /// Refusal: `notificationsUnclear`.
+    static func notifications(_ text: String?) throws -> JumpNotifications? {
+        guard let text else { return nil }
         guard let notifications = JumpNotifications(rawValue: text) else {
             throw Refusal(
                 .badRequest, code: "notificationsUnclear",
@@ -96,32 +166,36 @@ extension Realm {
     /// Writes the new clock, and the jump that its move begins. The realm's row is
     /// locked. The audit has both values. `jump`: the clock's last jump.
     static func setClock(
-        from before: RealmClock, to clock: RealmClock, jump: LastJump?, _ house: HouseLine
+        _ id: ClockID, from before: RealmClock, to clock: RealmClock, jump: LastJump?,
+        _ house: HouseLine
     ) throws {
-        try putClock(clock, jump: jump, house.writing)
+        try putClock(id, clock, jump: jump, house.writing)
         try ClockJump.note(
-            from: before.now(wall: house.wall), to: clock.now(wall: house.wall), house.writing)
+            of: id, from: before.now(wall: house.wall), to: clock.now(wall: house.wall),
+            house.writing)
         try house.audit(
-            "clock.move", "clock", before: before.audited(wall: house.wall),
+            "clock.move", id == .realm ? "clock" : "clock/\(id)",
+            before: before.audited(wall: house.wall),
             after: clock.audited(wall: house.wall))
     }
 
     static func putClock(
-        _ clock: RealmClock, jump: LastJump?, _ writing: any Writing
+        _ id: ClockID, _ clock: RealmClock, jump: LastJump?, _ writing: any Writing
     ) throws {
         try writing.execute(
             Statement.Realms.setClock,
             RealmSchema.clocks.row([
-                "clock_id": .integer(0), "clock_ahead": .integer(clock.aheadMilliseconds),
+                "clock_id": .integer(id.value), "clock_ahead": .integer(clock.aheadMilliseconds),
                 "clock_stands_at": .optional(clock.standsAt), "clock_rate": .integer(clock.rate),
                 "clock_since": .integer(clock.since.milliseconds),
+                "clock_tempo": .optional(clock.tempo?.rawValue),
                 "jumped_to": .optional(jump?.target),
                 "jump_notifications": .optional(jump?.notifications.rawValue),
             ]))
     }
 
-    private func described(
-        _ clock: RealmClock, _ jump: ClockJump?, away: [String]
+    func described(
+        _ id: ClockID, _ clock: RealmClock, _ jump: ClockJump?, away: [String]
     ) -> ClockDescription {
         let wall = ports.wall.now
         let now = clock.now(wall: wall)
@@ -129,9 +203,10 @@ extension Realm {
         return ClockDescription(
             now: now, isStanding: isStanding,
             offsetMilliseconds: isStanding ? nil : now.milliseconds(since: wall),
-            rate: clock.rate == 1 ? nil : clock.rate,
+            rate: clock.rate == 1 ? nil : clock.rate, timeRate: clock.tempo?.rawValue,
             jump: jump.map { JumpDescription(target: $0.target, reached: $0.reached) },
-            clustersAway: away.isEmpty ? nil : away)
+            clustersAway: away.isEmpty ? nil : away,
+            clockId: id == .realm ? nil : id.description)
     }
 }
 
@@ -141,7 +216,7 @@ extension RealmClock {
     fileprivate func audited(wall: Timestamp) -> AuditFields {
         [
             "now": "\(now(wall: wall))", "state": standsAt == nil ? "running" : "standing",
-            "rate": "\(rate)",
+            "rate": "\(rate)", "timeRate": tempo?.rawValue,
         ]
     }
 }

@@ -6,13 +6,18 @@ package import Work
 
 extension Realm {
     /// Asks the other clusters, concurrently.
-    package func farClocks(_ clock: RealmClock, asksAway: Bool) async -> FarClocks? {
+    package func farClocks(
+        _ clock: RealmClock, of id: ClockID, asksAway: Bool
+    ) async -> FarClocks? {
         if !asksAway, clusters.others.contains(where: \.isAway) { return nil }
         return await withTaskGroup(of: (String, isAway: Bool, ClockJump?).self) { group in
             for cluster in clusters.others {
                 group.addTask {
                     let answer = try? await cluster.read { reading in
-                        (try Self.clock(reading), try ClockJump.current(reading))
+                        (
+                            try Self.clock(reading, of: id),
+                            try ClockJump.current(reading, of: id)
+                        )
                     }
                     return (cluster.name, answer?.0 != clock, answer?.1)
                 }

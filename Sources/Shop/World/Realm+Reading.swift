@@ -59,9 +59,15 @@ extension Realm {
         }
     }
 
-    /// The commercial time on a customer's cluster.
-    func now(for customer: CustomerID) async throws -> Timestamp {
+    /// The commercial time on a customer's cluster, by the realm's clock or another
+    /// one: for what is owed because of the customer.
+    func now(for customer: CustomerID, by clock: ClockID = .realm) async throws -> Timestamp {
         let wall = ports.wall.now
-        return try await read(of: customer) { try Self.now($0, wall: wall) }
+        return try await read(of: customer) { reading in
+            guard let own = try Self.clock(reading, of: clock) else {
+                return try Self.now(reading, wall: wall)
+            }
+            return own.now(wall: wall)
+        }
     }
 }

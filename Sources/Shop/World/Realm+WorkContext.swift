@@ -29,11 +29,32 @@ extension Realm: WorkContext {
         try clockRow(reading).clock
     }
 
+    package static func customerClocks(
+        _ reading: any Reading
+    ) throws -> [ClockID: RealmClock] {
+        let rows = try reading.query(Statement.Clocks.list, []).map {
+            try ClockRow($0, hasLastEvent: false)
+        }
+        return Dictionary(rows.map { ($0.id, $0.clock) }) { first, _ in first }
+    }
+
+    package var isAlone: Bool { ports.places.isOneProcess }
+
     static func clockRow(_ reading: any Reading) throws -> ClockRow {
         guard let row = try reading.first(Statement.Realms.clock) else {
             throw StorageFault(.malformedRow, "the realm has no row")
         }
         return try ClockRow(row, hasLastEvent: false)
+    }
+
+    /// Nil if there is no such clock.
+    static func clockRow(_ reading: any Reading, of id: ClockID) throws -> ClockRow? {
+        try reading.first(Statement.Clocks.one, [.integer(id.value)])
+            .map { try ClockRow($0, hasLastEvent: false) }
+    }
+
+    package static func clock(_ reading: any Reading, of id: ClockID) throws -> RealmClock? {
+        try clockRow(reading, of: id)?.clock
     }
 
     static func now(_ reading: any Reading, wall: Timestamp) throws -> Timestamp {

@@ -27,10 +27,19 @@ extension Statement {
         /// The realm's row `r` and its clock `k`.
         static let withClock = "realm r JOIN clocks k ON k.clock_id = 0"
 
-        /// The columns of ``ClockRow``, from ``withClock``.
+        /// The realm's row `r`, and a customer's clock `k`: the customer's own, or the
+        /// realm's. `customer` is an expression.
+        static func withClock(of customer: String) -> String {
+            """
+            realm r JOIN clocks k ON k.clock_id = coalesce(
+                (SELECT o.clock_id FROM customers o WHERE o.customer_id = \(customer)), 0)
+            """
+        }
+
+        /// The columns of ``ClockRow``, from ``withClock`` or ``withClock(of:)``.
         static let clockColumns = """
-            k.clock_ahead, k.clock_stands_at, k.clock_rate, k.clock_since, k.jumped_to,
-                k.jump_notifications, r.catalogue_revision
+            k.clock_id, k.clock_ahead, k.clock_stands_at, k.clock_rate, k.clock_since, k.clock_tempo,
+                k.jumped_to, k.jump_notifications, r.catalogue_revision
             """
 
         static let clock = Statement(
@@ -46,6 +55,64 @@ extension Statement {
 
         static let all = [
             open, insert, clock, holdClock, setClock,
+        ]
+    }
+
+    /// The clocks of customers.
+    enum Clocks {
+        static let one = Statement(
+            "clocks.one", [.integer],
+            """
+            SELECT \(Realms.clockColumns) FROM realm r JOIN clocks k ON k.clock_id = $1
+            """)
+
+        static let list = Statement(
+            "clocks.list", [],
+            """
+            SELECT \(Realms.clockColumns) FROM realm r JOIN clocks k ON k.clock_id > 0
+            ORDER BY k.clock_id
+            """)
+
+        /// The customers that have a clock of their own.
+        static let customers = Statement(
+            "clocks.customers", [],
+            """
+            SELECT customer_id, clock_id FROM customers WHERE clock_id IS NOT NULL
+            ORDER BY clock_id, customer_id
+            """)
+
+        static let ofCustomer = Statement(
+            "clocks.ofCustomer", [.integer],
+            "SELECT clock_id FROM customers WHERE customer_id = $1")
+
+        static let setOfCustomer = Statement(
+            "clocks.setOfCustomer", [.integer, .integer],
+            "UPDATE customers SET clock_id = $2 WHERE customer_id = $1")
+
+        static let figures = Statement(
+            "clocks.figures", [],
+            """
+            SELECT count(*) AS clocks, max(clock_id) AS last FROM clocks
+            """)
+
+        /// Removes a clock that no customer of this database has.
+        static let removeUnused = Statement(
+            "clocks.removeUnused", [.integer],
+            """
+            DELETE FROM clocks WHERE clock_id = $1 AND clock_id > 0
+                AND NOT EXISTS (SELECT 1 FROM customers c WHERE c.clock_id = $1)
+            RETURNING clock_id
+            """)
+
+        static let removeJump = Statement(
+            "clocks.removeJump", [.integer], "DELETE FROM jumps WHERE clock_id = $1")
+
+        static let removeCustomers = Statement(
+            "clocks.removeCustomers", [], "DELETE FROM clocks WHERE clock_id > 0")
+
+        static let all = [
+            one, list, customers, ofCustomer, setOfCustomer, figures, removeUnused, removeJump,
+            removeCustomers,
         ]
     }
 }

@@ -12,6 +12,26 @@ extension Routes {
         Route("POST", "/control/v1/clock", .realm(.control)) {
             try .json(try await $0.realm.moveClock(try await $0.body(), $0.context))
         },
+        Route("GET", "/control/v1/clocks", .realm(.control)) {
+            try .json(try await $0.realm.customers.clocks())
+        },
+        Route("POST", "/control/v1/clocks", .realm(.control)) {
+            try .json(try await $0.realm.customers.attachClock(try await $0.body(), $0.context))
+        },
+        Route("GET", "/control/v1/customers/{}/clock", .realm(.control)) {
+            try .json(try await $0.realm.customers.clock(of: $0.parts[0]))
+        },
+        Route("POST", "/control/v1/customers/{}/clock", .realm(.control)) {
+            try .json(
+                try await $0.realm.customers.moveClock(
+                    of: $0.parts[0], try await $0.body(), $0.context))
+        },
+        Route("DELETE", "/control/v1/customers/{}/clock", .realm(.control)) {
+            try .json(try await $0.realm.customers.detachClock(of: $0.parts[0], $0.context))
+        },
+        Route("POST", "/control/v1/purchases", .realm(.control)) {
+            try .json(try await $0.realm.purchases.buyInPast(try await $0.body(), $0.context))
+        },
         Route("GET", "/control/v1/snapshots", .realm(.control)) {
             try .json(try await $0.realm.keeping.listSnapshots())
         },

@@ -34,7 +34,8 @@ enum Routes {
     static let table = RouteTable<Access, Visit>(Array(parts.joined()))
 
     private static let parts: [[Route]] = [
-        open, certificates, merchants, store, customers, subscriptions, refunds, apps, products,
+        open, certificates, merchants, store, customers, families, subscriptions, refunds, apps,
+        products,
         control, forcedSubscriptions, forcedRefunds,
     ]
 }

@@ -45,6 +45,9 @@ struct Visit: Sendable {
     /// Returns the first value of a query parameter, percent-decoded.
     func query(_ name: String) -> String? { call.query(name) }
 
+    /// Returns all values of a query parameter, percent-decoded.
+    func queries(_ name: String) -> [String] { call.queries(name) }
+
     /// The most entries in an answer.
     func limit() throws -> Int {
         guard let text = query("limit") else { return ListPage.max }

@@ -15,13 +15,15 @@ public struct AppSummary: Hashable, Sendable, Codable {
     public var purchasesEnabled: Bool
     /// How long an unpaid renewal can be used. Missing if the catalogue file decides.
     public var gracePeriodDays: Int?
+    /// How often a sandbox's subscriptions renew at most. Missing without a limit.
+    public var renewalsMax: Int?
     /// The number of products that are neither withdrawn nor removed.
     public var products: Int
 
     public init(
         bundleId: String, appAppleId: Int64?, name: String, notificationUrl: String?,
         storefront: String, locale: String, purchasesEnabled: Bool, gracePeriodDays: Int? = nil,
-        products: Int
+        renewalsMax: Int? = nil, products: Int
     ) {
         self.bundleId = bundleId
         self.appAppleId = appAppleId
@@ -31,6 +33,7 @@ public struct AppSummary: Hashable, Sendable, Codable {
         self.locale = locale
         self.purchasesEnabled = purchasesEnabled
         self.gracePeriodDays = gracePeriodDays
+        self.renewalsMax = renewalsMax
         self.products = products
     }
 }
@@ -45,10 +48,14 @@ public struct AppChange: Hashable, Sendable, Codable {
     public var purchasesEnabled: Bool?
     /// How long an unpaid renewal can be used: 0, 3, 16 or 28 days.
     public var gracePeriodDays: Int?
+    /// How often a sandbox's subscriptions renew at most after the customer has
+    /// subscribed; Apple's sandbox stops after 12. 0 is no limit.
+    public var renewalsMax: Int?
 
     public init(
         appAppleId: Int64? = nil, name: String? = nil, storefront: String? = nil,
-        locale: String? = nil, purchasesEnabled: Bool? = nil, gracePeriodDays: Int? = nil
+        locale: String? = nil, purchasesEnabled: Bool? = nil, gracePeriodDays: Int? = nil,
+        renewalsMax: Int? = nil
     ) {
         self.appAppleId = appAppleId
         self.name = name
@@ -56,6 +63,7 @@ public struct AppChange: Hashable, Sendable, Codable {
         self.locale = locale
         self.purchasesEnabled = purchasesEnabled
         self.gracePeriodDays = gracePeriodDays
+        self.renewalsMax = renewalsMax
     }
 }
 

@@ -76,6 +76,9 @@ public struct ClockDescription: Hashable, Sendable, Codable {
     /// The clock's speed as a multiple of the machine's. A standing clock uses
     /// it when it runs again. Missing for 1.
     public var rate: Int64?
+    /// Apple's name of the rate by which the periods of subscriptions are shorter than
+    /// in the calendar. Missing if they are not.
+    public var timeRate: String?
     /// The jump whose due work is still to be done, on any cluster. Missing if
     /// there is none.
     public var jump: JumpDescription?
@@ -86,19 +89,50 @@ public struct ClockDescription: Hashable, Sendable, Codable {
     /// What became of the notifications of the jump that this answers, if they were
     /// awaited. Missing otherwise.
     public var notifications: SentInJump?
+    /// The clock's number if it is customers' own. Missing for the realm's.
+    public var clockId: String?
+    /// The numbers of the customers that have this clock. Missing for the realm's.
+    public var customerIds: [String]?
 
     public init(
         now: Timestamp, isStanding: Bool, offsetMilliseconds: Int64?, rate: Int64? = nil,
-        jump: JumpDescription? = nil, clustersAway: [String]? = nil,
-        notifications: SentInJump? = nil
+        timeRate: String? = nil, jump: JumpDescription? = nil, clustersAway: [String]? = nil,
+        notifications: SentInJump? = nil, clockId: String? = nil,
+        customerIds: [String]? = nil
     ) {
         self.notifications = notifications
+        self.clockId = clockId
+        self.customerIds = customerIds
         self.now = now
         self.isStanding = isStanding
         self.offsetMilliseconds = offsetMilliseconds
         self.rate = rate
+        self.timeRate = timeRate
         self.jump = jump
         self.clustersAway = clustersAway
+    }
+}
+
+/// The clocks that customers of a realm have.
+public struct ClockList: Hashable, Sendable, Codable {
+    public var clocks: [ClockDescription]
+
+    public init(clocks: [ClockDescription]) {
+        self.clocks = clocks
+    }
+}
+
+/// Gives customers a clock of their own, which they share.
+public struct AttachClockRequest: Hashable, Sendable, Codable {
+    /// Numbers or sign-in names.
+    public var customers: [String]
+    /// A clock that other customers have. If missing, a new one, which goes on from the
+    /// time of the first customer.
+    public var clockId: String?
+
+    public init(customers: [String], clockId: String? = nil) {
+        self.customers = customers
+        self.clockId = clockId
     }
 }
 
@@ -152,6 +186,10 @@ public struct MoveClockRequest: Hashable, Sendable, Codable {
     /// Runs at this multiple of the machine's clock, from its current time. A
     /// standing clock uses the speed when it runs again.
     public var rate: Int64?
+    /// Runs at the rate of this name, from its current time: one of Apple's, such as
+    /// `monthlyRenewalEveryFiveMinutes`. It sets the speed, and how long the periods of
+    /// subscriptions last. `rate` puts periods back to the calendar.
+    public var timeRate: String?
     /// Ends the jump that is under way where its work has come to: the clock goes
     /// back there. True.
     public var stopsJump: Bool?
@@ -163,7 +201,7 @@ public struct MoveClockRequest: Hashable, Sendable, Codable {
         standAt: Timestamp? = nil, runOffsetMilliseconds: Int64? = nil,
         advanceMilliseconds: Int64? = nil, advancePeriod: String? = nil,
         moveTo: Timestamp? = nil, isStanding: Bool? = nil, rate: Int64? = nil,
-        stopsJump: Bool? = nil, notifications: String? = nil
+        timeRate: String? = nil, stopsJump: Bool? = nil, notifications: String? = nil
     ) {
         self.stopsJump = stopsJump
         self.notifications = notifications
@@ -174,5 +212,6 @@ public struct MoveClockRequest: Hashable, Sendable, Codable {
         self.moveTo = moveTo
         self.isStanding = isStanding
         self.rate = rate
+        self.timeRate = timeRate
     }
 }

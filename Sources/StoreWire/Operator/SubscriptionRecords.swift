@@ -22,6 +22,9 @@ public struct SubscriptionRecord: Hashable, Sendable, Codable {
     public var endDate: Timestamp
     /// Missing if the customer may not use it any more.
     public var usableUntil: Timestamp?
+    /// Present if the period before this one was refunded while it ran: the customer
+    /// may use this one from its start on.
+    public var usableFrom: Timestamp?
     public var isRenewing: Bool
     /// The product of the next period, if that is another one.
     public var nextProductId: String?
@@ -99,11 +102,11 @@ public struct SubscriptionRecords: Hashable, Sendable, Codable {
     }
 }
 
-/// Something that happened to a customer's subscription, or to a refund.
+/// Something that happened to a customer's subscription, to a refund, or in a family.
 public struct SubscriptionEventRecord: Hashable, Sendable, Codable {
-    /// Missing for refunds.
+    /// Missing for refunds and families.
     public var subscriptionId: String?
-    /// Present for refunds.
+    /// Present for refunds, and for what a family shares.
     public var transactionId: String?
     /// Present for refunds: its number among the transaction's refunds.
     public var refund: Int64?

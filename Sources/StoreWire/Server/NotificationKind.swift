@@ -7,6 +7,7 @@ public enum NotificationKind {
     public static let oneTimeCharge = "ONE_TIME_CHARGE"
     public static let consumptionRequest = "CONSUMPTION_REQUEST"
     public static let renewalExtension = "RENEWAL_EXTENSION"
+    public static let revoke = "REVOKE"
 
     /// Whether the type exists and, if a subtype is given, whether the type has
     /// it.
@@ -39,7 +40,7 @@ public enum NotificationKind {
         "RENEWAL_EXTENDED": [],
         renewalExtension: ["FAILURE", "SUMMARY"],
         "RESCIND_CONSENT": [],
-        "REVOKE": [],
+        revoke: [],
         "SUBSCRIBED": ["INITIAL_BUY", "RESUBSCRIBE"],
         "TEST": [],
     ]

@@ -46,6 +46,10 @@ struct DoorClient: Sendable {
             type, from: try await send("PUT", path, try JSONEncoder().encode(body)))
     }
 
+    func put<Answer: Decodable>(_ path: String, as type: Answer.Type) async throws -> Answer {
+        try JSONDecoder().decode(type, from: try await send("PUT", path, nil))
+    }
+
     func put(_ path: String, bytes: Data) async throws {
         _ = try await send("PUT", path, bytes)
     }

@@ -27,6 +27,7 @@ from .disk import may_mount
 from .programs import Trouble
 from .sabotage import LEFT_UNSYNCED, SABOTAGES
 from .stage import Stage
+from .worlds import DEVICES_OF_ALL_WORLDS
 
 ROUND_SECONDS = 120
 # A run that is so long plays every fault at least once.
@@ -202,6 +203,8 @@ def shortfalls(arguments, total, seconds, acts):
         absent.add("redeemed")
     if arguments.without_notifications or arguments.plain:
         absent.add("notified")
+    if arguments.plain or arguments.devices < DEVICES_OF_ALL_WORLDS:
+        absent |= counting.SUBSCRIBED
     is_long = arguments.minutes and arguments.minutes >= ALL_ACTS_MINUTES
     return list(counting.shortfalls(total, seconds, absent, sorted(acts) if is_long else ()))
 

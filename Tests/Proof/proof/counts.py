@@ -3,6 +3,8 @@
 
 from collections import Counter
 
+from .fold import read
+
 #: Of a round: events that every one must have, so many for each second that it
 #: lasts, and at least so many. A round in which nothing was sold proves nothing.
 EVENTS = {
@@ -16,7 +18,14 @@ EVENTS = {
     "restored": (0, 1),
     "receipts": (0, 1),
     "signatures": (10, 50),
+    "renewals": (0.5, 5),
+    "upgrades": (0.03, 1),
+    "refunds": (0.1, 1),
+    "reversals": (0.03, 1),
+    "jumps": (0.2, 2),
 }
+#: What only sandboxes of subscribers have.
+SUBSCRIBED = {"renewals", "upgrades", "refunds", "reversals", "jumps"}
 
 
 def tally(evidence):
@@ -74,9 +83,31 @@ def events(evidence):
         counts |= {"charged": acts["charge"], "captured": acts["capture"], "voided": acts["void"]}
     if evidence.ledger_redemptions is not None:
         counts["redeemed"] = len(evidence.ledger_redemptions)
+    if evidence.moving:
+        counts |= subscribed(evidence)
     for word in ("cleared", "reset", "rotated"):
         counts[word] = sum(entry["act"] == word for entry in evidence.side)
     return counts
+
+
+def subscribed(evidence):
+    """What happened to subscriptions and their money, and to clocks."""
+    kinds = Counter(read(row)[0] for row in evidence.subscription_events)
+    decided = Counter()
+    for row in evidence.refund_events:
+        kind, facts, *_ = read(row)
+        decided[kind] += facts.get("grant", {}).get("kind") != "upgrade"
+    jumps = [deed for deed in evidence.deeds if deed["verb"] == "jump"]
+    return {
+        "renewals": kinds["renewed"] + kinds["recovered"], "upgrades": kinds["upgraded"],
+        "downgrades": kinds["choseNext"], "subscribed": kinds["subscribed"],
+        "unpaid": kinds["failed"], "recovered": kinds["recovered"], "expired": kinds["expired"],
+        "refunds": decided["granted"], "reversals": decided["reversed"],
+        "jumps": sum(deed.get("status") == 200 for deed in jumps),
+        "jumps cut off": sum("status" not in deed for deed in jumps),
+        "jumps stopped": sum(
+            deed["verb"] == "stop" and deed.get("status") == 200 for deed in evidence.deeds),
+    }
 
 
 def shortfalls(counts, seconds, absent=(), acts=()):

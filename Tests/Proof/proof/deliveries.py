@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules about what the store hands out: notifications, receipts, signatures."""
 
-from .facts import SALE, grouped
+from .facts import grouped
 
 #: What an answer of a merchant's server means "delivered".
 DELIVERED = range(200, 207)
+#: After so long, in commercial time, the store deletes what it has signed.
+KEPT_MILLISECONDS = 190 * 86_400_000
 
 
 def notifications_are_received(evidence):
@@ -45,7 +47,7 @@ def tells_of_its_sale(evidence, owed, entry):
 
 def notifications_are_attempted(evidence):
     """Each one that is owed was sent at least once, or is still to be sent; and
-    it is owed to the app that sold."""
+    it is owed to the app that sold. Of old ones the store forgets that after half a year."""
     sales = {row["transaction_id"]: row for row in evidence.transactions}
     for row in evidence.outbox:
         sale = sales.get(row["transaction_id"])
@@ -63,7 +65,8 @@ def notifications_are_attempted(evidence):
     }
     for row in evidence.outbox:
         is_waiting = (row["customer_id"], row["cause"]) in waiting
-        is_due = row["notification_type"] == SALE and not is_waiting
+        is_kept = row["created_at"] > evidence.now(row) - KEPT_MILLISECONDS
+        is_due = row["notification_type"] != "TEST" and is_kept and not is_waiting
         if is_due and row.get("realm") not in evidence.unannounced:
             if row["notification_uuid"] not in signed:
                 yield f"notification {row['notification_uuid']} was never sent"

@@ -14,7 +14,8 @@ from .signatures import Trust, payload
 
 TABLES = (
     "customers", "purchases", "transactions", "outbox", "sessions", "errands", "due_work",
-    "notifications",
+    "notifications", "subscriptions", "subscription_events", "renewal_charges", "refunds",
+    "refund_events", "clocks", "jumps",
 )
 #: Tables of the registry whose rows say that something is under way.
 MARKS = {"restores": "finished_at", "advances": "finished_at", "rotation_notes": None}
@@ -28,7 +29,10 @@ class Sources:
         self.folder, self.realms, self.registry, self.roots = folder, realms, registry, roots
         self.ledger = None
         self.has_processor = self.has_receiver = False
-        self.catalogue = {}
+        self.catalogue, self.plans = {}, {}
+        #: By the names of realms: the days of grace, and those without a processor.
+        self.grace_days, self.unprocessed = {}, set()
+        self.seconds_stepped = 0
         #: How far ahead the stores' clocks are.
         self.seconds_ahead = 0
 
@@ -36,11 +40,13 @@ class Sources:
 def gather(sources):
     """Everything that a round left."""
     read_at = time.time_ns() // 1_000_000 + sources.seconds_ahead * 1000
-    evidence = Evidence(catalogue=sources.catalogue, read_at=read_at)
+    evidence = Evidence(
+        catalogue=sources.catalogue, plans=sources.plans, read_at=read_at,
+        seconds_stepped=sources.seconds_stepped)
     trust = Trust(sources.roots)
     evidence.sessions = []
     for reader in sources.realms:
-        add_realm(evidence, reader)
+        add_realm(evidence, reader, sources)
     for table, end in MARKS.items():
         for row in sources.registry(table):
             if end is None or row[end] is None:
@@ -53,12 +59,17 @@ def gather(sources):
     return evidence
 
 
-def add_realm(evidence, reader):
+def add_realm(evidence, reader, sources):
     """A realm's rows, each with its realm's id; what is copied to every cluster counts once."""
     (realm,) = reader("realm")
     evidence.realm = evidence.realm or realm["id"]
     if realm["environment"] == "Production":
         evidence.unannounced.add(realm["id"])
+    if realm["name"] in sources.unprocessed:
+        evidence.unprocessed.add(realm["id"])
+    if realm["name"] in sources.grace_days:
+        evidence.moving.add(realm["id"])
+        evidence.grace_days[realm["id"]] = sources.grace_days[realm["name"]]
     known = {row["customer_id"] for row in evidence.customers}
     for table in TABLES:
         rows = [{**row, "realm": realm["id"]} for row in reader(table)]
@@ -79,11 +90,40 @@ def add_logs(evidence, sources, trust):
     evidence.side = journal.read(os.path.join(folder, "side.log"))
     for path in sorted(glob.glob(os.path.join(folder, "kit-*.log"))):
         evidence.kits += journal.read(path)
+    evidence.notifications_failed = failed_notifications(os.path.join(folder, "errors.txt"))
+    for path in sorted(
+        glob.glob(os.path.join(folder, "clerk-*.log"))
+        + glob.glob(os.path.join(folder, "jumper-*.log"))
+    ):
+        add_deeds(evidence, journal.read(path))
     add_orders(evidence)
     if sources.has_receiver:
         evidence.received = []
         for entry in journal.read(os.path.join(folder, "received.log")):
             add_notification(evidence, entry, trust)
+
+
+def failed_notifications(path):
+    """How many notifications met a fault of the store's own, by its log."""
+    if not os.path.exists(path):
+        return 0
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return sum(
+            "an errand failed" in line and "kind=notification" in line for line in file)
+
+
+def add_deeds(evidence, entries):
+    """What was asked at the doors of subscribers' sandboxes, and answered."""
+    asked = {entry["call"]: entry for entry in entries if entry["act"] == "ask"}
+    heard = {entry["call"]: entry for entry in entries if entry["act"] == "heard"}
+    unsent = {entry["call"] for entry in entries if entry["act"] == "unsent"}
+    for call, ask in asked.items():
+        if call in unsent:
+            continue
+        deed = {**ask, "asked_at": ask["at"], "realm": ask["path"].split("/")[2]}
+        if answer := heard.get(call):
+            deed |= {name: answer[name] for name in ("at", "status", "answer")}
+        evidence.deeds.append(deed)
 
 
 def add_orders(evidence):

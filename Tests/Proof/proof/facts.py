@@ -62,6 +62,31 @@ class Evidence:
     kits: list = field(default_factory=list)
     #: The wall clock's milliseconds when the databases were read.
     read_at: int = 0
+    #: Subscriptions, what happened to them, and the charges of renewals.
+    subscriptions: list = field(default_factory=list)
+    subscription_events: list = field(default_factory=list)
+    renewal_charges: list = field(default_factory=list)
+    #: Refunds and what happened to them.
+    refunds: list = field(default_factory=list)
+    refund_events: list = field(default_factory=list)
+    #: Clocks, and the jumps that are under way.
+    clocks: list = field(default_factory=list)
+    jumps: list = field(default_factory=list)
+    #: What the catalogue says of subscriptions: price, level, period, introduction.
+    plans: dict = field(default_factory=dict)
+    #: By realm: the days for which an unpaid renewal can be used.
+    grace_days: dict = field(default_factory=dict)
+    #: Realms in which a rule charges, and no processor.
+    unprocessed: set = field(default_factory=set)
+    #: Realms of subscribers. What is bought there is in no ledger.
+    moving: set = field(default_factory=set)
+    #: Answers to what clerks and jumpers asked for (`clerk.py`, `jumper.py`): realm,
+    #: verb, path, body, asked_at, at, status, answer. Without status: none came.
+    deeds: list = field(default_factory=list)
+    #: How many notifications met a fault of the store's own.
+    notifications_failed: int = 0
+    #: By how many seconds the machine's clock was wrong at most.
+    seconds_stepped: int = 0
 
     def of(self, *verbs):
         """The answers to these verbs."""
@@ -85,16 +110,60 @@ class Evidence:
         return "/".join(str(part) for part in parts if part is not None)
 
     def bought(self):
-        """Transactions that came from a purchase, by charge key."""
+        """Transactions that the processor charged for, by charge key: those that came
+        from a purchase, and renewals."""
         histories = {self.key(row): row.get("history_revision") for row in self.purchases}
-        return {
+        paid = {
             self.key(row, histories.get(self.key(row))): row
-            for row in self.transactions if row["purchase_id"] is not None
+            for row in self.transactions
+            if row["purchase_id"] is not None and row.get("realm") not in self.unprocessed
+        }
+        rows = {row["transaction_id"]: row for row in self.transactions}
+        for key, charge in self.renewals_by_key().items():
+            if charge["transaction_id"] in rows:
+                paid[key] = rows[charge["transaction_id"]]
+        return paid
+
+    def renewals_by_key(self):
+        """The rows of renewals' charges by charge key."""
+        apps = {each["subscription_id"]: each["bundle_id"] for each in self.subscriptions}
+        return {
+            "/".join(str(part) for part in (
+                row.get("realm", self.realm), row["customer_id"],
+                apps.get(row["subscription_id"]), "renewal", subject(row),
+            )): row
+            for row in self.renewal_charges
+        }
+
+    def now(self, row):
+        """The commercial time of a row's realm when the databases were read."""
+        stands = [
+            clock["clock_stands_at"] for clock in self.clocks
+            if clock["realm"] == row.get("realm") and clock["clock_stands_at"] is not None
+        ]
+        return stands[0] if stands else self.read_at
+
+    def realm_of(self, customer):
+        """The realm of a customer."""
+        return next(
+            (row.get("realm") for row in self.customers if row["customer_id"] == customer), None)
+
+    def events_of(self):
+        """The events of each subscription in order, by its number."""
+        groups = grouped(self.subscription_events, "subscription_id")
+        return {
+            number: sorted(rows, key=lambda row: row["event"])
+            for (number,), rows in groups.items()
         }
 
     def processor_entries(self):
         """The processor's log by key, each in the order in which it was written."""
         return grouped(self.processor or [], "key")
+
+
+def subject(row):
+    """How errands name the charge of a renewal."""
+    return f"{row['subscription_id']}/{row['period_end']}/{row['attempt']}"
 
 
 def grouped(rows, *names):

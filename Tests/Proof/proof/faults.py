@@ -36,6 +36,8 @@ class Faults:
         ).returncode == 0
         self.pages, self.disks = [], []
         self._clock = 0
+        #: By how much the machine's clock was wrong at most.
+        self.seconds_stepped = 0
 
     def page(self, name):
         """Orders for a process that is to be started with `variables`."""
@@ -54,6 +56,7 @@ class Faults:
     def step_clocks(self, seconds):
         """The machine's clock, for every process of it."""
         self._clock = seconds
+        self.seconds_stepped = max(self.seconds_stepped, abs(seconds))
         for page in self.pages:
             page.write(CLOCK, seconds)
 

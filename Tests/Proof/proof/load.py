@@ -5,7 +5,8 @@
 
 The first line on standard input is a JSON object that says whom to load how. After
 it, `read` lets the devices only read, `shop` lets them shop again, and `calm` ends the
-shopping for good. It says on standard output how many answers were heard.
+shopping for good. After `end`, when nothing is sold any more, they read to the end. It
+says on standard output how many answers were heard.
 """
 
 import json
@@ -16,16 +17,19 @@ import threading
 from .device import Device
 from .journal import Journal
 from .ledger import Merchant
+from .subscriber import Subscriber
 
 # Without any progress; longer than a dead server's leases last.
 WIND_UP_SECONDS = 100
 READ_ON_TRIES = 40
+# Between two steps of a device that subscribes: most of what happens to it is time's.
+SUBSCRIBER_PAUSE = 0.1
 
 
 class Load:
     def __init__(self, folder, orders):
         self.orders = orders
-        self.calm = threading.Event()
+        self.calm, self.end = threading.Event(), threading.Event()
         #: The devices buy nothing and send nothing: they read what was sold.
         self.reads = threading.Event()
         self.speech = threading.Lock()
@@ -40,11 +44,12 @@ class Load:
     def device(self, folder, number, world, seeds):
         lot = random.Random(seeds.getrandbits(64))
         ledger = self.orders.get("ledger")
-        return Device(
-            f"d{number}", lot, self.orders["fronts"], self.orders["products"],
-            Journal(f"{folder}/device-{number}.log"), world,
-            Merchant(ledger, lot) if ledger else None,
-        )
+        name, log = f"d{number}", Journal(f"{folder}/device-{number}.log")
+        common = (name, lot, self.orders["fronts"])
+        if world["subscribes"]:
+            return Subscriber(self.orders["plans"], *common, self.orders["extras"], log, world)
+        merchant = Merchant(ledger, lot) if ledger else None
+        return Device(*common, self.orders["products"], log, world, merchant)
 
     def run(self):
         threads = [
@@ -70,11 +75,16 @@ class Load:
             elif device.heard - told >= 10:
                 told = device.heard
                 self.say("heard", count=sum(device.heard for device in self.devices))
+            if device.world["subscribes"]:
+                pause.wait(SUBSCRIBER_PAUSE)
         self.calm.wait()
         if not device.wind_up(WIND_UP_SECONDS):
             self.complaints.append(f"{device.name} could not wind up")
-        # Devices of one customer read to the end only when both have finished.
-        self.wound_up.wait()
+        # Devices of one customer read to the end only when both have finished, and when
+        # no renewal comes any more.
+        if self.wound_up.wait() == 0:
+            self.say("wound up")
+        self.end.wait()
         if not device.read_on(READ_ON_TRIES):
             self.complaints.append(f"{device.name} could not read to the end")
 
@@ -96,7 +106,10 @@ def main():
                 load.reads.clear()
             case "calm":
                 load.calm.set()
+            case "end":
+                load.end.set()
     load.calm.set()
+    load.end.set()
     running.join()
 
 

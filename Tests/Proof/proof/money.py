@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules about sums: what was charged, when, for whom, and what for."""
 
-from .facts import approved, grouped
+from .facts import approved, grouped, subject
 
 
 def sums_are_right(evidence):
-    """A sum is price times quantity, in the storefront's currency, everywhere."""
+    """A sum is price times quantity, in the storefront's currency, everywhere. The price
+    of a subscription's period is judged with the period."""
     for row in evidence.transactions:
+        if row["product_id"] in evidence.plans:
+            continue
         product = evidence.catalogue.get(row["product_id"])
         if product is None:
             yield f"transaction {row['transaction_id']} is of no product: {row['product_id']}"
@@ -46,7 +49,7 @@ def told_as_charged(evidence):
     for entry in evidence.sold():
         signed = entry["signed"]
         product = evidence.catalogue.get(signed["productId"])
-        if product is None:
+        if product is None or signed["productId"] in evidence.plans:
             continue
         yield from differences(
             f"purchase {entry['purchase']} as it was answered",
@@ -64,21 +67,29 @@ def differences(name, **pairs):
 
 
 def non_consumables_are_paid_once(evidence):
-    """What is bought once is charged once, and nothing is revoked unasked."""
+    """What is bought once is charged once until the money went back, and nothing is
+    revoked unasked."""
+    granted = {row["transaction_id"] for row in evidence.refunds if row["decided_at"] is not None}
     for row in evidence.transactions:
-        if row["revoked_at"] is not None:
+        if row["revoked_at"] is not None and row["transaction_id"] not in granted:
             yield f"transaction {row['transaction_id']} was revoked unasked"
-    once = [row for row in evidence.transactions if row["product_type"] == "non-consumable"]
+    once = [
+        row for row in evidence.transactions
+        if row["product_type"] == "non-consumable" and row["transaction_id"] not in granted
+    ]
     for (customer, _, product), rows in grouped(
         once, "customer_id", "bundle_id", "product_id"
     ).items():
         if len(rows) > 1:
             yield f"{product} was sold {len(rows)} times to {customer}"
+    returned = {row["charge"] for row in evidence.refunds} | {
+        key for key, row in evidence.bought().items() if row["transaction_id"] in granted
+    }
     paid = [
         {**entry["order"], "key": key}
         for (key,), entries in evidence.processor_entries().items()
         for entry in approved(entries)
-        if not any(other["act"] == "void" for other in entries)
+        if key not in returned and not any(other["act"] == "void" for other in entries)
     ]
     for (customer, _, product), orders in grouped(
         paid, "customer", "bundleId", "productId"
@@ -111,14 +122,18 @@ def sales_are_captured(evidence):
         return
     captured = {entry["key"] for entry in evidence.processor if entry["act"] == "capture"}
     pending = {
-        (row["customer_id"], row["subject"]) for row in evidence.errands if row["kind"] == "capture"
+        (row["customer_id"], row["subject"])
+        for row in evidence.errands if row["kind"] in ("capture", "renewalCapture")
     }
-    known = {
+    known = evidence.renewals_by_key()
+    names = {key: subject(row) for key, row in known.items()}
+    known |= {
         evidence.key(row, row.get("history_revision")): row
         for row in evidence.purchases if row["transaction_id"] is not None
     }
     for key, row in evidence.bought().items():
-        if (row["customer_id"], f"{row['bundle_id']}/{row['purchase_id']}") in pending:
+        name = names.get(key, f"{row['bundle_id']}/{row['purchase_id']}")
+        if (row["customer_id"], name) in pending:
             continue
         if key not in captured:
             yield f"transaction {row['transaction_id']} was never captured"

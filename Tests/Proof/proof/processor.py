@@ -2,7 +2,7 @@
 """A payment processor as a program of its own: it charges once for one key,
 writes every charge into its own synced log before it answers, and is as
 unreliable as its seed says: it loses answers, answers twice, is slow, declines,
-and dies after charging.
+and dies after charging. It gives a sum back once for one name of a refund.
 
     python -m proof.processor --port PORT --log FILE --seed N [--calm-file FILE]
 
@@ -41,6 +41,8 @@ class Book:
         self._lock = threading.Lock()
         self._charges = {}
         self._voided = set()
+        #: The last entry of each refund, by the charge's key and its own name.
+        self._refunds = {}
         #: The arrival at which the void of a key was acknowledged. A void of an
         #: earlier process counts as acknowledged before everything that arrives.
         self._acknowledged = {}
@@ -51,6 +53,8 @@ class Book:
             elif entry["act"] == "void":
                 self._voided.add(entry["key"])
                 self._acknowledged[entry["key"]] = 0
+            elif entry["act"] in ("refund", "take back"):
+                self._refunds[entry["key"], entry["refund"]] = entry
         trim(path)
         self._log = journal.Journal(path, synced=True)
 
@@ -96,6 +100,31 @@ class Book:
     def find(self, key):
         with self._lock:
             return self.answer(key)
+
+    def refund(self, key, name, order):
+        """Gives a sum back, once for one name. One that was taken back stays so."""
+        with self._lock:
+            known = self._refunds.get((key, name))
+            if known is None:
+                self._refunds[key, name] = self._log.write(
+                    act="refund", key=key, refund=name, order=order)
+            elif known["order"] is not None and known["order"] != order:
+                self._log.write(act="other refund", key=key, refund=name, order=order)
+            return self.refunded(key, name)
+
+    def take_back(self, key, name):
+        """Takes it back, or prevents that it is given."""
+        with self._lock:
+            known = self._refunds.get((key, name))
+            if known is None or known["act"] == "refund":
+                self._refunds[key, name] = self._log.write(
+                    act="take back", key=key, refund=name,
+                    order=None if known is None else known["order"])
+            return self.refunded(key, name)
+
+    def refunded(self, key, name):
+        is_back = self._refunds[key, name]["act"] == "take back"
+        return {"key": key, "refund": name, "state": "takenBack" if is_back else "refunded"}
 
     def note(self, act, key):
         with self._lock:
@@ -149,10 +178,10 @@ class Handler(BaseHTTPRequestHandler):
 
     def serve(self, order):
         parts = self.path.strip("/").split("/")
-        if len(parts) not in (2, 3) or parts[0] != "charges":
+        if len(parts) not in (2, 3, 4, 5) or parts[0] != "charges":
             return self.answer(404, {"error": "unknown path"})
         key = urllib.parse.unquote(parts[1])
-        verb = parts[2] if len(parts) == 3 else None
+        verb = "/".join(parts[2:]) or None
         arrival = self.server.book.arrive()
         mischief, declines = self.server.mischief.next()
         if mischief == "lose request":
@@ -178,6 +207,9 @@ class Handler(BaseHTTPRequestHandler):
         if verb in ("void", "capture"):
             book.note(verb, key)
             return 200, {"key": key, "state": {"void": "voided", "capture": "captured"}[verb]}
+        if verb is not None and verb.startswith("refunds/"):
+            _, name, *rest = verb.split("/")
+            return 200, book.take_back(key, name) if rest else book.refund(key, name, order)
         found = (
             book.find(key) if order is None else book.charge(key, order, declines, arrival))
         return (200, found) if found else (404, {"error": "never heard of this key"})

@@ -8,7 +8,7 @@ dictionaries; none of the store's code is used.
 
 from collections import Counter, defaultdict
 
-from . import apps, deliveries, lines, money
+from . import announcements, apps, clocks, deliveries, lines, money, refunds, renewals
 from .facts import SALE, SETTLED, Evidence, approved, grouped, repeated
 
 __all__ = ["Evidence", "RULES", "judge"]
@@ -97,12 +97,15 @@ def told_as_kept(name, entry, signed, row):
 
 
 def nothing_is_sold_unasked(evidence):
-    """A transaction comes from a purchase that a client asked for, as it asked."""
+    """A transaction comes from a purchase that a client asked for, as it asked. Renewals
+    have rules of their own."""
     asked = defaultdict(list)
     for entry in evidence.asked:
         if entry["verb"] in ("purchase", "order"):
             asked[entry["customer"], entry["purchase"]].append(entry["asked"])
     for row in evidence.transactions:
+        if row["reason"] == "renewal":
+            continue
         bodies = asked.get((row["customer_id"], row["purchase_id"]), [])
         if not any(
             body["productId"] == row["product_id"] and body["quantity"] == row["quantity"]
@@ -186,12 +189,13 @@ def finishes_stay(evidence):
 
 
 def notifications_are_owed_once(evidence):
-    """Each sale owes one notification, and nothing else owes one of its kind."""
+    """Each sale owes one notification, and nothing else owes one of its kind. What a
+    subscription sells is announced otherwise."""
     owed = [row for row in evidence.outbox if row["notification_type"] == SALE]
     rows = grouped(owed, "transaction_id")
     for row in evidence.transactions:
         count = len(rows.get((row["transaction_id"],), []))
-        if count != 1:
+        if count != (row["product_type"] != renewals.SUBSCRIPTION):
             yield f"transaction {row['transaction_id']} owes {count} notifications"
     known = {row["transaction_id"] for row in evidence.transactions}
     for row in owed:
@@ -206,6 +210,9 @@ def commits_have_their_own_revision(evidence):
     ends = {row["customer_id"]: row["revision"] for row in evidence.customers}
     for name, rows in (("purchases", evidence.purchases), ("transactions", evidence.transactions)):
         for (customer, revision), group in repeated(rows, "customer_id", "revision").items():
+            # An upgrade sells a period and ends the one before it.
+            if len([row for row in group if not row.get("is_upgraded")]) <= 1:
+                continue
             yield f"{len(group)} {name} of {customer} share revision {revision}"
         for row in rows:
             if row["revision"] > ends.get(row["customer_id"], 0):
@@ -270,7 +277,13 @@ def purchases_are_redeemed_once(evidence):
     for name, rows in repeated(evidence.ledger_redemptions, "idempotency_key").items():
         yield f"redemption {name[0]} was done {len(rows)} times"
     spent = Counter(str(row["transaction_id"]) for row in evidence.ledger_redemptions)
-    bought = {entry["signed"]["transactionId"]: entry["signed"] for entry in evidence.sold()}
+    moving = {
+        row["customer_id"] for row in evidence.customers if row.get("realm") in evidence.moving
+    }
+    bought = {
+        entry["signed"]["transactionId"]: entry["signed"]
+        for entry in evidence.sold() if entry["customer"] not in moving
+    }
     for number, signed in bought.items():
         if signed["type"] == "Consumable" and spent[number] != signed["quantity"]:
             yield f"of transaction {number} {spent[number]} of {signed['quantity']} were redeemed"
@@ -339,6 +352,10 @@ RULES = [
     *deliveries.RULES,
     *lines.RULES,
     *apps.RULES,
+    *renewals.RULES,
+    *refunds.RULES,
+    *announcements.RULES,
+    *clocks.RULES,
 ]
 
 

@@ -29,6 +29,38 @@ def forgotten(kind):
         END"""
 
 
+def altered(table, assignment, condition):
+    """Triggers that change each row of a table as it is put there, new or known."""
+    return [
+        f"""
+        CREATE TRIGGER sabotage_{event.lower()} AFTER {event} ON {table} WHEN {condition} BEGIN
+            UPDATE {table} SET {assignment}
+            WHERE customer_id = NEW.customer_id AND subscription_id = NEW.subscription_id;
+        END"""
+        for event in ("INSERT", "UPDATE")
+    ]
+
+
+#: A renewal that was charged is charged once more under another name, and what is then to
+#: be given back is forgotten.
+CHARGED_TWICE = ["""
+        CREATE TRIGGER sabotage_charge AFTER UPDATE ON renewal_charges
+        WHEN NEW.state = 'sold' AND OLD.state = 'asked' BEGIN
+            INSERT INTO renewal_charges (customer_id, subscription_id, period_end, attempt, state,
+                total_price, currency, storefront, body, events, asked_at)
+            VALUES (NEW.customer_id, NEW.subscription_id, NEW.period_end, NEW.attempt + 1000,
+                'asked', NEW.total_price, NEW.currency, NEW.storefront, NEW.body, NEW.events,
+                NEW.asked_at);
+            INSERT INTO errands (customer_id, kind, subject, lane, due_at, attempt, fence)
+            VALUES (NEW.customer_id, 'renewal', NEW.subscription_id || '/' || NEW.period_end
+                || '/' || (NEW.attempt + 1000), 'processor', NEW.asked_at, 0, 0);
+        END""", """
+        CREATE TRIGGER sabotage_void AFTER INSERT ON errands
+        WHEN NEW.kind = 'renewalVoid' AND NEW.subject LIKE '%/100_' BEGIN
+            DELETE FROM errands WHERE kind = 'renewalVoid' AND subject = NEW.subject;
+        END"""]
+
+
 #: By name: the rule, and statements for each realm's SQLite database.
 SABOTAGES = {
     "empty-receipts": ("receipts_hold_what_is_owned", [changed("record = x''")]),
@@ -61,6 +93,34 @@ SABOTAGES = {
         WHEN NEW.approval IS NOT NULL AND OLD.approval IS NULL BEGIN
             INSERT OR IGNORE INTO due_work (customer_id, kind, subject, due_at)
             VALUES (NEW.customer_id, 'approval', NEW.bundle_id || '/sabotaged', 9999999999999);
+        END"""]),
+    "renewals-charged-twice": ("periods_are_charged_once", CHARGED_TWICE),
+    "refunds-forgotten": ("money_adds_up", [forgotten("refund")]),
+    "reversals-forgotten": ("money_adds_up", [forgotten("takeBack")]),
+    "renewals-unannounced": ("events_are_announced_once", ["""
+        CREATE TRIGGER sabotage AFTER INSERT ON outbox
+        WHEN NEW.notification_type = 'DID_RENEW' BEGIN
+            DELETE FROM outbox WHERE notification_uuid = NEW.notification_uuid;
+        END"""]),
+    # Each period grants 30 days more than were paid.
+    "entitlements-that-outlive": ("entitlements_end_with_what_was_paid", altered(
+        "subscriptions", """ends_at = NEW.ends_at + 2592000000,
+            state = json_set(NEW.state, '$.current.end', NEW.ends_at + 2592000000)""",
+        """NEW.status = 1 AND NEW.ends_at = (
+            SELECT expires_at FROM transactions WHERE transaction_id = NEW.transaction_id)""")),
+    "renewals-not-stopped": ("renewals_stop_when_switched_off", altered(
+        "subscriptions", "state = json_set(NEW.state, '$.renewal.isOn', json('true'))",
+        "NEW.status = 1 AND json_extract(NEW.state, '$.renewal.stop') = 'cancelled'")),
+    "steps-forgotten": ("jumps_leave_nothing_due", ["""
+        CREATE TRIGGER sabotage AFTER INSERT ON due_work
+        WHEN NEW.kind = 'subscription' AND NEW.due_at % 3 = 0 BEGIN
+            DELETE FROM due_work WHERE customer_id = NEW.customer_id
+                AND kind = NEW.kind AND subject = NEW.subject;
+        END"""]),
+    "upgrades-that-give-too-much": ("upgrades_refund_once", ["""
+        CREATE TRIGGER sabotage AFTER INSERT ON refunds WHEN NEW.kind = 'upgrade' BEGIN
+            UPDATE refunds SET sum = sum + 10 WHERE customer_id = NEW.customer_id
+                AND transaction_id = NEW.transaction_id AND refund = NEW.refund;
         END"""]),
     "everything-refused": ("enough_happened", ["""
         CREATE TRIGGER sabotage AFTER INSERT ON customers BEGIN

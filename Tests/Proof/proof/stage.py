@@ -17,6 +17,7 @@ from .faults import FAILING, LEAVES_LOGS, SLOW, Faults
 from .forks import Forks
 from .guardian import Guardian
 from .kit import Kit
+from .movers import Movers
 from .network import Proxy
 from .programs import Processor, Program, ServedProcess, Trouble, python_environment
 from .receiver import Receiver
@@ -24,7 +25,8 @@ from .sabotage import LEFT_UNSYNCED, spoil
 from .side import Side
 from .supervisor import Supervisor
 from .worlds import (
-    BUNDLE_ID, CATALOGUE, MARKET, OTHER_BUNDLE_ID, SECOND, Worlds, catalogue, products,
+    BILLED, BUNDLE_ID, CATALOGUE, GRACE_DAYS, MARKET, OTHER_BUNDLE_ID, RULED, SECOND, Worlds,
+    catalogue, plans, products,
 )
 
 # However slow the machine: a program without progress reports it earlier.
@@ -52,7 +54,7 @@ class Stage:
         self.disk = self.processor = self.load = self.guardian = self.receiver = None
         self.servers, self.ledgers, self.proxies = [], [], []
         self.forks = self.side = None
-        self.kits = []
+        self.kits, self.movers = [], None
         #: How many seconds a clock was ahead, at most.
         self._ahead = 0
         self.first_starts_killed = 0
@@ -68,7 +70,7 @@ class Stage:
         if self.plan.processor:
             self.processor = Processor(self.folder, seeds.getrandbits(32), self.errors)
             options += ["--processor", self.processor.url]
-            for realm in ("default", SECOND):
+            for realm in ("default", SECOND, BILLED):
                 options += ["--processor-realm", realm]
         data = os.path.join(self.folder, "data")
         if self.plan.engine == "postgres":
@@ -102,6 +104,8 @@ class Stage:
             stdin=subprocess.PIPE, environment=python_environment(),
         )
         self.order(json.dumps(self._orders(seeds.getrandbits(32))))
+        if self.worlds.moving:
+            self.movers = Movers(self, seeds.getrandbits(32))
         # Of several clusters there is no archive of one moment, and no backup.
         takes_copies = self._is_whole and self.plan.clusters == 1
         self.forks = Forks(self, seeds.getrandbits(32)) if takes_copies else None
@@ -173,7 +177,9 @@ class Stage:
         orders = {
             "seed": seed, "devices": self.worlds.devices,
             "fronts": [server.proxy.port for server in self.servers], "products": products(),
-            "purchasesMax": self.plan.purchases_max,
+            "purchasesMax": self.plan.purchases_max, "plans": sorted(plans()),
+            # What both catalogues sell, besides subscriptions.
+            "extras": [each for each in products() if each["id"] in ("coins.100", "no.ads")],
         }
         if self.ledgers:
             orders["ledger"] = {
@@ -249,6 +255,16 @@ class Stage:
         while time.monotonic() - start < seconds and self.load.is_alive:
             self.supervisor.disturb()
         self.supervisor.finish()
+        self._quieten()
+        complaints = self._rest(
+            DRAIN_SECONDS if seconds < LONG_ROUND_SECONDS else LONG_DRAIN_SECONDS)
+        codes = [server.stop() for server in self.served]
+        return complaints + [
+            f"a server that was told to stop ended with {code}" for code in codes if code != 0
+        ]
+
+    def _quieten(self):
+        """No more mischief. Every server is there."""
         for proxy in self.networks:
             proxy.calm()
         for party in (self.processor, self.receiver):
@@ -262,18 +278,26 @@ class Stage:
         for server in self.served:
             server.stop()
             self.supervisor.start(server)
+
+    def _rest(self, drain):
+        """Everything ends what it was about; what the devices complain of. They read to
+        the end when the clocks of subscribers stand and nothing is renewed any more."""
+        if self.movers:
+            self.movers.close()
         self.order("calm")
         for kit in self.kits:
             kit.rest()
+        if self.load.wait_until(has_wound_up, CALM_SECONDS) is None:
+            raise Trouble("the devices did not wind up")
+        if self.movers:
+            self.movers.rest(drain)
+        self.order("end")
         done = self.load.wait_until(finished, CALM_SECONDS)
         if done is None:
             raise Trouble("the devices did not come to rest")
         self.guardian.close()
-        self._drain(DRAIN_SECONDS if seconds < LONG_ROUND_SECONDS else LONG_DRAIN_SECONDS)
-        codes = [server.stop() for server in self.served]
-        return done["complaints"] + [
-            f"a server that was told to stop ended with {code}" for code in codes if code != 0
-        ]
+        self._drain(drain)
+        return done["complaints"]
 
     def _drain(self, seconds):
         """Waits until no errand is due any more: what is to be captured, given
@@ -288,6 +312,10 @@ class Stage:
         ):
             time.sleep(0.1)
 
+    def readers_of(self, realm):
+        """A reader for each cluster of one realm."""
+        return [reader for reader in self._realms() if reader("realm")[0]["name"] == realm]
+
     def _realms(self):
         """A reader for each realm and cluster that is judged."""
         if self.cluster:
@@ -301,7 +329,8 @@ class Stage:
     @staticmethod
     def _judged(reader):
         """Whether a realm is judged here: others have rules of their own."""
-        return reader("realm")[0]["name"] in ("default", SECOND, MARKET)
+        return reader("realm")[0]["name"] in (
+            "default", SECOND, MARKET, RULED, BILLED)
 
     def evidence(self):
         registry = (
@@ -313,7 +342,10 @@ class Stage:
         sources.seconds_ahead = self._ahead
         sources.has_processor = self.processor is not None
         sources.has_receiver = self.receiver is not None
-        sources.catalogue = catalogue()
+        sources.catalogue, sources.plans = catalogue(), plans()
+        sources.grace_days = GRACE_DAYS
+        sources.unprocessed = {RULED}
+        sources.seconds_stepped = self.faults.seconds_stepped
         if self.ledgers and self.cluster:
             sources.ledger = self.cluster.rows("ledger")
         elif self.ledgers:
@@ -335,8 +367,9 @@ class Stage:
             kit.close()
         if self.load:
             self.load.kill()
-        if self.guardian:
-            self.guardian.end()
+        for party in (self.guardian, self.movers):
+            if party:
+                party.end()
         for server in self.served:
             if server.program:
                 server.kill()
@@ -379,6 +412,10 @@ class Stage:
             "disturbances": dict(self.supervisor.done),
             "network": mischief, "lives": lives,
         }
+
+
+def has_wound_up(lines):
+    return True if any(json.loads(line)["word"] == "wound up" for line in lines) else None
 
 
 def finished(lines):

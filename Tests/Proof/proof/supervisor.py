@@ -79,6 +79,8 @@ class Supervisor:
                 Act(stage.forks.restore_twice, 1, "everything", is_long=True),
                 Act(stage.forks.advance_twice, 1, "everything", is_long=True),
             ]
+        if stage.movers:
+            acts.append(Act(stage.movers.kill_in_a_jump, 4, "server"))
         if stage.side:
             acts += [
                 Act(stage.side.clear_history, 2, "server"),

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the devices buy in: two apps in the default realm, a second sandbox, and
-a production realm, all served by the same processes."""
+"""What the devices buy in: two apps in the default realm, a second sandbox, a
+production realm, and two sandboxes whose clocks are moved and in which customers
+subscribe, with and without the payment processor. The same processes serve all of them."""
 
 import json
 import os
@@ -8,10 +9,18 @@ import urllib.request
 
 PACKAGE = os.path.dirname(os.path.abspath(__file__))
 CATALOGUE = os.path.join(os.path.dirname(PACKAGE), "proof.storekit")
+#: What the sandboxes of subscribers sell.
+TERMS_CATALOGUE = os.path.join(os.path.dirname(PACKAGE), "terms.storekit")
 BUNDLE_ID, OTHER_BUNDLE_ID = "com.example.proof", "com.example.proof.other"
 APP_ID = 1_234_567_890
 PASSWORD = "only the proof's"
 SECOND, MARKET = "second", "market"
+#: Where customers subscribe: a rule charges in the one, the processor in the other.
+RULED, BILLED = "ruled", "billed"
+#: The days for which an unpaid renewal can be used, by realm.
+GRACE_DAYS = {RULED: 16, BILLED: 3}
+#: So many customers subscribe in each. The first of each has two devices.
+SUBSCRIBERS = 3
 #: Devices below this stay in the default realm's first app.
 DEVICES_OF_ALL_WORLDS = 8
 
@@ -23,7 +32,7 @@ def products():
     found = [
         {
             "id": product["productID"],
-            "price": round(float(product["displayPrice"]) * 1000),
+            "price": thousandths(product["displayPrice"]),
             "isOnce": product["type"] == "NonConsumable",
         }
         for product in listed
@@ -40,11 +49,41 @@ def catalogue():
     }
 
 
+def plans():
+    """The subscriptions for the checker, by id: level, period, and what they cost."""
+    with open(TERMS_CATALOGUE, encoding="utf-8") as file:
+        groups = json.load(file)["subscriptionGroups"]
+    return {
+        plan["productID"]: {
+            "price": thousandths(plan["displayPrice"]), "level": plan["groupNumber"],
+            "period": plan["recurringSubscriptionPeriod"], "currency": "USD",
+            "storefront": "USA", "introduction": introduction(plan.get("introductoryOffer")),
+        }
+        for group in groups for plan in group["subscriptions"]
+    }
+
+
+def introduction(offer):
+    """An introductory offer: its mode, the length and number of its periods, and its price."""
+    if offer is None:
+        return None
+    return {
+        "mode": offer["paymentMode"], "period": offer["subscriptionPeriod"],
+        "count": offer.get("numberOfPeriods", 1),
+        "price": thousandths(offer.get("displayPrice", "0")),
+    }
+
+
+def thousandths(price):
+    """A price as the store writes it."""
+    return round(float(price) * 1000)
+
+
 def world(customer, prefix="", bundle=BUNDLE_ID, environment="Sandbox", **other):
     """Where one device buys, and as whom."""
     return {
         "customer": customer, "prefix": prefix, "bundle": bundle, "environment": environment,
-        "asksToBuy": False,
+        "asksToBuy": False, "subscribes": False,
     } | other
 
 
@@ -75,6 +114,15 @@ class Worlds:
         self._second()
         if self._plan.processor:
             self._market()
+        for realm in self.moving:
+            self._subscribe(realm)
+
+    @property
+    def moving(self):
+        """The sandboxes of subscribers, whose clocks are moved."""
+        if self.is_plain:
+            return []
+        return [RULED, BILLED] if self._plan.processor else [RULED]
 
     def kits(self):
         """Customers of their own for apps on PurchaseKit, made here."""
@@ -109,11 +157,24 @@ class Worlds:
             self.devices[place] = world(
                 name, prefix, environment="Production", password=PASSWORD)
 
-    def _sell(self, prefix, bundle):
-        with open(CATALOGUE, encoding="utf-8") as file:
+    def _subscribe(self, realm):
+        """A sandbox in which customers of its own subscribe."""
+        prefix = f"/realms/{realm}"
+        self._server.operate("/operator/v1/realms", {"name": realm, "environment": "Sandbox"})
+        self._sell(prefix, BUNDLE_ID, TERMS_CATALOGUE)
+        details = {"gracePeriodDays": GRACE_DAYS[realm]}
+        self._server.operate(f"{prefix}/operator/v1/apps/{BUNDLE_ID}", details, "PATCH")
+        self._announce(prefix, BUNDLE_ID)
+        names = [f"{realm}-{number}" for number in range(SUBSCRIBERS)]
+        for name in names:
+            self._server.operate(f"{prefix}/operator/v1/customers", {"name": name})
+        self.devices += [world(name, prefix, subscribes=True) for name in [names[0], *names]]
+
+    def _sell(self, prefix, bundle, catalogue=CATALOGUE):
+        with open(catalogue, encoding="utf-8") as file:
             text = file.read()
         path = f"{prefix}/operator/v1/apps/{bundle}/catalogue"
-        self._server.operate(path, {"name": "proof.storekit", "file": text}, "PUT")
+        self._server.operate(path, {"name": os.path.basename(catalogue), "file": text}, "PUT")
 
     def _announce(self, prefix, bundle):
         if self._receiver:

@@ -22,7 +22,7 @@ def transaction_row(transaction=100, purchase="p1", revision=3, **other):
         "purchase_id": purchase, "product_id": "coins", "quantity": 2, "purchased_at": 50,
         "unit_price": 990, "total_price": 1980, "currency": "USD", "storefront": "USA",
         "product_type": "consumable", "revoked_at": None, "finished_at": None,
-        "revision": revision,
+        "revision": revision, "reason": "purchase", "is_upgraded": False,
     } | other
 
 
@@ -57,7 +57,7 @@ def owed(transaction=100, uuid="n1", **other):
     return {
         "notification_type": "ONE_TIME_CHARGE", "transaction_id": transaction,
         "notification_uuid": uuid, "customer_id": CUSTOMER, "bundle_id": BUNDLE,
-        "cause": f"ONE_TIME_CHARGE/{transaction}",
+        "cause": f"ONE_TIME_CHARGE/{transaction}", "subtype": None, "created_at": 50,
     } | other
 
 
@@ -86,7 +86,7 @@ def redemption(key, unit, **other):
 
 def received(uuid="n1", **other):
     return {
-        "uuid": uuid, "status": 200, "digest": "d", "problem": None, "signed": signed(),
+        "uuid": uuid, "status": 200, "at": 65, "digest": "d", "problem": None, "signed": signed(),
         "payload": {"notificationType": "ONE_TIME_CHARGE", "data": {"bundleId": BUNDLE}},
     } | other
 

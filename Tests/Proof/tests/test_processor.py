@@ -96,6 +96,51 @@ class ProcessorTests(unittest.TestCase):
         self.assertEqual(self.acts()[-1], "late charge")
 
 
+class RefundTests(unittest.TestCase):
+    """A refund is given once for its name, and one that was taken back stays so."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = os.path.join(folder.name, "processor.log")
+        self.book = processor.Book(self.path)
+
+    def refund(self, total=10):
+        return self.book.refund(KEY, "1.1", {"total": total})["state"]
+
+    def take_back(self):
+        return self.book.take_back(KEY, "1.1")["state"]
+
+    def acts(self):
+        return [entry["act"] for entry in journal.read(self.path)]
+
+    def test_a_repeated_refund_gives_nothing_more(self):
+        self.assertEqual([self.refund(), self.refund()], ["refunded", "refunded"])
+        self.assertEqual(self.acts(), ["refund"])
+
+    def test_another_sum_under_the_same_name_is_noted(self):
+        self.refund()
+        self.refund(20)
+        self.assertEqual(self.acts(), ["refund", "other refund"])
+
+    def test_a_refund_that_was_taken_back_stays_so(self):
+        self.refund()
+        self.assertEqual([self.take_back(), self.take_back()], ["takenBack", "takenBack"])
+        self.assertEqual(self.refund(), "takenBack")
+        self.assertEqual(self.acts(), ["refund", "take back"])
+
+    def test_a_refund_that_was_taken_back_before_is_not_made(self):
+        self.take_back()
+        self.assertEqual(self.refund(), "takenBack")
+        self.assertEqual(self.acts(), ["take back"])
+
+    def test_a_restart_forgets_none(self):
+        self.refund()
+        self.take_back()
+        self.book = processor.Book(self.path)
+        self.assertEqual(self.refund(), "takenBack")
+
+
 class ServedTests(unittest.TestCase):
     """The same over HTTP, with the delay in the middle of a charge."""
 
@@ -148,6 +193,12 @@ class ServedTests(unittest.TestCase):
         self.post()
 
         self.assertEqual(self.acts(), ["charge", "void", "late charge"])
+
+    def test_refunds_have_addresses_of_their_own(self):
+        self.post("refunds", "1.1", body=b'{"total": 10, "currency": "USD"}')
+        self.post("refunds", "1.1", "take-back")
+
+        self.assertEqual(self.acts(), ["refund", "take back"])
 
     def test_a_void_whose_answer_is_lost_is_not_acknowledged(self):
         self.post()

@@ -50,7 +50,7 @@ final class DiaryObserver: NSObject, SKPaymentTransactionObserver, @unchecked Se
         for transaction in transactions {
             lock.withLock { seen.append(transaction) }
             diary.write(Self.line(transaction))
-            if finishes, [.purchased, .failed].contains(transaction.transactionState) {
+            if finishes, [.purchased, .failed, .restored].contains(transaction.transactionState) {
                 queue.finishTransaction(transaction)
             }
         }
@@ -64,6 +64,21 @@ final class DiaryObserver: NSObject, SKPaymentTransactionObserver, @unchecked Se
         }
     }
 
+    func paymentQueueRestoreCompletedTransactionsFinished(_ queue: SKPaymentQueue) {
+        diary.write("restore finished")
+    }
+
+    func paymentQueue(
+        _ queue: SKPaymentQueue, restoreCompletedTransactionsFailedWithError error: any Error
+    ) {
+        let number = (error as? SKError)?.code.rawValue ?? (error as? URLError)?.code.rawValue
+        diary.write("restore failed \(number ?? -1)")
+    }
+
+    func paymentQueueDidChangeStorefront(_ queue: SKPaymentQueue) {
+        diary.write("storefront \(queue.storefront?.countryCode ?? "-")")
+    }
+
     static func line(_ transaction: SKPaymentTransaction) -> String {
         let product = transaction.payment.productIdentifier
         switch transaction.transactionState {
@@ -73,6 +88,8 @@ final class DiaryObserver: NSObject, SKPaymentTransactionObserver, @unchecked Se
             let code = (transaction.error as? SKError)?.code.rawValue ?? -1
             return "failed \(product) \(code)"
         case .deferred: return "deferred \(product)"
+        case .restored:
+            return "restored \(product) \(transaction.original?.transactionIdentifier ?? "-")"
         default: return "unknown \(product)"
         }
     }

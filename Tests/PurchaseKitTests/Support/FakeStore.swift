@@ -45,6 +45,13 @@ final class FakeStore: StoreTransport {
         var environment = Environment.sandbox
         /// Told when signing in, and with products.
         var disablesDialogs: (signIn: Bool?, products: Bool?) = (nil, nil)
+        var storefront = StorefrontDescription(
+            countryCode: "USA", region: "US", id: "143441", currency: "USD", locale: "en_US")
+        /// What products are, apart from their price.
+        var describe: ((inout ProductDescription) -> Void)?
+        /// The product that every offer is for, and the requests that came for one.
+        var quoted: String?
+        var quotes: [String] = []
         var refusal: WireError?
         var waits = false
         var purchases: [String: PurchaseRequest] = [:]
@@ -52,6 +59,8 @@ final class FakeStore: StoreTransport {
         var revision: Int64 = 0
         /// Whether pages of transactions show none of the sales.
         var hidesSales = false
+        /// How many sales a page has at most.
+        var pageMax = Int.max
         /// Pages that showed some.
         var pagesWithSales = 0
         var now = Timestamp(milliseconds: 1_700_000_000_000)
@@ -128,6 +137,21 @@ final class FakeStore: StoreTransport {
         }
     }
 
+    /// Sells something that lasts, which another device has finished.
+    func sellForGood(
+        _ product: String, _ type: String = "Non-Consumable", original: String? = nil,
+        token: String? = nil
+    ) {
+        state.withLock { state in
+            sell(product, 1, purchaseID: nil, &state)
+            let last = state.sales.indices.last ?? 0
+            state.sales[last].isFinished = true
+            state.sales[last].payload.type = type
+            state.sales[last].payload.appAccountToken = token
+            if let original { state.sales[last].payload.originalTransactionId = original }
+        }
+    }
+
     private func answer(_ call: DeviceCall) -> DeviceReply {
         state.withLock { state in
             if case .signIn = call.route { return signIn(&state) }
@@ -138,7 +162,11 @@ final class FakeStore: StoreTransport {
             case .signIn: return signIn(&state)
             case .products: return products(call, state)
             case .offer:
-                return refused(409, WireError(code: "offerUnknown", message: "No such offer."))
+                guard let quoted = state.quoted else {
+                    return refused(409, WireError(code: "offerUnknown", message: "No such offer."))
+                }
+                state.quotes.append(String(decoding: call.body ?? [], as: UTF8.self))
+                return reply(description(quoted, state.products[quoted] ?? 0))
             case .purchase(let id):
                 state.buyers.append(state.owners[call.token ?? ""])
                 return purchase(id, call, &state)
@@ -175,7 +203,7 @@ final class FakeStore: StoreTransport {
                 realm: RealmDescription(
                     id: state.realm, name: "default", environment: state.environment,
                     generation: state.generation),
-                storefront: storefront, appTransactionId: "4000000000000001",
+                storefront: state.storefront, appTransactionId: "4000000000000001",
                 canMakePayments: state.mayBuy,
                 rootCertificate: Data(authority.root).base64EncodedString(), now: state.now,
                 disablesDialogs: state.disablesDialogs.signIn))
@@ -187,11 +215,15 @@ final class FakeStore: StoreTransport {
         return reply(
             ProductsResponse(
                 products: ids.compactMap { id in
-                    state.products[id].map { description(id, $0) }
+                    state.products[id].map { price in
+                        var product = description(id, price)
+                        state.describe?(&product)
+                        return product
+                    }
                 },
                 invalid: ids.filter { state.products[$0] == nil }
                     .map { InvalidProduct(id: $0, reason: "the catalogue has no such id") },
-                storefront: storefront, disablesDialogs: state.disablesDialogs.products))
+                storefront: state.storefront, disablesDialogs: state.disablesDialogs.products))
     }
 
     private func purchase(
@@ -252,14 +284,18 @@ final class FakeStore: StoreTransport {
     }
 
     private func transactions(_ since: Int64, _ state: State) -> DeviceReply {
-        reply(
+        let newer = state.sales.filter { $0.revision > since }
+        let shown = newer.prefix(state.pageMax)
+        let isMore = shown.count < newer.count
+        return reply(
             TransactionsResponse(
-                transactions: state.sales.filter { $0.revision > since }.map { sale in
+                transactions: shown.map { sale in
                     TransactionDescription(
                         signedTransaction: sign(sale, state), purchaseId: sale.purchaseID,
                         isFinished: sale.isFinished, revision: sale.revision)
                 },
-                revision: state.revision, hasMore: false, now: state.now))
+                revision: (isMore ? shown.last?.revision : nil) ?? state.revision,
+                hasMore: isMore, now: state.now))
     }
 
     private func finish(_ id: String, _ state: inout State) -> DeviceReply {
@@ -285,8 +321,14 @@ final class FakeStore: StoreTransport {
             priceLocale: "en_US@currency=USD", isFamilyShareable: false, isSold: true)
     }
 
-    private let storefront = StorefrontDescription(
-        countryCode: "USA", region: "US", id: nil, currency: "USD", locale: "en_US")
+    /// Moves the customer to another storefront, where everything costs more.
+    func move(to country: String) {
+        state.withLock { state in
+            state.storefront.countryCode = country
+            state.storefront.id = "1"
+            for id in state.products.keys { state.products[id]? += 1000 }
+        }
+    }
 
     /// As the store, or a proxy, says no to a call.
     static func refusal(_ status: Int, _ code: String) -> DeviceReply {

@@ -11,6 +11,7 @@ import TestSupport
 final class ScriptedSheet: PaymentSheet {
     let shown = Diary()
     let answers = Mutex<[SheetAnswer]>([])
+    let codes = Mutex<[String]>([])
 
     func present(_ contents: SheetContents) async -> SheetAnswer {
         let price = contents.formatted(contents.unitPrice)
@@ -21,6 +22,15 @@ final class ScriptedSheet: PaymentSheet {
     }
 
     func notify(_ sentence: String) async { shown.write(sentence) }
+
+    func askForCode() async -> String? {
+        codes.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+    }
+
+    func ask(_ question: String) async -> SheetAnswer {
+        shown.write(question)
+        return answers.withLock { $0.isEmpty ? .confirm : $0.removeFirst() }
+    }
 }
 
 /// A sheet that nobody answers.
@@ -66,7 +76,8 @@ final class Rig: Sendable {
         observer: DiaryObserver? = DiaryObserver(), customer: String? = nil, naps: Bool = true,
         sheet: (any PaymentSheet)? = nil, isRestricted: Bool = false, waitSeconds: Int = 0,
         transport: (any StoreTransport)? = nil, files: (any DeviceFiles)? = nil,
-        wall: WallClock = .standing(at: Rig.now), onNap: @escaping @Sendable () -> Void = {}
+        wall: WallClock = .standing(at: Rig.now), answerMilliseconds: Int? = nil,
+        onNap: @escaping @Sendable () -> Void = {}
     ) -> Launch {
         var configuration = DeviceConfiguration(
             storeURL: URL(fileURLWithPath: "/"), bundleID: "com.example.app",
@@ -92,6 +103,7 @@ final class Rig: Sendable {
             callbacks: { body in callbacks.async(execute: body) }, log: { log.write($0) })
         var options = Device.Options()
         options.transactionsWaitSeconds = waitSeconds
+        if let answerMilliseconds { options.storefrontAnswerMilliseconds = answerMilliseconds }
         let device = Device(configuration: configuration, ports: ports, options: options)
         let queue = SKPaymentQueue(device: device)
         let attached = observer ?? DiaryObserver()

@@ -14,11 +14,16 @@ struct AppChangeOptions: ParsableArguments {
     var purchasesEnabled: Bool?
     @Option(name: .long, help: "The days for which an unpaid renewal can be used: 0, 3, 16 or 28.")
     var gracePeriod: Int?
+    @Option(
+        name: .long,
+        help: "The most renewals of a sandbox's subscription, as Apple's 12; 0 is no limit.")
+    var renewalsMax: Int?
 
     var change: AppChange {
         AppChange(
             appAppleId: appId, name: name, storefront: storefront, locale: locale,
-            purchasesEnabled: purchasesEnabled, gracePeriodDays: gracePeriod)
+            purchasesEnabled: purchasesEnabled, gracePeriodDays: gracePeriod,
+            renewalsMax: renewalsMax)
     }
 }
 
@@ -99,5 +104,6 @@ extension AppSummary {
     var words: String {
         "\(bundleId)  \(name)  \(storefront)  \(products) products, purchases "
             + (purchasesEnabled ? "enabled" : "not enabled")
+            + (renewalsMax.map { ", at most \($0) renewals" } ?? "")
     }
 }

@@ -10,7 +10,12 @@ import StoreWire
 /// Buys as a device named `shopkeeper`, like an app.
 struct BuyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "buy", abstract: "Buy a product and finish its transaction.")
+        commandName: "buy", abstract: "Buy a product and finish its transaction.",
+        discussion: """
+            With --at the purchase was made in the customer's past: `--at now-13mo` makes a \
+            customer who has subscribed for 13 months. No device buys then; the sandbox writes \
+            the purchase, and every renewal since then, before the command returns.
+            """)
 
     @Argument(help: "The product's id.") var product: String
     @Option(name: .long, help: "The quantity, 1 to 10.") var quantity = 1
@@ -29,6 +34,14 @@ struct BuyCommand: AsyncParsableCommand {
         help: "Take this promotional offer, by its id: signed with --key-id and --private-key.")
     var promotional: String?
     @OptionGroup var signing: SigningOptions
+    @Option(
+        name: .long,
+        help: """
+            When it was bought, in a sandbox: 2026-01-31T12:00:00Z, milliseconds since 1970, or a \
+            step from the customer's time: now-13mo.
+            """)
+    var at: String?
+    @OptionGroup var jump: JumpOptions
     @Option(name: .long, help: "The most seconds to wait for an answer.")
     var timeout = TimeLimit(60.0)
     @OptionGroup var store: StoreOptions
@@ -41,6 +54,10 @@ struct BuyCommand: AsyncParsableCommand {
                 field: "--quantity", rule: "1 to 10")
         }
         let found = try store.store()
+        if let at {
+            try await buy(at: at, found)
+            return
+        }
         let payment = payment
         payment.billingPlan = monthly ? BillingPlan.Kind.monthly.rawValue : nil
         payment.requestedOffer = try offer(found.run.bundleId)
@@ -72,7 +89,7 @@ struct BuyCommand: AsyncParsableCommand {
         }
     }
 
-    private func offer(_ bundleID: String) throws -> OfferRequest? {
+    func offer(_ bundleID: String) throws -> OfferRequest? {
         guard [code, winBack, promotional].compactMap(\.self).count <= 1 else {
             throw Failure(
                 .usage, "offersExclusive", "A payment has one offer.", field: "--code",

@@ -12,12 +12,14 @@ struct ClockCommand: AsyncParsableCommand {
         commandName: "clock", abstract: "Show or move a sandbox's clock.",
         discussion: """
             The clock dates sales, signatures and due work. Tokens and time-outs use the \
-            machine's clock. A move returns when everything that fell due on the way is done; \
+            machine's clock. With `--customer` the verbs are about the clock that this customer \
+            shares with others: see `clock attach`. A move returns when everything that fell due on the way is done; \
             Ctrl-C and `clock stop` end it between two pieces of work. A catalogue file's time \
             rate becomes the clock's rate when the file is imported.
             """,
         subcommands: [
             Show.self, Advance.self, To.self, Rate.self, Freeze.self, Run.self, Stop.self,
+            Attach.self, Detach.self, List.self,
         ],
         defaultSubcommand: Show.self)
 
@@ -27,7 +29,7 @@ struct ClockCommand: AsyncParsableCommand {
 
         func run() async throws {
             try clock.show(
-                try await clock.door().get("/clock", as: ClockDescription.self))
+                try await clock.door().get(clock.path, as: ClockDescription.self))
         }
     }
 
@@ -69,12 +71,24 @@ struct ClockCommand: AsyncParsableCommand {
 
     struct Rate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Run this many times as fast as the machine's clock; 1 is real time.")
-        @Argument(help: "From 1 to 1296000, which is a month in two seconds.")
-        var rate: Int64
+            abstract: "Run faster than the machine's clock, or shorten periods as Apple does.",
+            discussion: """
+                A number is how many times as fast as the machine's clock; 1 is real time. A name \
+                is one of Apple's rates, such as monthlyRenewalEveryFiveMinutes: the clock runs \
+                with the machine's, and weeks, months and years of subscriptions, grace periods \
+                and repeated charges are as short as in Apple's tables. A number puts them back \
+                to the calendar.
+                """)
+        @Argument(
+            help: "From 1 to 1296000, which is a month in two seconds; or the name of a rate.")
+        var rate: String
         @OptionGroup var clock: ClockOptions
 
-        func run() async throws { try await clock.move(MoveClockRequest(rate: rate)) }
+        func run() async throws {
+            try await clock.move(
+                Int64(rate).map { MoveClockRequest(rate: $0) }
+                    ?? MoveClockRequest(timeRate: rate))
+        }
     }
 
     struct Freeze: AsyncParsableCommand {
@@ -137,8 +151,20 @@ struct JumpOptions: ParsableArguments {
 
 /// The options of every verb of the clock, and how it asks the store.
 struct ClockOptions: ParsableArguments {
+    @Option(
+        name: .long,
+        help: "Of this customer, by number or sign-in name, instead of the sandbox's.")
+    var customer: String?
     @OptionGroup var store: StoreOptions
     @OptionGroup var printing: PrintOptions
+
+    /// The clock's address at the control door.
+    var path: String { customer.map(Self.path) ?? "/clock" }
+
+    static func path(_ customer: String) -> String {
+        "/customers/\(customer.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "")"
+            + "/clock"
+    }
 
     func door() throws -> DoorClient { try store.store().controlDoor }
 
@@ -148,7 +174,7 @@ struct ClockOptions: ParsableArguments {
     func move(_ request: MoveClockRequest) async throws {
         var door = try door()
         door.timeoutMilliseconds = Self.jumpMilliseconds
-        try show(try await door.post("/clock", request, as: ClockDescription.self))
+        try show(try await door.post(path, request, as: ClockDescription.self))
     }
 
     /// Moves the clock, reports how far the work has come, and stops it at Ctrl-C.
@@ -156,7 +182,7 @@ struct ClockOptions: ParsableArguments {
         var (request, door) = (request, try door())
         request.notifications = options.notifications?.rawValue
         door.timeoutMilliseconds = Self.jumpMilliseconds
-        let jump = WatchedJump(door: door)
+        let jump = WatchedJump(door: door, path: path)
         let (clock, isStopped) = try await jump.run(request)
         try show(clock)
         if isStopped { throw ExitCode(128 + SIGINT) }
@@ -199,16 +225,23 @@ extension ClockDescription {
     }
 
     var words: String {
-        let speed = rate.map { ", \($0) times as fast as the machine's" } ?? ""
+        let speed =
+            (rate.map { ", \($0) times as fast as the machine's" } ?? "")
+            + (timeRate.flatMap(Tempo.init).map { ", \($0.words)" } ?? "")
         let way =
             isStanding
             ? "\(now), standing\(speed.isEmpty ? "" : " (else\(speed.dropFirst()))")"
             : "\(now), running\(speed)"
         let left = jump.map { "; what fell due after \($0.reached) is still being done" }
+        let whose = clockId.map { id in
+            "clock \(id) of "
+                + ((customerIds ?? []).isEmpty
+                    ? "nobody" : "customers " + (customerIds ?? []).joined(separator: " ")) + ": "
+        }
         let away = clustersAway.map {
             "; these clusters do not answer or do not have this time yet: "
                 + $0.joined(separator: " ")
         }
-        return way + (left ?? "") + (sent ?? "") + (away ?? "")
+        return (whose ?? "") + way + (left ?? "") + (sent ?? "") + (away ?? "")
     }
 }

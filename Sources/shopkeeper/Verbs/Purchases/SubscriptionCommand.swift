@@ -192,7 +192,8 @@ struct SubscriptionCommand: AsyncParsableCommand {
 struct HistoryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "history",
-        abstract: "What happened to a customer's subscriptions and refunds, in order.")
+        abstract:
+            "What happened to a customer's subscriptions and refunds, and in families, in order.")
 
     @Argument(help: "The customer's sign-in name or number.") var customer: String
     @OptionGroup var store: StoreOptions
@@ -264,7 +265,11 @@ extension SubscriptionRecord {
             ["subscription", subscriptionId], ["customer", customerId],
             ["product", "\(productId), group \(groupId)"], ["status", status],
             ["period", "\(startDate) to \(endDate)"],
-            ["usable", usableUntil.map { "until \($0)" } ?? "no"], ["next charge", next],
+            [
+                "usable",
+                (usableFrom.map { "from \($0) " } ?? "")
+                    + (usableUntil.map { "until \($0)" } ?? "no"),
+            ], ["next charge", next],
         ])
     }
 }

@@ -10,6 +10,8 @@ import Synchronization
 /// and the first Ctrl-C stops it between two pieces of work.
 struct WatchedJump: Sendable {
     let door: DoorClient
+    /// The clock's address.
+    let path: String
 
     private enum Event {
         case ended(ClockDescription)
@@ -25,7 +27,7 @@ struct WatchedJump: Sendable {
         defer { interrupts.end() }
         return try await withThrowingTaskGroup(of: Event.self) { group in
             group.addTask {
-                .ended(try await door.post("/clock", request, as: ClockDescription.self))
+                .ended(try await door.post(path, request, as: ClockDescription.self))
             }
             group.addTask {
                 await report()
@@ -57,7 +59,7 @@ struct WatchedJump: Sendable {
     /// Prints a line a second while the work goes on.
     private func report() async {
         while (try? await Live.sleep(.seconds(1))) != nil {
-            guard let clock = try? await door.get("/clock", as: ClockDescription.self),
+            guard let clock = try? await door.get(path, as: ClockDescription.self),
                 let jump = clock.jump
             else { continue }
             Output.complain("done up to \(jump.reached), on the way to \(jump.target)")
@@ -67,7 +69,7 @@ struct WatchedJump: Sendable {
     /// Returns false if there is no jump any more.
     private func stop() async -> Bool {
         let request = MoveClockRequest(stopsJump: true)
-        return (try? await door.post("/clock", request, as: ClockDescription.self)) != nil
+        return (try? await door.post(path, request, as: ClockDescription.self)) != nil
     }
 }
 

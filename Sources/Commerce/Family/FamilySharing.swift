@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A sale of one person, as the person's family gets it.
+public struct FamilySale: Hashable, Sendable {
+    /// The purchaser's transaction.
+    public let id: TransactionID
+    public let originalID: TransactionID
+    public let productID: ProductID
+    public let type: ProductType
+    /// Whether it renewed a subscription.
+    public let isRenewal: Bool
+    public let purchasedAt: Timestamp
+    /// The end of a subscription's period. Nil for other products.
+    public let endsAt: Timestamp?
+    /// Whether the purchaser changed to a better product before its end.
+    public let isUpgraded: Bool
+    public let revokedAt: Timestamp?
+    /// Whether the catalogue shares the product.
+    public let isShareable: Bool
+    /// The purchaser's revision in which it last changed.
+    public let revision: Int64
+
+    public init(
+        id: TransactionID, originalID: TransactionID, productID: ProductID, type: ProductType,
+        isRenewal: Bool = false, purchasedAt: Timestamp, endsAt: Timestamp? = nil,
+        isUpgraded: Bool = false, revokedAt: Timestamp? = nil, isShareable: Bool,
+        revision: Int64
+    ) {
+        self.id = id
+        self.originalID = originalID
+        self.productID = productID
+        self.type = type
+        self.isRenewal = isRenewal
+        self.purchasedAt = purchasedAt
+        self.endsAt = endsAt
+        self.isUpgraded = isUpgraded
+        self.revokedAt = revokedAt
+        self.isShareable = isShareable
+        self.revision = revision
+    }
+
+    fileprivate func isUsable(at instant: Timestamp) -> Bool {
+        !isUpgraded && endsAt.map { instant < $0 } != false
+    }
+}
+
+/// What a member got for a sale of another person.
+public struct FamilyShare: Hashable, Sendable {
+    /// The purchaser's transaction.
+    public let saleID: TransactionID
+    /// The purchaser's first transaction of a subscription.
+    public let originalID: TransactionID
+    public var endsAt: Timestamp?
+    /// Why the member has it no more. Nil while it is the present one.
+    public var ending: Ending?
+
+    /// Stores keep the raw values.
+    public enum Ending: String, Hashable, Sendable, CaseIterable, Codable {
+        /// The next period took its place.
+        case renewed
+        /// The period of a better product took its place.
+        case upgraded
+        /// The purchaser's subscription expired.
+        case expired
+        /// The member or the purchaser left the family.
+        case left
+        /// The purchaser stopped sharing.
+        case stopped
+        /// The sale was refunded or revoked.
+        case refunded
+        /// The purchaser changed to a product that is not shared.
+        case unshared
+        /// The purchaser's history was cleared.
+        case cleared
+
+        /// Whether the member's transaction is revoked.
+        public var isRevoking: Bool {
+            switch self {
+            case .left, .stopped, .refunded, .unshared, .cleared: true
+            case .renewed, .upgraded, .expired: false
+            }
+        }
+    }
+
+    public init(
+        saleID: TransactionID, originalID: TransactionID, endsAt: Timestamp? = nil,
+        ending: Ending? = nil
+    ) {
+        self.saleID = saleID
+        self.originalID = originalID
+        self.endsAt = endsAt
+        self.ending = ending
+    }
+
+    /// Whether the member may use it, also a period after which the next one is paid
+    /// already.
+    fileprivate func isRunning(at instant: Timestamp) -> Bool {
+        ending == nil || (ending == .renewed && endsAt.map { instant < $0 } == true)
+    }
+}
+
+/// One change of what a member gets. `share` is a place in the list of shares, in
+/// which each granted one is appended.
+public enum FamilyStep: Hashable, Sendable {
+    /// The member gets a transaction. `after`: the share that it follows.
+    case granted(FamilySale, at: Timestamp, kind: GrantKind)
+    case ended(share: Int, FamilyShare.Ending, at: Timestamp)
+    /// The period's end moved.
+    case moved(share: Int, to: Timestamp)
+
+    public enum GrantKind: String, Hashable, Sendable, Codable {
+        /// A product that is bought once.
+        case product
+        /// The member's first period of the purchaser's subscription.
+        case first
+        /// A period after a pause, or of another product.
+        case again
+        /// The next period.
+        case renewal
+    }
+}
+
+/// Brings what a member gets from one purchaser up to date.
+///
+/// Shared are non-consumables and auto-renewable subscriptions that the catalogue
+/// makes shareable, and nothing else:
+/// [Apple's page](https://developer.apple.com/documentation/storekit/supporting-family-sharing-in-your-app).
+/// A member pays nothing and gets no introductory offer by it, because the
+/// eligibility is that of the person who pays:
+/// [Apple's page](https://developer.apple.com/documentation/storekit/implementing-introductory-offers-in-your-app).
+public struct FamilySharing: Sendable {
+    /// The purchaser's sales.
+    public var sales: [FamilySale]
+    /// The purchaser's subscriptions that have expired, and when.
+    public var expired: [TransactionID: Timestamp]
+    /// Since when the member gets what the purchaser buys. Nil if not at all.
+    public var since: Timestamp?
+    /// Whether they are in one family.
+    public var isOneFamily: Bool
+    /// The sales of non-consumables that the member has bought, too. The member keeps
+    /// the own one and gets no other.
+    public var owned: Set<TransactionID>
+    /// The purchaser's revision up to which sales were considered before. Nil if
+    /// none was.
+    public var seen: Int64?
+
+    public init(
+        sales: [FamilySale], expired: [TransactionID: Timestamp] = [:], since: Timestamp?,
+        isOneFamily: Bool, owned: Set<TransactionID> = [], seen: Int64? = nil
+    ) {
+        self.sales = sales
+        self.expired = expired
+        self.since = since
+        self.isOneFamily = isOneFamily
+        self.owned = owned
+        self.seen = seen
+    }
+
+    /// The types of products that can be shared.
+    public static func isShared(_ type: ProductType) -> Bool {
+        type == .nonConsumable || type == .autoRenewable
+    }
+
+    /// Returns the changes in commercial order.
+    public func steps(from shares: [FamilyShare], at now: Timestamp) -> [FamilyStep] {
+        var work = FamilyWork(shares)
+        guard let since else {
+            let ending: FamilyShare.Ending = isOneFamily ? .stopped : .left
+            for place in shares.indices where shares[place].isRunning(at: now) {
+                work.end(place, ending, at: now)
+            }
+            return work.steps
+        }
+        endCleared(&work, at: now)
+        let ordered = sales.filter { Self.isShared($0.type) }
+            .sorted { ($0.purchasedAt, $0.id.value) < ($1.purchasedAt, $1.id.value) }
+        for sale in ordered { bring(sale, &work, since: since, at: now) }
+        endExpired(&work, at: now)
+        return work.steps
+    }
+
+    private func endCleared(_ work: inout FamilyWork, at now: Timestamp) {
+        let known = Set(sales.map(\.id))
+        for place in work.shares.indices {
+            let share = work.shares[place]
+            guard share.isRunning(at: now), !known.contains(share.saleID) else { continue }
+            work.end(place, .cleared, at: now)
+        }
+    }
+
+    private func bring(
+        _ sale: FamilySale, _ work: inout FamilyWork, since: Timestamp, at now: Timestamp
+    ) {
+        guard let place = work.shares.lastIndex(where: { $0.saleID == sale.id }) else {
+            if isOwed(sale, since: since, at: now) {
+                grant(sale, &work, at: max(sale.purchasedAt, since))
+            }
+            return
+        }
+        let share = work.shares[place]
+        if let revokedAt = sale.revokedAt {
+            if share.ending?.isRevoking != true {
+                work.end(place, .refunded, at: max(revokedAt, since))
+            }
+            return
+        }
+        if let ending = share.ending, ending.isRevoking {
+            guard sale.isShareable, sale.isUsable(at: now), !isOwned(sale) else { return }
+            return grant(sale, &work, at: now)
+        }
+        if let end = sale.endsAt, end != share.endsAt { work.move(place, to: end) }
+        guard sale.isUpgraded, share.isRunning(at: now) else { return }
+        if !hasSharedSuccessor(sale) {
+            work.end(place, .unshared, at: now)
+        } else if share.ending != nil {
+            // The next period was charged ahead, and the upgrade replaces both.
+            work.end(place, .upgraded, at: now)
+        }
+    }
+
+    /// Whether the member gets a sale for which there is no share yet. One that was
+    /// considered before is given only what is left of it.
+    private func isOwed(_ sale: FamilySale, since: Timestamp, at now: Timestamp) -> Bool {
+        guard sale.isShareable, sale.revokedAt == nil, !isOwned(sale),
+            !sale.isUpgraded || hasSharedSuccessor(sale)
+        else { return false }
+        guard seen.map({ $0 < sale.revision }) != false else {
+            return sale.isUsable(at: max(since, now))
+        }
+        return sale.purchasedAt >= since || sale.isUsable(at: since)
+    }
+
+    private func isOwned(_ sale: FamilySale) -> Bool {
+        sale.type == .nonConsumable && owned.contains(sale.id)
+    }
+
+    /// Whether the member gets what took the place of a sale.
+    private func hasSharedSuccessor(_ sale: FamilySale) -> Bool {
+        sales.contains {
+            $0.originalID == sale.originalID && $0.isShareable && $0.revokedAt == nil
+                && !$0.isUpgraded
+                && ($0.purchasedAt, $0.id.value) > (sale.purchasedAt, sale.id.value)
+        }
+    }
+
+    private func grant(_ sale: FamilySale, _ work: inout FamilyWork, at instant: Timestamp) {
+        guard sale.type == .autoRenewable else {
+            return work.grant(sale, at: instant, kind: .product)
+        }
+        let earlier = work.shares.indices.filter { work.shares[$0].originalID == sale.originalID }
+        var kind: FamilyStep.GrantKind = earlier.isEmpty ? .first : .again
+        for place in earlier where work.shares[place].ending == nil {
+            let before = sales.first { $0.id == work.shares[place].saleID }
+            work.end(place, before?.isUpgraded == true ? .upgraded : .renewed, at: instant)
+            if sale.isRenewal { kind = .renewal }
+        }
+        work.grant(sale, at: instant, kind: kind)
+    }
+
+    /// Ends the last period of a subscription that has expired, or goes on as a product
+    /// that is not shared.
+    private func endExpired(_ work: inout FamilyWork, at now: Timestamp) {
+        for place in work.shares.indices where work.shares[place].ending == nil {
+            let share = work.shares[place]
+            if let instant = expired[share.originalID] {
+                work.end(place, .expired, at: instant)
+            } else if let end = share.endsAt, end <= now, goesOn(after: share) {
+                work.end(place, .expired, at: end)
+            }
+        }
+    }
+
+    private func goesOn(after share: FamilyShare) -> Bool {
+        sales.contains { sale in
+            sale.originalID == share.originalID && sale.id != share.saleID
+                && share.endsAt.map { $0 <= sale.purchasedAt } == true
+        }
+    }
+}
+
+/// The steps so far, and the shares after them.
+private struct FamilyWork {
+    var shares: [FamilyShare]
+    var steps: [FamilyStep] = []
+
+    init(_ shares: [FamilyShare]) { self.shares = shares }
+
+    mutating func grant(_ sale: FamilySale, at instant: Timestamp, kind: FamilyStep.GrantKind) {
+        steps.append(.granted(sale, at: instant, kind: kind))
+        shares.append(
+            FamilyShare(saleID: sale.id, originalID: sale.originalID, endsAt: sale.endsAt))
+    }
+
+    mutating func end(_ place: Int, _ ending: FamilyShare.Ending, at instant: Timestamp) {
+        steps.append(.ended(share: place, ending, at: instant))
+        shares[place].ending = ending
+    }
+
+    mutating func move(_ place: Int, to end: Timestamp) {
+        steps.append(.moved(share: place, to: end))
+        shares[place].endsAt = end
+    }
+}
+
+extension Subscription {
+    /// The subscription as a member of the family has it, with the member's own
+    /// transactions. `isWithdrawn`: whether the member has it no more.
+    public func shared(
+        as originalID: TransactionID, _ transaction: TransactionID, withdrawnAt: Timestamp?
+    ) -> Subscription {
+        var period = current
+        period.transaction = transaction
+        return Subscription(
+            originalID: originalID, groupID: groupID, current: period, recentStart: recentStart,
+            renewal: renewal, state: withdrawnAt.map { .revoked(at: $0) } ?? state)
+    }
+}
+
+/// Something that happened to a customer in a family.
+///
+/// Stores keep events as JSON, so the names of cases and properties are part of
+/// the stored form.
+public struct FamilyEvent: Hashable, Sendable, Codable {
+    /// Commercial time.
+    public let at: Timestamp
+    public let cause: SubscriptionEvent.Cause
+    public let change: Change
+
+    public enum Change: Hashable, Sendable, Codable {
+        /// The customer's place in the family of `organiser` changed.
+        case place(kind: FamilyChange.Kind, organiser: CustomerID)
+        /// The customer got a transaction for a sale of `purchaser`.
+        case granted(
+            transaction: TransactionID, product: ProductID, purchaser: CustomerID,
+            kind: FamilyStep.GrantKind)
+        case ended(
+            transaction: TransactionID, product: ProductID, purchaser: CustomerID,
+            ending: FamilyShare.Ending)
+        case moved(transaction: TransactionID, to: Timestamp)
+    }
+
+    public init(at: Timestamp, cause: SubscriptionEvent.Cause, change: Change) {
+        self.at = at
+        self.cause = cause
+        self.change = change
+    }
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Storage
+import StoreWire
+import Work
+
+/// Writes what a member gets, and has no more, from one purchaser: transactions,
+/// notifications and events, in the member's line.
+struct FamilyCommit: Sendable {
+    let source: FamilySource
+    /// The numbers of new transactions.
+    let numbers: [Int64]
+    let shelf: Shelf
+    /// Makes the UUID of a notification from its cause.
+    let uuid: @Sendable (_ cause: String) -> String
+
+    static let causePrefix = "FAMILY"
+
+    /// The answer is the number of transactions that were given. Leaves everything if
+    /// another process has written a later state, or if there are too few numbers.
+    func write(_ line: CustomerLine) throws -> Ending<Int> {
+        let rows = try FamilyMemberRows(source.member, from: source.purchaser, line.writing)
+        guard try line.writing.first(Statement.Families.advance, source.link) != nil else {
+            return .leave(0)
+        }
+        var work = FamilyWriting(commit: self, rows: rows, line: line)
+        for step in source.steps(rows, at: line.now) {
+            guard try work.write(step) else { return .leave(0) }
+        }
+        return .commit(work.granted)
+    }
+}
+
+/// The steps of one commit.
+private struct FamilyWriting {
+    let commit: FamilyCommit
+    var rows: FamilyMemberRows
+    let line: CustomerLine
+    var granted = 0
+    private var events: Int64 = 0
+
+    init(commit: FamilyCommit, rows: FamilyMemberRows, line: CustomerLine) {
+        (self.commit, self.rows, self.line) = (commit, rows, line)
+    }
+
+    private var source: FamilySource { commit.source }
+
+    /// False if there are no more numbers.
+    mutating func write(_ step: FamilyStep) throws -> Bool {
+        switch step {
+        case .granted(let sale, let instant, let kind):
+            guard granted < commit.numbers.count else { return false }
+            let id = TransactionID(commit.numbers[granted])
+            granted += 1
+            try grant(sale, as: id, kind, at: min(instant, line.now))
+        case .ended(let place, let ending, let instant):
+            try end(place, ending, at: min(instant, line.now))
+        case .moved(let place, let date): try move(place, to: date)
+        }
+        return true
+    }
+
+    private mutating func grant(
+        _ sale: FamilySale, as id: TransactionID, _ kind: FamilyStep.GrantKind, at: Timestamp
+    ) throws {
+        guard let bought = source.sale(sale.id), let account = rows.accounts[bought.bundleID]
+        else { throw StorageFault(.malformedRow, "a sale that is shared and not there") }
+        let first = rows.shares.first { $0.share.originalID == sale.originalID }
+        let original = try first.map { try facts($0.transaction) }
+        let given = bought.shared(
+            with: source.member, as: id, after: original, in: account, kind, line)
+        try line.writing.execute(Statement.Transactions.insert, given.row)
+        let row = FamilyShareRow(
+            customer: source.member, purchaser: source.purchaser,
+            turn: Int64(rows.shares.count { $0.share.saleID == sale.id } + 1),
+            transaction: id, grantedAt: at,
+            share: FamilyShare(
+                saleID: sale.id, originalID: sale.originalID, endsAt: sale.endsAt),
+            subscription: source.subscription(sale.originalID), revision: line.revision)
+        try line.writing.execute(Statement.Families.putShare, row.row)
+        rows.shares.append(row)
+        try add(
+            .granted(
+                transaction: id, product: sale.productID, purchaser: source.purchaser, kind: kind),
+            at: at)
+        let (type, subtype) = NotificationKind.announcing(kind)
+        try notify(type, subtype, given, at: at)
+    }
+
+    private mutating func end(
+        _ place: Int, _ ending: FamilyShare.Ending, at instant: Timestamp
+    ) throws {
+        var row = rows.shares[place]
+        let held = try facts(row.transaction)
+        row.share.ending = ending
+        row.endedAt = instant
+        try put(row, place)
+        if ending == .upgraded {
+            try line.writing.execute(
+                Statement.Transactions.upgrade,
+                [
+                    .integer(held.customer.value), .integer(held.id.value),
+                    .integer(instant.milliseconds), .integer(line.revision),
+                ])
+        }
+        guard ending.isRevoking || ending == .expired else { return }
+        try add(
+            .ended(
+                transaction: row.transaction, product: held.productID,
+                purchaser: source.purchaser, ending: ending), at: instant)
+        if ending.isRevoking {
+            _ = try held.revoke(for: .other, as: .family, line)
+            try notify(NotificationKind.revoke, nil, held, at: instant)
+        } else if let expired = NotificationKind.announcing(
+            .expired(reason: source.expiration(row.share.originalID)))
+        {
+            try notify(expired.type, expired.subtype, held, at: instant)
+        }
+    }
+
+    private mutating func move(_ place: Int, to end: Timestamp) throws {
+        var row = rows.shares[place]
+        let held = try facts(row.transaction)
+        let isLater = row.share.endsAt.map { $0 < end } == true
+        row.share.endsAt = end
+        try put(row, place)
+        try held.extend(to: end, line)
+        try add(.moved(transaction: row.transaction, to: end), at: line.now)
+        guard isLater, let extended = NotificationKind.announcing(.extended(to: end)) else {
+            return
+        }
+        try notify(extended.type, extended.subtype, held, at: line.now)
+    }
+
+    private mutating func put(_ row: FamilyShareRow, _ place: Int) throws {
+        var row = row
+        row.revision = line.revision
+        row.subscription = source.subscription(row.share.originalID) ?? row.subscription
+        try line.writing.execute(Statement.Families.putShare, row.row)
+        rows.shares[place] = row
+    }
+
+    private func facts(_ id: TransactionID) throws -> TransactionFacts {
+        let key: [SQLValue] = [.integer(source.member.value), .integer(id.value)]
+        guard let row = try line.writing.first(Statement.Transactions.one, key) else {
+            throw StorageFault(.malformedRow, "a share whose transaction is gone")
+        }
+        return try TransactionFacts(row: row)
+    }
+
+    private mutating func add(_ change: FamilyEvent.Change, at instant: Timestamp) throws {
+        events += 1
+        try FamilyEvent(at: instant, cause: .time, change: change).write(
+            number: events, of: source.member, line)
+    }
+
+    private func notify(
+        _ type: String, _ subtype: String?, _ facts: TransactionFacts, at instant: Timestamp
+    ) throws {
+        let cause = "\(FamilyCommit.causePrefix)/\(facts.id).\(line.revision)"
+        let app = try commit.shelf.current(in: line).apps[facts.bundleID]
+        // What a jump caused is sent in the order of the events. What happens now, after
+        // a jump to this instant, was not caused by it.
+        var caused = line
+        caused.isDueWork =
+            try instant < line.now || ClockJump.current(line.writing) != nil
+        try OwedNotification(
+            customer: facts.customer, cause: cause, uuid: commit.uuid("notification/\(cause)"),
+            type: type, subtype: subtype, bundleID: facts.bundleID, transaction: facts.id,
+            revision: line.revision, owedAt: instant
+        ).write(
+            line, hasURL: app?.notificationURL != nil,
+            by: caused.notificationWay(ofEventAt: instant))
+    }
+}
+
+extension FamilyEvent {
+    /// Writes the event in the customer's line. `number`: its place among those of the
+    /// commit. `change`: the number of a change of the customer's place.
+    func write(
+        number: Int64, of customer: CustomerID, change number_: Int64? = nil, _ line: CustomerLine
+    ) throws {
+        try line.writing.execute(
+            Statement.Families.addEvent,
+            RealmSchema.familyEvents.row([
+                "customer_id": .integer(customer.value), "revision": .integer(line.revision),
+                "event": .integer(number), "happened_at": .integer(at.milliseconds),
+                "cause": .text(cause.rawValue), "body": .text(StoredJSON.text(self)),
+                "change": .optional(number_),
+            ]))
+    }
+}
+
+extension TransactionFacts {
+    /// The transaction that a member of the family gets for this one: the member's own,
+    /// which costs nothing and has the dates of the purchase. `original`: the member's
+    /// first one of the same subscription.
+    fileprivate func shared(
+        with member: CustomerID, as id: TransactionID, after original: TransactionFacts?,
+        in account: Int64, _ kind: FamilyStep.GrantKind, _ line: CustomerLine
+    ) -> TransactionFacts {
+        let nothing = Amount(milliunits: 0)
+        return TransactionFacts(
+            customer: member, id: id, originalID: original?.originalID ?? id,
+            bundleID: bundleID, productID: productID, type: type, quantity: 1,
+            unitPrice: nothing, total: Money(nothing, total.currency), storefront: storefront,
+            reason: kind == .renewal ? .renewal : .purchase, ownership: .familyShared,
+            appAccountToken: nil, appTransactionID: account, purchaseID: nil,
+            purchasedAt: purchasedAt,
+            originalPurchasedAt: original?.originalPurchasedAt ?? purchasedAt,
+            revision: line.revision, changedAt: line.now, period: period?.shared)
+    }
+}
+
+extension NotificationKind {
+    /// [Apple's page](https://developer.apple.com/documentation/appstoreservernotifications/notificationtype):
+    /// the types of a purchase are sent for access by a family, too.
+    static func announcing(_ kind: FamilyStep.GrantKind) -> (type: String, subtype: String?) {
+        switch kind {
+        case .product: (oneTimeCharge, nil)
+        case .first: ("SUBSCRIBED", "INITIAL_BUY")
+        case .again: ("SUBSCRIBED", "RESUBSCRIBE")
+        case .renewal: ("DID_RENEW", nil)
+        }
+    }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Storage
+import StoreWire
+
+extension Merchant {
+    /// Returns the customer to whom a transaction, or the app's own transaction, of
+    /// this app belongs. Throws ``AppleRefusal``, in order: 4000006, 4040010 (also
+    /// for another app's).
+    func customer(of id: String) async throws -> CustomerID {
+        let number = try Self.number(id)
+        let isOfApp = NumberLayout(number: number)?.kind == .appTransaction
+        let (statement, bundleID) =
+            (isOfApp ? Statement.Merchants.customerOfApp : .Merchants.customer, bundleID.value)
+        let row = try await realm.read(ofNumber: number) {
+            try $0.first(statement, [.integer(number), .text(bundleID)])
+        }
+        guard let row else { throw AppleRefusal(.transactionIdNotFound) }
+        return CustomerID(try row.integer("customer_id"))
+    }
+
+    /// Returns one transaction of this app. Throws ``AppleRefusal``, in order:
+    /// `invalid`, `unknown`.
+    func transaction(
+        _ id: String, invalid: AppleErrorResponse = .invalidTransactionId,
+        unknown: AppleErrorResponse = .transactionIdNotFound
+    ) async throws -> TransactionFacts {
+        let number = try Self.number(id, invalid: invalid, unknown: unknown)
+        let row = try await realm.read(ofNumber: number) {
+            try $0.first(Statement.Transactions.byID, [.integer(number)])
+        }
+        guard let row, try row.text("bundle_id") == bundleID.value else {
+            throw AppleRefusal(unknown)
+        }
+        return try TransactionFacts(row: row)
+    }
+
+    /// The commercial time of what is signed for a customer: not before the
+    /// customer's last event.
+    func now(of customer: CustomerID) async throws -> Timestamp {
+        let wall = realm.ports.wall.now
+        let now = try await realm.read(of: customer) {
+            try Realm.now(of: customer, wall: wall, $0)
+        }
+        return now ?? self.now
+    }
+
+    private static func number(
+        _ id: String, invalid: AppleErrorResponse = .invalidTransactionId,
+        unknown: AppleErrorResponse = .transactionIdNotFound
+    ) throws -> Int64 {
+        guard !id.isEmpty, id.utf8.allSatisfy({ (48...57).contains($0) }) else {
+            throw AppleRefusal(invalid)
+        }
+        guard let number = Edge.number(id) else { throw AppleRefusal(unknown) }
+        return number
+    }
+}
+
+extension Statement {
+    /// What a merchant's server asks about customers.
+    enum Merchants {
+        private static let columns = RealmSchema.transactions.list("t", without: ["record"])
+
+        static let customer = Statement(
+            "merchants.customer", [.integer, .text],
+            """
+            SELECT t.customer_id FROM transactions t
+            WHERE t.transaction_id = $1 AND t.bundle_id = $2
+            """)
+
+        static let customerOfApp = Statement(
+            "merchants.customerOfApp", [.integer, .text],
+            """
+            SELECT a.customer_id FROM app_accounts a
+            WHERE a.app_transaction_id = $1 AND a.bundle_id = $2
+            """)
+
+        /// A customer's transactions before a place, the last changed first.
+        static let historyBackwards = Statement(
+            "merchants.historyBackwards", [.integer, .text, .integer, .integer, .integer],
+            """
+            SELECT \(columns) FROM transactions t
+            WHERE t.customer_id = $1 AND t.bundle_id = $2
+                AND (t.revision, t.transaction_id) < ($3, $4)
+            ORDER BY t.revision DESC, t.transaction_id DESC LIMIT $5
+            """)
+
+        /// Sets the token of a transaction and of all that follow from it.
+        static let setToken = Statement(
+            "merchants.setToken", [.integer, .integer, .text, .integer, .integer],
+            """
+            UPDATE transactions SET app_account_token = $3, revision = $4, changed_at = $5
+            WHERE customer_id = $1 AND original_transaction_id = $2
+                AND (app_account_token IS NULL OR app_account_token <> $3)
+            RETURNING transaction_id
+            """)
+
+        /// The last period of each subscription that a customer's family shares.
+        static let shared = Statement(
+            "merchants.shared", [.integer, .text],
+            """
+            SELECT \(columns) FROM transactions t
+            WHERE t.customer_id = $1 AND t.bundle_id = $2
+                AND t.ownership = '\(Ownership.familyShared.rawValue)'
+                AND t.product_type = '\(ProductType.autoRenewable.rawValue)'
+                AND NOT EXISTS (
+                    SELECT 1 FROM transactions o WHERE o.customer_id = t.customer_id
+                        AND o.original_transaction_id = t.original_transaction_id
+                        AND (o.purchased_at, o.transaction_id)
+                            > (t.purchased_at, t.transaction_id))
+            ORDER BY t.transaction_id
+            """)
+
+        static let all = [customer, customerOfApp, historyBackwards, setToken, shared]
+    }
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Storage
+public import StoreWire
+import StrictJSON
+
+extension Merchant {
+    /// Returns the status of all of a customer's subscriptions in the app, by group:
+    /// `GET /inApps/v1/subscriptions/{transactionId}`. `statuses`: only those.
+    /// Throws ``AppleRefusal``, in order: 4000031, 4000006, 4040010.
+    public func statuses(of id: String, only statuses: [String]) async throws -> StatusResponse {
+        let wanted = try statuses.map { text in
+            guard let status = Int(text).flatMap(SubscriptionStatus.init(rawValue:)) else {
+                throw AppleRefusal(.invalidStatus)
+            }
+            return status
+        }
+        let customer = try await customer(of: id)
+        let rows = try await subscriptions(of: customer)
+        let now = try await now(of: customer)
+        var groups: [String] = []
+        var items: [String: [LastTransactionsItem]] = [:]
+        for row in rows where wanted.isEmpty || wanted.contains(row.subscription.status) {
+            let group = row.subscription.groupID
+            if items[group] == nil { groups.append(group) }
+            items[group, default: []].append(try await last(of: row, at: now))
+        }
+        let app = try await realm.loadShelf().apps[bundleID]
+        return StatusResponse(
+            environment: realm.description.environment.rawValue, bundleId: bundleID.value,
+            appAppleId: realm.isProduction ? app?.appID : nil,
+            data: groups.map { group in
+                SubscriptionGroupIdentifierItem(
+                    subscriptionGroupIdentifier: group, lastTransactions: items[group] ?? [])
+            })
+    }
+
+    /// What a customer has subscribed to in the app, and what the customer's family
+    /// shares.
+    private func subscriptions(of customer: CustomerID) async throws -> [SubscriptionRow] {
+        let values: [SQLValue] = [.integer(customer.value), .text(bundleID.value)]
+        return try await realm.read(of: customer) { reading in
+            let own = try reading.query(Statement.Subscriptions.ofApp, values)
+                .map(SubscriptionRow.init(row:))
+            let shared = try reading.query(Statement.Merchants.shared, values)
+                .map(TransactionFacts.init(row:)).compactMap { facts in
+                    try FamilyShareRow.find(facts.id, of: customer, reading)?
+                        .subscriptionRow(of: facts)
+                }
+            return own + shared
+        }
+    }
+
+    private func last(
+        of row: SubscriptionRow, at now: Timestamp
+    ) async throws -> LastTransactionsItem {
+        let key: [SQLValue] = [
+            .integer(row.customer.value), .integer(row.subscription.current.transaction.value),
+        ]
+        let found = try await realm.read(of: row.customer) {
+            try $0.first(Statement.Transactions.one, key)
+        }
+        guard let found else {
+            throw StorageFault(.malformedRow, "a subscription whose transaction is gone")
+        }
+        return LastTransactionsItem(
+            originalTransactionId: row.subscription.originalID.description,
+            status: row.subscription.status.rawValue,
+            signedTransactionInfo: try realm.sign(try TransactionFacts(row: found), at: now),
+            signedRenewalInfo: try realm.sign(
+                row,
+                winBackOffers: row.isShared
+                    ? [] : try await realm.winBackOffers(for: row, at: now), at: now))
+    }
+
+    /// Extends the renewal date of one subscription: `PUT
+    /// /inApps/v1/subscriptions/extend/{originalTransactionId}`. `body` is the JSON
+    /// of an ``ExtendRenewalDateRequest``. The same request identifier again has no
+    /// effect.
+    ///
+    /// Throws ``AppleRefusal``, in order: 4000009, 4000010, 4000011, 4000008,
+    /// 4040005, 4030007, 4030004, 4030005.
+    public func extend(
+        _ id: String, _ body: [UInt8], _ context: RequestContext
+    ) async throws -> ExtendRenewalDateResponse {
+        let request = try ExtensionRules.read(ExtendRenewalDateRequest.self, body)
+        let days = try ExtensionRules.days(request.extendByDays, request.extendReasonCode)
+        guard let name = request.requestIdentifier, (1...128).contains(name.utf8.count),
+            !name.utf8.contains(0)
+        else { throw AppleRefusal(.invalidRequestIdentifier) }
+        let facts = try await transaction(
+            id, invalid: .invalidOriginalTransactionId, unknown: .originalTransactionIdNotFound)
+        guard facts.type == .autoRenewable else {
+            throw AppleRefusal(.originalTransactionIdNotFound)
+        }
+        guard facts.ownership == .purchased else {
+            throw AppleRefusal(.familySharedSubscriptionExtensionIneligible)
+        }
+        let answer = try await realm.subscriptions.extend(
+            facts.originalID, of: facts.customer, days: days, request: name, context)
+        return ExtendRenewalDateResponse(
+            originalTransactionId: facts.originalID.description,
+            webOrderLineItemId: answer.webOrderLineItemID, success: true,
+            effectiveDate: answer.end)
+    }
+
+    /// Extends the renewal dates of all subscribers to a product: `POST
+    /// /inApps/v1/subscriptions/extend/mass`. Throws ``AppleRefusal``, in order:
+    /// 4000009, 4000010, 4000011, 4000027, 4000028, 4000023.
+    public func extendAll(
+        _ body: [UInt8], _ context: RequestContext
+    ) async throws -> MassExtendRenewalDateResponse {
+        let request = try ExtensionRules.read(MassExtendRenewalDateRequest.self, body)
+        let days = try ExtensionRules.days(request.extendByDays, request.extendReasonCode)
+        guard let id = request.requestIdentifier.flatMap({ UUIDText($0) }) else {
+            throw AppleRefusal(.invalidRequestIdentifier)
+        }
+        if let codes = request.storefrontCountryCodes {
+            guard !codes.isEmpty else {
+                throw AppleRefusal(.invalidEmptyStorefrontCountryCodeList)
+            }
+            guard codes.allSatisfy({ Storefront.named($0) != nil }) else {
+                throw AppleRefusal(.invalidStorefrontCountryCode)
+            }
+        }
+        do {
+            _ = try await realm.subscriptions.changeAll(
+                BulkChangeRequest(
+                    requestId: id.text, productId: request.productId ?? "",
+                    storefronts: request.storefrontCountryCodes, extendByDays: days),
+                bundleID: bundleID.value, isAudited: false, context)
+        } catch let refusal as Refusal {
+            switch refusal.error.code {
+            case "productIdUnknown": throw AppleRefusal(.invalidProductId)
+            // The first request under an id counts, and another one is answered alike.
+            case "bulkChangeExists": break
+            case "storefrontsInvalid": throw AppleRefusal(.invalidStorefrontCountryCode)
+            default: throw refusal
+            }
+        }
+        return MassExtendRenewalDateResponse(
+            requestIdentifier: request.requestIdentifier ?? id.text)
+    }
+
+    /// Returns how far such a request has come: `GET
+    /// /inApps/v1/subscriptions/extend/mass/{productId}/{requestIdentifier}`. Throws
+    /// ``AppleRefusal``, in order: 4000023, 4000011, 4040009.
+    public func extensionStatus(
+        _ requestID: String, product: String
+    ) async throws -> MassExtendRenewalDateStatusResponse {
+        guard IDText.isID(product) else { throw AppleRefusal(.invalidProductId) }
+        guard let id = UUIDText(requestID) else { throw AppleRefusal(.invalidRequestIdentifier) }
+        let record: BulkChangeRecord
+        do {
+            record = try await realm.subscriptions.bulkChange(id.text, bundleID: bundleID.value)
+        } catch is Refusal { throw AppleRefusal(.statusRequestNotFound) }
+        guard record.productId == product, record.extendByDays != nil else {
+            throw AppleRefusal(.statusRequestNotFound)
+        }
+        let isComplete = record.completeDate != nil
+        return MassExtendRenewalDateStatusResponse(
+            requestIdentifier: requestID, complete: isComplete, completeDate: record.completeDate,
+            succeededCount: isComplete ? record.succeededCount : nil,
+            failedCount: isComplete ? record.failedCount : nil)
+    }
+}
+
+/// What Apple's extension requests have in common.
+private enum ExtensionRules {
+    static func read<Request: Decodable>(_ type: Request.Type, _ body: [UInt8]) throws -> Request {
+        do { return try StrictJSON.decode(type, from: body) } catch let error as DecodingError {
+            switch error.firstField {
+            case "extendByDays": throw AppleRefusal(.invalidExtendByDays)
+            case "extendReasonCode": throw AppleRefusal(.invalidExtendReasonCode)
+            case "requestIdentifier": throw AppleRefusal(.invalidRequestIdentifier)
+            case "storefrontCountryCodes": throw AppleRefusal(.invalidStorefrontCountryCode)
+            case "productId": throw AppleRefusal(.invalidProductId)
+            default: throw AppleRefusal(.generalBadRequest)
+            }
+        } catch { throw AppleRefusal(.generalBadRequest) }
+    }
+
+    static func days(_ days: Int?, _ reason: Int?) throws -> Int {
+        guard let days, (1...Subscription.extensionDaysMax).contains(days) else {
+            throw AppleRefusal(.invalidExtendByDays)
+        }
+        guard let reason, (0...3).contains(reason) else {
+            throw AppleRefusal(.invalidExtendReasonCode)
+        }
+        return days
+    }
+}

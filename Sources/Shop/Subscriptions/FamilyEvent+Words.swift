@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+
+extension FamilyEvent.Change {
+    /// The member's transaction that it concerns.
+    var transaction: TransactionID? {
+        switch self {
+        case .place: nil
+        case .granted(let transaction, _, _, _), .ended(let transaction, _, _, _),
+            .moved(let transaction, _):
+            transaction
+        }
+    }
+
+    /// The name of the kind of event, and a sentence for people.
+    var words: (kind: String, message: String) {
+        switch self {
+        case .place(let kind, let organiser): kind.words(organiser)
+        case .granted(let transaction, let product, let purchaser, let kind):
+            (
+                "familyGranted",
+                "Got \(product) as transaction \(transaction): customer \(purchaser) "
+                    + (kind == .renewal ? "renewed it." : "shares it.")
+            )
+        case .ended(let transaction, let product, let purchaser, let ending):
+            (
+                ending.isRevoking ? "familyRevoked" : "familyExpired",
+                "\(product) of transaction \(transaction) has ended: "
+                    + ending.words(purchaser)
+            )
+        case .moved(let transaction, let end):
+            ("familyMoved", "The shared period of transaction \(transaction) ends at \(end).")
+        }
+    }
+}
+
+extension FamilyChange.Kind {
+    fileprivate func words(_ organiser: CustomerID) -> (kind: String, message: String) {
+        switch self {
+        case .joined: ("familyJoined", "Joined the family of customer \(organiser).")
+        case .left: ("familyLeft", "Left the family of customer \(organiser).")
+        case .dissolved:
+            ("familyDissolved", "The family of customer \(organiser) was dissolved.")
+        case .sharingOn: ("familySharingOn", "Shares purchases with the family.")
+        case .sharingOff: ("familySharingOff", "Shares no purchases with the family any more.")
+        }
+    }
+}
+
+extension FamilyShare.Ending {
+    fileprivate func words(_ purchaser: CustomerID) -> String {
+        switch self {
+        case .renewed: "customer \(purchaser) renewed it."
+        case .upgraded: "customer \(purchaser) changed to a better product."
+        case .expired: "the subscription of customer \(purchaser) expired."
+        case .left: "customer \(purchaser) is in another family, or in none."
+        case .stopped: "customer \(purchaser) does not share purchases any more."
+        case .refunded: "the purchase of customer \(purchaser) was refunded or revoked."
+        case .unshared: "customer \(purchaser) changed to a product that is not shared."
+        case .cleared: "the history of customer \(purchaser) was cleared."
+        }
+    }
+}

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Under `shopkeeper exec`: a merchant's server asks the store with Apple's client, and verifies the answers."""
+import json
+import sys
+import uuid
+
+from appstoreserverlibrary.api_client import APIException, GetTransactionHistoryVersion
+from appstoreserverlibrary.models.ExtendReasonCode import ExtendReasonCode
+from appstoreserverlibrary.models.ExtendRenewalDateRequest import ExtendRenewalDateRequest
+from appstoreserverlibrary.models.MassExtendRenewalDateRequest import MassExtendRenewalDateRequest
+from appstoreserverlibrary.models.Status import Status
+from appstoreserverlibrary.models.TransactionHistoryRequest import Order, ProductType, TransactionHistoryRequest
+from appstoreserverlibrary.models.UpdateAppAccountTokenRequest import UpdateAppAccountTokenRequest
+
+from merchant import client, heard, listen, next_note, shopkeeper, verifier
+
+checks = {}
+DAY = 86_400_000
+
+
+def refused(ask):
+    """The number of the refusal. 0 if there is none."""
+    try:
+        ask()
+    except APIException as refusal:
+        return refusal.raw_api_error
+    return 0
+
+
+def pages(transaction, request, version=GetTransactionHistoryVersion.V2):
+    """All pages of a history, each transaction verified, and the last revision."""
+    found, revision = [], None
+    while True:
+        page = client.get_transaction_history(transaction, revision, request, version)
+        found.append([verifier.verify_and_decode_signed_transaction(one) for one in page.signedTransactions])
+        revision = page.revision
+        if not page.hasMore:
+            return found, revision
+
+
+coins = shopkeeper("buy", "coins")["transactionId"]
+pro = shopkeeper("buy", "pro")["transactionId"]
+paper = shopkeeper("buy", "paper")["transactionId"]
+shopkeeper("clock", "advance", "28w", "--notifications", "drop")
+
+status = client.get_all_subscription_statuses(coins)
+last = status.data[0].lastTransactions[0]
+current = verifier.verify_and_decode_signed_transaction(last.signedTransactionInfo)
+renewal = verifier.verify_and_decode_renewal_info(last.signedRenewalInfo)
+checks["any transaction finds the subscriptions"] = (
+    len(status.data) == 1
+    and last.status == Status.ACTIVE
+    and last.originalTransactionId == paper
+    and renewal.renewalDate == current.expiresDate
+)
+checks["statuses are filtered"] = client.get_all_subscription_statuses(coins, [Status.EXPIRED]).data == []
+
+found, revision = pages(pro, TransactionHistoryRequest())
+every = [one.transactionId for page in found for one in page]
+checks["a history has pages of twenty, and each transaction once"] = (
+    [len(page) for page in found] == [20, 11] and len(set(every)) == 31 and every[:3] == [coins, pro, paper]
+)
+newest, _ = pages(pro, TransactionHistoryRequest(sort=Order.DESCENDING))
+checks["the other order is the same backwards"] = [one.transactionId for page in newest for one in page] == every[::-1]
+bought, _ = pages(pro, TransactionHistoryRequest(productTypes=[ProductType.NON_CONSUMABLE, ProductType.CONSUMABLE]))
+checks["types are filtered"] = [one.transactionId for page in bought for one in page] == [coins, pro]
+bought, _ = pages(pro, TransactionHistoryRequest(productIds=["pro"]))
+checks["products are filtered"] = [one.transactionId for page in bought for one in page] == [pro]
+late, _ = pages(pro, TransactionHistoryRequest(startDate=current.purchaseDate, endDate=current.purchaseDate + 1))
+checks["dates are filtered"] = [one.transactionId for page in late for one in page] == [current.transactionId]
+
+client.finish_transaction(coins)
+old, _ = pages(pro, TransactionHistoryRequest(), GetTransactionHistoryVersion.V1)
+checks["the first version omits finished consumables"] = coins not in [one.transactionId for page in old for one in page]
+
+shopkeeper("refund", pro)
+checks["a revision shows what has changed since"] = [
+    verifier.verify_and_decode_signed_transaction(one).transactionId
+    for one in client.get_transaction_history(
+        pro, revision, TransactionHistoryRequest(), GetTransactionHistoryVersion.V2
+    ).signedTransactions
+] == [pro]
+refunds = client.get_refund_history(paper, None)
+checks["refunds are listed"] = [
+    verifier.verify_and_decode_signed_transaction(one).transactionId for one in refunds.signedTransactions
+] == [pro] and not refunds.hasMore
+
+token = str(uuid.uuid4())
+client.set_app_account_token(paper, UpdateAppAccountTokenRequest(appAccountToken=token))
+told = verifier.verify_and_decode_signed_transaction(client.get_transaction_info(current.transactionId).signedTransactionInfo)
+checks["a purchase gets the app's token"] = told.appAccountToken == token
+checks["only an original transaction gets one"] = refused(
+    lambda: client.set_app_account_token(current.transactionId, UpdateAppAccountTokenRequest(appAccountToken=token))
+) == 4000187
+
+
+def extend(name, days=7):
+    return client.extend_subscription_renewal_date(
+        paper,
+        ExtendRenewalDateRequest(
+            extendByDays=days, extendReasonCode=ExtendReasonCode.SERVICE_ISSUE_OR_OUTAGE, requestIdentifier=name
+        ),
+    )
+
+
+listen()
+first = extend("one")
+note = next_note()
+checks["a renewal date is extended"] = (
+    first.success and first.effectiveDate == current.expiresDate + 7 * DAY
+    and note.rawNotificationType == "RENEWAL_EXTENDED"
+)
+checks["once under an identifier"] = extend("one").effectiveDate == first.effectiveDate
+extend("two", 1)
+next_note()
+checks["and twice in a year"] = refused(lambda: extend("three")) == 4030005
+request = str(uuid.uuid4())
+client.extend_renewal_date_for_all_active_subscribers(
+    MassExtendRenewalDateRequest(
+        extendByDays=2, extendReasonCode=ExtendReasonCode.OTHER, requestIdentifier=request, productId="paper"
+    )
+)
+notes = [next_note(), next_note()]
+summary = [note.summary for note in notes if note.summary is not None]
+checks["all renewal dates are extended, with a summary"] = (
+    sorted(note.rawNotificationType for note in notes) == ["RENEWAL_EXTENDED", "RENEWAL_EXTENSION"]
+    and [one.requestIdentifier for one in summary] == [request]
+    and summary[0].succeededCount == 1
+    and summary[0].failedCount == 0
+)
+state = client.get_status_of_subscription_renewal_date_extensions(request, "paper")
+checks["its status can be asked for"] = state.complete and state.succeededCount == 1 and state.failedCount == 0
+checks["refusals have Apple's numbers"] = [
+    refused(lambda: client.get_all_subscription_statuses("2000000000999000")),
+    refused(lambda: client.get_transaction_history("x", None, TransactionHistoryRequest(), GetTransactionHistoryVersion.V2)),
+    refused(lambda: client.get_transaction_history(pro, "x", TransactionHistoryRequest(), GetTransactionHistoryVersion.V2)),
+    refused(lambda: extend("four", 91)),
+    refused(lambda: client.get_status_of_subscription_renewal_date_extensions(str(uuid.uuid4()), "paper")),
+] == [4040010, 4000006, 4000005, 4000009, 4040009]
+checks["nothing else was sent"] = heard.empty()
+
+print(json.dumps(checks))
+sys.exit(0 if all(checks.values()) else 1)

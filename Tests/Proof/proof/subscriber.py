@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A customer's device that subscribes: it buys products of one group, which
+begins, upgrades, downgrades, keeps or pays a subscription. It also buys coins, and
+asks for its money."""
+
+from .device import UNSETTLED_MAX, Device
+from .signatures import payload
+
+WISHES = ["UNINTENDED_PURCHASE", "UNSATISFIED_WITH_PURCHASE", "OTHER"]
+# How many numbers it remembers for finishing and asking for money.
+REMEMBERED = 40
+
+
+class Subscriber(Device):
+    """As a device, without a ledger: what is dated by a moved clock proves nothing there."""
+
+    def __init__(self, plans, *arguments):
+        super().__init__(*arguments)
+        self._plans = plans
+
+    def step(self):
+        if self.token is None and not self.sign_in():
+            return
+        drawn = self._random.randrange(100)
+        if self.unsettled and (drawn < 35 or len(self.unsettled) >= UNSETTLED_MAX):
+            self.ask_again(self._random.choice(self.unsettled))
+        elif drawn < 58 or not self.settled:
+            self.subscribe()
+        elif drawn < 64:
+            self.buy()
+        elif drawn < 70:
+            self.ask_again(self._random.choice(self.settled))
+        elif drawn < 72:
+            self.other_contents()
+        elif drawn < 78 and self.unfinished:
+            self.finish(self._random.choice(self.unfinished))
+        elif drawn < 82 and self._known:
+            self.ask_for_money()
+        elif drawn < 97:
+            self.follow()
+        else:
+            self.fetch_receipt()
+
+    def subscribe(self):
+        """Buys a product of the group as the store shows it now; sometimes twice at
+        once, and sometimes two of them at the same moment."""
+        shown = self.quote()
+        if not shown:
+            return
+        drawn = self._random.randrange(12)
+        purchases = [self._begin(self._random.choice(shown)) for _ in range(1 + (drawn == 0))]
+        if drawn == 1:
+            purchases *= 2
+        if len(purchases) == 1:
+            self.ask_again(purchases[0])
+        else:
+            self.at_once([(each, self._random.choice(self._fronts)) for each in purchases])
+
+    def _begin(self, product):
+        purchase = self._uuid()
+        self.bodies[purchase] = {
+            "productId": product["id"], "quantity": 1, "currency": product["currency"],
+            "unitPrice": product.get("offer", product)["price"],
+        }
+        self.unsettled.append(purchase)
+        return purchase
+
+    def quote(self):
+        """The products of the group with the prices that a payment sheet shows."""
+        body = {"ids": self._plans}
+        answer = self.call("POST", f"{self._door}/products", body, verb="products")
+        return answer[1]["products"] if answer is not None and answer[0] == 200 else []
+
+    def ask_for_money(self):
+        number = self._random.choice(sorted(self._known)[-REMEMBERED:])
+        self.call(
+            "POST", f"{self._door}/transactions/{number}/refund-request",
+            {"reason": self._random.choice(WISHES)}, verb="refund request", transaction=number)
+
+    def follow(self):
+        """Reads on, and takes note of renewals, which are finished as well."""
+        path = f"{self._door}/transactions?since={self.revision}&wait=0"
+        answer = self.call("GET", path, verb="transactions", since=self.revision)
+        if answer is None or answer[0] != 200:
+            return False
+        self.revision = answer[1]["revision"]
+        for item in answer[1]["transactions"]:
+            number = payload(item["signedTransaction"])["transactionId"]
+            if number not in self._known:
+                self._known.add(number)
+                if not item["isFinished"] and len(self.unfinished) < REMEMBERED:
+                    self.unfinished.append(number)
+        return not answer[1]["hasMore"]
