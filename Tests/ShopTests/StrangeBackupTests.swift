@@ -353,9 +353,7 @@ import Testing
 
     @Test func `a backup as it was written passes, and has every table and column`() async throws {
         let text = try await Self.filled.value
-
         try StoreRestore.check(text.bytes, name: "own")
-
         for (rules, marker) in [
             (StoreArchiveRules.registry, "realms"), (StoreArchiveRules.realm, "realm"),
         ] {
@@ -484,9 +482,7 @@ import Testing
         }
         let path = place.folder.file("strange")
         try strange.write(to: path)
-
         let fault = await #expect(throws: ArchiveFault.self) { try await place.restore(path) }
-
         #expect(fault?.code == .invalid)
         #expect(!FileManager.default.fileExists(atPath: outside.path))
         #expect(!FileManager.default.fileExists(atPath: place.folder.file("store.sqlite")))
@@ -518,10 +514,8 @@ import Testing
         try await registry.close()
         try Data([1]).write(to: outside)
         defer { try? FileManager.default.removeItem(at: outside) }
-
         let opened = try? await place.open()
         await opened?.close()
-
         #expect(try Data(contentsOf: outside) == Data([1]))
         #expect((opened == nil) == (deletedAt == "NULL"))
     }
@@ -534,9 +528,7 @@ import Testing
         let place = try await BackupPlace(.sqlite)
         let path = place.folder.file("strange")
         try strange.write(to: path)
-
         let fault = await #expect(throws: ArchiveFault.self) { try await place.restore(path) }
-
         #expect(fault?.code == .invalid)
         try await expectEmpty(place)
         try text.write(to: path)
@@ -571,9 +563,7 @@ import Testing
         let name = try #require(names.first)
         let bytes = try #require(try await TestWorld.keys.value.read(name))
         _ = try await place.keys().store(bytes, as: name)
-
         await #expect(throws: ArchiveFault.self) { try await place.restore(path) }
-
         #expect(try await place.keys().names() == [name])
     }
 
@@ -598,9 +588,7 @@ import Testing
         let place = try await BackupPlace(engine)
         let path = place.folder.file("strange")
         try strange.write(to: path)
-
         let fault = await #expect(throws: ArchiveFault.self) { try await place.restore(path) }
-
         #expect(fault?.code == .invalid)
         #expect(fault?.message.contains("`\(column)` of `\(table)`") == true, "\(fault as Any)")
         try await expectEmpty(place)
