@@ -1,57 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """Under `shopkeeper exec`: Family Sharing, each notification read by Apple's library."""
 import json
-import os
-import queue
-import ssl
-import subprocess
 import sys
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from appstoreserverlibrary.models.Environment import Environment
 from appstoreserverlibrary.models.InAppOwnershipType import InAppOwnershipType
 from appstoreserverlibrary.models.NotificationTypeV2 import NotificationTypeV2
 from appstoreserverlibrary.models.RevocationReason import RevocationReason
 from appstoreserverlibrary.models.RevocationType import RevocationType
 from appstoreserverlibrary.models.Status import Status
 from appstoreserverlibrary.models.Subtype import Subtype
-from appstoreserverlibrary.signed_data_verifier import SignedDataVerifier
 
-env = os.environ
-heard = queue.Queue()
+from merchant import heard, listen, next_note, shopkeeper, verifier
 
-
-class Merchant(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def do_POST(self):
-        heard.put(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-        self.send_response(200)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def log_message(self, *arguments):
-        pass
-
-
-def shopkeeper(*arguments):
-    return json.loads(subprocess.check_output(["shopkeeper", *arguments, "--json"]))
-
-
-with open(env["SHOPKEEPER_ROOT"]) as file:
-    root = ssl.PEM_cert_to_DER_cert(file.read())
-verifier = SignedDataVerifier([root], False, Environment.SANDBOX, env["SHOPKEEPER_BUNDLE_ID"])
-server = ThreadingHTTPServer(("127.0.0.1", 0), Merchant)
-threading.Thread(target=server.serve_forever, daemon=True).start()
-shopkeeper("app", "notification-url", f"http://127.0.0.1:{server.server_port}/")
+listen()
 
 
 def told(count):
     """The next notifications with their transactions, verified, by ownership and type."""
     all = {}
     for _ in range(count):
-        note = verifier.verify_and_decode_notification(heard.get(timeout=60)["signedPayload"])
+        note = next_note()
         sold = verifier.verify_and_decode_signed_transaction(note.data.signedTransactionInfo)
         all[(sold.inAppOwnershipType, note.notificationType)] = (note, sold)
     return all
