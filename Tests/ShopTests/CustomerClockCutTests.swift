@@ -22,7 +22,7 @@ import Testing
         #expect(expected.map(\.count) == [3, 3, 1])
 
         var fired = 0
-        let cuts = SeededShare.of(0..<calls, oneIn: 10)
+        let cuts = SeededShare.of(0..<calls, oneIn: TestPlaces.isOnPostgres ? 30 : 10)
         for call in cuts {
             for side in Knife.Side.allCases {
                 let story = ClockStory(cut: (call, side), far: far)

@@ -11,7 +11,7 @@ import Testing
 
 /// Kills the store before and after every call that it makes of a port, and
 /// asks a new one for the same purchase.
-@Suite(.unforgiven, .timeLimit(.minutes(5))) struct CutTests {
+@Suite(.unforgiven, .timeLimit(.minutes(10))) struct CutTests {
     @Test func `a store that dies at any call sells once by rule`() async throws {
         try await cut(more: 10) { Story(cut: $0, hasProcessor: false) }
     }
