@@ -78,6 +78,22 @@ import Testing
         #expect(deeds.filter { $0 == "subscription.changeAll" }.count == 1)
     }
 
+    @Test func `a customer whose own clock is ahead is extended too`() async throws {
+        let world = try await subscribed(0)
+        let customers = world.realm.customers
+        _ = try await customers.createCustomer(CreateCustomerRequest(name: "ann"))
+        _ = try await customers.attachClock(
+            AttachClockRequest(customers: ["ann"]), TestWorld.context)
+        _ = try await customers.moveClock(
+            of: "ann", MoveClockRequest(advancePeriod: "P3M"), TestWorld.context)
+        let session = try await world.session(customer: "ann")
+        try await world.buy("news", purchaseID(9), session: session)
+
+        let change = try await extend(world)
+
+        #expect(change.succeededCount == 1 && change.failedCount == 0)
+    }
+
     @Test func `a higher price is announced to those who pay less`() async throws {
         let world = try await subscribed(3)
         let all = try await world.ends().filter { $0.product == "news" }

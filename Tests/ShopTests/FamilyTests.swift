@@ -51,6 +51,8 @@ import Testing
         join buy:news buy:premium         news^,premium        news^,premium  SUBSCRIBED/INITIAL_BUY,SUBSCRIBED/RESUBSCRIBE
         join buy:small buy:news           small^,news          news           SUBSCRIBED/INITIAL_BUY
         join buy:news buy:yearly month    newsx,yearly         newsx          SUBSCRIBED/INITIAL_BUY,EXPIRED
+        clock join buy:news buy:yearly month  newsx,yearly     newsx          SUBSCRIBED/INITIAL_BUY,EXPIRED
+        join clock buy:news month         newsx,news           newsx,news     SUBSCRIBED/INITIAL_BUY,DID_RENEW
         join buy:news own:news            news,news            news,news      SUBSCRIBED/INITIAL_BUY,SUBSCRIBED/INITIAL_BUY
         """
 
@@ -213,6 +215,19 @@ import Testing
         let owed = try await family.owed("ben")
         #expect(owed.map(\.type) == ["SUBSCRIBED"] + Array(repeating: "DID_RENEW", count: 12))
         #expect(owed.map(\.at) == owed.map(\.at).sorted())
+    }
+
+    @Test func `a jump of a family's own clock can drop what members' merchants are told`()
+        async throws
+    {
+        let family = try await FamilyWorld()
+        for command in ["clock", "join", "buy:news"] { try await family.run(command) }
+        let unsent = try await family.unsent("ben")
+        // To the very instant of the renewal.
+        try await family.advance("P1M", .dropped)
+        #expect(try await family.shown("ben") == "newsx,news")
+        #expect(try await family.told("ben") == "SUBSCRIBED/INITIAL_BUY,DID_RENEW")
+        #expect(try await family.unsent("ben") == unsent)
     }
 
     @Test func `history says in words what happened`() async throws {

@@ -107,15 +107,28 @@ struct FamilyWorld: Sendable {
             try await realm.subscriptions.extend(try await last("ann"), days: 5, context)
         case "renew":
             try await realm.subscriptions.renew(try await last("ann"), context)
+        case "clock":
+            _ = try await realm.customers.attachClock(
+                AttachClockRequest(customers: [try await id("ann")]), context)
         case "month":
-            try await world.jump(Period(1, .month))
-            try await world.jump(Period(1, .day))
+            for period in ["P1M", "P1D"] { try await advance(period) }
         case "clear":
             _ = try await realm.customers.clearHistory(
                 ofCustomer: try await id("ann"), context)
         default: Issue.record("no command \(command)")
         }
         try await work()
+    }
+
+    /// Moves the clock that Ann has, which may be the realm's.
+    func advance(_ period: String, _ notifications: JumpNotifications? = nil) async throws {
+        let (realm, ann) = (world.realm, try await id("ann"))
+        let request = MoveClockRequest(
+            advancePeriod: period, notifications: notifications?.rawValue)
+        _ =
+            try await realm.customers.clock(of: ann).clockId == nil
+            ? realm.moveClock(request, TestWorld.context)
+            : realm.customers.moveClock(of: ann, request, TestWorld.context)
     }
 
     private func decide(_ state: String, _ kind: String?) async throws {
@@ -138,7 +151,7 @@ struct FamilyWorld: Sendable {
     }
 
     func shown(_ name: String) async throws -> String {
-        let now = try await world.realm.clock().now
+        let now = try await world.realm.customers.clock(of: try await id(name)).now
         let words = try await payloads(name).map { payload in
             (payload.productId ?? "") + (payload.revocationDate == nil ? "" : "-")
                 + (payload.isUpgraded == true ? "^" : "")
@@ -173,7 +186,18 @@ struct FamilyWorld: Sendable {
         return words.isEmpty ? "none" : words.joined(separator: ",")
     }
 
-    /// The same, signed.
+    /// The number of a customer's notifications that are still to be sent.
+    func unsent(_ name: String) async throws -> Int {
+        let owed = Statement(
+            "test.unsent", [.text, .integer],
+            "SELECT subject FROM errands WHERE kind = $1 AND customer_id = $2")
+        let number = try #require(Int64(try await id(name)))
+        return try await world.realm.read(of: CustomerID(number)) {
+            try $0.query(owed, [.text(WorkKind.notification), .integer(number)]).count
+        }
+    }
+
+    /// The notifications of ``told(_:)``, signed.
     func notifications(_ name: String) async throws -> [ResponseBodyV2DecodedPayload] {
         let causes = Statement(
             "test.causes", [.integer],

@@ -31,10 +31,15 @@ public struct BulkChange: Hashable, Sendable, Codable {
     }
 
     /// Whether it concerns a customer's subscription. One that has ended, or whose
-    /// price is in another currency than a higher price, is passed over.
-    public func concerns(_ subscription: Subscription, in storefront: String) -> Bool {
+    /// price is in another currency than a higher price, is passed over. `isOnOtherClock`:
+    /// whether its dates are by another clock than the request's, with which they then
+    /// cannot be compared.
+    public func concerns(
+        _ subscription: Subscription, in storefront: String, isOnOtherClock: Bool = false
+    ) -> Bool {
         guard subscription.current.productID == productID, !subscription.hasEnded,
-            subscription.recentStart <= requestedAt, storefronts?.contains(storefront) ?? true
+            isOnOtherClock || subscription.recentStart <= requestedAt,
+            storefronts?.contains(storefront) ?? true
         else { return false }
         if case .raisePrice(let price, _, _) = kind {
             return price.currency == subscription.renewal.price.currency

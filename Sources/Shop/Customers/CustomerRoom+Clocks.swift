@@ -49,9 +49,9 @@ extension CustomerRoom {
     }
 
     /// Gives customers a clock of their own: another customer's, or a new one that goes
-    /// on from the time of the first of them. Their families get it too. What falls due by it is done before it
-    /// returns. If a part of them could not be moved, the request can be repeated with
-    /// `clockId`. Refusals, in order: `sandboxOnly`, `processorCharges`,
+    /// on from the time of the first of them. Their families get it too. What falls due
+    /// by it is done before it returns. If a part of them could not be moved, the request
+    /// can be repeated with `clockId`. Refusals, in order: `sandboxOnly`, `processorCharges`,
     /// `customersUnclear`, `customerNotFound`, `clockNotFound`, `clocksTooMany`.
     public func attachClock(
         _ request: AttachClockRequest, _ context: RequestContext
@@ -70,9 +70,9 @@ extension CustomerRoom {
         return try await described(id)
     }
 
-    /// Gives a customer, and the customer's family, the realm's clock again. A clock that nobody has any more is
-    /// removed, unless the realm's customers are on several clusters. Refusals, in
-    /// order: `sandboxOnly`, `customerNotFound`.
+    /// Gives a customer, and the customer's family, the realm's clock again. A clock that
+    /// nobody has any more is removed, unless the realm's customers are on several
+    /// clusters. Refusals, in order: `sandboxOnly`, `customerNotFound`.
     public func detachClock(
         of customer: String, _ context: RequestContext
     ) async throws -> ClockDescription {

@@ -55,10 +55,15 @@ struct FamilyCarrier: Sendable {
     func carry(from purchaser: CustomerID, to member: CustomerID) async throws {
         for _ in 0..<Self.attemptsMax {
             let source = try await FamilySource(from: purchaser, to: member, in: realm)
-            let now = try await realm.now(for: member)
-            let rows = try await realm.read(of: member) {
-                try FamilyMemberRows(member, from: purchaser, $0)
+            let wall = realm.ports.wall.now
+            let (rows, time) = try await realm.read(of: member) { reading in
+                (
+                    try FamilyMemberRows(member, from: purchaser, reading),
+                    try Realm.now(of: member, wall: wall, reading)
+                )
             }
+            // A snapshot may have removed the member.
+            guard let now = time else { return }
             let steps = source.steps(rows, at: now)
             let isDone =
                 try await steps.isEmpty
@@ -73,13 +78,15 @@ struct FamilyCarrier: Sendable {
         guard rows.link != source.linkParts else { return true }
         let wall = realm.ports.wall.now
         return try await realm.bookkeepingOrLeave(of: source.member) { writing in
+            guard let now = try Realm.now(of: source.member, wall: wall, writing) else {
+                return .leave(true)
+            }
             guard try writing.first(Statement.Families.advance, source.link) != nil else {
                 return .leave(false)
             }
             // Another process may have written since. Behind the link none can.
             var present = try FamilyMemberRows(source.member, from: source.purchaser, writing)
             present.seen = rows.seen
-            let now = try Realm.now(writing, wall: wall)
             return source.steps(present, at: now).isEmpty ? .commit(true) : .leave(false)
         }
     }

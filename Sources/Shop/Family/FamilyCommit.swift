@@ -164,7 +164,7 @@ private struct FamilyWriting {
         // a jump to this instant, was not caused by it.
         var caused = line
         caused.isDueWork =
-            try instant < line.now || ClockJump.current(line.writing) != nil
+            try instant < line.now || ClockJump.current(line.writing, of: line.clock) != nil
         try OwedNotification(
             customer: facts.customer, cause: cause, uuid: commit.uuid("notification/\(cause)"),
             type: type, subtype: subtype, bundleID: facts.bundleID, transaction: facts.id,

@@ -81,8 +81,10 @@ extension SubscriptionRoom {
                 return .leave(())
             }
             let context = try RenewalContext(row, shelf, line, at: line.now, isCharged: isCharged)
-            guard bulk.change.concerns(row.subscription, in: context.storefront.countryCode)
-            else { return .leave(()) }
+            let isConcerned = bulk.change.concerns(
+                row.subscription, in: context.storefront.countryCode,
+                isOnOtherClock: line.clock != .realm)
+            guard isConcerned else { return .leave(()) }
             let events: [SubscriptionEvent]?
             do throws(SubscriptionRefusal) {
                 events = try bulk.change.events(
