@@ -9,6 +9,9 @@ BUDGETS = pathlib.Path("Tests/budgets.json")
 MANIFEST = pathlib.Path("Package.swift")
 #: How many of a target's tests are listed as the slowest.
 SLOWEST = 3
+#: The same tests take up to a third more on a crowded machine. Beyond its budget a target is
+#: named; beyond so many times its budget the run fails.
+TOLERANCE = 1.5
 ENDED = re.compile(r"[✔✘━] Test (?!run |case )(.+?)(?: with \d+ test cases?)? "
                    r"(?:passed|failed) after ([0-9.]+) seconds")
 
@@ -52,7 +55,8 @@ def budgets(engine):
 
 
 def report(costs, engine):
-    """Prints what each target cost. Returns the sentences about broken budgets."""
+    """Prints what each target cost, and which are over their budgets. Returns the sentences
+    about those that are far over it."""
     allowed, broken = budgets(engine), []
     print(f"\nWhat the tests cost on {engine}, in CPU seconds "
           f"(allowed: {BUDGETS}; seconds of the slowest tests in the crowd):")
@@ -65,10 +69,12 @@ def report(costs, engine):
             print(f"      {seconds:>6.1f} s  {name[:90]}")
         if limit is None:
             broken.append(f"{cost.target} has no budget for {engine} in {BUDGETS}: give it one")
-        elif cost.cpu > limit:
+        elif cost.cpu > limit * TOLERANCE:
             broken.append(
-                f"{cost.target} took {cost.cpu:.1f} CPU seconds on {engine}, more than its "
-                f"{limit}: make it faster, or say in {BUDGETS} why it may take longer")
+                f"{cost.target} took {cost.cpu:.1f} CPU seconds on {engine}, more than "
+                f"{TOLERANCE} times its {limit}: make it faster, or raise it in {BUDGETS}")
+        elif cost.cpu > limit:
+            print(f"      over its budget of {limit}")
     total = sum(cost.cpu for cost in costs)
     print(f"  {'all':<22}{sum(len(c.tests) for c in costs):>5} tests {total:>7.1f} "
           f"of {sum(allowed.values())}")

@@ -166,6 +166,26 @@ import Testing
         #expect(!output.contains("OVER ITS BUDGET: OneTests"))
     }
 
+    @Test(arguments: [(69.0, "", false), (71, "over its budget of 70", false), (106, "", true)])
+    func `a target is named over its budget, and fails far over it`(
+        seconds: Double, said: String, fails: Bool
+    ) async throws {
+        try write("Tests/budgets.json", #"{"sqlite": {"OneTests": 70}}"#)
+        let report = """
+            import sys; sys.path.insert(0, sys.argv[1]); import test_budgets
+            cost = test_budgets.Cost("OneTests"); cost.cpu = float(sys.argv[2])
+            sys.exit(len(test_budgets.report([cost], "sqlite")))
+            """
+
+        let outcome = try await ChildProcess.run(
+            ["python3", "-c", report, try PackageRoot.path() + "/scripts", "\(seconds)"],
+            environment: environment, folder: URL(fileURLWithPath: folder.path))
+
+        #expect(outcome.status == (fails ? 1 : 0), "\(outcome.output)\(outcome.errors)")
+        #expect(outcome.output.contains("over its budget") == !said.isEmpty)
+        #expect(outcome.output.contains(said) || said.isEmpty)
+    }
+
     @Test func `a target that fails fails the run, and the next is run`() async throws {
         let (status, output) = try await runEach(
             #"{"sqlite": {"OneTests": 60, "TwoTests": 70}}"#, failed("KillTests"))
