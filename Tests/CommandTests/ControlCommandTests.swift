@@ -110,11 +110,13 @@ import Testing
             "clock", "rate", "monthlyRenewalEveryFiveMinutes", "--customer", "bob")
         let shown = try await rig.run("shopkeeper", "clock", "show", "--customer", "ann")
         let list = try await rig.object("clock", "list")
+        let bobs = try await rig.run("shopkeeper", "transaction", "list", "--customer", "bob")
         let real = try await rig.object("clock")
         let left = try await rig.object("clock", "detach", "ann", "bob")
 
         #expect(kinds(bought) == ["subscribed"] + Array(repeating: "renewed", count: 13))
         #expect(words.output.hasPrefix("Bought zoo.a at 20"))
+        #expect(bobs.output.contains("zoo.a") && !bobs.output.contains("zoo.pass"))
         #expect((attached["customerIds"] as? [String])?.count == 2)
         #expect(try now(moved) > now(real) + 58 * 86_400_000)
         #expect(rated["timeRate"] as? String == "monthlyRenewalEveryFiveMinutes")

@@ -52,10 +52,14 @@ import Testing
             "shopkeeper", "subscription", "raise-price", id, "--price", "12.99", "--from",
             "now+1mo")
         let agreed = try await rig.run("shopkeeper", "subscription", "consent", id)
+        let later = try await rig.run("shopkeeper", "buy", "paper")
+        let past = try await rig.run("shopkeeper", "buy", "all", "--at", "now")
         let expired = try await rig.run("shopkeeper", "subscription", "expire", id)
         let again = try await rig.run("shopkeeper", "subscription", "renew", id)
 
         #expect(shown.status == 0 && shown.output.contains("active"))
+        #expect(later.output.hasPrefix("paper follows all at the end of its period."))
+        #expect(past.status == 0, "\(past.output)\(past.errors)")
         #expect(nobody.status == 1 && nobody.errors.contains("There is no such subscription"))
         #expect(far.errors.contains("1 to 90") && far.status != 0)
         #expect(lower.errors.contains("The price is not higher"))

@@ -61,8 +61,8 @@ import Testing
             """
             2026-04-01 | buy monthly | subscribed monthly 4.99 2026-04-01..2026-05-01 | active, uses, monthly 4.99 2026-04-30
             2026-04-02 | renew       | renewed monthly 4.99 2026-05-01..2026-06-01    | active, uses, monthly 4.99 2026-05-31
-            2026-04-10 | refund      | refunded                                       | revoked, uses, no charge
-            2026-04-30 | wait        | -                                              | revoked, uses, no charge
+            2026-04-10 | refund      | refunded                                       | active, uses, no charge
+            2026-04-30 | wait        | -                                              | active, uses, no charge
             2026-05-01 | wait        | -                                              | revoked, no use, no charge
             """),
         Life(
@@ -70,7 +70,7 @@ import Testing
             """
             2026-04-01 | buy monthly | subscribed monthly 4.99 2026-04-01..2026-05-01 | active, uses, monthly 4.99 2026-04-30
             2026-04-02 | renew       | renewed monthly 4.99 2026-05-01..2026-06-01    | active, uses, monthly 4.99 2026-05-31
-            2026-04-10 | refund      | refunded                                       | revoked, uses, no charge
+            2026-04-10 | refund      | refunded                                       | active, uses, no charge
             2026-04-11 | reverse     | reversed                                       | active, uses, no charge
             2026-05-02 | wait        | -                                              | active, uses, no charge
             2026-06-01 | wait        | expired other                                  | expired, no use, no charge
@@ -80,7 +80,7 @@ import Testing
             """
             2026-04-01 | buy monthly    | subscribed monthly 4.99 2026-04-01..2026-05-01 | active, uses, monthly 4.99 2026-04-30
             2026-04-02 | renew          | renewed monthly 4.99 2026-05-01..2026-06-01    | active, uses, monthly 4.99 2026-05-31
-            2026-04-10 | refund         | refunded                                       | revoked, uses, no charge
+            2026-04-10 | refund         | refunded                                       | active, uses, no charge
             2026-04-11 | refund-running | runningRevoked                                 | revoked, no use, no charge
             """),
         Life(
@@ -89,6 +89,7 @@ import Testing
             2026-04-01 | buy monthly | subscribed monthly 4.99 2026-04-01..2026-05-01 | active, uses, monthly 4.99 2026-04-30
             2026-04-02 | renew       | renewed monthly 4.99 2026-05-01..2026-06-01    | active, uses, monthly 4.99 2026-05-31
             2026-04-10 | expire      | expired other                                  | expired, no use, no charge
+            2026-05-02 | buy basic   | resubscribed basic 1.99 2026-05-02..2026-06-02 | active, uses, basic 1.99 2026-06-01
             """),
         Life(
             "an operator chooses any product of the group for the next period",
@@ -105,6 +106,31 @@ import Testing
             2026-06-02 | choose premium | refused unpaid                                 | retry, no use, basic 1.99 2026-06-03
             """),
     ]
+
+    @Test func `a period that had not begun when it was ended ends where it begins`() throws {
+        var story = SubscriptionStory()
+        _ = try story.play("2026-04-01", "buy monthly")
+        _ = try story.play("2026-04-02", "renew")
+        _ = try story.play("2026-04-10", "expire")
+        let ended = try #require(story.subscription)
+
+        #expect(ended.current.end == ended.current.start)
+        #expect(ended.running?.period.end == story.now)
+        #expect(ended.usableUntil == nil && ended.status(at: story.now) == .expired)
+    }
+
+    @Test func `while only the period before it is kept, that one is shown`() throws {
+        var story = SubscriptionStory()
+        _ = try story.play("2026-04-01", "buy monthly")
+        let first = try #require(story.subscription?.current)
+        _ = try story.play("2026-04-02", "renew")
+        _ = try story.play("2026-04-10", "refund")
+        let kept = try #require(story.subscription)
+
+        #expect(kept.shownTransaction(at: story.now) == first.transaction)
+        #expect(kept.shownTransaction(at: first.end) == kept.current.transaction)
+        #expect(kept.status(at: first.end) == .revoked)
+    }
 
     @Test func `a change of many concerns those who subscribed before it, in its storefronts`()
         throws

@@ -10,7 +10,7 @@ struct SubscriptionStory {
     private(set) var events: [SubscriptionEvent] = []
     /// What was charged, minus what was given back.
     private(set) var paid: Int64 = 0
-    private var now = Timestamp(milliseconds: 0)
+    private(set) var now = Timestamp(milliseconds: 0)
     private var canBill = true
     private var grace = GracePeriod.off
     private var plans = SubscriptionStory.plans
@@ -300,7 +300,8 @@ extension SubscriptionStory {
         let charge = subscription.nextCharge(rules).map { charge in
             "\(charge.productID) \(charge.price.amount.decimal(decimals: 2)) \(Self.day(charge.at))"
         }
-        return "\(subscription.status), \(subscription.mayUse(at: now) ? "uses" : "no use"), "
+        return
+            "\(subscription.status(at: now)), \(subscription.mayUse(at: now) ? "uses" : "no use"), "
             + (charge ?? "no charge")
     }
 

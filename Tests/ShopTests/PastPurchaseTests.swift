@@ -82,6 +82,21 @@ import Testing
         #expect(entry?.after("productId") == "news" && entry?.who == TestWorld.context.actor)
     }
 
+    @Test func `a period that was charged ahead does not stand in the way`() async throws {
+        let world = try await TestWorld.openWithSubscriptions()
+        var news = try request("news", ago: "1mo")
+        news.date = news.date.adding(milliseconds: 30_000)
+        let subscribed = try await buy(world, news)
+
+        var pro = try request("pro", ago: "1mo")
+        pro.date = TestWall.start
+        let sold = try await buy(world, pro)
+
+        let end = try #require(subscribed.subscription?.endDate)
+        #expect(subscribed.events.map(\.kind) == ["subscribed", "renewed"])
+        #expect(end > TestWall.start.adding(seconds: 86_400) && sold.state == "sold")
+    }
+
     @Test func `a repeated request buys once`() async throws {
         let world = try await TestWorld.openWithSubscriptions()
         var request = try request("news", ago: "2mo")

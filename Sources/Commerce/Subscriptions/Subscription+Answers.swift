@@ -2,7 +2,7 @@
 
 /// Three separate answers about a subscription: what the customer may use
 /// (``mayUse(at:)``), what is charged next (``nextCharge(_:)``), and what is
-/// shown (``status``).
+/// shown (``status(at:)``).
 extension Subscription {
     /// Whether the customer may use the product: until the end of what was paid,
     /// and within a grace period. While a period that was charged ahead has not
@@ -56,7 +56,22 @@ extension Subscription {
         return renewal.price
     }
 
-    /// What merchants and customers are shown.
+    /// What merchants are shown at an instant. It is active also while the period before
+    /// one that was charged ahead and given back still runs.
+    public func status(at instant: Timestamp) -> SubscriptionStatus {
+        instant < current.start && running(at: instant) != nil ? .active : status
+    }
+
+    /// The transaction that ``status(at:)`` is about: of the current period, or of the one
+    /// before it if only that one was kept.
+    public func shownTransaction(at instant: Timestamp) -> TransactionID {
+        guard case .revoked = state, instant < current.start,
+            let running = running(at: instant)
+        else { return current.transaction }
+        return running.transaction
+    }
+
+    /// The state that its last event left it in.
     public var status: SubscriptionStatus {
         switch state {
         case .active: .active

@@ -147,6 +147,9 @@ extension SubscribedPeriod {
         self.end = end
         anchorDay = CivilDate(end).day
     }
+
+    /// Its end if it is ended at an instant: its beginning, if it has not begun.
+    public func cut(at instant: Timestamp) -> Timestamp { max(instant, start) }
 }
 
 extension Period {

@@ -151,7 +151,7 @@ extension Subscription {
         case .graceEnded: changeFailure { $0.graceUntil = nil }
         case .expired(let reason):
             // A test ended it early.
-            if event.at < current.end { current.extend(to: event.at) }
+            if event.at < current.end { current.extend(to: current.cut(at: event.at)) }
             if running(at: event.at) != nil { running?.period.extend(to: event.at) }
             state = .expired(reason: reason, at: event.at)
             (renewal.isOn, renewal.stop) = (false, reason)

@@ -111,7 +111,7 @@ extension RealmRow {
             "environment": .text(environment.rawValue), "seed": .optional(seed),
             "generation": .integer(generation), "reset_generation": .integer(0),
             "catalogue_revision": .integer(0), "house_revision": .integer(house),
-            "audit_count": .integer(0), "buckets": .optional(buckets),
+            "audit_count": .integer(0), "clocks_made": .integer(0), "buckets": .optional(buckets),
             "cluster": .optional(mark),
         ])
     }

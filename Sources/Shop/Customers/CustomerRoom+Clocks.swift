@@ -133,13 +133,13 @@ extension CustomerRoom {
         }
         let from = try await realm.clockID(of: customer)
         return try await realm.house(.clock, context) { house in
-            let figures = try house.writing.first(Statement.Clocks.figures)
-            let count = try figures?.integer("clocks") ?? 1
+            let count =
+                try house.writing.first(Statement.Clocks.count)?.integer("clocks") ?? 1
             guard count <= RealmSchema.clocksMax else { throw Self.clocksTooMany }
-            guard let row = try Realm.clockRow(house.writing, of: from) else {
-                throw Realm.clockNotFound
-            }
-            let id = ClockID((try figures?.optionalInteger("last") ?? 0) + 1)
+            guard let row = try Realm.clockRow(house.writing, of: from),
+                let made = try house.writing.first(Statement.Clocks.next)
+            else { throw Realm.clockNotFound }
+            let id = ClockID(try made.integer("clocks_made"))
             try Realm.putClock(id, row.clock, jump: nil, house.writing)
             return .commit(id)
         }

@@ -21,7 +21,7 @@ extension Merchant {
         let now = try await now(of: customer)
         var groups: [String] = []
         var items: [String: [LastTransactionsItem]] = [:]
-        for row in rows where wanted.isEmpty || wanted.contains(row.subscription.status) {
+        for row in rows where wanted.isEmpty || wanted.contains(row.subscription.status(at: now)) {
             let group = row.subscription.groupID
             if items[group] == nil { groups.append(group) }
             items[group, default: []].append(try await last(of: row, at: now))
@@ -55,9 +55,8 @@ extension Merchant {
     private func last(
         of row: SubscriptionRow, at now: Timestamp
     ) async throws -> LastTransactionsItem {
-        let key: [SQLValue] = [
-            .integer(row.customer.value), .integer(row.subscription.current.transaction.value),
-        ]
+        let shown = row.subscription.shownTransaction(at: now)
+        let key: [SQLValue] = [.integer(row.customer.value), .integer(shown.value)]
         let found = try await realm.read(of: row.customer) {
             try $0.first(Statement.Transactions.one, key)
         }
@@ -66,7 +65,7 @@ extension Merchant {
         }
         return LastTransactionsItem(
             originalTransactionId: row.subscription.originalID.description,
-            status: row.subscription.status.rawValue,
+            status: row.subscription.status(at: now).rawValue,
             signedTransactionInfo: try realm.sign(try TransactionFacts(row: found), at: now),
             signedRenewalInfo: try realm.sign(
                 row,

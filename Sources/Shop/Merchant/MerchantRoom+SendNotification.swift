@@ -229,6 +229,6 @@ extension MerchantRoom {
             row,
             winBackOffers: row.isShared ? [] : try await realm.winBackOffers(for: row, at: now),
             at: now)
-        data.status = row.subscription.status.rawValue
+        data.status = row.subscription.status(at: now).rawValue
     }
 }

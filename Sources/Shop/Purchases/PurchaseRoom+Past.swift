@@ -214,7 +214,8 @@ private struct Past: Sendable {
     }
 
     /// Throws unless the date is before the customer's time, and not before anything
-    /// that has happened to the customer.
+    /// that has happened to the customer. A period that was charged ahead happened when it
+    /// was charged.
     private func check(_ line: CustomerLine) throws {
         guard (RealmClock.earliest...line.now).contains(date) else {
             throw Refusal(
@@ -225,7 +226,8 @@ private struct Past: Sendable {
                 remedy: "choose an instant between them, or move the clock first")
         }
         let last = try line.writing.first(
-            Statement.Purchases.lastDates, [.integer(key.customer.value)])
+            Statement.Purchases.lastDates,
+            [.integer(key.customer.value), .integer(line.now.milliseconds)])
         let dates = try ["transaction_at", "event_at", "asked_at"].compactMap {
             try last?.optionalInteger($0)
         }

@@ -64,11 +64,12 @@ extension Statement {
 
         /// The dates of what has happened to a customer last.
         static let lastDates = Statement(
-            "purchases.lastDates", [.integer],
+            "purchases.lastDates", [.integer, .integer],
             """
             SELECT (SELECT max(CASE WHEN t.changed_at < t.purchased_at THEN t.purchased_at
                         ELSE t.changed_at END)
-                    FROM transactions t WHERE t.customer_id = $1) AS transaction_at,
+                    FROM transactions t
+                    WHERE t.customer_id = $1 AND t.purchased_at <= $2) AS transaction_at,
                 (SELECT max(e.happened_at) FROM subscription_events e
                     WHERE e.customer_id = $1) AS event_at,
                 (SELECT max(p.asked_at) FROM purchases p WHERE p.customer_id = $1) AS asked_at

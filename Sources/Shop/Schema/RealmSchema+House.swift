@@ -18,7 +18,8 @@ extension RealmSchema {
     /// Each change of house rows raises `house_revision`.
     /// `reset_generation` is the generation that the last reset made; a cluster
     /// with an older one deletes what happened to its customers. `buckets` is what
-    /// this database has of its realm; null for everything. `cluster` is the mark
+    /// this database has of its realm; null for everything. `clocks_made` is the last
+    /// number that a customers' clock was given: a removed clock's is not given again. `cluster` is the mark
     /// that the home gave another cluster when it was founded.
     static let realm = Table(
         "realm", key: ["singleton"],
@@ -27,7 +28,7 @@ extension RealmSchema {
             "environment": .environment, "seed": .seed.optional, "generation": .generation,
             "reset_generation": .count,
             "catalogue_revision": .count, "house_revision": .count,
-            "audit_count": .integer(0...1 << 51),
+            "audit_count": .integer(0...1 << 51), "clocks_made": clockID,
             "buckets": .nothing(.text), "cluster": .nothing(.text),
         ], constraints: Table.oneRow, references: [.init([], to: "clocks")], rowsMax: 1)
 

@@ -81,8 +81,8 @@ struct SubscriptionCommit: Sendable {
                     running.transaction, giving: runningRefund, at: event, of: row, line)
             }
         case .extended(let end): try facts(id, of: row, line).extend(to: end, line)
-        case .expired where event.at < before.end:
-            try facts(id, of: row, line).extend(to: event.at, line)
+        case .expired where event.at < before.current.end:
+            try facts(id, of: row, line).extend(to: before.current.cut(at: event.at), line)
             if let running = before.running(at: event.at) {
                 try facts(running.transaction, of: row, line).extend(to: event.at, line)
             }

@@ -89,10 +89,17 @@ extension Statement {
             "clocks.setOfCustomer", [.integer, .integer],
             "UPDATE customers SET clock_id = $2 WHERE customer_id = $1")
 
-        static let figures = Statement(
-            "clocks.figures", [],
+        static let count = Statement(
+            "clocks.count", [], "SELECT count(*) AS clocks FROM clocks")
+
+        /// Gives a number. A copied realm has clocks whose numbers another one gave.
+        static let next = Statement(
+            "clocks.next", [],
             """
-            SELECT count(*) AS clocks, max(clock_id) AS last FROM clocks
+            UPDATE realm SET clocks_made = 1 + (SELECT max(n.given) FROM (
+                SELECT max(k.clock_id) AS given FROM clocks k
+                UNION ALL SELECT r.clocks_made FROM realm r) n)
+            RETURNING clocks_made
             """)
 
         /// Removes a clock that no customer of this database has.
@@ -111,7 +118,7 @@ extension Statement {
             "clocks.removeCustomers", [], "DELETE FROM clocks WHERE clock_id > 0")
 
         static let all = [
-            one, list, customers, ofCustomer, setOfCustomer, figures, removeUnused, removeJump,
+            one, list, customers, ofCustomer, setOfCustomer, count, next, removeUnused, removeJump,
             removeCustomers,
         ]
     }

@@ -96,7 +96,9 @@ struct CustomerCommand: AsyncParsableCommand {
     /// Returns the customer with a sign-in name. Throws a failure with status 1
     /// if there is none.
     static func find(_ name: String, _ door: DoorClient) async throws -> CustomerSummary {
-        guard let found = try await all(door).first(where: { $0.name == name }) else {
+        let all = try await all(door)
+        let named = all.first { $0.name == name } ?? all.first { $0.customerId == name }
+        guard let found = named else {
             throw Failure(
                 .no, "customerNotFound", "There is no customer \(name).", field: "name",
                 remedy: "list the customers with `customer list`")

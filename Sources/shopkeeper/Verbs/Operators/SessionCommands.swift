@@ -77,7 +77,7 @@ struct SessionCommand: AsyncParsableCommand {
 
 extension Optional where Wrapped: Sendable {
     /// `map` with an asynchronous closure.
-    fileprivate func asyncMap<Answer>(
+    func asyncMap<Answer>(
         _ transform: (Wrapped) async throws -> Answer
     ) async throws -> Answer? {
         guard let self else { return nil }

@@ -43,8 +43,13 @@ extension BuyCommand {
 extension PastPurchaseAnswer {
     /// The purchase, and an event a line.
     fileprivate func words(_ product: String, at date: Timestamp) -> String {
+        let isSoldLater = events.first?.kind == "choseProduct"
         let bought =
-            transactionId.map { "Bought \(product) at \(date), transaction \($0)." }
+            transactionId.map {
+                isSoldLater
+                    ? "\(product) was chosen at \(date) for the next period. Transaction \($0) runs."
+                    : "Bought \(product) at \(date), transaction \($0)."
+            }
             ?? "The purchase of \(product) at \(date) waits for approval."
         let told = events.map { "\($0.date)  \($0.message)" }
         return ([bought] + told).joined(separator: "\n")

@@ -74,7 +74,17 @@ struct BuyCommand: AsyncParsableCommand {
         }
         let record = try await record(of: sold, found)
         await BuyingDevice.close(device)
-        try printing.show(record, "Bought \(quantity) × \(product), transaction \(sold).")
+        try printing.show(record, Self.words(record, product, quantity))
+    }
+
+    /// A change to a lower service sells nothing now: the store answers with the
+    /// transaction that runs.
+    static func words(_ record: TransactionRecord, _ product: String, _ quantity: Int) -> String {
+        let id = record.payload.transactionId ?? ""
+        guard let running = record.payload.productId, running != product else {
+            return "Bought \(quantity) × \(product), transaction \(id)."
+        }
+        return "\(product) follows \(running) at the end of its period. Transaction \(id) runs."
     }
 
     /// Returns the store's record of the transaction, once the store has also

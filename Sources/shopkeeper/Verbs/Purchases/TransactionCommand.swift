@@ -13,13 +13,17 @@ struct TransactionCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "List transactions by customer.")
 
-        @Option(name: .long, help: "Only transactions of this customer, by number.") var customer:
-            String?
+        @Option(name: .long, help: "Only transactions of this customer, by name or number.")
+        var customer: String?
         @OptionGroup var store: StoreOptions
         @OptionGroup var printing: PrintOptions
 
         func run() async throws {
-            let records = try await store.store().transactions(customer: customer)
+            let found = try store.store()
+            let only = try await customer.asyncMap {
+                try await CustomerCommand.find($0, found.operatorDoor)
+            }
+            let records = try await found.transactions(customer: only?.customerId)
             try printing.show(
                 records,
                 lines: Output.table(
