@@ -79,6 +79,10 @@ public enum SQLValue: Hashable, Sendable {
 public protocol Reading {
     func query(_ statement: Statement, _ values: [SQLValue]) throws -> [Row]
 
+    /// Runs the same statement for several rows of values, in order, and returns the
+    /// rows of each. An engine on a server waits once for all of them.
+    func queryEach(_ statement: Statement, _ rows: [[SQLValue]]) throws -> [[Row]]
+
     /// The database's own time, in milliseconds since 1970. It is used only for
     /// leases, which several processes must measure by the same clock.
     func databaseTime() throws -> Int64
@@ -88,6 +92,10 @@ extension Reading {
     /// The first row, or nil.
     public func first(_ statement: Statement, _ values: [SQLValue] = []) throws -> Row? {
         try query(statement, values).first
+    }
+
+    public func queryEach(_ statement: Statement, _ rows: [[SQLValue]]) throws -> [[Row]] {
+        try rows.map { try query(statement, $0) }
     }
 }
 

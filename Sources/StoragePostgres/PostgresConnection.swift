@@ -14,7 +14,8 @@ final class PostgresConnection {
 
     private enum Expected {
         case prepared(Prepared.Key)
-        case statement(String)
+        /// `isKept`: whether its answer is kept until ``keptAnswers()``.
+        case statement(String, isKept: Bool = false)
         case sync
     }
 
@@ -26,6 +27,7 @@ final class PostgresConnection {
     private var prepared = Prepared()
     private var expected: [Expected] = []
     private var unreadBytes = 0
+    private var kept: [Answer] = []
     /// The schema in which names are resolved, and the one that was set when
     /// the open transaction began.
     private(set) var schema: String?
@@ -153,6 +155,7 @@ final class PostgresConnection {
     /// schemas does not cause new plans.
     func begin(_ sql: String, in schema: String) throws {
         guard PQenterPipelineMode(handle) == 1 else { throw lost }
+        kept = []
         schemaBefore = self.schema
         try send(sql)
         if self.schema != schema {
@@ -165,8 +168,11 @@ final class PostgresConnection {
     /// transaction is rolled back.
     func wasRolledBack() { schema = schemaBefore }
 
-    /// Sends a statement. Its answer is read later.
-    func send(_ sql: String, named name: String, _ values: [SQLValue], types: [SQLType]) throws {
+    /// Sends a statement. Its answer is read later. `isKept`: see ``keptAnswers()``.
+    func send(
+        _ sql: String, named name: String, _ values: [SQLValue], types: [SQLType],
+        isKept: Bool = false
+    ) throws {
         let key = Prepared.Key(schema: schema ?? "", sql: sql)
         let server = try prepared.name(key) { server in
             var oids = types.map(PostgresType.oid)
@@ -176,7 +182,7 @@ final class PostgresConnection {
             expected.append(.prepared(key))
         }
         try sendPrepared(server, values)
-        expected.append(.statement(name))
+        expected.append(.statement(name, isKept: isKept))
         if unreadBytes > Self.unreadBytesMax { try drain() }
     }
 
@@ -206,6 +212,14 @@ final class PostgresConnection {
     }
 
     private func drain() throws { _ = try answers() }
+
+    /// Waits for all outstanding answers and returns those of the statements that were
+    /// sent to be kept, in order.
+    func keptAnswers() throws -> [Answer] {
+        try drain()
+        defer { kept = [] }
+        return kept
+    }
 
     /// The result of a statement.
     struct Answer {
@@ -255,12 +269,14 @@ final class PostgresConnection {
             prepared.confirm(key)
             return Answer()
         case (PGRES_COMMAND_OK, _): return Answer(tag: String(cString: PQcmdStatus(result)))
-        case (PGRES_TUPLES_OK, .statement(let name)):
+        case (PGRES_TUPLES_OK, .statement(let name, let isKept)):
             let rows = try rows(result, name)
             if name == PostgresSight.question.name {
                 sight = try rows.first.map(PostgresSight.init)
             }
-            return Answer(rows: rows, tag: String(cString: PQcmdStatus(result)))
+            let answer = Answer(rows: rows, tag: String(cString: PQcmdStatus(result)))
+            if isKept { kept.append(answer) }
+            return answer
         case (PGRES_PIPELINE_ABORTED, _): throw PipelineAborted()
         default:
             if isLost {
@@ -273,7 +289,7 @@ final class PostgresConnection {
                 throw ConnectionLost(message: error.message)
             }
             if case .sync = next { throw ConnectionLost(message: error.message) }
-            guard case .statement(let name) = next else { throw error.fault(in: "preparing") }
+            guard case .statement(let name, _) = next else { throw error.fault(in: "preparing") }
             throw StatementFailed(error: error, name: name)
         }
     }

@@ -33,6 +33,16 @@ final class PostgresTransaction: Writing {
         }
     }
 
+    func queryEach(_ statement: Statement, _ rows: [[SQLValue]]) throws -> [[Row]] {
+        guard maySend, rows.count > 1 else { return try rows.map { try query(statement, $0) } }
+        return try running {
+            for values in rows {
+                try self.send(statement, statement.sql, values, isKept: true)
+            }
+            return try self.connection.keptAnswers().map(\.rows)
+        }
+    }
+
     func execute(_ statement: Statement, _ values: [SQLValue]) throws {
         try running {
             try self.send(statement, statement.sql, values)
@@ -68,10 +78,13 @@ final class PostgresTransaction: Writing {
         failure = failure ?? StorageFault(.unavailable, "this transaction has ended")
     }
 
-    private func send(_ statement: Statement, _ sql: String, _ values: [SQLValue]) throws {
+    private func send(
+        _ statement: Statement, _ sql: String, _ values: [SQLValue], isKept: Bool = false
+    ) throws {
         try statement.check(values)
         observer?.didRun(statement)
-        try connection.send(sql, named: statement.name, values, types: statement.parameters)
+        try connection.send(
+            sql, named: statement.name, values, types: statement.parameters, isKept: isKept)
     }
 
     private func running<Answer>(_ work: () throws -> Answer) throws -> Answer {

@@ -49,10 +49,12 @@ package struct DueWork: Hashable, Sendable {
         dueAt = Timestamp(milliseconds: try row.integer("due_at"))
     }
 
-    /// Deletes the row, behind the customer's line. Returns false if it was
-    /// gone already.
-    func isTaken(_ writing: any Writing) throws -> Bool {
-        try writing.first(Statement.DueWorks.take, key + [.integer(dueAt.milliseconds)]) != nil
+    /// Deletes the rows of several pieces, behind their customers' lines. Returns the
+    /// place of the first that was gone already. Nil if there is none.
+    static func take(_ works: [DueWork], _ writing: any Writing) throws -> Int? {
+        try writing.queryEach(
+            Statement.DueWorks.take, works.map { $0.key + [.integer($0.dueAt.milliseconds)] }
+        ).firstIndex { $0.isEmpty }
     }
 
     /// The start of the next page.
@@ -105,16 +107,32 @@ extension DueWorkHandler {
 package protocol DueWorkCommit<Line>: Sendable {
     associatedtype Line
 
+    /// What it reads behind the line. Pieces of one commit ask together. Nil if nothing.
+    func question(_ work: DueWork) -> DueWorkQuestion?
+
     /// Writes the effect in the customer's line. The row of the work is already
     /// deleted. The date of the effect is the work's own, which may be long
-    /// before the line's time.
-    func write(_ work: DueWork, _ line: Line) throws
+    /// before the line's time. `answer`: the rows of its question.
+    func write(_ work: DueWork, _ line: Line, answer: [Row]) throws
 
     /// Called once, after the last run of ``write(_:_:)``. `isWritten`: whether
     /// the database has its effect. Gives back what was drawn and not used.
     func finish(isWritten: Bool)
 }
 
+/// A statement with its values.
+package struct DueWorkQuestion {
+    let statement: Statement
+    let values: [SQLValue]
+
+    package init(_ statement: Statement, _ values: [SQLValue]) {
+        self.statement = statement
+        self.values = values
+    }
+}
+
 extension DueWorkCommit {
+    package func question(_ work: DueWork) -> DueWorkQuestion? { nil }
+
     package func finish(isWritten: Bool) {}
 }

@@ -60,10 +60,11 @@ package protocol WorkContext: Sendable {
         of customer: CustomerID, wall: Timestamp, _ reading: any Reading
     ) throws -> Timestamp?
 
-    /// Locks a customer's row in a commit. Nil if there is no such customer.
-    static func line(
-        of customer: CustomerID, wall: Timestamp, _ writing: any Writing
-    ) throws -> Line?
+    /// Locks the rows of customers in a commit, in this order. Nil for a customer who does
+    /// not exist.
+    static func lines(
+        of customers: [CustomerID], wall: Timestamp, _ writing: any Writing
+    ) throws -> [Line?]
     /// Writes in the customer's line in a separate task, even if the caller is
     /// cancelled, and even if other work of the customer cannot be done.
     func uncancelledLine(

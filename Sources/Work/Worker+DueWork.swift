@@ -231,7 +231,7 @@ extension Worker {
     /// meantime.
     private func round(of works: [DueWork], in storage: any Storage) async throws -> DueWorkRound {
         var round = DueWorkRound()
-        var pieces: [(work: DueWork, commit: any DueWorkCommit<Context.Line>)] = []
+        var pieces: [Piece] = []
         // Lines are locked in a fixed order, so that two workers cannot
         // deadlock.
         let kinds = Dictionary(grouping: works, by: \.kind)
@@ -248,18 +248,7 @@ extension Worker {
             // After a fault it is unknown what was written, so nothing is given
             // back.
             let ending = try await storage.writeOrLeave { writing -> Ending<Absence?> in
-                for (index, piece) in turn.enumerated() {
-                    let customer = piece.work.customer
-                    let line = try Context.line(of: customer, wall: wall, writing)
-                    guard let line else { return .leave(.customer(index)) }
-                    // The clock may have been set back since the work was found.
-                    guard piece.work.dueAt <= line.now else { return .leave(.work(index)) }
-                    // Leaves the commit, because a line without a change would
-                    // make a gap in the revisions.
-                    guard try piece.work.isTaken(writing) else { return .leave(.work(index)) }
-                    try piece.commit.write(piece.work, line)
-                }
-                return .commit(nil)
+                try Self.write(turn, wall: wall, writing).map { .leave($0) } ?? .commit(nil)
             }
             switch ending.answer {
             case .work(let index):
@@ -284,6 +273,46 @@ extension Worker {
         }
         round.done = pieces.count
         return round
+    }
+
+    private typealias Piece = (work: DueWork, commit: any DueWorkCommit<Context.Line>)
+
+    /// Writes the pieces of one commit. What they read is read together. Leaves the
+    /// commit if a piece is absent, because a line without a change would make a gap in
+    /// the revisions.
+    private static func write(
+        _ pieces: [Piece], wall: Timestamp, _ writing: any Writing
+    ) throws -> Absence? {
+        var lines: [Context.Line] = []
+        let found = try Context.lines(
+            of: pieces.map(\.work.customer), wall: wall, writing)
+        for (index, line) in found.enumerated() {
+            guard let line else { return .customer(index) }
+            // The clock may have been set back since the work was found.
+            guard pieces[index].work.dueAt <= line.now else { return .work(index) }
+            lines.append(line)
+        }
+        if let gone = try DueWork.take(pieces.map(\.work), writing) { return .work(gone) }
+        let answers = try answers(to: pieces, writing)
+        for (index, piece) in pieces.enumerated() {
+            try piece.commit.write(piece.work, lines[index], answer: answers[index] ?? [])
+        }
+        return nil
+    }
+
+    /// The answers to the questions of pieces, by place.
+    private static func answers(
+        to pieces: [Piece], _ writing: any Writing
+    ) throws -> [Int: [Row]] {
+        let asked = pieces.enumerated().compactMap { index, piece in
+            piece.commit.question(piece.work).map { (index: index, question: $0) }
+        }
+        var answers: [Int: [Row]] = [:]
+        for (statement, group) in Dictionary(grouping: asked, by: \.question.statement) {
+            let rows = try writing.queryEach(statement, group.map(\.question.values))
+            for (one, row) in zip(group, rows) { answers[one.index] = row }
+        }
+        return answers
     }
 
     /// Why a commit must be made again without one of its pieces.

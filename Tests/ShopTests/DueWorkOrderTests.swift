@@ -53,7 +53,7 @@ import Testing
             CustomerLine
         > { self }
 
-        func write(_ work: DueWork, _ line: CustomerLine) throws {
+        func write(_ work: DueWork, _ line: CustomerLine, answer: [Row]) throws {
             if work.customer == broken { throw StorageFault(.malformedRow, "made up") }
             diary.note(work, line.revision)
             guard months > 0 else { return }
@@ -226,8 +226,8 @@ import Testing
             guard isOvertaken else { return inner }
             try await realm.storage(of: work.customer).write { writing in
                 let line = try CustomerLine(work.customer, asking: .time, wall: wall, writing)
-                #expect(try work.isTaken(writing))
-                try inner.write(work, #require(line))
+                #expect(try DueWork.take([work], writing) == nil)
+                try inner.write(work, #require(line), answer: [])
             }
             return inner
         }
@@ -352,10 +352,10 @@ import Testing
             CustomerLine
         > { self }
 
-        func write(_ work: DueWork, _ line: CustomerLine) throws {
+        func write(_ work: DueWork, _ line: CustomerLine, answer: [Row]) throws {
             let last = TestWall.start.adding(milliseconds: month * DueWorkOrderTests.month)
             guard work.dueAt < last else { throw StorageFault(.unavailable, "it died") }
-            try inner.write(work, line)
+            try inner.write(work, line, answer: answer)
         }
     }
 

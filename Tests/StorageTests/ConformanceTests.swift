@@ -50,6 +50,46 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
+    func `many questions are answered in order, after the writes before them`(
+        engine: Engine
+    ) async throws {
+        let storage = try await engine.open()
+        // More than what is sent before answers are read.
+        let name = String(repeating: "n", count: 1000)
+        let ids = (0..<100).map { Int64($0 * 7 % 100) }
+        let taken = try await storage.write { writing in
+            for id in 0..<Int64(100) where id % 10 != 0 {
+                try writing.execute(Shelf.insert, Shelf.values(id, "\(name) first \(id)"))
+            }
+            return try writing.queryEach(
+                Shelf.insert, ids.map { Shelf.values($0, "\(name) \($0)") })
+        }
+        let asked = try await storage.read { try $0.queryEach(Shelf.sealed, []) }
+
+        #expect(asked.isEmpty)
+        #expect(taken.map(\.count) == ids.map { $0 % 10 == 0 ? 1 : 0 })
+        #expect(try await storage.count() == 100)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `a question among many that fails ends the transaction`(engine: Engine) async throws {
+        let storage = try await engine.open()
+        let met = try await fault {
+            try await storage.write { writing in
+                try writing.execute(Shelf.insert, Shelf.values(1, "a"))
+                _ = try? writing.queryEach(
+                    Shelf.insertPlainly, [2, 1, 3].map { [.integer($0), .text("b")] })
+            }
+        }
+        #expect(met?.code == .constraint)
+        #expect(try await storage.count() == 0)
+        let later = try await storage.write {
+            try $0.queryEach(Shelf.insert, [Shelf.values(1, "a"), Shelf.values(1, "b")])
+        }
+        #expect(later.map(\.count) == [1, 0])
+    }
+
+    @Test(arguments: Engine.allCases)
     func `a closure runs twice and takes effect once`(engine: Engine) async throws {
         let opened = try await engine.open()
         let runs = Mutex(0)

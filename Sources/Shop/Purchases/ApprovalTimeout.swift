@@ -33,7 +33,7 @@ struct ApprovalTimeout: DueWorkHandler, DueWorkCommit {
     }
 
     /// Changes nothing if there was an answer before.
-    func write(_ work: DueWork, _ line: CustomerLine) throws {
+    func write(_ work: DueWork, _ line: CustomerLine, answer: [Row]) throws {
         guard let key = PurchaseKey(customer: work.customer, subject: work.subject) else {
             throw StorageFault(.malformedRow, "a time-out that names no purchase")
         }

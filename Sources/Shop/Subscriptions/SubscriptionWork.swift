@@ -47,10 +47,18 @@ private final class SubscriptionStepCommit: DueWorkCommit {
         (self.realm, self.shelf, self.number) = (realm, shelf, number)
     }
 
-    func write(_ work: DueWork, _ line: CustomerLine) throws {
-        guard let id = Int64(work.subject).map(TransactionID.init),
-            let row = try SubscriptionRow.find(id, of: work.customer, line.writing)
-        else { throw StorageFault(.malformedRow, "a step of no subscription") }
+    func question(_ work: DueWork) -> DueWorkQuestion? {
+        Int64(work.subject).map {
+            DueWorkQuestion(
+                Statement.Subscriptions.one, [.integer(work.customer.value), .integer($0)])
+        }
+    }
+
+    func write(_ work: DueWork, _ line: CustomerLine, answer: [Row]) throws {
+        guard let found = answer.first else {
+            throw StorageFault(.malformedRow, "a step of no subscription")
+        }
+        let row = try SubscriptionRow(row: found)
         let commit = realm.subscriptions.commit
         guard let step = row.subscription.nextStep(commit.rules), step.at <= work.dueAt else {
             // The work was brought forward when a clock was set back.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Commerce
-import Foundation
 import Storage
+import StrictJSON
 
 /// What the transaction of a subscription's period has besides other
 /// transactions.
@@ -85,15 +85,13 @@ struct PeriodCommitment: Hashable, Sendable, Codable {
 enum StoredJSON {
     /// The text of a column. The same value has always the same text.
     static func text(_ value: some Encodable) -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        do { return String(decoding: try encoder.encode(value), as: UTF8.self) } catch {
+        do { return String(decoding: try StrictJSON.encode(value), as: UTF8.self) } catch {
             preconditionFailure("a value of texts and integers is always JSON: \(error)")
         }
     }
 
     static func value<Value: Decodable>(_ text: String, _ fault: String) throws -> Value {
-        guard let value = try? JSONDecoder().decode(Value.self, from: Data(text.utf8)) else {
+        guard let value = try? StrictJSON.decode(Value.self, from: Array(text.utf8)) else {
             throw StorageFault(.malformedRow, fault)
         }
         return value

@@ -48,9 +48,28 @@ package struct CustomerLine {
     ) throws {
         let key = SQLValue.integer(customer.value)
         guard let row = try writing.first(Statement.Lines.line, [key]) else { return nil }
-        guard let facts = try writing.first(question.statement, [key] + question.values) else {
-            throw StorageFault(.malformedRow, "the realm has no row")
+        let facts = try writing.first(question.statement, [key] + question.values)
+        self = try CustomerLine(customer, row, facts, wall: wall, writing)
+    }
+
+    /// Locks the rows of several customers, in this order, and returns the line of each.
+    /// Nil for a customer who does not exist.
+    static func all(
+        of customers: [CustomerID], wall: Timestamp, _ writing: any Writing
+    ) throws -> [CustomerLine?] {
+        let keys: [[SQLValue]] = customers.map { [.integer($0.value)] }
+        let rows = try writing.queryEach(Statement.Lines.line, keys)
+        let facts = try writing.queryEach(Statement.Lines.now, keys)
+        return try zip(customers, zip(rows, facts)).map { customer, found in
+            guard let row = found.0.first else { return nil }
+            return try CustomerLine(customer, row, found.1.first, wall: wall, writing)
         }
+    }
+
+    private init(
+        _ customer: CustomerID, _ row: Row, _ facts: Row?, wall: Timestamp, _ writing: any Writing
+    ) throws {
+        guard let facts else { throw StorageFault(.malformedRow, "the realm has no row") }
         let clock = try ClockRow(facts)
         self.customer = customer
         revision = try row.integer("revision")

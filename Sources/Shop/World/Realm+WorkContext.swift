@@ -68,12 +68,14 @@ extension Realm: WorkContext {
             .map { try ClockRow($0).now(wall: wall) }
     }
 
-    package static func line(
-        of customer: CustomerID, wall: Timestamp, _ writing: any Writing
-    ) throws -> CustomerLine? {
-        var line = try CustomerLine(customer, asking: .time, wall: wall, writing)
-        line?.isDueWork = true
-        return line
+    package static func lines(
+        of customers: [CustomerID], wall: Timestamp, _ writing: any Writing
+    ) throws -> [CustomerLine?] {
+        try CustomerLine.all(of: customers, wall: wall, writing).map { line in
+            var line = line
+            line?.isDueWork = true
+            return line
+        }
     }
 
     package func uncancelledLine(
