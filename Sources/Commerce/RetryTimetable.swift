@@ -25,6 +25,13 @@ public struct RetryTimetable: Hashable, Sendable {
     /// For notifications of a sandbox: one attempt, like Apple's.
     public static let sandboxNotifications = RetryTimetable(hours: [])
 
+    /// The same table with at most this number of attempts.
+    public func first(_ attempts: Int) -> RetryTimetable {
+        RetryTimetable(pauses: Array(pauses.prefix(attempts - 1)))
+    }
+
+    private init(pauses: [Int64]) { self.pauses = pauses }
+
     /// The number of attempts, including the first.
     public var attemptsMax: Int { pauses.count + 1 }
 

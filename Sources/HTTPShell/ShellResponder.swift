@@ -16,6 +16,14 @@ package protocol RequestHandler: Sendable {
     /// Returns the status and body for an error of this handler's own. Nil for
     /// errors that every server may meet; the shell explains them.
     func explain(_ error: any Error) -> ErrorAnswer?
+
+    /// Restates the shell's own answer to an error in the form that the clients of an
+    /// address expect, also for an address without a route.
+    func restate(_ answer: ErrorAnswer, at path: String) -> ErrorAnswer
+}
+
+extension RequestHandler {
+    package func restate(_ answer: ErrorAnswer, at path: String) -> ErrorAnswer { answer }
 }
 
 /// A request with a known address.
@@ -153,7 +161,10 @@ final class ShellResponder: HTTPResponder {
     }
 
     private func finish(_ exchange: Exchange, failed error: any Error) -> Response {
-        let answer = exchange.handler?.explain(error) ?? ErrorAnswer(error, words: words)
+        let path = exchange.call.request.uri.path
+        let answer =
+            exchange.handler?.explain(error)
+            ?? handlers.reduce(ErrorAnswer(error, words: words)) { $1.restate($0, at: path) }
         return finish(exchange, answer.response, code: answer.code, fault: answer.fault)
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Commerce
 import HTTPShell
 import Hummingbird
 import Shop
@@ -18,11 +19,29 @@ enum ErrorResponse {
         }
     }
 
+    /// Restates an answer for a client of Apple's protocol: what is wrong with an
+    /// address, and the store's own faults.
+    static func asApple(_ answer: ErrorAnswer) -> ErrorAnswer {
+        let error: AppleErrorResponse
+        switch answer.response.status.code {
+        case 400: error = .generalBadRequest
+        case 500: error = .generalInternal
+        default: return answer
+        }
+        guard let response = try? Response.json(error, status: answer.response.status.code) else {
+            return answer
+        }
+        return ErrorAnswer(response: response, code: answer.code, fault: answer.fault)
+    }
+
     /// Apple answers 401 without a body, and all other errors with one.
     private static func answer(_ refusal: AppleRefusal) -> ErrorAnswer {
         let body = refusal.response.flatMap { try? Response.json($0, status: refusal.status) }
+        var response = body ?? .empty(status: refusal.status)
+        // Apple writes milliseconds since 1970 here, and no seconds from now.
+        if let date = refusal.retryAfter { response.headers[.retryAfter] = "\(date.milliseconds)" }
         return ErrorAnswer(
-            response: body ?? .empty(status: refusal.status),
+            response: response,
             code: refusal.response.map { "\($0.errorCode)" })
     }
 }

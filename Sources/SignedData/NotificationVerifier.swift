@@ -41,7 +41,8 @@ public struct NotificationVerifier: Sendable {
             compact, as: ResponseBodyV2DecodedPayload.self, signedDate: \.signedDate, now: now)
         guard let about = AddressedApp(verified.payload) else {
             throw VerificationFailure(
-                breaking: .payload, "the notification has neither data nor a summary")
+                breaking: .payload,
+                "the notification has no data, summary, externalPurchaseToken or appData")
         }
         try verifier.rules.check(
             .bundleID, about.bundleID == bundleID.value,
@@ -57,15 +58,14 @@ public struct NotificationVerifier: Sendable {
     }
 }
 
-/// The app that a notification is addressed to, as its `data` or its `summary` names
-/// it.
+/// The app that a notification is addressed to, as the first of its objects names it.
 private struct AddressedApp {
     let field: String
     let bundleID: String?
     let appID: Int64?
     let environment: String?
 
-    /// Nil if it has neither.
+    /// Nil if it has none. The environment of a token is in the beginning of its id.
     init?(_ payload: ResponseBodyV2DecodedPayload) {
         if let data = payload.data {
             (field, bundleID) = ("data", data.bundleId)
@@ -73,6 +73,15 @@ private struct AddressedApp {
         } else if let summary = payload.summary {
             (field, bundleID) = ("summary", summary.bundleId)
             (appID, environment) = (summary.appAppleId, summary.environment)
+        } else if let token = payload.externalPurchaseToken {
+            (field, bundleID) = ("externalPurchaseToken", token.bundleId)
+            let isSandbox = token.externalPurchaseId?.hasPrefix("SANDBOX") == true
+            (appID, environment) = (
+                token.appAppleId, (isSandbox ? Environment.sandbox : .production).rawValue
+            )
+        } else if let data = payload.appData {
+            (field, bundleID) = ("appData", data.bundleId)
+            (appID, environment) = (data.appAppleId, data.environment)
         } else {
             return nil
         }

@@ -43,8 +43,8 @@ struct Shopkeeper: AsyncParsableCommand {
             CommandGroup(
                 name: "Merchant",
                 subcommands: [
-                    VerifyCommand.self, ListenCommand.self, NotifyCommand.self, KeyCommand.self,
-                    LedgerCommand.self,
+                    VerifyCommand.self, ListenCommand.self, NotifyCommand.self, FaultCommand.self,
+                    KeyCommand.self, LedgerCommand.self,
                 ]),
             CommandGroup(
                 name: "Operators",

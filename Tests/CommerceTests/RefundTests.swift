@@ -233,6 +233,7 @@ struct RefundStory {
     private static func text(_ event: RefundEvent) -> String {
         switch event.change {
         case .requested: "requested"
+        case .informed: "informed"
         case .declined: "declined"
         case .granted(let grant):
             "granted \(grant.sum.amount.decimal(decimals: 2))"

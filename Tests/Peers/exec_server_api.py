@@ -5,6 +5,8 @@ import sys
 import uuid
 
 from appstoreserverlibrary.api_client import APIException, GetTransactionHistoryVersion
+from appstoreserverlibrary.models.ConsumptionRequest import ConsumptionRequest
+from appstoreserverlibrary.models.DeliveryStatus import DeliveryStatus
 from appstoreserverlibrary.models.ExtendReasonCode import ExtendReasonCode
 from appstoreserverlibrary.models.ExtendRenewalDateRequest import ExtendRenewalDateRequest
 from appstoreserverlibrary.models.MassExtendRenewalDateRequest import MassExtendRenewalDateRequest
@@ -137,6 +139,47 @@ checks["refusals have Apple's numbers"] = [
     refused(lambda: extend("four", 91)),
     refused(lambda: client.get_status_of_subscription_renewal_date_extensions(str(uuid.uuid4()), "paper")),
 ] == [4040010, 4000006, 4000005, 4000009, 4040009]
+asked = shopkeeper("refund", "--request", "UNSATISFIED_WITH_PURCHASE", coins)
+note = next_note()
+client.send_consumption_information(
+    coins,
+    ConsumptionRequest(
+        customerConsented=True, sampleContentProvided=False, deliveryStatus=DeliveryStatus.DELIVERED,
+        consumptionPercentage=60000,
+    ),
+)
+decided = shopkeeper("refund", "--as-advised", coins)
+refund = next_note()
+sold = verifier.verify_and_decode_signed_transaction(refund.data.signedTransactionInfo)
+checks["a report on consumption decides a refund"] = (
+    note.rawNotificationType == "CONSUMPTION_REQUEST"
+    and note.data.rawConsumptionRequestReason == "UNSATISFIED_WITH_PURCHASE"
+    and decided["refund"]["percentage"] == 40000
+    and refund.rawNotificationType == "REFUND"
+    and sold.rawRevocationType == "REFUND_PRORATED"
+)
+order = [one["orderId"] for one in shopkeeper("transaction", "list") if one["transactionId"] == coins][0]
+found = client.look_up_order_id(order)
+checks["an order is found"] = found.rawStatus == 0 and [
+    verifier.verify_and_decode_signed_transaction(one).transactionId for one in found.signedTransactions
+] == [coins] and client.look_up_order_id("MK5TTTVWJH").rawStatus == 1
+app = verifier.verify_and_decode_app_transaction(client.get_app_transaction_info(coins).signedAppTransactionInfo)
+checks["an app transaction is returned"] = app.appTransactionId == sold.appTransactionId
+kinds = [
+    "EXPIRED/VOLUNTARY", "RENEWAL_EXTENSION/SUMMARY", "EXTERNAL_PURCHASE_TOKEN/UNREPORTED", "RESCIND_CONSENT",
+    "METADATA_UPDATE",
+]
+heard_kinds = []
+for kind in kinds:
+    shopkeeper("notify", kind)
+    note = next_note()
+    heard_kinds.append("/".join(part for part in [note.rawNotificationType, note.rawSubtype] if part))
+checks["any type is sent by hand"] = heard_kinds == kinds
+shopkeeper("fault", "set", "rate-limits", "1")
+checks["limits are simulated"] = [
+    refused(lambda: client.get_transaction_info(coins)) for _ in range(2)
+] == [0, 4290000]
+shopkeeper("fault", "clear", "rate-limits")
 checks["nothing else was sent"] = heard.empty()
 
 print(json.dumps(checks))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Shop
 import StoreWire
 import Testing
 
@@ -61,5 +62,79 @@ import Testing
                 #expect(reply.body.isEmpty)
             }
         }
+    }
+
+    /// Under a realm's prefix too, and where there is no route.
+    @Test(arguments: [
+        "/inApps/v1/transactions/%ff", "/inApps/v2/history/1?revision=%zz",
+        "/realms/test-1/inApps/v1/subscriptions/%00", "/inApps/v1/nothing/%C3",
+    ])
+    func `an address that is no text has Apple's general error`(path: String) async throws {
+        try await TestServer.with { server in
+            let reply = try await RawReply.get(path, server)
+
+            #expect(reply.hasPrefix("HTTP/1.1 400"), "\(reply)")
+            #expect(reply.contains(#"{"errorCode":4000000,"errorMessage":"Bad request."}"#))
+        }
+    }
+
+    @Test func `a fault of the store is Apple's general one`() async throws {
+        try await TestServer.with { server in
+            let bearer = try await server.bearerToken()
+            await server.storages.change("DROP TABLE app_accounts")
+            let reply = try await server.send(
+                "GET", "/inApps/v1/subscriptions/4000000000000000", bearer: bearer)
+
+            #expect(reply.status == 500)
+            #expect(try reply.decoded(AppleErrorResponse.self) == .generalInternal)
+        }
+    }
+
+    @Test(arguments: [
+        ("PUT", "/inApps/v1/messaging/message/00000000-0000-4000-8000-0000000000cc"),
+        ("GET", "/inApps/v1/messaging/image/list"),
+        ("POST", "/advancedCommerce/v1/subscription/cancel/1"),
+    ])
+    func `what the store lacks is refused with a sentence`(
+        method: String, path: String
+    ) async throws {
+        try await TestServer.with { server in
+            let stranger = try await server.send(method, path)
+            let reply = try await server.send(
+                method, path, bearer: try await server.bearerToken())
+
+            let error = try reply.decoded(AppleErrorResponse.self)
+            #expect(stranger.status == 401 && reply.status == 501)
+            #expect(error.errorMessage.contains("docs/COMPATIBILITY.md"))
+        }
+    }
+
+    @Test func `over the limit there is a date in milliseconds`() async throws {
+        try await TestServer.with { server in
+            let bearer = try await server.bearerToken()
+            let set = try await server.send(
+                "PUT", "/control/v1/faults/rate-limits", Array(#"{"value":"1"}"#.utf8),
+                bearer: try await server.store.doorKey(.control))
+            let path = "/inApps/v1/transactions/2000000000999000"
+            let first = try await server.send("GET", path, bearer: bearer)
+            let second = try await server.send("GET", path, bearer: bearer)
+            let stranger = try await server.send("GET", path)
+
+            #expect(set.status == 200 && first.status == 404 && second.status == 429)
+            #expect(try second.decoded(AppleErrorResponse.self).errorCode == 4_290_000)
+            let date = try #require(Double(second.header("Retry-After") ?? ""))
+            let pause = date / 1000 - Date().timeIntervalSince1970
+            #expect(pause > 0 && pause <= 3600)
+            #expect(stranger.status == 401, "who asks comes before how often")
+        }
+    }
+}
+
+/// An answer to an address that no URL can have.
+private enum RawReply {
+    static func get(_ path: String, _ server: TestServer) async throws -> String {
+        let connection = try RawConnection(port: server.port)
+        try connection.send("GET \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        return await connection.receive()
     }
 }

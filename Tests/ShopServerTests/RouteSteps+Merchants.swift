@@ -6,7 +6,35 @@ extension RouteStep {
     private static let terms =
         #""extendByDays":1,"extendReasonCode":1,"requestIdentifier":"\#(request)""#
 
+    private static let report =
+        #""customerConsented":true,"sampleContentProvided":false"#
+    private static let reportV1 =
+        #"{\#(report),"deliveryStatus":0,"consumptionStatus":1,"platform":1,"#
+        + #""appAccountToken":"","accountTenure":1,"playTime":1,"lifetimeDollarsRefunded":1,"#
+        + #""lifetimeDollarsPurchased":1,"userStatus":1,"refundPreference":1}"#
+
     static let merchants = [
+        RouteStep(
+            route: "GET /inApps/v1/lookup/{}",
+            good: Question("/inApps/v1/lookup/M0000000000", .apple),
+            bad: Question("/inApps/v1/lookup/M-1", .apple), code: nil),
+        RouteStep(
+            route: "GET /inApps/v1/transactions/appTransactions/{}",
+            good: Question("/inApps/v1/transactions/appTransactions/{sold}", .apple),
+            bad: Question("/inApps/v1/transactions/appTransactions/x", .apple), code: nil),
+        RouteStep(
+            route: "PUT /inApps/v2/transactions/consumption/{}",
+            good: Question(
+                "/inApps/v2/transactions/consumption/{sold}", .apple,
+                body: #"{\#(report),"deliveryStatus":"DELIVERED"}"#),
+            bad: Question("/inApps/v2/transactions/consumption/{sold}", .apple, body: "{}"),
+            code: nil),
+        RouteStep(
+            route: "PUT /inApps/v1/transactions/consumption/{}",
+            good: Question(
+                "/inApps/v1/transactions/consumption/{sold}", .apple, body: reportV1),
+            bad: Question("/inApps/v1/transactions/consumption/{sold}", .apple, body: "{}"),
+            code: nil),
         RouteStep(
             route: "POST /inApps/v1/transactions/{}/finish",
             good: Question("/inApps/v1/transactions/{sold}/finish", .apple),

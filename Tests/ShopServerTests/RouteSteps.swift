@@ -18,6 +18,13 @@ extension RouteStep {
         RouteStep(
             route: "GET /certificates/root", good: Question("/certificates/root", nil),
             bad: Question("/certificates/root?kind=moon", nil), code: "queryInvalid"),
+        RouteStep(
+            route: "POST /verifyReceipt",
+            good: Question("/verifyReceipt", nil, body: #"{"receipt-data":"moon"}"#),
+            bad: Question("/verifyReceipt", nil, method: "DELETE"), code: "wrongMethod"),
+        RouteStep(
+            route: "GET /verifyReceipt", good: Question("/verifyReceipt", nil),
+            bad: Question("/verifyReceipt", nil, method: "DELETE"), code: "wrongMethod"),
     ]
 
     private static let operators = [
@@ -314,6 +321,28 @@ extension RouteStep {
             route: "DELETE /control/v1/snapshots/{}",
             good: Question("/control/v1/snapshots/a", .control),
             bad: Question("/control/v1/snapshots/a", .control), code: "snapshotNotFound"),
+        RouteStep(
+            route: "POST /control/v1/notifications",
+            good: Question(
+                "/control/v1/notifications", .control,
+                body: #"{"bundleId":"com.example.none","notificationType":"DID_RENEW"}"#),
+            bad: Question(
+                "/control/v1/notifications", .control,
+                body: #"{"bundleId":"com.example.none","notificationType":"MOON"}"#),
+            code: "notificationTypeUnknown", seenElsewhere: [404]),
+        RouteStep(
+            route: "PUT /control/v1/faults/{}",
+            good: Question(
+                "/control/v1/faults/verify-receipt", .control, body: #"{"value":"21005"}"#),
+            bad: Question("/control/v1/faults/verify-receipt", .control, body: #"{"value":"x"}"#),
+            code: "faultInvalid", seenElsewhere: [404]),
+        RouteStep(
+            route: "GET /control/v1/faults", good: Question("/control/v1/faults", .control),
+            bad: Question("/control/v1/faults", .operator), code: "keyOfAnotherDoor"),
+        RouteStep(
+            route: "DELETE /control/v1/faults/{}",
+            good: Question("/control/v1/faults/verify-receipt", .control),
+            bad: Question("/control/v1/faults/moon", .control), code: "faultUnknown"),
         RouteStep(
             route: "GET /control/v1/apps/{}/settings",
             good: Question("/control/v1/apps/com.example.monkeys/settings", .control),

@@ -157,9 +157,11 @@ import Testing
         SpoiltValue("refunds.kind", "\"gift\"", "null"),
         SpoiltValue("refunds.sum", "-1", huge, "null"),
         SpoiltValue("refunds.currency", "\"usd\"", "null"),
-        SpoiltValue("refunds.reason", "-1", "7"),
-        SpoiltValue("refunds.percentage", "-1", "100001"),
+        SpoiltValue("refunds.reason", "-1", "7"), SpoiltValue("refunds.percentage", "-1", "100001"),
         SpoiltValue("refunds.wish", "\"WISH\"", "null"),
+        SpoiltValue("refunds.report", "\"{}\"", "\"moon\"", "1"),
+        SpoiltValue("faults.name", "\"moon\"", "null"),
+        SpoiltValue("faults.value", "\"moon\"", "\"lose,\"", "\"reorder,lose\"", "null"),
         SpoiltValue("refunds.charge", "\"../../x\"", "\"\"", "\"a/b\""),
         SpoiltValue("refunds.reversed_at", "null", huge),
         SpoiltValue("refund_events.event", "0", "-1", huge),
@@ -307,6 +309,7 @@ import Testing
         INSERT INTO server_keys (key_id, issuer_id, bundle_id, public_key, created_at)
         VALUES ('KEY', '\(uuid)', '\(app)', x'\(key)', 1)
         """,
+        "INSERT INTO faults VALUES ('notifications', 'lose')",
         """
         INSERT INTO offer_codes VALUES
             ('\(app)', 'SPRING', 'trial', 'spring', '\(uuid)', 1, NULL, 1, NULL, NULL)

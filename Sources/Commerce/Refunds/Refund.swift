@@ -6,6 +6,8 @@ public struct Refund: Hashable, Sendable {
     public private(set) var state: State
     /// Why the customer asked. Nil if the customer did not ask.
     public private(set) var wish: RefundWish?
+    /// What the merchant reported about the purchase while the customer waited.
+    public private(set) var report: ConsumptionReport?
     /// What was given back, also if it was taken back later. Nil before.
     public private(set) var grant: RefundGrant?
     public private(set) var requestedAt: Timestamp?
@@ -26,11 +28,12 @@ public struct Refund: Hashable, Sendable {
 
     /// A refund as a store keeps it.
     public init(
-        state: State, wish: RefundWish?, grant: RefundGrant?, requestedAt: Timestamp?,
-        decidedAt: Timestamp?, reversedAt: Timestamp?, events: Int64
+        state: State, wish: RefundWish?, report: ConsumptionReport? = nil, grant: RefundGrant?,
+        requestedAt: Timestamp?, decidedAt: Timestamp?, reversedAt: Timestamp?, events: Int64
     ) {
         self.state = state
         self.wish = wish
+        self.report = report
         self.grant = grant
         self.requestedAt = requestedAt
         self.decidedAt = decidedAt
@@ -42,7 +45,7 @@ public struct Refund: Hashable, Sendable {
     public init?(first event: RefundEvent) {
         switch event.change {
         case .requested, .granted: break
-        case .declined, .reversed: return nil
+        case .informed, .declined, .reversed: return nil
         }
         (state, events) = (.requested, 0)
         apply(event)
@@ -64,6 +67,7 @@ public struct Refund: Hashable, Sendable {
         switch event.change {
         case .requested(let wish):
             (state, self.wish, requestedAt) = (.requested, wish, event.at)
+        case .informed(let report): self.report = report
         case .declined: (state, decidedAt) = (.declined, event.at)
         case .granted(let grant):
             (state, self.grant, decidedAt) = (.granted, grant, event.at)
@@ -93,6 +97,9 @@ public struct RefundEvent: Hashable, Sendable, Codable {
     public enum Change: Hashable, Sendable, Codable {
         /// The customer asked for the money.
         case requested(wish: RefundWish)
+        /// The merchant answered the question that the request caused. A later answer
+        /// replaces it.
+        case informed(report: ConsumptionReport)
         case declined
         case granted(grant: RefundGrant)
         /// The money was taken back, and the sale grants again what it sold.
@@ -118,7 +125,8 @@ public struct RefundGrant: Hashable, Sendable, Codable {
     public enum Kind: String, Hashable, Sendable, CaseIterable, Codable {
         /// All that the customer has not got back yet.
         case full
-        /// The price of a subscription's unused time, which ends at once.
+        /// The price of a subscription's unused time, which ends at once, or of the part
+        /// of another product that the merchant reports as unused.
         case prorated
         /// The same when the customer changes to a better product. The old period
         /// counts as replaced, and not as revoked.

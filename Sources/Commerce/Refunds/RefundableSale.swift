@@ -11,9 +11,10 @@ public enum RefundRefusal: String, Error, Hashable, Sendable, CaseIterable {
     case notRequested
     /// Nothing was given back that can be taken.
     case notRefunded
-    /// Only subscriptions are sold for a time.
+    /// Only subscriptions are sold for a time, and the merchant has not reported how
+    /// much of another product was used.
     case notProratable
-    /// No time of the period is left.
+    /// No time of the period is left, or everything was used.
     case nothingUnused
     /// The customer has bought the product again since.
     case ownedAgain
@@ -59,6 +60,34 @@ public struct RefundableSale: Hashable, Sendable {
         guard revoking == nil else { throw .refundedAlready }
         guard open == nil else { return nil }
         return RefundStep(next, RefundEvent(at: at, cause: cause, change: .requested(wish: wish)))
+    }
+
+    /// The merchant reports about the purchase. Nil if the customer does not wait, or
+    /// the same was reported before.
+    public func informing(
+        _ report: ConsumptionReport, at: Timestamp, cause: SubscriptionEvent.Cause
+    ) -> RefundStep? {
+        guard let open, refunds[Int(open) - 1].report != report else { return nil }
+        return RefundStep(
+            open, RefundEvent(at: at, cause: cause, change: .informed(report: report)))
+    }
+
+    /// What the request that waits for an answer should come to. Nil if none does.
+    public var advice: RefundAdvice? {
+        guard let open, let wish = refunds[Int(open) - 1].wish else { return nil }
+        return RefundAdvice(for: wish, refunds[Int(open) - 1].report, unused: unusedPart)
+    }
+
+    /// Decides a request as advised.
+    public func following(
+        _ reason: RevocationReason, at: Timestamp, cause: SubscriptionEvent.Cause
+    ) throws(RefundRefusal) -> RefundStep? {
+        switch advice {
+        case nil: throw .notRequested
+        case .full: return try granting(.full, for: reason, at: at, cause: cause)
+        case .prorated: return try granting(.prorated, for: reason, at: at, cause: cause)
+        case .declined: return try declining(at: at, cause: cause)
+        }
     }
 
     /// The answer to a request is no.
@@ -120,13 +149,22 @@ public struct RefundableSale: Hashable, Sendable {
             let none = Money(Amount(milliunits: 0), total.currency)
             return RefundGrant(kind: kind, sum: none, reason: reason)
         case .prorated:
-            guard isPeriod else { throw .notProratable }
-            guard let unused, unused.percentage > 0 else { throw .nothingUnused }
+            guard isPeriod || unusedPart != nil else { throw .notProratable }
+            guard let unused = unusedPart, unused.percentage > 0 else { throw .nothingUnused }
             let share = unused.share(of: total).amount
             return RefundGrant(
                 kind: kind, sum: Money(min(share, kept), total.currency),
                 percentage: unused.percentage, reason: reason)
         }
+    }
+
+    /// The part of the period that is left, or of another product what the merchant
+    /// reports as unused. Nil if it is unknown.
+    private var unusedPart: UnusedTime? {
+        guard !isPeriod else { return unused }
+        guard let open, let used = refunds[Int(open) - 1].report?.used else { return nil }
+        let whole = Int64(ConsumptionReport.whole)
+        return UnusedTime(left: whole - Int64(used), whole: whole)
     }
 
     private var next: Int64 { Int64(refunds.count + 1) }
@@ -157,9 +195,9 @@ public struct RefundStep: Hashable, Sendable {
     }
 }
 
-/// The part of a period that is left.
+/// The part of a period that is left, or of something else that is used up.
 public struct UnusedTime: Hashable, Sendable {
-    /// Milliseconds.
+    /// Of a period in milliseconds.
     public let left: Int64
     public let whole: Int64
 
@@ -226,7 +264,7 @@ extension Subscription {
             }
             return [SubscriptionEvent(at: event.at, cause: event.cause, change: .revoked)]
         case .reversed: return (try? refundReversed(at: event.at, cause: event.cause)) ?? []
-        case .requested, .declined: return []
+        case .requested, .informed, .declined: return []
         }
     }
 
@@ -239,7 +277,7 @@ extension Subscription {
         case .granted(let grant) where grant.kind.isRevoking && !running.isRevoked:
             change = .runningRevoked
         case .reversed where running.isRevoked: change = .runningReinstated
-        case .granted, .reversed, .requested, .declined: return []
+        case .granted, .reversed, .requested, .informed, .declined: return []
         }
         return [SubscriptionEvent(at: event.at, cause: event.cause, change: change)]
     }

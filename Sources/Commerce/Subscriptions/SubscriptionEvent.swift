@@ -20,6 +20,8 @@ public struct SubscriptionEvent: Hashable, Sendable, Codable {
         case `operator`
         /// A test's command to a sandbox.
         case tester
+        /// The merchant's server.
+        case merchant
     }
 
     public enum Change: Hashable, Sendable, Codable {

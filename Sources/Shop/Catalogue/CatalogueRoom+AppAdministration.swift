@@ -91,13 +91,15 @@ extension CatalogueRoom {
             bundleId: bundleID, sharedSecret: try row?.optionalText("shared_secret"))
     }
 
-    /// Generates another shared secret. The former one is invalid from then on.
-    /// Refusal: `bundleIdUnknown`.
+    /// Generates another shared secret, or sets a given one, which the app has in
+    /// another realm too. The former one is invalid from then on. Refusals, in order:
+    /// `sharedSecretInvalid`, `bundleIdUnknown`.
     public func makeSharedSecret(
-        _ bundleID: String, _ context: RequestContext
+        _ bundleID: String, given: String? = nil, _ context: RequestContext
     ) async throws -> SharedSecret {
+        if let given { try Self.check(sharedSecret: given) }
         _ = try await app(bundleID)
-        let secret = realm.ports.randomness.hex(16)
+        let secret = given ?? realm.ports.randomness.hex(16)
         try await realm.house(.rows, context) { house in
             let (key, writing) = (SQLValue.text(bundleID), house.writing)
             let before = try writing.first(Statement.Catalogues.holdSharedSecret, [key])
@@ -109,6 +111,17 @@ extension CatalogueRoom {
             return .commit(())
         }
         return SharedSecret(bundleId: bundleID, sharedSecret: secret)
+    }
+
+    private static func check(sharedSecret secret: String) throws {
+        guard secret.utf8.count == 32,
+            secret.utf8.allSatisfy({ (48...57).contains($0) || (97...102).contains($0) })
+        else {
+            throw Refusal(
+                .badRequest, code: "sharedSecretInvalid", "This is not a shared secret.",
+                field: "sharedSecret", rule: "32 digits of 0–9 and a–f",
+                remedy: "leave it out, and one is generated")
+        }
     }
 
     private func check(_ change: AppChange) throws {

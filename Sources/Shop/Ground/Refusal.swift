@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import Commerce
 public import StoreWire
 
 /// An ordinary negative answer of the store, which is thrown. Only the HTTP
@@ -53,16 +54,20 @@ public struct AppleRefusal: Error, Hashable, Sendable {
     public let status: Int
     /// The body. Nil if Apple sends none (401).
     public let response: AppleErrorResponse?
+    /// When the next request is allowed.
+    public let retryAfter: Timestamp?
 
-    public init(_ response: AppleErrorResponse) {
+    public init(_ response: AppleErrorResponse, retryAfter: Timestamp? = nil) {
         // The first three of seven digits are the status.
         self.status = response.errorCode / 10_000
         self.response = response
+        self.retryAfter = retryAfter
     }
 
     private init(status: Int) {
         self.status = status
         self.response = nil
+        retryAfter = nil
     }
 
     /// The bearer token is missing or wrong: 401 without a body.

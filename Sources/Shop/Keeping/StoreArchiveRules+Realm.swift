@@ -50,6 +50,7 @@ extension StoreArchiveRules {
     static func row(_ table: String, _ row: Row) -> BrokenRule? {
         switch table {
         case "apps": app(row)
+        case "faults": fault(row)
         case "products": product(row)
         case "subscription_groups": group(row)
         case "outbox", "notifications", "notification_attempts": cause(in: "cause", row)
@@ -126,6 +127,14 @@ extension StoreArchiveRules {
         _ column: String, _ words: String, unless body: () throws -> Bool
     ) -> BrokenRule? {
         (try? body()) == true ? nil : BrokenRule(column, words)
+    }
+
+    private static func fault(_ row: Row) -> BrokenRule? {
+        broken("value", "a value of the failure, as a store writes it") {
+            guard let name = Fault.Name(rawValue: try row.text("name")) else { return false }
+            let text = try row.text("value")
+            return Fault(name, value: text)?.value == text
+        }
     }
 
     private static func app(_ row: Row) -> BrokenRule? {

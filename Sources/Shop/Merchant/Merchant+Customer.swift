@@ -113,6 +113,32 @@ extension Statement {
             ORDER BY t.transaction_id
             """)
 
-        static let all = [customer, customerOfApp, historyBackwards, setToken, shared]
+        /// What verifyReceipt returns beside the receipt: what the newest receipt
+        /// contains, the newest first.
+        static let inReceipt = Statement(
+            "merchants.inReceipt", [.integer, .text],
+            """
+            SELECT \(columns) FROM transactions t
+            WHERE t.customer_id = $1 AND t.bundle_id = $2
+                AND (t.finished_at IS NULL OR t.product_type <> 'consumable')
+                AND (t.ownership = 'purchased' OR t.revoked_at IS NULL)
+            ORDER BY t.purchased_at DESC, t.transaction_id DESC
+            """)
+
+        /// When a customer got the app, and the version of the customer's last device.
+        static let appTransaction = Statement(
+            "merchants.appTransaction", [.integer, .text],
+            """
+            SELECT a.app_transaction_id, a.original_purchased_at, a.original_version,
+                (SELECT d.app_version FROM devices d
+                    WHERE d.customer_id = a.customer_id AND d.bundle_id = a.bundle_id
+                    ORDER BY d.seen_at DESC, d.device_uuid LIMIT 1) AS app_version
+            FROM app_accounts a WHERE a.customer_id = $1 AND a.bundle_id = $2
+            """)
+
+        static let all = [
+            customer, customerOfApp, historyBackwards, setToken, shared, appTransaction,
+            inReceipt,
+        ]
     }
 }

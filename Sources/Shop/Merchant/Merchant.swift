@@ -13,6 +13,8 @@ public struct Merchant: Sendable {
     public let keyID: String
     /// The realm's commercial time when the token was verified.
     public let now: Timestamp
+    /// The limits that a sandbox simulates.
+    var limits: Fault?
 }
 
 extension MerchantRoom {
@@ -24,10 +26,12 @@ extension MerchantRoom {
         guard let bearer, let token = try? BearerToken.parse(bearer),
             !token.keyID.utf8.contains(0), token.keyID.utf8.count <= Edge.textBytesMax
         else { throw AppleRefusal.unauthorised }
-        let (row, clock) = try await realm.readHouse { reading in
+        let isSandbox = !realm.isProduction
+        let (row, clock, limits) = try await realm.readHouse { reading in
             (
                 try reading.first(Statement.ServerKeys.byID, [.text(token.keyID)]),
-                try reading.first(Statement.Realms.clock)
+                try reading.first(Statement.Realms.clock),
+                isSandbox ? try FaultRoom.read(.rateLimits, reading) : nil
             )
         }
         let wall = realm.ports.wall.now
@@ -39,6 +43,6 @@ extension MerchantRoom {
         guard let clock else { throw StorageFault(.malformedRow, "the realm has no row") }
         return Merchant(
             realm: realm, bundleID: claims.bundleID, keyID: token.keyID,
-            now: try ClockRow(clock, hasLastEvent: false).now(wall: wall))
+            now: try ClockRow(clock, hasLastEvent: false).now(wall: wall), limits: limits)
     }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Commerce
+import Crypto
+import Foundation
 import SignedData
 import Storage
 import StoreWire
@@ -67,15 +69,17 @@ extension MerchantRoom {
     /// Sends a notification once. The result must still be recorded, in the
     /// commit that settles the errand.
     func attemptNotification(
-        _ cause: String, of customer: CustomerID, in lane: String, by courier: any Courier
+        _ cause: String, of customer: CustomerID, in lane: String, by courier: any Courier,
+        twice: Bool = false
     ) async throws -> NotificationAttempt {
         guard let ready = try await readyNotification(cause, of: customer) else {
             return NotificationAttempt(outcome: .done)
         }
-        let delivery = await courier.deliver(
-            Parcel(
-                url: ready.url, body: try ready.body(), id: ready.uuid,
-                isProduction: realm.isProduction))
+        let parcel = Parcel(
+            url: ready.url, body: try ready.body(), id: ready.uuid,
+            isProduction: realm.isProduction)
+        if twice { _ = await courier.deliver(parcel) }
+        let delivery = await courier.deliver(parcel)
         var facts = [
             "notification": ready.uuid, "attempt": "\(ready.attemptsBefore + 1)",
             "result": delivery.result.rawValue,
@@ -90,11 +94,38 @@ extension MerchantRoom {
         let now =
             isDelivered || clock == ready.clock
             ? ready.now : try await realm.now(for: customer, by: clock)
-        let next = notificationRetries.next(
+        let next = try await retriesNow().next(
             afterAttempts: ready.attemptsBefore + 1, at: now)
         return NotificationAttempt(
             outcome: isDelivered ? .done : next.map { .again(at: $0) } ?? .givenUp,
             ready: ready, delivery: delivery)
+    }
+
+    /// The pauses before further attempts, also if a failure is simulated.
+    private func retriesNow() async throws -> RetryTimetable {
+        guard
+            case .notificationAttempts(let number) = try await realm.faults.current(
+                .notificationAttempts)
+        else { return notificationRetries }
+        return RetryTimetable.productionNotifications.first(number)
+    }
+
+    /// What happens to notifications on their way.
+    func notificationFault() async throws -> NotificationFault? {
+        guard case .notifications(let fault) = try await realm.faults.current(.notifications)
+        else { return nil }
+        return fault
+    }
+
+    /// Keeps a notification back before its first attempt. Nil if it is to be sent now.
+    /// What a jump causes is sent in order and is not kept back.
+    func hold(_ errand: Errand, by fault: NotificationFault?) async throws -> RealmReport? {
+        guard let fault, errand.attempt == 1, !Errands.isInOrder(errand.lane) else { return nil }
+        let digest = SHA256.hash(data: Data(errand.subject.utf8))
+        let pause = fault.hold(digest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) })
+        guard pause > 0 else { return nil }
+        let now = try await realm.now(for: errand.customer)
+        return ErrandReport(.again(at: now.adding(milliseconds: pause)))
     }
 
     /// The pauses before further attempts of this realm's notifications.
@@ -212,7 +243,7 @@ extension MerchantRoom {
     }
 
     /// Adds what is true of a subscription now.
-    private func state(
+    func state(
         _ facts: TransactionFacts, at now: Timestamp, in data: inout NotificationData
     ) async throws {
         guard facts.type == .autoRenewable else { return }

@@ -16,8 +16,12 @@ struct NotificationErrands: ErrandHandler {
     func retries(in realm: Realm) -> RetryTimetable { realm.merchant.notificationRetries }
 
     func perform(_ errand: Errand, in realm: Realm) async throws -> RealmReport {
+        let fault = try await realm.merchant.notificationFault()
+        if let later = try await realm.merchant.hold(errand, by: fault) { return later }
+        if fault?.loses == true { return try await skip(errand, in: realm) }
         let attempt = try await realm.merchant.attemptNotification(
-            errand.subject, of: errand.customer, in: errand.lane, by: courier)
+            errand.subject, of: errand.customer, in: errand.lane, by: courier,
+            twice: fault?.duplicates == true)
         return ErrandReport(attempt.outcome) { try attempt.record($0) }
     }
 

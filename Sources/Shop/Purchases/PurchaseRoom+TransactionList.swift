@@ -52,7 +52,9 @@ extension PurchaseRoom {
         let payload = facts.payload(environment: realm.description.environment, signedAt: now)
         return TransactionRecord(
             payload: payload, signedTransactionInfo: try realm.sign(payload),
-            customerId: facts.customer.description, purchaseId: facts.purchaseID?.value,
+            customerId: facts.customer.description,
+            orderId: facts.ownership == .purchased ? OrderID(of: facts.id)?.text : nil,
+            purchaseId: facts.purchaseID?.value,
             unitPrice: facts.unitPrice.milliunits, isFinished: facts.finishedAt != nil)
     }
 }

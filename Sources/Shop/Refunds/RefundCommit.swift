@@ -29,14 +29,17 @@ struct RefundSale: Sendable {
         charge = try ChargeKey.of(facts, in: realmID, line.writing)
     }
 
-    /// What a decision at an instant needs.
-    func refundable(at instant: Timestamp) -> RefundableSale {
-        RefundableSale(
+    /// What a decision at an instant needs. `changed`: the refund that a step has just
+    /// changed.
+    func refundable(at instant: Timestamp, with changed: RefundRow? = nil) -> RefundableSale {
+        let others = refunds.filter { $0.number != changed?.number }
+        let rows = (others + [changed].compactMap { $0 }).sorted { $0.number < $1.number }
+        return RefundableSale(
             total: facts.total, ownership: facts.ownership,
             isPeriod: facts.type == .autoRenewable,
             unused: subscription?.subscription.unusedTime(of: facts.id, at: instant),
             isOwnedAgain: isOwnedAgain || isBoughtAgain(at: instant),
-            refunds: refunds.map(\.refund))
+            refunds: rows.map(\.refund))
     }
 
     /// Whether the customer has subscribed again while the period, which was
@@ -98,7 +101,7 @@ struct RefundCommit: Sendable {
                 throw StorageFault(.malformedRow, "a revoked transaction without a refund")
             }
         case .reversed: try facts.reinstate(line)
-        case .requested, .declined, .granted: break
+        case .requested, .informed, .declined, .granted: break
         }
     }
 
@@ -122,7 +125,7 @@ struct RefundCommit: Sendable {
         switch event.change {
         case .granted: kind = WorkKind.refund
         case .reversed: kind = WorkKind.takeBack
-        case .requested, .declined: return
+        case .requested, .informed, .declined: return
         }
         try Errands.add(
             kind: kind, subject: row.subject, lane: ProcessorErrands.lane, dueAt: line.owedNow,

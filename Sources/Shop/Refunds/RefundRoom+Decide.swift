@@ -61,6 +61,7 @@ extension RefundRoom {
             case .granted: try sale.granting(kind, for: reason, at: now, cause: .operator)
             case .declined: try sale.declining(at: now, cause: .operator)
             case .reversed: try sale.reversing(at: now, cause: .operator)
+            case .advised: try sale.following(reason, at: now, cause: .operator)
             }
         }
     }
@@ -136,8 +137,9 @@ extension RefundRoom {
                     event, of: row.subscription.originalID, number: first + Int64(index))
             }
         }
-        return RefundAnswer(
-            refund: written.row.record(of: sale.facts.productID), events: events, now: line.now)
+        var record = written.row.record(of: sale.facts.productID)
+        record.advice = sale.refundable(at: line.now, with: written.row).advice?.rawValue
+        return RefundAnswer(refund: record, events: events, now: line.now)
     }
 
     /// Nothing was to be done.
@@ -145,8 +147,9 @@ extension RefundRoom {
         guard let last = sale.last else {
             throw StorageFault(.malformedRow, "a refund that is made without a row")
         }
-        return RefundAnswer(
-            refund: last.record(of: sale.facts.productID), events: [], now: line.now)
+        var record = last.record(of: sale.facts.productID)
+        record.advice = sale.refundable(at: line.now).advice?.rawValue
+        return RefundAnswer(refund: record, events: [], now: line.now)
     }
 }
 

@@ -67,6 +67,13 @@ extension RefundRow {
             customerId: customer.description, bundleId: bundleID.value, productId: product.value,
             state: refund.state.rawValue)
         record.requestReason = refund.wish?.rawValue
+        record.report = refund.report.map { report in
+            ConsumptionRecord(
+                version: report.version, deliveryStatus: report.delivery.rawValue,
+                sampleContentProvided: report.isSampleProvided,
+                consumptionPercentage: report.used,
+                refundPreference: report.preference?.rawValue)
+        }
         record.kind = refund.grant?.kind.rawValue
         record.sum = refund.grant?.sum.amount.milliunits
         record.currency = refund.grant?.sum.currency.code

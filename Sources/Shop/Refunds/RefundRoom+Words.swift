@@ -9,6 +9,8 @@ extension RefundRoom {
     /// What an operator may decide.
     enum Decision: String, CaseIterable {
         case granted, declined, reversed
+        /// What the request should come to.
+        case advised
 
         /// The verb of the audit.
         var deed: String {
@@ -16,6 +18,7 @@ extension RefundRoom {
             case .granted: "grant"
             case .declined: "decline"
             case .reversed: "reverse"
+            case .advised: "follow"
             }
         }
     }
@@ -105,12 +108,14 @@ extension RefundRefusal {
         case .notProratable:
             Refusal(
                 .conflict, code: "notProratable", "The product was not sold for a time.",
-                field: "kind", rule: "`prorated` is for auto-renewable subscriptions",
+                field: "kind",
+                rule: "`prorated` is for auto-renewable subscriptions, and for what the merchant "
+                    + "has reported as used in part",
                 remedy: "refund the whole sum")
         case .nothingUnused:
             Refusal(
-                .conflict, code: "nothingUnused", "No time of this period is left.",
-                field: "kind", rule: "`prorated` is for the period that runs",
+                .conflict, code: "nothingUnused", "Nothing is left of it.", field: "kind",
+                rule: "`prorated` is for the period that runs, or what is left of another product",
                 remedy: "refund the whole sum")
         case .ownedAgain:
             Refusal(

@@ -138,6 +138,14 @@ extension RealmSchema {
             "revoked_at": .time.optional,
         ], references: [ofApp])
 
+    /// The failures toward merchants' servers that a sandbox simulates.
+    static let faults = Table(
+        "faults", key: ["name"],
+        [
+            "name": .word(Fault.Name.allCases.map(\.rawValue)),
+            "value": .text(bytes: 1...255),
+        ], rowsMax: Fault.Name.allCases.count)
+
     /// `old_value` and `new_value` are texts for people.
     static let audit = Table.audit("audit")
 

@@ -12,7 +12,8 @@ extension RealmSchema {
     /// One row for each refund of a transaction, from number 1: what its events made
     /// of it. `sum` is what was given back, also after it was taken back. `charge` is
     /// the processor's key of the charge that the sum goes back to, and
-    /// `returned_at` and `taken_back_at` are the dates of the processor's answers.
+    /// `returned_at` and `taken_back_at` are the dates of the processor's answers. `report`
+    /// is what the merchant reported about the purchase, as JSON.
     static let refunds = Table(
         "refunds", key: ["customer_id", "transaction_id", "refund"], as: .tree,
         [
@@ -20,6 +21,7 @@ extension RealmSchema {
             "refund": number, "bundle_id": .bundleID,
             "state": .word(Refund.State.allCases.map(\.rawValue)),
             "wish": .word(RefundWish.allCases.map(\.rawValue)).optional,
+            "report": .json.optional,
             "kind": .word(RefundGrant.Kind.allCases.map(\.rawValue)).optional,
             "sum": .integer(0...Amount.milliunitsMax * Int64(Payment.quantityMax)).optional,
             "currency": .currency.optional, "percentage": .percentage.optional,

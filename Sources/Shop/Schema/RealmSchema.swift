@@ -21,7 +21,7 @@ enum RealmSchema {
         .kept(realm), .copied(clocks), .cleared(jumps), .copied(apps, without: ["shared_secret"]),
         .copied(products),
         .copied(appVersions), .copied(subscriptionGroups), .kept(catalogueFiles),
-        .kept(catalogueImages), .kept(serverKeys), .kept(audit), .kept(numberMarks),
+        .kept(catalogueImages), .kept(serverKeys), .kept(faults), .kept(audit), .kept(numberMarks),
         .kept(snapshots), .kept(snapshotPages),
         .kept(clusters), .kept(customers), .kept(signInNames), .kept(arrivals),
         .cleared(devices), .cleared(sessions), .cleared(appAccounts),

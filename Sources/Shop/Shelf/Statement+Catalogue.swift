@@ -99,6 +99,11 @@ extension Statement {
             "SELECT shared_secret FROM apps WHERE bundle_id = $1")
 
         /// Locks the secret against concurrent changes.
+        /// The app that has a shared secret.
+        static let appSharing = Statement(
+            "catalogue.appSharing", [.text],
+            "SELECT bundle_id FROM apps WHERE shared_secret = $1")
+
         static let holdSharedSecret = Statement(
             "catalogue.holdSharedSecret", [.text],
             """
@@ -161,7 +166,7 @@ extension Statement {
         static let all =
             [
                 addProduct, setProduct, product, addApp, setApp, app, sharedSecret,
-                holdSharedSecret, setSharedSecret,
+                appSharing, holdSharedSecret, setSharedSecret,
                 bumpRevision, holdRevision, revision, settings, putApp, withdraw, putProduct, apps,
                 products, states, putFile, file, putImage, deleteImage, image, images,
             ] + imported.dropLast()

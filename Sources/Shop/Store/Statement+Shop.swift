@@ -12,7 +12,7 @@ extension Statement {
             + KeyRealms.all + Operators.all + Rotations.all + ResetNotes.registry
         static let realm =
             Realms.all + Clocks.all + Catalogues.all + Customers.all + Lines.all + Sessions.all
-            + Purchases.all + Transactions.all + Refunds.all + Subscriptions.all
+            + Purchases.all + Transactions.all + Refunds.all + Subscriptions.all + Faults.all
             + RenewalCharges.all + Bulk.all + Merchants.all + Offers.all + FamilyDebts.all
             + Families.all
             + ServerKeys.all

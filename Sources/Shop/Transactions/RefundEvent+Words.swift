@@ -12,6 +12,11 @@ extension RefundEvent.Change {
                 "refundRequested",
                 "The customer asked for the money of transaction \(transaction) back: \(wish.words)."
             )
+        case .informed:
+            (
+                "refundReported",
+                "The merchant reported about the use of transaction \(transaction)."
+            )
         case .declined:
             ("refundDeclined", "The refund of transaction \(transaction) was declined.")
         case .granted(let grant): grant.words(transaction)
@@ -35,7 +40,7 @@ extension RefundGrant {
         case .prorated:
             (
                 "refundGranted",
-                "\(sum) of transaction \(transaction) was given back for its unused time, and it "
+                "\(sum) of transaction \(transaction) was given back for its unused part, and it "
                     + "is revoked."
             )
         case .upgrade:

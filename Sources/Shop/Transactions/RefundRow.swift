@@ -43,6 +43,7 @@ struct RefundRow: Sendable {
             "customer_id": .integer(customer.value), "transaction_id": .integer(transaction.value),
             "refund": .integer(number), "bundle_id": .text(bundleID.value),
             "state": .text(refund.state.rawValue), "wish": .optional(refund.wish?.rawValue),
+            "report": .optional(refund.report.map { StoredJSON.text($0) }),
             "kind": .optional(grant?.kind.rawValue),
             "sum": .optional(grant?.sum.amount.milliunits),
             "currency": .optional(grant?.sum.currency.code),
@@ -71,7 +72,9 @@ extension RefundRow {
             number: try row.integer("refund"), bundleID: BundleID(try row.text("bundle_id")),
             refund: Refund(
                 state: state, wish: try row.optionalText("wish").flatMap(RefundWish.init),
-                grant: try Self.grant(row), requestedAt: try date("requested_at"),
+                report: try row.optionalText("report").map { text in
+                    try StoredJSON.value(text, "a report that cannot be read")
+                }, grant: try Self.grant(row), requestedAt: try date("requested_at"),
                 decidedAt: try date("decided_at"), reversedAt: try date("reversed_at"),
                 events: try row.integer("events")),
             charge: try row.optionalText("charge"), returnedAt: try date("returned_at"),

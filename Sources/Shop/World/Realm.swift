@@ -46,6 +46,7 @@ public final class Realm: Sendable {
     let passwords: Passwords
     let recentSessions = RecentSessions()
     let attempts: AttemptLimits
+    let merchantLimits = MerchantLimits()
     private let seed: Int64?
     private let seeded: SeededNumbers?
     private let numbers: NumberBlocks

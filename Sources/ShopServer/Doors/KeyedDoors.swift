@@ -13,6 +13,7 @@ struct KeyedDoors: RequestHandler {
 
     func match(_ call: Call) throws -> MatchedRequest? {
         let address = RealmPath(call.request.uri.path)
+        if let refused = refuse(call, address) { return refused }
         let found = try Routes.table.find(call.request.method.rawValue, address.path) {
             address.realm == nil || !$0.access.isStoreWide
         }
@@ -22,15 +23,43 @@ struct KeyedDoors: RequestHandler {
             pattern: route.pattern, facts: MatchedRequest.facts(realm: realm),
             isOpen: route.access == .probe,
             // The App Store Server API repeats its filters: `productId=a&productId=b`.
-            repeatsParameters: route.access == .merchant
+            repeatsParameters: route.access.isMerchant
         ) {
             let (known, subject) = try await admit(call, to: route.access, realm)
+            if case .merchant(let rate) = route.access, case .merchant(let merchant) = subject {
+                try merchant.count("\(route.method) \(route.pattern)", rate)
+            }
             return try await route.answer(
                 Visit(store: store, call: known, parts: parts, subject: subject))
         }
     }
 
     func explain(_ error: any Error) -> ErrorAnswer? { ErrorResponse.answer(error) }
+
+    func restate(_ answer: ErrorAnswer, at path: String) -> ErrorAnswer {
+        RealmPath(path).path.hasPrefix("/inApps/") ? ErrorResponse.asApple(answer) : answer
+    }
+
+    /// The parts of Apple's protocol that this store does not have, by the beginnings
+    /// of their addresses.
+    static let missing = [
+        "/inApps/v1/messaging/": "retention messaging",
+        "/advancedCommerce/": "the Advanced Commerce API",
+    ]
+
+    /// Refuses what is missing with a sentence, after the token.
+    private func refuse(_ call: Call, _ address: RealmPath) -> MatchedRequest? {
+        guard let (prefix, name) = Self.missing.first(where: { address.path.hasPrefix($0.key) })
+        else { return nil }
+        let realm = realms.realm(of: call, address)
+        return MatchedRequest(
+            pattern: prefix + "…", facts: MatchedRequest.facts(realm: realm),
+            repeatsParameters: true
+        ) {
+            _ = try await admit(call, to: .merchant(.fifty), realm)
+            throw AppleRefusal(.notImplemented(name))
+        }
+    }
 
     /// Checks the key that a route needs. Returns the call under the key's name,
     /// and what the route is about.
@@ -39,6 +68,7 @@ struct KeyedDoors: RequestHandler {
     ) async throws -> (Call, Visit.Subject) {
         switch access {
         case .probe, .everyone: return (call, .store)
+        case .receipts: return (call, .address(realm: realm))
         case .store(let door): return (try await admit(call, to: door), .store)
         case .realm(let door):
             let known = try await admit(call, to: door)

@@ -3,6 +3,7 @@
 import HTTPShell
 import Shop
 import StoreWire
+import StrictJSON
 
 /// The operators' door, about apps, their keys and their catalogue files.
 extension Routes {
@@ -25,7 +26,13 @@ extension Routes {
             try .json(try await $0.realm.catalogue.sharedSecret($0.parts[0]))
         },
         Route("POST", "/operator/v1/apps/{}/shared-secret", .realm(.operator)) {
-            try .created(try await $0.realm.catalogue.makeSharedSecret($0.parts[0], $0.context))
+            // A request without a body generates one.
+            let body = try await $0.call.bodyBytes()
+            let given =
+                body.isEmpty ? nil : try StrictJSON.decode(SharedSecretRequest.self, from: body)
+            return try .created(
+                try await $0.realm.catalogue.makeSharedSecret(
+                    $0.parts[0], given: given?.sharedSecret, $0.context))
         },
         Route("PUT", "/operator/v1/apps/{}/notification-url", .realm(.operator)) {
             let request = try await $0.body(SetNotificationURLRequest.self)

@@ -46,6 +46,21 @@ extension Routes {
             try await $0.realm.keeping.deleteSnapshot($0.parts[0], $0.context)
             return .done
         },
+        Route("POST", "/control/v1/notifications", .realm(.control)) {
+            try .json(
+                try await $0.realm.merchant.signNotification(try await $0.body(), $0.context))
+        },
+        Route("GET", "/control/v1/faults", .realm(.control)) {
+            try .json(try await $0.realm.faults.list())
+        },
+        Route("PUT", "/control/v1/faults/{}", .realm(.control)) {
+            try .json(
+                try await $0.realm.faults.set($0.parts[0], try await $0.body(), $0.context))
+        },
+        Route("DELETE", "/control/v1/faults/{}", .realm(.control)) {
+            try await $0.realm.faults.clear($0.parts[0], $0.context)
+            return .done
+        },
         Route("GET", "/control/v1/apps/{}/settings", .realm(.control)) {
             try .json(try await $0.realm.catalogue.settings(bundleID: $0.parts[0]))
         },

@@ -16,14 +16,21 @@ enum Access: Hashable, Sendable {
     case store(Door)
     /// Holders of a door's key. About one realm.
     case realm(Door)
-    /// Merchants' servers, with a token that a server key has signed.
-    case merchant
+    /// Merchants' servers, with a token that a server key has signed, and Apple's limit
+    /// for the address.
+    case merchant(MerchantRate)
+
+    /// Merchants' servers that verify a receipt. The shared secret in the body selects
+    /// the realm, if the address names none.
+    case receipts
+
+    var isMerchant: Bool { if case .merchant = self { true } else { false } }
 
     /// Whether it has no realm's prefix.
     var isStoreWide: Bool {
         switch self {
         case .probe, .everyone, .store: true
-        case .realm, .merchant: false
+        case .realm, .merchant, .receipts: false
         }
     }
 }
@@ -34,7 +41,8 @@ enum Routes {
     static let table = RouteTable<Access, Visit>(Array(parts.joined()))
 
     private static let parts: [[Route]] = [
-        open, certificates, merchants, store, customers, families, subscriptions, refunds, apps,
+        open, certificates, merchants, receipts, store, customers, families, subscriptions, refunds,
+        apps,
         products,
         control, forcedSubscriptions, forcedRefunds,
     ]

@@ -3,6 +3,7 @@
 import HTTPShell
 import Hummingbird
 import Shop
+import StoreWire
 
 /// A call of a route, whose key was checked.
 struct Visit: Sendable {
@@ -11,6 +12,8 @@ struct Visit: Sendable {
         case store
         case realm(Realm)
         case merchant(Merchant)
+        /// The realm that the address names, if it names one.
+        case address(realm: String?)
     }
 
     let store: Store
@@ -33,6 +36,15 @@ struct Visit: Sendable {
             preconditionFailure("a route that no merchant asks for wants the merchant")
         }
         return merchant
+    }
+
+    /// Answers the verification of a receipt. Only for routes about receipts.
+    func verifyReceipt() async throws -> VerifyReceiptResponse {
+        guard case .address(let realm) = subject else {
+            preconditionFailure("a route about no receipt verifies one")
+        }
+        let body = try await call.bodyBytes(max: Store.receiptRequestBytesMax)
+        return try await store.verifyReceipt(body, realm: realm, context)
     }
 
     var context: Shop.RequestContext { call.context }

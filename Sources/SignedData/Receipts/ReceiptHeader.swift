@@ -24,6 +24,8 @@ public struct ReceiptHeader: Hashable, Sendable {
     public var originalAppVersion: String
     /// Only used for volume purchases.
     public var expirationDate: Timestamp?
+    /// The hash of a device whose identifier is unknown.
+    private var deviceHash: [UInt8]?
 
     /// Sets the original purchase date and version to the given ones. Change
     /// them afterwards if they differ.
@@ -41,10 +43,25 @@ public struct ReceiptHeader: Hashable, Sendable {
         originalAppVersion = appVersion
     }
 
+    /// The header of a later receipt for the device and the app of this one.
+    public init(after receipt: AppReceipt, creationDate: Timestamp) {
+        self.init(
+            environment: receipt.environment ?? "", bundleID: receipt.bundleID ?? "",
+            appVersion: receipt.appVersion ?? "", device: [], opaque: receipt.opaque,
+            creationDate: creationDate)
+        appItemID = receipt.appItemID ?? 0
+        originalPurchaseDate = receipt.originalPurchaseDate ?? creationDate
+        originalAppVersion = receipt.originalAppVersion ?? appVersion
+        expirationDate = receipt.expirationDate
+        deviceHash = receipt.deviceHash
+    }
+
     func attributes() throws -> [ReceiptAttribute] {
         let bundle = try ReceiptAttribute(.bundleID, text: bundleID.value)
-        let hash = AppReceipt.deviceHash(
-            device: device, opaque: opaque, bundleIDOctets: bundle.value)
+        let hash =
+            deviceHash
+            ?? AppReceipt.deviceHash(
+                device: device, opaque: opaque, bundleIDOctets: bundle.value)
         var attributes = [
             try ReceiptAttribute(.environment, text: environment),
             try ReceiptAttribute(.appItemID, integer: appItemID),

@@ -90,6 +90,14 @@ public struct SharedSecret: Hashable, Sendable, Codable {
     }
 }
 
+/// Replaces the secret that an app and its server share with the store.
+public struct SharedSecretRequest: Hashable, Sendable, Codable {
+    /// 32 digits of 0–9 and a–f. One is generated if it is missing.
+    public var sharedSecret: String?
+
+    public init(sharedSecret: String? = nil) { self.sharedSecret = sharedSecret }
+}
+
 /// The apps of a realm, by bundle id.
 public struct AppList: Hashable, Sendable, Codable {
     public var apps: [AppSummary]

@@ -16,6 +16,12 @@ public struct RefundRecord: Hashable, Sendable, Codable {
     /// `UNSATISFIED_WITH_PURCHASE`, `LEGAL` or `OTHER`. Missing if the customer did
     /// not ask.
     public var requestReason: String?
+    /// What the merchant's server reported about the purchase. Missing if it did not.
+    public var report: ConsumptionRecord?
+    /// What the request that waits should come to, by the customer's reason and the
+    /// merchant's report: `full`, `prorated` or `declined`. Only in an answer about one
+    /// refund.
+    public var advice: String?
     /// `full`, `prorated`, `upgrade` or `nothing`. Missing until it is granted.
     public var kind: String?
     /// What was given back, in thousandths of the currency's unit. It stays when it
@@ -23,7 +29,7 @@ public struct RefundRecord: Hashable, Sendable, Codable {
     public var sum: Int64?
     /// ISO 4217.
     public var currency: String?
-    /// The share of the price that was for unused time, in thousandths of a percent.
+    /// The share of the price that was for the unused part, in thousandths of a percent.
     public var percentage: Int?
     /// `issueWithApp` or `other`.
     public var reason: String?
@@ -49,6 +55,30 @@ public struct RefundRecord: Hashable, Sendable, Codable {
     }
 }
 
+/// What a merchant's server reported about a purchase whose money was asked for.
+public struct ConsumptionRecord: Hashable, Sendable, Codable {
+    /// The version of the request: 1 or 2.
+    public var version: Int
+    /// Apple's word of version 2: `DELIVERED`, or why it was not.
+    public var deliveryStatus: String
+    public var sampleContentProvided: Bool
+    /// How much was used, in thousandths of a percent.
+    public var consumptionPercentage: Int?
+    /// `DECLINE`, `GRANT_FULL` or `GRANT_PRORATED`.
+    public var refundPreference: String?
+
+    public init(
+        version: Int, deliveryStatus: String, sampleContentProvided: Bool,
+        consumptionPercentage: Int?, refundPreference: String?
+    ) {
+        self.version = version
+        self.deliveryStatus = deliveryStatus
+        self.sampleContentProvided = sampleContentProvided
+        self.consumptionPercentage = consumptionPercentage
+        self.refundPreference = refundPreference
+    }
+}
+
 /// A page of refunds, by customer and transaction.
 public struct RefundRecords: Hashable, Sendable, Codable {
     public var refunds: [RefundRecord]
@@ -63,12 +93,14 @@ public struct RefundRecords: Hashable, Sendable, Codable {
 
 /// Decides about the money of a transaction.
 public struct DecideRefundRequest: Hashable, Sendable, Codable {
-    /// `granted`, `declined` or `reversed`.
+    /// `granted`, `declined`, `reversed`, or `advised` for what the request should come
+    /// to by the customer's reason and the merchant's report.
     public var state: String
-    /// With `granted`: `full`, `prorated` for a subscription's unused time, or
-    /// `nothing` to revoke it without money. `full` if missing.
+    /// With `granted`: `full`, `prorated` for a subscription's unused time or what the
+    /// merchant reported as unused, or `nothing` to revoke it without money. `full` if
+    /// missing.
     public var kind: String?
-    /// With `granted`: `issueWithApp` or `other`. `other` if missing.
+    /// With `granted` and `advised`: `issueWithApp` or `other`. `other` if missing.
     public var reason: String?
 
     public init(state: String, kind: String? = nil, reason: String? = nil) {

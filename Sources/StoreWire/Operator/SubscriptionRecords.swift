@@ -114,7 +114,7 @@ public struct SubscriptionEventRecord: Hashable, Sendable, Codable {
     public var event: Int64
     /// Commercial time.
     public var date: Timestamp
-    /// `customer`, `time`, `operator` or `tester`.
+    /// `customer`, `time`, `operator`, `tester` or `merchant`.
     public var cause: String
     /// The kind of event: `renewed`.
     public var kind: String

@@ -7,6 +7,8 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
     public var payload: JWSTransactionDecodedPayload
     public var signedTransactionInfo: String
     public var customerId: String
+    /// The id of its order, as a customer reads it.
+    public var orderId: String?
     /// The device's payment, if there was one.
     public var purchaseId: String?
     /// The price of one unit, in thousandths of the currency's unit.
@@ -15,18 +17,19 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
 
     public init(
         payload: JWSTransactionDecodedPayload, signedTransactionInfo: String, customerId: String,
-        purchaseId: String?, unitPrice: Int64, isFinished: Bool
+        orderId: String? = nil, purchaseId: String?, unitPrice: Int64, isFinished: Bool
     ) {
         self.payload = payload
         self.signedTransactionInfo = signedTransactionInfo
         self.customerId = customerId
+        self.orderId = orderId
         self.purchaseId = purchaseId
         self.unitPrice = unitPrice
         self.isFinished = isFinished
     }
 
     private enum CodingKeys: String, CodingKey {
-        case signedTransactionInfo, customerId, purchaseId, unitPrice, isFinished
+        case signedTransactionInfo, customerId, orderId, purchaseId, unitPrice, isFinished
     }
 
     public init(from decoder: any Decoder) throws {
@@ -34,6 +37,7 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         signedTransactionInfo = try container.decode(String.self, forKey: .signedTransactionInfo)
         customerId = try container.decode(String.self, forKey: .customerId)
+        orderId = try container.decodeIfPresent(String.self, forKey: .orderId)
         purchaseId = try container.decodeIfPresent(String.self, forKey: .purchaseId)
         unitPrice = try container.decode(Int64.self, forKey: .unitPrice)
         isFinished = try container.decode(Bool.self, forKey: .isFinished)
@@ -44,6 +48,7 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(signedTransactionInfo, forKey: .signedTransactionInfo)
         try container.encode(customerId, forKey: .customerId)
+        try container.encodeIfPresent(orderId, forKey: .orderId)
         try container.encodeIfPresent(purchaseId, forKey: .purchaseId)
         try container.encode(unitPrice, forKey: .unitPrice)
         try container.encode(isFinished, forKey: .isFinished)

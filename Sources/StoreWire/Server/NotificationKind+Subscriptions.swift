@@ -42,6 +42,7 @@ extension NotificationKind {
     public static func announcing(_ change: RefundEvent.Change) -> String? {
         switch change {
         case .requested: consumptionRequest
+        case .informed: nil
         case .declined: "REFUND_DECLINED"
         case .granted(let grant):
             switch grant.kind {

@@ -19,6 +19,9 @@ public enum NotificationKind {
     /// All types, in alphabetical order.
     public static let types = subtypes.keys.sorted()
 
+    /// The subtypes of a type, in alphabetical order.
+    public static func subtypes(of type: String) -> [String] { subtypes[type]?.sorted() ?? [] }
+
     private static let subtypes: [String: Set<String>] = [
         consumptionRequest: [],
         "DID_CHANGE_RENEWAL_PREF": ["DOWNGRADE", "UPGRADE"],

@@ -20,6 +20,10 @@ public struct ResponseBodyV2DecodedPayload: Hashable, Sendable, Codable {
     public var data: NotificationData?
     /// Only of `RENEWAL_EXTENSION` with the subtype `SUMMARY`, which has no `data`.
     public var summary: NotificationSummary?
+    /// Only of `EXTERNAL_PURCHASE_TOKEN`, which has no `data`.
+    public var externalPurchaseToken: NotificationPurchaseToken?
+    /// Only of `RESCIND_CONSENT`, which has no `data`.
+    public var appData: NotificationAppData?
     /// ``currentVersion`` in everything that this store signs.
     public var version: String?
     /// When it was signed, which is at the first attempt to send it.

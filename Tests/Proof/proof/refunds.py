@@ -11,12 +11,12 @@ NAMES = {
     "resubscribed": "subscribed", "choseProduct": "choseNext", "keptProduct": "choseNext",
     "chargeDeclined": "failedAhead", "refundRequested": "requested", "refundDeclined": "declined",
     "refundGranted": "granted", "upgradeRefunded": "granted", "transactionRevoked": "granted",
-    "refundTakenBack": "reversed",
+    "refundTakenBack": "reversed", "refundReported": "informed",
 }
 #: What may come before an event of a refund: none, or the state that it finds.
 BEFORE = {
     "requested": {None}, "declined": {"requested"}, "granted": {None, "requested"},
-    "reversed": {"granted"},
+    "reversed": {"granted"}, "informed": {"requested"},
 }
 
 
@@ -43,7 +43,8 @@ def refunds_are_given_once(evidence):
             kind, facts, *_ = read(each)
             if state not in BEFORE[kind]:
                 yield f"{name} was {kind} after it was {state}"
-            state, grant = kind, facts.get("grant", grant)
+            # What the merchant reports leaves the request as it is.
+            state, grant = state if kind == "informed" else kind, facts.get("grant", grant)
         kept = (row["state"], row["kind"], row["sum"])
         wanted = (state, grant.get("kind"), grant.get("sum", {}).get("amount"))
         if kept != wanted:

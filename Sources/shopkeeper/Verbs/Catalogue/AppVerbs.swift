@@ -76,14 +76,13 @@ extension AppCommand {
     }
 
     struct Secret: AsyncParsableCommand {
-        private struct Nothing: Encodable {}
-
         static let configuration = CommandConfiguration(
             commandName: "shared-secret",
             abstract: "Print the app's shared secret, or replace it.")
 
         @Flag(name: .long, help: "Create a new secret; the earlier one becomes invalid.")
         var new = false
+        @Option(help: "Set this one, which the app has in another realm too.") var set: String?
         @OptionGroup var app: AppOptions
         @OptionGroup var printing: PrintOptions
 
@@ -92,8 +91,9 @@ extension AppCommand {
             let path = "/apps/\(bundleID)/shared-secret"
             let door = store.operatorDoor
             let secret =
-                new
-                ? try await door.post(path, Nothing(), as: SharedSecret.self)
+                new || set != nil
+                ? try await door.post(
+                    path, SharedSecretRequest(sharedSecret: set), as: SharedSecret.self)
                 : try await door.get(path, as: SharedSecret.self)
             try printing.show(secret, secret.sharedSecret ?? "\(bundleID): no shared secret")
         }

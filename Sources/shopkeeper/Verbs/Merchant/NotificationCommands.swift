@@ -3,6 +3,7 @@
 import ArgumentParser
 import Foundation
 import Live
+import Shop
 import StoreWire
 
 struct NotifyCommand: AsyncParsableCommand {
@@ -15,13 +16,23 @@ struct NotifyCommand: AsyncParsableCommand {
         commandName: "notify",
         abstract: "Send a notification by hand, and report the result.",
         discussion: """
-            Only TEST can be sent by hand. Every other type follows its event: `shopkeeper buy` \
-            sends a ONE_TIME_CHARGE.
+            TEST without --to goes through the store like every other, and is in the history. \
+            Any other type, such as DID_RENEW or EXPIRED/VOLUNTARY, is signed for a transaction \
+            of a sandbox, or an invented one, and posted once to --to or the app's notification \
+            URL. The app need not exist. The store changes nothing, and the history has nothing \
+            of it: every type also follows its event, as `shopkeeper buy` sends a \
+            ONE_TIME_CHARGE.
             """)
 
-    @Argument(help: "The type: TEST.") var type: String
+    @Argument(help: "The type, with the subtype behind a slash: EXPIRED/VOLUNTARY.")
+    var type: String
     @Option(name: .long, help: "The app; default: the served one.") var bundleId: String?
-    @Flag(name: .long, help: "Do not wait for the end of the first attempt.") var noWait = false
+    @Option(help: "The transaction that it is about; default: an invented one.")
+    var transaction: String?
+    @Option(help: "The product of an invented transaction.") var product: String?
+    @Option(help: "The URL to post it to; default: the app's notification URL.") var to: String?
+    @Flag(name: .long, help: "Do not wait for the end of the first attempt of a TEST.")
+    var noWait = false
     @Option(name: .long, help: "The most seconds to wait.") var timeout = TimeLimit(30.0)
     @OptionGroup var store: StoreOptions
     @OptionGroup var printing: PrintOptions
@@ -29,6 +40,10 @@ struct NotifyCommand: AsyncParsableCommand {
     func run() async throws {
         let found = try store.store()
         let bundleID = bundleId ?? found.run.bundleId
+        guard type == NotificationKind.test, to == nil else {
+            return try await HandNotification(command: self, store: found, bundleID: bundleID)
+                .send()
+        }
         let token = try await found.operatorDoor.post(
             "/notifications",
             SendNotificationRequest(bundleId: bundleID, notificationType: type),
@@ -58,6 +73,56 @@ struct NotifyCommand: AsyncParsableCommand {
         throw Failure(
             .no, "notTriedYet", "The store has not tried to send it in \(timeout) seconds.",
             remedy: "look into the store's log, or wait longer with --timeout")
+    }
+}
+
+/// A notification that the store signs and this process posts.
+private struct HandNotification {
+    private struct Answer: Encodable {
+        let notificationUUID: String
+        let sendAttemptResult: String
+        let status: Int?
+    }
+
+    let command: NotifyCommand
+    let store: RunningStore
+    let bundleID: String
+
+    func send() async throws {
+        let parts = command.type.split(
+            separator: "/", maxSplits: 1, omittingEmptySubsequences: false
+        ).map(String.init)
+        let signed = try await store.controlDoor.post(
+            "/notifications",
+            SignNotificationRequest(
+                bundleId: bundleID, notificationType: parts[0],
+                subtype: parts.count > 1 ? parts[1] : nil, transactionId: command.transaction,
+                productId: command.product), as: SignedNotification.self)
+        let parcel = Parcel(
+            url: try await url(),
+            body: Array(
+                try JSONEncoder().encode(ResponseBodyV2(signedPayload: signed.signedPayload))),
+            id: signed.notificationUUID, isProduction: false)
+        let delivery = await LiveCourier().deliver(parcel)
+        let isDelivered = delivery.result == .success
+        try command.printing.show(
+            Answer(
+                notificationUUID: signed.notificationUUID,
+                sendAttemptResult: delivery.result.rawValue, status: delivery.status),
+            isDelivered ? "Delivered." : "Not delivered: \(delivery.result).")
+        if !isDelivered { throw ExitCode(ExitStatus.no.rawValue) }
+    }
+
+    private func url() async throws -> String {
+        if let url = command.to { return url }
+        let apps = try await store.operatorDoor.get("/apps", as: AppList.self).apps
+        guard let url = apps.first(where: { $0.bundleId == bundleID })?.notificationUrl else {
+            throw Failure(
+                .no, "notificationUrlMissing", "This app's notifications go nowhere.",
+                rule: "an app that has a notification URL, or --to",
+                remedy: "name a URL with --to, or set one with `app notification-url URL`")
+        }
+        return url
     }
 }
 

@@ -13,10 +13,16 @@ struct RefundCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var subject: RefundOptions
-    @Flag(help: "Only for the unused time of a subscription's period, which ends now.")
+    @Flag(
+        help: """
+            Only for the unused time of a subscription's period, which ends now, or for what \
+            the merchant has reported as unused.
+            """)
     var prorated = false
     @Option(help: "Why: issueWithApp or other.") var reason: String?
     @Flag(help: "Decline the refund that the customer asked for.") var decline = false
+    @Flag(help: "Decide the request by its reason and the merchant's report.")
+    var asAdvised = false
     @Option(
         help: """
             Ask like the customer would: UNINTENDED_PURCHASE, FULFILLMENT_ISSUE, \
@@ -25,10 +31,10 @@ struct RefundCommand: AsyncParsableCommand {
     var request: String?
 
     func validate() throws {
-        let given = [decline, prorated || reason != nil, request != nil]
+        let given = [decline, prorated || (reason != nil && !asAdvised), asAdvised, request != nil]
         guard given.count(where: { $0 }) <= 1 else {
             throw ValidationError(
-                "Give one of --decline, --request, and --prorated with --reason.")
+                "Give one of --decline, --as-advised, --request, and --prorated with --reason.")
         }
     }
 
@@ -39,6 +45,9 @@ struct RefundCommand: AsyncParsableCommand {
                 try await door.post(
                     subject.path + "/refund-requests", RefundRequest(reason: request),
                     as: RefundAnswer.self))
+        }
+        guard !asAdvised else {
+            return try await subject.decide(.init(state: "advised", reason: reason))
         }
         guard !decline else { return try await subject.decide(.init(state: "declined")) }
         try await subject.decide(

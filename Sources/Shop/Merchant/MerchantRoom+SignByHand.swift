@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import SignedData
+import Storage
+public import StoreWire
+
+extension MerchantRoom {
+    /// Signs a notification of any type, about a transaction or an invented one, for a
+    /// test of a merchant's server. It is not stored and not sent. Refusals, in order:
+    /// `sandboxOnly`, `bundleIdInvalid`, `notificationTypeUnknown`,
+    /// `transactionNotFound`.
+    public func signNotification(
+        _ request: SignNotificationRequest, _ context: RequestContext
+    ) async throws -> SignedNotification {
+        try check(request)
+        let (type, subtype) = (request.notificationType, request.subtype)
+        let now = try await realm.clock().now
+        var payload = ResponseBodyV2DecodedPayload()
+        payload.notificationType = type
+        payload.subtype = subtype
+        payload.notificationUUID = realm.ports.randomness.uuid()
+        payload.version = ResponseBodyV2DecodedPayload.currentVersion
+        payload.signedDate = now
+        switch (type, subtype) {
+        case ("EXTERNAL_PURCHASE_TOKEN", _):
+            payload.externalPurchaseToken = purchaseToken(request, at: now)
+        case ("RESCIND_CONSENT", _):
+            payload.appData = try appData(request, at: now)
+        case (NotificationKind.renewalExtension, "SUMMARY"):
+            payload.summary = summary(request)
+        default: payload.data = try await data(request, at: now)
+        }
+        let signed = try realm.authority.transactions.sign(payload)
+        try await realm.house(.rows, context) { house -> Ending<Void> in
+            try house.audit(
+                "notification.sign", request.bundleId, before: nil,
+                after: ["type": type, "subtype": subtype])
+            return .commit(())
+        }
+        return SignedNotification(
+            notificationUUID: payload.notificationUUID ?? "", signedPayload: signed)
+    }
+
+    private func check(_ request: SignNotificationRequest) throws {
+        guard !realm.isProduction else {
+            throw Refusal(
+                .forbidden, code: "sandboxOnly", "A production realm signs nothing invented.",
+                field: "realm", rule: "notifications by hand are for sandboxes",
+                remedy: "name a sandbox")
+        }
+        try Edge.text(request.bundleId, "bundleId")
+        guard BundleID.isValid(request.bundleId) else {
+            throw Refusal(
+                .badRequest, code: "bundleIdInvalid", "This is not a bundle id.",
+                field: "bundleId", rule: "1 to 155 letters, digits, `-` and `.`",
+                remedy: "give one such as `com.example.app`")
+        }
+        if let product = request.productId { try Edge.text(product, "productId") }
+        guard
+            NotificationKind.isKnown(request.notificationType, subtype: request.subtype)
+        else {
+            let subtypes = NotificationKind.subtypes(of: request.notificationType)
+            let isType = NotificationKind.types.contains(request.notificationType)
+            throw Refusal(
+                .badRequest, code: "notificationTypeUnknown",
+                "There is no such type of notification.", field: "notificationType",
+                rule: isType
+                    ? (subtypes.isEmpty ? "no subtype" : subtypes.joined(separator: ", "))
+                    : NotificationKind.types.joined(separator: ", "),
+                remedy: "name one of them")
+        }
+    }
+
+    private func data(
+        _ request: SignNotificationRequest, at now: Timestamp
+    ) async throws -> NotificationData {
+        var data = NotificationData()
+        data.bundleId = request.bundleId
+        data.environment = realm.description.environment.rawValue
+        guard request.notificationType != NotificationKind.test else { return data }
+        if request.notificationType == NotificationKind.consumptionRequest {
+            data.consumptionRequestReason = RefundWish.unintended.rawValue
+        }
+        if let id = request.transactionId {
+            try await describe(id, of: request.bundleId, at: now, in: &data)
+        } else {
+            try invent(request, at: now, in: &data)
+        }
+        return data
+    }
+
+    /// Describes an existing transaction as it is now.
+    private func describe(
+        _ id: String, of bundleID: String, at now: Timestamp, in data: inout NotificationData
+    ) async throws {
+        guard let number = Edge.number(id) else { throw PurchaseRoom.transactionNotFound }
+        let row = try await realm.read(ofNumber: number) {
+            try $0.first(Statement.Transactions.byID, [.integer(number)])
+        }
+        guard let row, try row.text("bundle_id") == bundleID else {
+            throw PurchaseRoom.transactionNotFound
+        }
+        let facts = try TransactionFacts(row: row)
+        let own = max(now, facts.changedAt)
+        data.signedTransactionInfo = try realm.sign(facts, at: own)
+        try await state(facts, at: own, in: &data)
+    }
+
+    /// Invents a transaction that the type can be about.
+    private func invent(
+        _ request: SignNotificationRequest, at now: Timestamp, in data: inout NotificationData
+    ) throws {
+        let invented = InventedTransaction(request, at: now)
+        data.signedTransactionInfo = try realm.sign(
+            invented.payload(realm.description.environment))
+        guard let renewal = invented.renewal(realm.description.environment) else { return }
+        data.signedRenewalInfo = try realm.authority.transactions.sign(renewal)
+        data.status = invented.status
+    }
+
+    private func purchaseToken(
+        _ request: SignNotificationRequest, at now: Timestamp
+    ) -> NotificationPurchaseToken {
+        var token = NotificationPurchaseToken()
+        token.externalPurchaseId = "SANDBOX_" + realm.ports.randomness.uuid()
+        token.tokenCreationDate = now
+        token.bundleId = request.bundleId
+        return token
+    }
+
+    private func appData(
+        _ request: SignNotificationRequest, at now: Timestamp
+    ) throws -> NotificationAppData {
+        var app = JWSAppTransactionDecodedPayload()
+        app.receiptType = realm.description.environment.rawValue
+        app.bundleId = request.bundleId
+        app.applicationVersion = "1.0"
+        app.receiptCreationDate = now
+        app.originalPurchaseDate = now
+        app.originalApplicationVersion = "1.0"
+        app.appTransactionId = InventedTransaction.appTransactionID
+        var data = NotificationAppData()
+        data.bundleId = request.bundleId
+        data.environment = realm.description.environment.rawValue
+        data.signedAppTransactionInfo = try realm.authority.transactions.sign(app)
+        return data
+    }
+
+    private func summary(_ request: SignNotificationRequest) -> NotificationSummary {
+        var summary = NotificationSummary()
+        summary.requestIdentifier = realm.ports.randomness.uuid()
+        summary.environment = realm.description.environment.rawValue
+        summary.bundleId = request.bundleId
+        summary.productId = request.productId ?? InventedTransaction.productID
+        summary.succeededCount = 1
+        summary.failedCount = 0
+        return summary
+    }
+}

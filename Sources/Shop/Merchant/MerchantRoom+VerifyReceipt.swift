@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import SignedData
+import Storage
+public import StoreWire
+import StrictJSON
+
+extension MerchantRoom {
+    /// Verifies a receipt for a merchant's server: `POST /verifyReceipt`. The answer is
+    /// also the one to a body that is none.
+    ///
+    /// The first of these that is broken determines the status: the receipt's form
+    /// (21002), its signature by this store (21003), its environment (21007, 21008), the
+    /// app (21003), the shared secret (21004), and the customer (21010). A sandbox may
+    /// simulate any other answer to a receipt that passes them.
+    public func verifyReceipt(
+        _ request: VerifyReceiptRequest?, _ context: RequestContext
+    ) async -> VerifyReceiptResponse {
+        do {
+            let answer = try await verified(request)
+            realm.ports.log(.info, "receipt verified", context, ["status": "0"])
+            return answer
+        } catch let broken as BrokenReceipt {
+            realm.ports.log(
+                .info, "receipt verified", context, ["status": "\(broken.status.rawValue)"])
+            return VerifyReceiptResponse(broken.status)
+        } catch {
+            realm.ports.log(.error, "a receipt was not verified: \(error)", context)
+            return VerifyReceiptResponse(.internalError)
+        }
+    }
+
+    private func verified(_ request: VerifyReceiptRequest?) async throws -> VerifyReceiptResponse {
+        guard let request, let receipt = try await authentic(request.receiptData ?? "") else {
+            throw BrokenReceipt(.malformed)
+        }
+        let isOfProduction = receipt.environment == Environment.production.rawValue
+        guard isOfProduction == realm.isProduction else {
+            throw BrokenReceipt(isOfProduction ? .productionAtSandbox : .sandboxAtProduction)
+        }
+        guard let bundleID = receipt.bundleID,
+            try await realm.loadShelf().apps[bundleID] != nil
+        else { throw BrokenReceipt(.notAuthenticated) }
+        let customer = try await customer(of: receipt, bundleID)
+        var found: ReceiptHoldings?
+        if let customer { found = try await self.holdings(of: customer, bundleID) }
+        let hasSubscriptions =
+            receipt.purchases.contains { $0.type == .autoRenewable }
+            || found?.hasSubscriptions == true
+        try await checkSecret(request.password, of: bundleID, isNeeded: hasSubscriptions)
+        if case .verifyReceipt(let status) = try await realm.faults.current(.verifyReceipt) {
+            throw BrokenReceipt(ReceiptStatus(rawValue: status))
+        }
+        guard let holdings = found else {
+            guard receipt.purchases.isEmpty else { throw BrokenReceipt(.accountNotFound) }
+            return response(to: receipt, at: try await self.now(for: nil))
+        }
+        let now = try await self.now(for: holdings.customer)
+        var answer = response(to: receipt, at: now)
+        guard hasSubscriptions else { return answer }
+        let isShort = request.excludesOldTransactions == true
+        answer.latestReceiptInfo = holdings.transactions(isShort: isShort)
+        answer.pendingRenewalInfo = holdings.pending(
+            environment: realm.description.environment, at: now)
+        let newest = try realm.authority.receipts.sign(
+            ReceiptHeader(after: receipt, creationDate: now), records: holdings.records)
+        answer.latestReceipt = Base64.encode(newest)
+        return answer
+    }
+
+    /// Parses a receipt and checks its signature. Nil if the text is none.
+    private func authentic(_ text: String) async throws -> AppReceipt? {
+        let plain = text.utf8.filter { ![9, 10, 13, 32].contains($0) }
+        guard !plain.isEmpty, let bytes = Base64.decode(plain) else { return nil }
+        var roots: [[UInt8]] = []
+        for kind in AuthorityKind.allCases {
+            if let authority = try await realm.authorities.existing(kind) {
+                roots.append(authority.root)
+            }
+        }
+        do throws(VerificationFailure) {
+            return try ReceiptVerifier(roots: roots).verify(bytes, bundleID: nil)
+        } catch {
+            if error.code == .malformed { return nil }
+            throw BrokenReceipt(.notAuthenticated)
+        }
+    }
+
+    /// The customer of the first purchase that this realm knows.
+    private func customer(
+        of receipt: AppReceipt, _ bundleID: BundleID
+    ) async throws -> CustomerID? {
+        for purchase in receipt.purchases {
+            guard let number = Edge.number(purchase.transactionID) else { continue }
+            let row = try await realm.read(ofNumber: number) {
+                try $0.first(
+                    Statement.Merchants.customer, [.integer(number), .text(bundleID.value)])
+            }
+            if let row { return CustomerID(try row.integer("customer_id")) }
+        }
+        return nil
+    }
+
+    private func checkSecret(
+        _ password: String?, of bundleID: BundleID, isNeeded: Bool
+    ) async throws {
+        guard isNeeded || password != nil else { return }
+        let row = try await realm.readHouse {
+            try $0.first(Statement.Catalogues.sharedSecret, [.text(bundleID.value)])
+        }
+        guard let secret = try row?.optionalText("shared_secret"), let password,
+            constantTimeEqual(Array(password.utf8), Array(secret.utf8))
+        else { throw BrokenReceipt(.secretMismatch) }
+    }
+
+    private func now(for customer: CustomerID?) async throws -> Timestamp {
+        let wall = realm.ports.wall.now
+        if let customer {
+            let own = try await realm.read(of: customer) {
+                try Realm.now(of: customer, wall: wall, $0)
+            }
+            if let own { return own }
+        }
+        return try await realm.readHouse { try Realm.now($0, wall: wall) }
+    }
+
+    private func holdings(
+        of customer: CustomerID, _ bundleID: BundleID
+    ) async throws -> ReceiptHoldings {
+        try await realm.read(of: customer) {
+            try ReceiptHoldings(of: customer, bundleID, $0)
+        }
+    }
+
+    private func response(to receipt: AppReceipt, at now: Timestamp) -> VerifyReceiptResponse {
+        var answer = VerifyReceiptResponse(.valid)
+        answer.environment = realm.description.environment.rawValue
+        answer.receipt = VerifiedReceipt(
+            receiptType: receipt.environment ?? "", appID: receipt.appItemID ?? 0,
+            bundleID: receipt.bundleID?.value ?? "",
+            applicationVersion: receipt.appVersion ?? "",
+            originalApplicationVersion: receipt.originalAppVersion ?? "",
+            creationDate: receipt.creationDate, requestDate: now,
+            originalPurchaseDate: receipt.originalPurchaseDate,
+            expirationDate: receipt.expirationDate,
+            purchases: receipt.purchases.map(ReceiptTransaction.init))
+        return answer
+    }
+}
+
+/// A receipt that is not valid.
+private struct BrokenReceipt: Error {
+    let status: ReceiptStatus
+
+    init(_ status: ReceiptStatus) { self.status = status }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import SignedData
+import StoreWire
+import Testing
+
+@testable import Shop
+
+/// Notifications by hand, of every type.
+@Suite(.timeLimit(.minutes(5))) struct HandNotificationTests {
+    static let kinds = NotificationKind.types.flatMap { type in
+        [(type, nil)] + NotificationKind.subtypes(of: type).map { (type, Optional($0)) }
+    }
+
+    private func sign(
+        _ type: String, _ subtype: String?, _ world: TestWorld, transaction: String? = nil,
+        bundleID: String = "com.example.nobody"
+    ) async throws -> ResponseBodyV2DecodedPayload {
+        let signed = try await world.realm.merchant.signNotification(
+            SignNotificationRequest(
+                bundleId: bundleID, notificationType: type, subtype: subtype,
+                transactionId: transaction), TestWorld.context)
+        let payload = try NotificationVerifier(
+            roots: [world.realm.authority.root], bundleID: BundleID(bundleID),
+            environment: .sandbox
+        ).verify(signed.signedPayload, now: nil).payload
+        #expect(payload.notificationUUID == signed.notificationUUID)
+        return payload
+    }
+
+    @Test func `every type is signed for an app that need not exist`() async throws {
+        let world = try await TestWorld.open()
+        for (type, subtype) in Self.kinds {
+            let payload = try await sign(type, subtype, world)
+
+            #expect(payload.notificationType == type && payload.subtype == subtype)
+            let objects = [
+                payload.data != nil, payload.summary != nil, payload.externalPurchaseToken != nil,
+                payload.appData != nil,
+            ]
+            #expect(objects.count { $0 } == 1, "\(type)")
+            guard let data = payload.data, type != "TEST" else { continue }
+            let transaction = try TransactionVerifier(
+                roots: [world.realm.authority.root], bundleID: "com.example.nobody",
+                environment: .sandbox
+            ).verify(try #require(data.signedTransactionInfo), now: nil).payload
+            let isSubscription = transaction.type == "Auto-Renewable Subscription"
+            #expect((data.signedRenewalInfo != nil) == isSubscription, "\(type)")
+            #expect((data.status != nil) == isSubscription)
+        }
+    }
+
+    @Test func `an existing transaction is told as it is`() async throws {
+        let world = try await TestWorld.openWithSubscriptions()
+        let id = try await world.sell("news", 1, try await world.session())
+
+        let payload = try await sign(
+            "DID_RENEW", nil, world, transaction: id, bundleID: TestWorld.bundleID.value)
+
+        #expect(payload.data?.status == 1)
+        #expect(try world.verified(payload.data?.signedTransactionInfo).transactionId == id)
+        let renewal = try world.renewal(payload.data?.signedRenewalInfo)
+        #expect(renewal.autoRenewProductId == "news")
+        let audit = try await world.realm.auditEntries().entries.last
+        #expect(audit?.deed == "notification.sign")
+    }
+
+    @Test(
+        arguments: [
+            ("MOON", nil, nil, "notificationTypeUnknown"),
+            ("EXPIRED", "MOON", nil, "notificationTypeUnknown"),
+            ("REFUND", nil, "2000900000000001", "transactionNotFound"),
+            ("REFUND", nil, "x", "transactionNotFound"),
+        ] as [(String, String?, String?, String)])
+    func `what there is not is refused`(
+        type: String, subtype: String?, transaction: String?, code: String
+    ) async throws {
+        let world = try await TestWorld.open()
+        let refused = try await refusal {
+            try await sign(type, subtype, world, transaction: transaction)
+        }
+        #expect(refused.error.code == code)
+    }
+
+    @Test func `production signs nothing invented, and a bundle id must be one`() async throws {
+        let live = try await TestWorld.open(realm: "live", environment: .production)
+        let world = try await TestWorld.open()
+        let codes = [
+            try await refusal { try await sign("REFUND", nil, live) }.error.code,
+            try await refusal { try await sign("REFUND", nil, world, bundleID: "a b") }.error.code,
+        ]
+        #expect(codes == ["sandboxOnly", "bundleIdInvalid"])
+    }
+}
