@@ -19,8 +19,8 @@ extension RealmSchema {
     /// `reset_generation` is the generation that the last reset made; a cluster
     /// with an older one deletes what happened to its customers. `buckets` is what
     /// this database has of its realm; null for everything. `clocks_made` is the last
-    /// number that a customers' clock was given: a removed clock's is not given again. `cluster` is the mark
-    /// that the home gave another cluster when it was founded.
+    /// number that a customers' clock was given: a removed clock's is not given again.
+    /// `cluster` is the mark that the home gave another cluster when it was founded.
     static let realm = Table(
         "realm", key: ["singleton"],
         [
