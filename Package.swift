@@ -73,6 +73,8 @@ let package = Package(
         .executable(name: "shopkeeper", targets: ["shopkeeper"]),
         .executable(name: "monkey-credits", targets: ["MonkeyCredits"]),
         .executable(name: "newsstand", targets: ["Newsstand"]),
+        .executable(name: "photo-filters", targets: ["PhotoFilters"]),
+        .executable(name: "remove-ads", targets: ["RemoveAds"]),
     ],
     dependencies: [
         // Options, help and exit code 64 of the command.
@@ -176,11 +178,21 @@ let package = Package(
         .executableTarget(
             name: "Newsstand", dependencies: ["StoreKit"], path: "Samples/Newsstand",
             exclude: ["Newsstand.storekit", "README.md"], swiftSettings: asAnAppWouldBe),
+        .executableTarget(
+            name: "PhotoFilters", dependencies: ["StoreKit"], path: "Samples/PhotoFilters",
+            exclude: ["PhotoFilters.storekit", "README.md"], swiftSettings: asAnAppWouldBe),
+        .executableTarget(
+            name: "RemoveAds", dependencies: ["StoreKit"], path: "Samples/RemoveAds",
+            exclude: ["RemoveAds.storekit", "README.md"], swiftSettings: asAnAppWouldBe),
 
         .target(
             name: "TestSupport", dependencies: ["Commerce", crypto], path: "Tests/TestSupport",
             exclude: ["postgres-cluster"],
             swiftSettings: strict),
+        // Purchase code in the manner of tutorials, which must compile.
+        .target(
+            name: "TutorialListings", dependencies: ["StoreKit"], path: "Tests/TutorialListings",
+            swiftSettings: asAnAppWouldBe),
         .target(
             name: "FuzzEntries",
             dependencies: [
@@ -260,7 +272,8 @@ let package = Package(
             [
                 "Archive", "CSyncCounter", "Commerce", "Ledger", "Live", "PurchaseKit",
                 "PurchaseKitTesting", "Shop", "SignedData", "Storage", "StoragePostgres",
-                "StorageSQLite", "StoreKit", "StoreWire", "TestSupport", "shopkeeper",
+                "StorageSQLite", "StoreKit", "StoreWire", "TestSupport", "TutorialListings",
+                "shopkeeper",
             ]),
         tests(
             "PurchaseKitTestingTests",
@@ -272,8 +285,8 @@ let package = Package(
         tests(
             "CommandTests",
             [
-                "CatalogueFile", "Commerce", "MonkeyCredits", "Newsstand", "Shop", "StoreWire",
-                "TestSupport",
+                "CatalogueFile", "Commerce", "MonkeyCredits", "Newsstand", "PhotoFilters",
+                "RemoveAds", "Shop", "StoreWire", "TestSupport",
                 "shopkeeper", logging,
             ]),
         tests(

@@ -26,6 +26,12 @@ final class Buyer: NSObject, SKProductsRequestDelegate, SKPaymentTransactionObse
 }
 
 let buyer = Buyer()
+if let url = Bundle.main.appStoreReceiptURL, let receipt = try? Data(contentsOf: url) {
+    print("The receipt has \(receipt.count) bytes.")
+}
+print("The app's own appStoreReceiptURL was asked: \(receiptQuestions == 1)")
+let session: URLSession? = nil
+print("URLSession can be named: \(session == nil)")
 let payment = SKMutablePayment()
 payment.productIdentifier = "com.example.coins"
 payment.quantity = 2

@@ -50,6 +50,10 @@ public final class TestSheet: PaymentSheet {
         }
     }
 
+    public func askForConsent(_ increase: SheetPriceIncrease) async -> SheetAnswer {
+        await ask(increase.question)
+    }
+
     /// Sets the next code that the customer enters.
     public func enter(code: String) {
         state.withLock { $0.codes.append(code) }

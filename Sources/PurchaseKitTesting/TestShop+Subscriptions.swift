@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import Commerce
 import Shop
 public import StoreWire
 
@@ -57,6 +58,17 @@ extension TestShop {
     @discardableResult
     public func cancel(_ subscription: String) async throws -> SubscriptionAnswer {
         try await realm.subscriptions.switchRenewal(of: subscription, on: false, Self.context)
+    }
+
+    /// Announces a higher price, which needs the customer's consent. `price`: in
+    /// thousandths of the currency's unit. It applies to periods that begin at
+    /// `startDate` or later.
+    @discardableResult
+    public func raisePrice(
+        of subscription: String, to price: Int64, from startDate: Timestamp
+    ) async throws -> SubscriptionAnswer {
+        try await realm.subscriptions.raisePrice(
+            of: subscription, RaisePriceRequest(price: price, startDate: startDate), Self.context)
     }
 
     /// Switches its renewal on again.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Live
 import PurchaseKit
 import StoreWire
 import StrictJSON
@@ -18,6 +19,7 @@ public final class TestWire: Sendable {
     /// A call of a device to the store.
     public enum Call: Hashable, Sendable, CaseIterable {
         case signIn, products, offer, purchase, transactions, finish, requestRefund, receipt
+        case priceIncreases, consent
 
         init(_ route: DeviceRoute) {
             switch route {
@@ -29,6 +31,8 @@ public final class TestWire: Sendable {
             case .finish: self = .finish
             case .requestRefund: self = .requestRefund
             case .receipt: self = .receipt
+            case .priceIncreases: self = .priceIncreases
+            case .consent: self = .consent
             }
         }
     }
@@ -43,6 +47,15 @@ public final class TestWire: Sendable {
         case answerLost
         /// The store answers that it is unavailable (503).
         case unavailable
+        /// The call arrives, and its answer comes only after so many milliseconds.
+        case late(milliseconds: Int)
+        /// The call arrives twice, as after a repeat by a proxy. The device gets
+        /// the second answer.
+        case doubled
+        /// The answer is cut off in its middle.
+        case cutOff
+        /// Something else answers, with text that is no answer of a store.
+        case garbage
     }
 
     private let state = Mutex<(faults: [Call: [Fault]], counts: [Call: Int])>(([:], [:]))
@@ -86,6 +99,21 @@ struct FaultyTransport: StoreTransport {
         case .answerLost:
             _ = try await base.send(call)
             throw .unknown(URLError(.networkConnectionLost))
+        case .late(let milliseconds):
+            let reply = try await base.send(call)
+            do { try await Live.sleep(.milliseconds(milliseconds)) } catch {
+                throw .unknown(URLError(.cancelled))
+            }
+            return reply
+        case .doubled:
+            _ = try await base.send(call)
+            return try await base.send(call)
+        case .cutOff:
+            var reply = try await base.send(call)
+            reply.body = Array(reply.body.prefix(reply.body.count / 2))
+            return reply
+        case .garbage:
+            return DeviceReply(status: 200, body: Array("<html>It works!</html>".utf8))
         case .unavailable:
             let error = WireError(
                 code: "storageUnavailable", message: "The test says that the store cannot.")

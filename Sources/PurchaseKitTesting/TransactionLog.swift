@@ -63,6 +63,9 @@ public final class TransactionLog: NSObject, SKPaymentTransactionObserver, @unch
         return lock.withLock { Array(told.lost.prefix(count)) }
     }
 
+    /// The products that the store has revoked so far.
+    public var lostProducts: [String] { lock.withLock { told.lost } }
+
     /// Waits for the end of the first `count` restores. Throws the error of the last
     /// of them if it failed.
     public func restoreEnded(count: Int = 1) async throws {

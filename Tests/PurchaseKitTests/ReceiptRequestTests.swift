@@ -16,14 +16,17 @@ struct ReceiptRequestTests {
         rig = try Rig()
     }
 
+    @Test func `an app without a valid receipt ends with 173`() async {
+        await #expect(processExitsWith: .exitCode(173)) { SKTerminateForInvalidReceipt() }
+    }
+
     final class Listener: NSObject, SKRequestDelegate, Sendable {
         let diary = Diary()
 
         func requestDidFinish(_ request: SKRequest) { diary.write("finished") }
 
         func request(_ request: SKRequest, didFailWithError error: any Error) {
-            let number = (error as? SKError)?.code.rawValue ?? (error as? URLError)?.code.rawValue
-            diary.write("failed \(number ?? -1)")
+            diary.write("failed \((error as NSError).code)")
         }
     }
 

@@ -82,10 +82,10 @@ struct SurfaceTests {
             .invalidOfferIdentifier, .invalidSignature, .missingOfferParams,
             .invalidOfferPrice, .overlayCancelled, .overlayInvalidConfiguration,
             .overlayTimeout, .ineligibleForOffer, .unsupportedPlatform,
-            .overlayPresentedInBackgroundScene,
+            .overlayPresentedInBackgroundScene, .paymentMethodBindingConfigurationRequired,
         ]
-        #expect(codes.map(\.rawValue) == Array(0...20))
-        #expect((0...20).map { SKError.Code(rawValue: $0) } == codes)
+        #expect(codes.map(\.rawValue) == Array(0...21))
+        #expect((0...21).map { SKError.Code(rawValue: $0) } == codes)
     }
 
     @Test func `a payment copies what it holds`() throws {
@@ -131,6 +131,43 @@ struct SurfaceTests {
         #expect(Discount().type == .introductory && Discount().identifier == "half")
         #expect(SKProductSubscriptionPeriod().numberOfUnits == 0)
         #expect(Country().countryCode == "JPN" && Country().identifier == "")
+    }
+
+    /// As test doubles do: no call of `super.init()`, or one of a designated `init()`.
+    @Test func `a double leaves out the superclass's initializer where Apple's may`() {
+        final class Queue: SKPaymentQueue, @unchecked Sendable {
+            let log: [String]
+            init(log: [String]) { self.log = log }
+        }
+        final class Transaction: SKPaymentTransaction, @unchecked Sendable {
+            let state: SKPaymentTransactionState
+            init(state: SKPaymentTransactionState) { self.state = state }
+            override var transactionState: SKPaymentTransactionState { state }
+        }
+        final class Product: SKProduct, @unchecked Sendable {
+            let name: String
+            init(name: String) { self.name = name }
+        }
+        final class Response: SKProductsResponse, @unchecked Sendable {
+            let all: [SKProduct]
+            init(all: [SKProduct]) { self.all = all }
+            override var products: [SKProduct] { all }
+        }
+        final class Request: SKProductsRequest {
+            let ids: [String]
+            init(ids: [String]) {
+                self.ids = ids
+                super.init()
+            }
+        }
+        final class Refresh: SKReceiptRefreshRequest {
+            override init() { super.init() }
+        }
+        #expect(Queue(log: ["a"]).log == ["a"])
+        #expect(Transaction(state: .purchased).transactionState == .purchased)
+        #expect(Response(all: [Product(name: "a")]).products.count == 1)
+        #expect(Request(ids: ["a"]).ids == ["a"] && Refresh().receiptProperties == nil)
+        #expect(SKPaymentDiscount().identifier == "")
     }
 
     @Test func `one weak delegate, seen as either kind`() {

@@ -25,6 +25,8 @@ import Testing
         ("POST", "/device/v1/transactions/1/refund-request", .device),
         ("POST", "/device/v1/offers", .device),
         ("GET", "/device/v1/receipt", .device),
+        ("GET", "/device/v1/price-increases", .device),
+        ("PUT", "/device/v1/subscriptions/1/price-consent", .device),
     ]
 
     /// An address of a route, about things that there are not.

@@ -138,11 +138,12 @@ extension DeviceRoute {
         let all: [DeviceRoute] = [
             .signIn, .products, .offer, .purchase(id: "a"), .transactions(since: 0, waitSeconds: 0),
             .finish(transactionID: "1"), .requestRefund(transactionID: "1"), .receipt,
+            .priceIncreases, .consent(subscriptionID: "1"),
         ]
         for route in all {
             switch route {
             case .signIn, .products, .offer, .purchase, .transactions, .finish, .requestRefund,
-                .receipt:
+                .receipt, .priceIncreases, .consent:
                 continue
             }
         }
@@ -223,10 +224,10 @@ private final class Tour {
     private func subscribe() async throws {
         let realm = try await server.store.realm(named: Store.defaultRealm)
         let (app, context) = (TestServer.bundleID.value, Shop.RequestContext(requestID: "tour"))
-        for id in ["paper", "gazette"] {
+        for (id, group) in [("paper", "press"), ("gazette", "press"), ("leaflet", "leaf")] {
             _ = try await realm.catalogue.createProduct(
                 CreateProductRequest(
-                    productId: id, type: "auto-renewable", groupId: "press", period: "P1M"),
+                    productId: id, type: "auto-renewable", groupId: group, period: "P1M"),
                 bundleID: app, context)
             var change = ProductChange()
             change.price = 4990
@@ -249,6 +250,15 @@ private final class Tour {
             .purchase(id: purchaseID(3)), payment, bearer: keys[.device] ?? "")
         let sold = try #require(await realm.subscriptions.list().subscriptions.first)
         words["subscription"] = sold.subscriptionId
+        payment.productId = "leaflet"
+        _ = try await server.send(
+            .purchase(id: purchaseID(5)), payment, bearer: keys[.device] ?? "")
+        let leaflet = try #require(
+            await realm.subscriptions.list().subscriptions.first { $0.productId == "leaflet" })
+        words["leaflet"] = leaflet.subscriptionId
+        try await realm.subscriptions.raisePrice(
+            of: leaflet.subscriptionId,
+            RaisePriceRequest(price: 5990, startDate: leaflet.endDate), context)
         payment.productId = "credits.5"
         payment.unitPrice = 990
         _ = try await server.send(

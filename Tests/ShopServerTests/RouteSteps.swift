@@ -209,6 +209,19 @@ extension RouteStep {
                 "/device/v1/transactions/1/refund-request", .device, body: #"{}"#),
             code: "transactionNotFound"),
         RouteStep(
+            route: "GET /device/v1/price-increases",
+            good: Question("/device/v1/price-increases", .device),
+            bad: Question("/device/v1/price-increases", nil), code: "tokenMissing"),
+        RouteStep(
+            route: "PUT /device/v1/subscriptions/{}/price-consent",
+            good: Question(
+                "/device/v1/subscriptions/{leaflet}/price-consent", .device,
+                body: #"{"price":5990}"#),
+            bad: Question(
+                "/device/v1/subscriptions/{leaflet}/price-consent", .device,
+                body: #"{"price":5980}"#),
+            code: "noPriceIncrease"),
+        RouteStep(
             route: "GET /device/v1/receipt", good: Question("/device/v1/receipt", .device),
             bad: Question("/device/v1/receipt", nil), code: "tokenMissing"),
     ]

@@ -10,6 +10,7 @@ import Testing
         .transactions(since: 9_007_199_254_740_993, waitSeconds: 50),
         .transactions(since: 7, after: 2_000_000_000_000_001, waitSeconds: 50),
         .finish(transactionID: "2000000000001000"), .receipt,
+        .priceIncreases, .consent(subscriptionID: "2000000000001000"),
     ]
 
     @Test(arguments: routes)

@@ -144,6 +144,11 @@ import Testing
             ),
             (.finish(transactionID: "7"), "POST /device/v1/transactions/7/finish"),
             (.receipt, "GET /device/v1/receipt"),
+            (.priceIncreases, "GET /device/v1/price-increases"),
+            (
+                .consent(subscriptionID: "2000000000001000"),
+                "PUT /device/v1/subscriptions/2000000000001000/price-consent"
+            ),
         ] as [(DeviceRoute, String)])
     func `a route prints its method and address`(route: DeviceRoute, printed: String) {
         #expect("\(route.method) \(route.path)" == printed)

@@ -193,7 +193,8 @@ extension Device {
             quantity: entry.payment.quantity,
             unitPrice: Money(Amount(milliunits: product.priceNow), currency),
             priceLocale: product.priceLocale, isPriceChanged: isPriceChanged,
-            subscription: SheetSubscription(product, currency))
+            subscription: SheetSubscription(product, currency),
+            isOwned: product.isOwned == true)
     }
 
     private func refuseRestricted(_ entry: QueueEntry) async -> CarryStep {

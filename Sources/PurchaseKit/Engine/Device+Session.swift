@@ -17,6 +17,8 @@ struct Session: Sendable {
     /// The realm's generation at sign-in.
     var generation: Int64
     var mayBuy: Bool
+    /// Whether a higher price waited for the customer's consent at sign-in.
+    var asksPriceConsent: Bool
     /// The root certificate that is trusted, in DER.
     var root: [UInt8]
     var verifier: TransactionVerifier
@@ -80,6 +82,12 @@ extension Device {
     }
 
     private func signInRefusal(_ reply: DeviceReply) -> DeviceFault {
+        // After several wrong passwords, the store answers 429 for a while.
+        if reply.status == 429, JSONNesting.isWithin(reply.body),
+            let error = try? JSONDecoder().decode(WireError.self, from: Data(reply.body))
+        {
+            return .refused(status: reply.status, error)
+        }
         let fault = refusal(reply)
         guard case .refused(_, let error) = fault, error.field == "bundleId",
             configuration.bundleID == nil
@@ -96,7 +104,8 @@ extension Device {
             owner: Owner(realm: response.realm.id, customer: response.customerId),
             customerName: response.customerName, bundleID: bundleID,
             environment: response.realm.environment,
-            generation: response.realm.generation, mayBuy: response.canMakePayments, root: root,
+            generation: response.realm.generation, mayBuy: response.canMakePayments,
+            asksPriceConsent: response.asksPriceConsent == true, root: root,
             verifier: TransactionVerifier(
                 roots: [root], bundleID: bundleID, environment: response.realm.environment),
             storeTime: response.now)

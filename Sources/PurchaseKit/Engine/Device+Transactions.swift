@@ -72,6 +72,7 @@ extension Device {
             do throws(DeviceFault) {
                 let session = try await signIn()
                 open(for: session.owner)
+                considerPriceConsent(session)
                 let wait = isFirst ? 0 : options.transactionsWaitSeconds
                 let isMore = try await readTransactions(session, waitSeconds: wait)
                 if failures > 0 { wake() }

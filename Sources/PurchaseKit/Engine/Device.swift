@@ -90,6 +90,9 @@ public actor Device {
     /// Ends of restores while nothing listened.
     var untoldEnds: [PaymentFailure?] = []
     var isClosed = false
+    /// The customers whom this launch has asked about higher prices.
+    var considered: Set<Owner> = []
+    var isAskingForConsent = false
 
     /// Makes a device with its own ports. Does nothing until it is used.
     public init(

@@ -60,7 +60,9 @@ enum DeviceFault: Error {
             var failure = PaymentFailure(.network, "Cannot connect to the store.")
             failure.urlErrorCode = error.code.rawValue
             return failure
-        case .unknown(nil), .overtaken, .unverified:
+        case .unknown(nil):
+            return PaymentFailure(.storeFault, sentence)
+        case .overtaken, .unverified:
             return PaymentFailure(.unknown, sentence)
         case .refused(_, let error): return PaymentFailure(refusal: error)
         case .setUp(let sentence): return PaymentFailure(.notSetUp, sentence)

@@ -32,6 +32,10 @@ protocol DeviceListener: AnyObject, Sendable {
     /// Returns whether the app lets a payment go on in another storefront than that
     /// in which the customer confirmed it.
     func shouldContinue(_ key: String, in storefront: StorefrontDescription) async -> Bool
+
+    /// Returns whether the customer is asked now about a higher price. Otherwise the
+    /// app chooses the moment.
+    func shouldShowPriceConsent() async -> Bool
 }
 
 extension Device {

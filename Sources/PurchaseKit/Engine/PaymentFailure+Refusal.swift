@@ -31,6 +31,7 @@ extension PaymentFailure {
         switch code {
         case "purchaseIdReused": .contentsInvalid
         case ContentsRefusal.offerFieldMissing.rawValue: .offerIncomplete
+        case "signInRefused", "tooManyAttempts", "customerMissing": .signInFailed
         default: .callRefused
         }
     }

@@ -35,6 +35,10 @@ struct PaymentFailure: Hashable, Sendable, Codable {
         static let callRefused = Code(rawValue: "callRefused")
         /// The device is not configured for this store.
         static let notSetUp = Code(rawValue: "notSetUp")
+        /// The customer's name or password was not accepted.
+        static let signInFailed = Code(rawValue: "signInFailed")
+        /// The store failed, and did not say why.
+        static let storeFault = Code(rawValue: "storeFault")
         /// The store could not be reached.
         static let network = Code(rawValue: "network")
         /// The device's disk failed.

@@ -18,11 +18,15 @@ public protocol PaymentSheet: Sendable {
     /// Asks the customer for the text of an offer's code. Nil if the customer gives
     /// none, and from a sheet without this method.
     func askForCode() async -> String?
+    /// Asks the customer to consent to a higher price of a subscription. A sheet
+    /// without this method does not consent.
+    func askForConsent(_ increase: SheetPriceIncrease) async -> SheetAnswer
 }
 
 extension PaymentSheet {
     public func ask(_ question: String) async -> SheetAnswer { .confirm }
     public func askForCode() async -> String? { nil }
+    public func askForConsent(_ increase: SheetPriceIncrease) async -> SheetAnswer { .cancel }
 }
 
 /// The customer's answer.
@@ -47,11 +51,14 @@ public struct SheetContents: Hashable, Sendable {
     public var isPriceChanged: Bool
     /// What a subscription charges later. Nil for other products.
     public var subscription: SheetSubscription?
+    /// Whether the customer owns the product already. The payment then charges
+    /// nothing, and the product is delivered again.
+    public var isOwned: Bool
 
     public init(
         productID: String, title: String, details: String, quantity: Int, unitPrice: Money,
         priceLocale: String, isPriceChanged: Bool = false,
-        subscription: SheetSubscription? = nil
+        subscription: SheetSubscription? = nil, isOwned: Bool = false
     ) {
         self.productID = productID
         self.title = title
@@ -61,10 +68,13 @@ public struct SheetContents: Hashable, Sendable {
         self.priceLocale = priceLocale
         self.isPriceChanged = isPriceChanged
         self.subscription = subscription
+        self.isOwned = isOwned
     }
 
-    /// The unit price times the quantity.
-    public var total: Money { Money(unitPrice.amount * quantity, unitPrice.currency) }
+    /// The unit price times the quantity. Nothing for what the customer owns.
+    public var total: Money {
+        Money(isOwned ? Amount(milliunits: 0) : unitPrice.amount * quantity, unitPrice.currency)
+    }
 
     /// Formats an amount like the storefront does: `$1.99`. It never rounds:
     /// some currencies are written without decimals (the Colombian peso), but a
@@ -91,6 +101,9 @@ public struct SheetContents: Hashable, Sendable {
     public var lines: [String] {
         let change = isPriceChanged ? ["The price has changed."] : []
         let details = details.isEmpty ? [] : [details]
+        if isOwned {
+            return change + [title] + details + ["You own this already. You are not charged again."]
+        }
         let price = "\(quantity) × \(formatted(unitPrice)) = \(formatted(total))"
         let later = subscription.map { [$0.sentence(formatted)] } ?? []
         return change + [title] + details + [price] + later
@@ -108,4 +121,5 @@ public struct AutomaticSheet: PaymentSheet {
     public func present(_ contents: SheetContents) async -> SheetAnswer { answer }
     public func notify(_ sentence: String) async { StandardError.say(sentence) }
     public func ask(_ question: String) async -> SheetAnswer { answer }
+    public func askForConsent(_ increase: SheetPriceIncrease) async -> SheetAnswer { answer }
 }

@@ -37,6 +37,10 @@ public struct TerminalSheet: PaymentSheet {
         await Self.converse { Self.answer(to: VisibleText.line(question), on: $0) } ?? .cancel
     }
 
+    public func askForConsent(_ increase: SheetPriceIncrease) async -> SheetAnswer {
+        await ask(increase.question)
+    }
+
     public func notify(_ sentence: String) async {
         let descriptor = open(Self.terminal, O_WRONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return StandardError.say(sentence) }

@@ -18,6 +18,8 @@ extension SKError {
         case invalidOfferIdentifier, invalidSignature, missingOfferParams, invalidOfferPrice
         case overlayCancelled, overlayInvalidConfiguration, overlayTimeout
         case ineligibleForOffer, unsupportedPlatform, overlayPresentedInBackgroundScene
+        /// Its number is not confirmed.
+        case paymentMethodBindingConfigurationRequired
         @available(*, unavailable, message: "match it with @unknown default")
         case _undocumented(Int)
     }
@@ -33,6 +35,7 @@ extension SKError.Code: RawRepresentable {
         .invalidSignature, .missingOfferParams, .invalidOfferPrice, .overlayCancelled,
         .overlayInvalidConfiguration, .overlayTimeout, .ineligibleForOffer,
         .unsupportedPlatform, .overlayPresentedInBackgroundScene,
+        .paymentMethodBindingConfigurationRequired,
     ]
 
     public init?(rawValue: Int) {
@@ -65,6 +68,7 @@ extension SKError.Code: RawRepresentable {
         case .ineligibleForOffer: 18
         case .unsupportedPlatform: 19
         case .overlayPresentedInBackgroundScene: 20
+        case .paymentMethodBindingConfigurationRequired: 21
         case ._undocumented(let number): number
         }
     }

@@ -39,12 +39,18 @@ extension SKError {
 }
 
 extension PaymentFailure {
+    /// The error of a transaction.
+    var transactionError: any Error {
+        if let error = StoreServiceError(self) { return error }
+        return SKError(self)
+    }
+
     /// The error of a restore: the `URLError` itself for a network failure.
     var requestError: any Error {
         if let code = urlErrorCode {
             return URLError(URLError.Code(rawValue: code) ?? .unknown)
         }
-        return SKError(self)
+        return transactionError
     }
 }
 
@@ -54,7 +60,7 @@ extension DeviceFault {
     var requestError: any Error {
         switch self {
         case .notSent(let error), .unknown(let error?): error
-        default: SKError(paymentFailure)
+        default: paymentFailure.transactionError
         }
     }
 }

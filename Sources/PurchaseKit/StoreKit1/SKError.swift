@@ -48,4 +48,7 @@ public struct SKError: _BridgedStoredNSError {
     public static var overlayPresentedInBackgroundScene: Code {
         .overlayPresentedInBackgroundScene
     }
+    public static var paymentMethodBindingConfigurationRequired: Code {
+        .paymentMethodBindingConfigurationRequired
+    }
 }

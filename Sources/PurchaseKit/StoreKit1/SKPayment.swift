@@ -20,6 +20,13 @@ open class SKPayment: NSObject, NSCopying, NSMutableCopying {
         contents.productID = product.productIdentifier
     }
 
+    /// Makes a payment for one unit, which ``SKMutablePayment`` of a product does
+    /// better.
+    @available(*, deprecated, message: "use init(product:)")
+    open class func payment(withProductIdentifier identifier: String) -> Any {
+        SKPayment(contents: PaymentContents(productID: identifier, quantity: 1))
+    }
+
     convenience init(contents: PaymentContents) {
         self.init()
         self.contents = contents

@@ -11,6 +11,14 @@ open class SKPaymentDiscount: NSObject, @unchecked Sendable {
     private let names: (offer: String, key: String)
     private let proof: (nonce: UUID, signature: String)
 
+    /// Makes an empty offer, for subclasses in tests.
+    public override init() {
+        names = ("", "")
+        proof = (UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)), "")
+        number = 0
+        super.init()
+    }
+
     /// `timestamp` has milliseconds since 1970.
     public init(
         identifier: String, keyIdentifier: String, nonce: UUID, signature: String,

@@ -17,6 +17,8 @@ final class QueueBacking: DeviceListener, @unchecked Sendable {
     private let lock = NSLock()
     private var attachments: [Attachment] = []
     private var live: [SKPaymentTransaction] = []
+    /// The same, by key: a launch may deliver thousands at once.
+    private var byKey: [String: SKPaymentTransaction] = [:]
 
     /// `answerMilliseconds`: how long a delegate may take to answer.
     init(
@@ -95,6 +97,15 @@ final class QueueBacking: DeviceListener, @unchecked Sendable {
         }
     }
 
+    /// Reports changed downloads to the observers.
+    func report(_ downloads: [SKDownload]) {
+        callbacks {
+            for (observer, queue) in self.listeners() {
+                observer.paymentQueue(queue, updatedDownloads: downloads)
+            }
+        }
+    }
+
     private func listeners() -> [(any SKPaymentTransactionObserver, SKPaymentQueue)] {
         lock.withLock {
             attachments.compactMap { attachment in
@@ -107,7 +118,7 @@ final class QueueBacking: DeviceListener, @unchecked Sendable {
     }
 
     private func update(_ facts: TransactionFacts) -> SKPaymentTransaction {
-        if let known = live.first(where: { $0.backing.facts.key == facts.key }) {
+        if let known = byKey[facts.key] {
             known.backing.facts = facts
             return known
         }
@@ -115,12 +126,15 @@ final class QueueBacking: DeviceListener, @unchecked Sendable {
         let transaction = SKPaymentTransaction(
             backing: TransactionBacking(payment: payment, facts: facts))
         live.append(transaction)
+        byKey[facts.key] = transaction
         return transaction
     }
 
     private func remove(_ keys: [String]) -> [SKPaymentTransaction] {
-        let removed = live.filter { keys.contains($0.backing.facts.key) }
-        live.removeAll { keys.contains($0.backing.facts.key) }
+        let removed = keys.compactMap { byKey.removeValue(forKey: $0) }
+        guard !removed.isEmpty else { return [] }
+        let gone = Set(removed.map(ObjectIdentifier.init))
+        live.removeAll { gone.contains(ObjectIdentifier($0)) }
         return removed
     }
 }

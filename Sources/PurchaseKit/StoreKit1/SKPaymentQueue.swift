@@ -12,22 +12,24 @@ public import Foundation
 open class SKPaymentQueue: NSObject, @unchecked Sendable {
     private static let ofProcess = SKPaymentQueue()
 
-    private let ownDevice: Device?
+    private var ownDevice: Device?
 
     /// Decides about payments under way. Held weakly. Only a queue with an observer
     /// asks its delegate.
     weak open var delegate: (any SKPaymentQueueDelegate)?
 
     /// Makes the process's own queue, like ``default()``.
+    ///
+    /// It is the only designated initializer, as on Apple's platforms, so that a
+    /// subclass need not call it.
     public override init() {
-        ownDevice = nil
         super.init()
     }
 
     /// The queue of a device other than the process's own.
-    public init(device: Device) {
+    public convenience init(device: Device) {
+        self.init()
         ownDevice = device
-        super.init()
     }
 
     /// Returns the process's queue, configured in code
@@ -88,6 +90,28 @@ open class SKPaymentQueue: NSObject, @unchecked Sendable {
     /// the payment then takes its usual way. A code that is not valid is reported to
     /// the customer only. A payment sheet that cannot ask does nothing.
     open func presentCodeRedemptionSheet() { device.redeemCode() }
+
+    /// Asks the customer about a higher price of a subscription, if one waits for
+    /// consent. Without consent, the subscription ends when the price applies. The
+    /// queue asks by itself at each launch, unless its delegate's
+    /// `paymentQueueShouldShowPriceConsent(_:)` returns `false`.
+    open func showPriceConsentIfNeeded() { device.showPriceConsent() }
+
+    /// Fails each download, and reports that to the observers: this store hosts no
+    /// content.
+    open func start(_ downloads: [SKDownload]) { fail(downloads) }
+    /// Does nothing, because no download is active.
+    open func pause(_ downloads: [SKDownload]) {}
+    /// Like ``start(_:)``.
+    open func resume(_ downloads: [SKDownload]) { fail(downloads) }
+    /// Does nothing, because no download is active.
+    open func cancel(_ downloads: [SKDownload]) {}
+
+    private func fail(_ downloads: [SKDownload]) {
+        guard !downloads.isEmpty else { return }
+        for download in downloads { download.fail() }
+        device.backing.report(downloads)
+    }
 
     /// Adds an observer, which is held weakly. The first one after a launch
     /// receives all unfinished transactions, a later one only the changes from

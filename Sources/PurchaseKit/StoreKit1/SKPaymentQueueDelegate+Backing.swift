@@ -8,6 +8,20 @@ extension QueueBacking {
     /// Asks the delegates on the callback queue. Without an answer in time, the
     /// payment does not go on.
     func shouldContinue(_ key: String, in storefront: StorefrontDescription) async -> Bool {
+        await answer { self.isContinued(key, in: storefront) }
+    }
+
+    /// Asks the delegates on the callback queue. Without an answer in time, the
+    /// customer is not asked.
+    func shouldShowPriceConsent() async -> Bool {
+        await answer {
+            self.queues.allSatisfy { queue in
+                queue.delegate?.paymentQueueShouldShowPriceConsent(queue) ?? true
+            }
+        }
+    }
+
+    private func answer(_ body: @escaping @Sendable () -> Bool) async -> Bool {
         guard queues.contains(where: { $0.delegate != nil }) else { return true }
         let limit = Duration.milliseconds(answerMilliseconds)
         return await withCheckedContinuation { continuation in
@@ -17,7 +31,7 @@ extension QueueBacking {
                 answer.give(false)
             }
             callbacks {
-                answer.give(self.isContinued(key, in: storefront))
+                answer.give(body())
                 timeOut.cancel()
             }
         }

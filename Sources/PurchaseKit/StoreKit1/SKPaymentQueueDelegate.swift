@@ -15,6 +15,10 @@ public protocol SKPaymentQueueDelegate: NSObjectProtocol {
         _ paymentQueue: SKPaymentQueue, shouldContinue transaction: SKPaymentTransaction,
         in newStorefront: SKStorefront
     ) -> Bool
+    /// Optional. Whether the customer is asked about a higher price of a subscription
+    /// now, when the first observer is added. If not, the app calls
+    /// `showPriceConsentIfNeeded()` at a better moment. The default is `true`.
+    func paymentQueueShouldShowPriceConsent(_ paymentQueue: SKPaymentQueue) -> Bool
 }
 
 extension SKPaymentQueueDelegate {
@@ -22,4 +26,7 @@ extension SKPaymentQueueDelegate {
         _ paymentQueue: SKPaymentQueue, shouldContinue transaction: SKPaymentTransaction,
         in newStorefront: SKStorefront
     ) -> Bool { true }
+    public func paymentQueueShouldShowPriceConsent(_ paymentQueue: SKPaymentQueue) -> Bool {
+        true
+    }
 }

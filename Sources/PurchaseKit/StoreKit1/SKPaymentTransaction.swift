@@ -7,7 +7,7 @@ public import Foundation
 /// process runs, so it can be the key of a dictionary.
 /// [Apple's page](https://developer.apple.com/documentation/storekit/skpaymenttransaction)
 open class SKPaymentTransaction: NSObject, @unchecked Sendable {
-    let backing: TransactionBacking
+    private(set) var backing: TransactionBacking
 
     /// Makes an empty transaction, for subclasses in tests.
     public override init() {
@@ -15,9 +15,9 @@ open class SKPaymentTransaction: NSObject, @unchecked Sendable {
         super.init()
     }
 
-    init(backing: TransactionBacking) {
+    convenience init(backing: TransactionBacking) {
+        self.init()
         self.backing = backing
-        super.init()
     }
 
     /// The first purchase of what was restored. It is in no queue, so finishing it
@@ -31,13 +31,15 @@ open class SKPaymentTransaction: NSObject, @unchecked Sendable {
                 payment: SKPayment(contents: original.payment), facts: facts))
     }
 
-    /// An ``SKError``. Set in `.failed`.
-    open var error: (any Error)? { backing.facts.failure.map { SKError($0) } }
+    /// An ``SKError``, or a ``StoreServiceError``. Set in `.failed`.
+    open var error: (any Error)? { backing.facts.failure.map(\.transactionError) }
     /// The first purchase of what was restored: of a subscription, that of its
     /// first period. Set only in `.restored`.
     open var original: SKPaymentTransaction? { backing.original }
     /// A copy of the payment that was added.
     open var payment: SKPayment { backing.payment }
+    /// Empty: the store hosts no content.
+    open var downloads: [SKDownload] { [] }
     /// When it was sold or restored, in the store's time. Set in `.purchased` and
     /// `.restored`.
     open var transactionDate: Date? {

@@ -26,6 +26,14 @@ public protocol SKPaymentTransactionObserver: NSObjectProtocol {
     /// Optional. The customer has moved to another storefront, which is read from
     /// `storefront`. Prices may be different.
     func paymentQueueDidChangeStorefront(_ queue: SKPaymentQueue)
+    /// Optional. The states of downloads have changed.
+    func paymentQueue(_ queue: SKPaymentQueue, updatedDownloads downloads: [SKDownload])
+    /// Optional. The customer has chosen a promoted product in the store. With
+    /// `true`, the queue adds the payment; an app that returns `false` can add the
+    /// same payment later. The default is `false`. This store promotes no products, so it is not called.
+    func paymentQueue(
+        _ queue: SKPaymentQueue, shouldAddStorePayment payment: SKPayment, for product: SKProduct
+    ) -> Bool
     /// Optional. The customer may no longer use these products, because the store
     /// has refunded or revoked them. The receipt says so already. It may be called
     /// more than once for the same refund. Not called for consumables.
@@ -36,6 +44,10 @@ public protocol SKPaymentTransactionObserver: NSObjectProtocol {
 
 extension SKPaymentTransactionObserver {
     public func paymentQueueDidChangeStorefront(_ queue: SKPaymentQueue) {}
+    public func paymentQueue(_ queue: SKPaymentQueue, updatedDownloads downloads: [SKDownload]) {}
+    public func paymentQueue(
+        _ queue: SKPaymentQueue, shouldAddStorePayment payment: SKPayment, for product: SKProduct
+    ) -> Bool { false }
     public func paymentQueueRestoreCompletedTransactionsFinished(_ queue: SKPaymentQueue) {}
     public func paymentQueue(
         _ queue: SKPaymentQueue, restoreCompletedTransactionsFailedWithError error: any Error

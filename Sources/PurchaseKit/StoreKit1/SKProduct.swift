@@ -7,45 +7,76 @@ import StoreWire
 /// A product, as the store describes it to this customer.
 /// [Apple's page](https://developer.apple.com/documentation/storekit/skproduct)
 open class SKProduct: NSObject, @unchecked Sendable {
-    private let facts: ProductDescription?
+    private var facts: ProductDescription?
+    private let given = SetValues()
 
     /// Makes an empty product, for subclasses in tests.
     public override init() {
-        facts = nil
         super.init()
     }
 
-    init(description: ProductDescription) {
+    convenience init(description: ProductDescription) {
+        self.init()
         facts = description
-        super.init()
     }
 
     /// In the storefront's language.
-    open var localizedDescription: String { facts?.description ?? "" }
+    open var localizedDescription: String {
+        given.value("localizedDescription") ?? facts?.description ?? ""
+    }
     /// In the storefront's language.
-    open var localizedTitle: String { facts?.displayName ?? "" }
+    open var localizedTitle: String { given.value("localizedTitle") ?? facts?.displayName ?? "" }
     /// The exact price of one unit, in the currency of ``priceLocale``.
     open var price: NSDecimalNumber {
-        NSDecimalNumber(milliunits: facts?.price ?? 0)
+        given.value("price") ?? NSDecimalNumber(milliunits: facts?.price ?? 0)
     }
     /// Contains the currency, so that `NumberFormatter` formats the price
     /// correctly.
-    open var priceLocale: Locale { Locale(identifier: facts?.priceLocale ?? "en_US") }
-    open var productIdentifier: String { facts?.id ?? "" }
-    open var isFamilyShareable: Bool { facts?.isFamilyShareable ?? false }
+    open var priceLocale: Locale {
+        given.value("priceLocale") ?? Locale(identifier: facts?.priceLocale ?? "en_US")
+    }
+    open var productIdentifier: String { given.value("productIdentifier") ?? facts?.id ?? "" }
+    /// `false`: the store hosts no content.
+    open var isDownloadable: Bool { given.value("isDownloadable") ?? false }
+    /// In bytes, one for each download. Empty: the store hosts no content.
+    open var downloadContentLengths: [NSNumber] { given.value("downloadContentLengths") ?? [] }
+    /// Empty: the store hosts no content.
+    open var downloadContentVersion: String { given.value("downloadContentVersion") ?? "" }
+    /// The older name of ``downloadContentVersion``.
+    open var contentVersion: String { given.value("contentVersion") ?? downloadContentVersion }
+    open var isFamilyShareable: Bool {
+        given.value("isFamilyShareable") ?? facts?.isFamilyShareable ?? false
+    }
     /// Nil unless the product is an auto-renewable subscription.
-    open var subscriptionGroupIdentifier: String? { facts?.subscriptionGroupIdentifier }
+    open var subscriptionGroupIdentifier: String? {
+        given.optional("subscriptionGroupIdentifier") ?? facts?.subscriptionGroupIdentifier
+    }
     /// Nil unless the product is an auto-renewable subscription.
     open var subscriptionPeriod: SKProductSubscriptionPeriod? {
-        facts?.subscriptionPeriod.flatMap { Period(iso8601: $0) }
+        given.optional("subscriptionPeriod")
+            ?? facts?.subscriptionPeriod.flatMap { Period(iso8601: $0) }
             .map(SKProductSubscriptionPeriod.init)
     }
     /// The subscription's introductory offer, for whichever customer. Nil if it has
     /// none.
-    open var introductoryPrice: SKProductDiscount? { offers("introductory").first }
+    open var introductoryPrice: SKProductDiscount? {
+        given.optional("introductoryPrice") ?? offers("introductory").first
+    }
     /// The subscription's promotional offers. The introductory one is in
     /// ``introductoryPrice``.
-    open var discounts: [SKProductDiscount] { offers("promotional") }
+    open var discounts: [SKProductDiscount] { given.value("discounts") ?? offers("promotional") }
+
+    /// Fills a product in a test. The keys are the names of the properties.
+    open func setValue(_ value: Any?, forKey key: String) {
+        given.set(value, key, keys: Self.keys)
+    }
+
+    private static let keys: Set = [
+        "localizedDescription", "localizedTitle", "price", "priceLocale", "productIdentifier",
+        "isDownloadable", "downloadContentLengths", "downloadContentVersion", "contentVersion",
+        "isFamilyShareable", "subscriptionGroupIdentifier", "subscriptionPeriod",
+        "introductoryPrice", "discounts",
+    ]
 
     private func offers(_ kind: String) -> [SKProductDiscount] {
         (facts?.offers ?? []).filter { $0.kind == kind }

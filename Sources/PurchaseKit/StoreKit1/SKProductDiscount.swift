@@ -7,43 +7,65 @@ import StoreWire
 /// An offer for a subscription: a lower price for some time.
 /// [Apple's page](https://developer.apple.com/documentation/storekit/skproductdiscount)
 open class SKProductDiscount: NSObject, @unchecked Sendable {
-    private let offer: OfferDescription?
-    private let locale: String?
+    private var offer: OfferDescription?
+    private var locale: String?
+    private let given = SetValues()
 
     /// Makes an empty offer, for subclasses in tests.
     public override init() {
-        offer = nil
-        locale = nil
         super.init()
     }
 
-    init(_ offer: OfferDescription, priceLocale: String) {
+    convenience init(_ offer: OfferDescription, priceLocale: String) {
+        self.init()
         self.offer = offer
         locale = priceLocale
-        super.init()
     }
 
     /// The exact price of one charge, in the currency of ``priceLocale``.
-    open var price: NSDecimalNumber { NSDecimalNumber(milliunits: offer?.price ?? 0) }
-    open var priceLocale: Locale { Locale(identifier: locale ?? "en_US") }
+    open var price: NSDecimalNumber {
+        given.value("price") ?? NSDecimalNumber(milliunits: offer?.price ?? 0)
+    }
+    open var priceLocale: Locale {
+        given.value("priceLocale") ?? Locale(identifier: locale ?? "en_US")
+    }
     /// Nil for an introductory offer.
-    open var identifier: String? { offer?.id }
+    open var identifier: String? { given.optional("identifier") ?? offer?.id }
     /// The length of one period with the offer.
     open var subscriptionPeriod: SKProductSubscriptionPeriod {
-        offer.flatMap { Period(iso8601: $0.period) }.map(SKProductSubscriptionPeriod.init)
+        given.value("subscriptionPeriod") ?? offer.flatMap { Period(iso8601: $0.period) }.map(
+            SKProductSubscriptionPeriod.init)
             ?? SKProductSubscriptionPeriod()
     }
     /// How many periods the offer has.
-    open var numberOfPeriods: Int { offer?.periodCount ?? 0 }
+    open var numberOfPeriods: Int { given.value("numberOfPeriods") ?? offer?.periodCount ?? 0 }
     open var paymentMode: SKProductDiscount.PaymentMode {
-        switch offer?.paymentMode {
+        if let mode: PaymentMode = given.value("paymentMode") { return mode }
+        if let number: UInt = given.value("paymentMode") {
+            return PaymentMode(rawValue: number) ?? .payAsYouGo
+        }
+        return switch offer?.paymentMode {
         case "free": .freeTrial
         case "payUpFront": .payUpFront
         default: .payAsYouGo
         }
     }
     open var type: SKProductDiscount.`Type` {
-        offer.map { $0.kind == "introductory" } ?? true ? .introductory : .subscription
+        if let type: `Type` = given.value("type") { return type }
+        if let number: UInt = given.value("type") {
+            return `Type`(rawValue: number) ?? .introductory
+        }
+        return offer.map { $0.kind == "introductory" } ?? true ? .introductory : .subscription
+    }
+
+    /// Fills an offer in a test. The keys are the names of the properties.
+    open func setValue(_ value: Any?, forKey key: String) {
+        given.set(
+            value, key,
+            keys: [
+                "price", "priceLocale", "identifier", "subscriptionPeriod", "numberOfPeriods",
+                "paymentMode", "type",
+            ])
     }
 }
 
@@ -89,8 +111,8 @@ extension SKProductDiscount.PaymentMode: RawRepresentable {
 }
 
 extension SKProductDiscount {
-    /// What an offer is for. `subscription` is a promotional offer. Open: any number makes a value, and a `switch`
-    /// over it needs `@unknown default`.
+    /// What an offer is for. `subscription` is a promotional offer. Open: any
+    /// number makes a value, and a `switch` over it needs `@unknown default`.
     /// [Apple's page](https://developer.apple.com/documentation/storekit/skproductdiscount/type)
     #if hasAttribute(nonexhaustive)
         @nonexhaustive

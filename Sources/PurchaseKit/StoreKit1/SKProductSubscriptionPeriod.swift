@@ -6,27 +6,36 @@ public import Foundation
 /// A length of time of a subscription or an offer.
 /// [Apple's page](https://developer.apple.com/documentation/storekit/skproductsubscriptionperiod)
 open class SKProductSubscriptionPeriod: NSObject, @unchecked Sendable {
-    private let period: Period?
+    private var period: Period?
+    private let given = SetValues()
 
     /// Makes an empty period, for subclasses in tests.
     public override init() {
-        period = nil
         super.init()
     }
 
-    init(_ period: Period) {
+    convenience init(_ period: Period) {
+        self.init()
         self.period = period
-        super.init()
     }
 
-    open var numberOfUnits: Int { period?.count ?? 0 }
+    open var numberOfUnits: Int { given.value("numberOfUnits") ?? period?.count ?? 0 }
     open var unit: SKProduct.PeriodUnit {
-        switch period?.unit {
+        if let unit: SKProduct.PeriodUnit = given.value("unit") { return unit }
+        if let number: UInt = given.value("unit") {
+            return SKProduct.PeriodUnit(rawValue: number) ?? .day
+        }
+        return switch period?.unit {
         case nil, .day: .day
         case .week: .week
         case .month: .month
         case .year: .year
         }
+    }
+
+    /// Fills a period in a test. The keys are the names of the properties.
+    open func setValue(_ value: Any?, forKey key: String) {
+        given.set(value, key, keys: ["numberOfUnits", "unit"])
     }
 }
 

@@ -9,7 +9,7 @@ public import Foundation
 /// delegate is held weakly. Ids without a product are returned in the response,
 /// and a line on standard error gives the reason for each.
 open class SKProductsRequest: SKRequest {
-    let run: ProductsRun
+    private(set) var run: ProductsRun
 
     /// Makes a request for the products with these ids.
     public init(productIdentifiers: Set<String>) {
@@ -17,15 +17,17 @@ open class SKProductsRequest: SKRequest {
         super.init()
     }
 
-    public override convenience init() {
-        self.init(productIdentifiers: [])
+    /// Makes a request for no products, for subclasses in tests.
+    public override init() {
+        run = ProductsRun(ids: [], device: nil)
+        super.init()
     }
 
     /// Like `init(productIdentifiers:)`, for a device other than the process's
     /// own.
-    public init(productIdentifiers: Set<String>, device: Device) {
+    public convenience init(productIdentifiers: Set<String>, device: Device) {
+        self.init(productIdentifiers: productIdentifiers)
         run = ProductsRun(ids: productIdentifiers, device: device)
-        super.init()
     }
 
     /// Receives the response. Held weakly.
@@ -52,17 +54,18 @@ public protocol SKProductsRequestDelegate: SKRequestDelegate {
 /// The store's answer: products, and ids without a product.
 /// [Apple's page](https://developer.apple.com/documentation/storekit/skproductsresponse)
 open class SKProductsResponse: NSObject, @unchecked Sendable {
-    private let found: [SKProduct]
-    private let invalid: [String]
+    private var found: [SKProduct] = []
+    private var invalid: [String] = []
 
-    public override convenience init() {
-        self.init(products: [], invalidProductIdentifiers: [])
+    /// Makes an empty response, for subclasses in tests.
+    public override init() {
+        super.init()
     }
 
-    init(products: [SKProduct], invalidProductIdentifiers: [String]) {
+    convenience init(products: [SKProduct], invalidProductIdentifiers: [String]) {
+        self.init()
         found = products
         invalid = invalidProductIdentifiers
-        super.init()
     }
 
     /// In no particular order.

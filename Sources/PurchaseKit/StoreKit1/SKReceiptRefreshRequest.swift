@@ -16,7 +16,7 @@ public let SKReceiptPropertyIsVolumePurchase: String = "vpp"
 /// or is cancelled. Afterwards the receipt is at `Device.default.receiptURL`.
 open class SKReceiptRefreshRequest: SKRequest {
     private let properties: [String: Any]?
-    private let run: ReceiptRun
+    private var run: ReceiptRun
 
     /// Makes a request. This store makes no expired, revoked or volume receipts: a
     /// request for one fails in a sandbox, and production ignores the properties.
@@ -26,15 +26,17 @@ open class SKReceiptRefreshRequest: SKRequest {
         super.init()
     }
 
-    public override convenience init() {
-        self.init(receiptProperties: nil)
+    /// Makes a request without properties.
+    public override init() {
+        properties = nil
+        run = ReceiptRun(device: nil)
+        super.init()
     }
 
     /// Like `init(receiptProperties:)`, for a device other than the process's own.
-    public init(receiptProperties properties: [String: Any]?, device: Device) {
-        self.properties = properties
+    public convenience init(receiptProperties properties: [String: Any]?, device: Device) {
+        self.init(receiptProperties: properties)
         run = ReceiptRun(device: device)
-        super.init()
     }
 
     open var receiptProperties: [String: Any]? { properties }

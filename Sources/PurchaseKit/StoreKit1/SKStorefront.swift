@@ -6,17 +6,16 @@ import StoreWire
 /// The country in whose store the customer buys.
 /// [Apple's page](https://developer.apple.com/documentation/storekit/skstorefront)
 open class SKStorefront: NSObject, @unchecked Sendable {
-    private let facts: StorefrontDescription?
+    private var facts: StorefrontDescription?
 
     /// Makes an empty storefront, for subclasses in tests.
     public override init() {
-        facts = nil
         super.init()
     }
 
-    init(_ description: StorefrontDescription) {
+    convenience init(_ description: StorefrontDescription) {
+        self.init()
         facts = description
-        super.init()
     }
 
     /// ISO 3166-1 alpha-3, for example `USA`.

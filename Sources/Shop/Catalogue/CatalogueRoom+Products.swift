@@ -23,12 +23,14 @@ extension CatalogueRoom {
         if let error = settings?.error(of: .loadProducts) { throw Self.simulated(error) }
         let now = session.clock.now(wall: realm.ports.wall.now)
         let introduced = try await introduced(request.ids, shelf, session)
+        let owned = try await owned(request.ids, shelf, session)
         var response = ProductsResponse(
             products: [], invalid: [], storefront: session.storefrontDescription,
             disablesDialogs: settings?.disablesDialogs == true ? true : nil)
         var seen: Set<ProductID> = []
         for id in request.ids where seen.insert(ProductID(id)).inserted {
-            if let described = described(ProductID(id), shelf, session, introduced, at: now) {
+            if var described = described(ProductID(id), shelf, session, introduced, at: now) {
+                if owned.contains(id) { described.isOwned = true }
                 response.products.append(described)
             } else {
                 let offering = shelf.offering(
@@ -90,6 +92,18 @@ extension CatalogueRoom {
             return []
         }
         return try await realm.subscriptions.introduced(session.customer, in: session.bundleID)
+    }
+
+    /// Returns the products that the customer owns. Asks only if one of the requested
+    /// ones can be owned.
+    private func owned(
+        _ ids: [String], _ shelf: Shelf, _ session: DeviceSession
+    ) async throws -> Set<String> {
+        let listed = shelf.apps[session.bundleID]?.byID
+        guard ids.contains(where: { listed?[ProductID($0)]?.product.type == .nonConsumable }) else {
+            return []
+        }
+        return try await realm.purchases.owned(by: session.customer, in: session.bundleID)
     }
 
     private static func simulated(_ error: SimulatedError) -> Refusal {

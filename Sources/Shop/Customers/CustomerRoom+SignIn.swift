@@ -47,7 +47,11 @@ extension CustomerRoom {
             realm.giveBack(arrival.appTransactionNumber)
         }
         realm.ports.log(.info, "signed in", context, session.facts)
-        return response(arrival, session, customer, app.settings)
+        var response = response(arrival, session, customer, app.settings)
+        if try await realm.subscriptions.asksForConsent(customer.id, app.bundleID) {
+            response.asksPriceConsent = true
+        }
+        return response
     }
 
     private static func check(_ request: SignInRequest) throws -> UUIDText {

@@ -44,6 +44,14 @@ extension DeviceRoom {
             let session = try await session(call)
             return try Self.ok(
                 try await realm.refunds.request(id, try Self.body(call), session, context))
+        case .priceIncreases:
+            return try Self.ok(
+                try await realm.subscriptions.priceIncreases(try await session(call)))
+        case .consent(let id):
+            let session = try await session(call)
+            return try Self.ok(
+                try await realm.subscriptions.consent(
+                    to: try Self.body(call), for: id, session, context))
         case .receipt:
             let session = try await session(call)
             switch try await realm.purchases.receipt(

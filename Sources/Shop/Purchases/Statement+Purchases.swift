@@ -161,8 +161,21 @@ extension Statement {
             WHERE customer_id = $1 AND bundle_id = $2
             """)
 
+        /// The products of an app that a customer owns, so that a payment for one of
+        /// them charges nothing.
+        static let owned = Statement(
+            "purchases.owned", [.integer, .text],
+            """
+            SELECT DISTINCT t.product_id FROM transactions t
+            WHERE t.customer_id = $1 AND t.bundle_id = $2
+                AND t.product_type = 'non-consumable' AND t.revoked_at IS NULL
+                AND t.original_transaction_id = t.transaction_id
+                AND t.ownership = 'purchased'
+            """)
+
         static let all = [
-            facts, insert, move, bringForward, lastDates, one, waitingByID, waitingPage, page,
+            owned, facts, insert, move, bringForward, lastDates, one, waitingByID, waitingPage,
+            page,
             answeredSince,
             news, setVoided, setCaptured, appAccount,
         ]

@@ -126,9 +126,11 @@ extension SubscriptionRoom {
             remedy: "create a sandbox")
     }
 
-    /// Changes a subscription in its customer's line.
-    private func change(
-        _ id: String, _ deed: String, _ context: RequestContext,
+    /// Changes a subscription in its customer's line. `deed`: for the audit; nil for
+    /// what the customer does, which is in the history only.
+    @discardableResult
+    func change(
+        _ id: String, _ deed: String?, _ context: RequestContext,
         _ body: @escaping @Sendable (inout SubscriptionChange) throws -> [SubscriptionEvent]
     ) async throws -> SubscriptionAnswer {
         let found = try await row(id)
@@ -169,7 +171,7 @@ extension SubscriptionRoom {
             ending = .commit((try await answered(made.answer, found, after: before), before))
             realm.wake(found.customer)
             realm.ring(found.customer)
-            realm.ports.log(.info, "subscription changed", context, ["deed": deed])
+            realm.ports.log(.info, "subscription changed", context, ["deed": deed ?? "customer"])
         }
         return ending.answer.answer
     }
@@ -209,7 +211,7 @@ extension SubscriptionRoom {
 
     private static func write(
         _ events: [SubscriptionEvent], _ change: SubscriptionChange, _ before: SubscriptionRow,
-        _ commit: SubscriptionCommit, _ who: String, _ deed: String, _ line: CustomerLine
+        _ commit: SubscriptionCommit, _ who: String, _ deed: String?, _ line: CustomerLine
     ) throws -> Ending<(answer: SubscriptionAnswer, events: Int64)> {
         let context = change.renewal
         let isSwitched = context.row.failsBilling != before.failsBilling
@@ -230,11 +232,13 @@ extension SubscriptionRoom {
             after.revision = line.revision
             try line.writing.execute(Statement.Subscriptions.put, after.row)
         }
-        try AuditEntry(
-            who: who, wall: line.wall, deed: deed,
-            subject: "\(before.customer)/\(before.subscription.originalID)",
-            before: before.audited(commit.rules), after: after.audited(commit.rules)
-        ).write(line.writing)
+        if let deed {
+            try AuditEntry(
+                who: who, wall: line.wall, deed: deed,
+                subject: "\(before.customer)/\(before.subscription.originalID)",
+                before: before.audited(commit.rules), after: after.audited(commit.rules)
+            ).write(line.writing)
+        }
         return .commit((answer(after, events, commit, line), before.events))
     }
 
@@ -253,7 +257,7 @@ extension SubscriptionRoom {
 }
 
 /// A subscription that is being changed, with what its renewal depends on.
-private struct SubscriptionChange {
+struct SubscriptionChange {
     var renewal: RenewalContext
     /// The id of the transaction if the change sells a period.
     let newID: TransactionID

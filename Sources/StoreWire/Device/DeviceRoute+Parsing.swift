@@ -36,11 +36,14 @@ extension DeviceRoute {
         case (1, "products"): return .products
         case (1, "offers"): return .offer
         case (1, "receipt"): return .receipt
+        case (1, "price-increases"): return .priceIncreases
         case (2, "purchases") where !parts[1].isEmpty: return .purchase(id: parts[1])
         case (3, "transactions") where !parts[1].isEmpty && parts[2] == "finish":
             return .finish(transactionID: parts[1])
         case (3, "transactions") where !parts[1].isEmpty && parts[2] == "refund-request":
             return .requestRefund(transactionID: parts[1])
+        case (3, "subscriptions") where !parts[1].isEmpty && parts[2] == "price-consent":
+            return .consent(subscriptionID: parts[1])
         case (1, "transactions"):
             guard isAsked else { return .transactions(since: 0, waitSeconds: 0) }
             let since = try number("since", in: query)

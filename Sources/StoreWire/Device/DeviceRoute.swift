@@ -22,6 +22,11 @@ public enum DeviceRoute: Hashable, Sendable {
     case requestRefund(transactionID: String)
     /// `GET /device/v1/receipt`
     case receipt
+    /// `GET /device/v1/price-increases`: the higher prices that wait for the
+    /// customer's consent.
+    case priceIncreases
+    /// `PUT /device/v1/subscriptions/{subscriptionId}/price-consent`
+    case consent(subscriptionID: String)
 
     /// The longest time for which a request for transactions may wait.
     public static let waitSecondsMax = 50
@@ -30,16 +35,16 @@ public enum DeviceRoute: Hashable, Sendable {
     public var method: String {
         switch self {
         case .signIn, .products, .offer, .finish, .requestRefund: "POST"
-        case .purchase: "PUT"
-        case .transactions, .receipt: "GET"
+        case .purchase, .consent: "PUT"
+        case .transactions, .receipt, .priceIncreases: "GET"
         }
     }
 
     /// Whether a call of this route has a body, which is JSON.
     public var hasBody: Bool {
         switch self {
-        case .signIn, .products, .offer, .purchase, .requestRefund: true
-        case .transactions, .finish, .receipt: false
+        case .signIn, .products, .offer, .purchase, .requestRefund, .consent: true
+        case .transactions, .finish, .receipt, .priceIncreases: false
         }
     }
 
@@ -52,8 +57,9 @@ public enum DeviceRoute: Hashable, Sendable {
         case .purchase: "\(Self.prefix)/purchases/{}"
         case .finish: "\(Self.prefix)/transactions/{}/finish"
         case .requestRefund: "\(Self.prefix)/transactions/{}/refund-request"
+        case .consent: "\(Self.prefix)/subscriptions/{}/price-consent"
         case .transactions: "\(Self.prefix)/transactions"
-        case .signIn, .products, .offer, .receipt: path
+        case .signIn, .products, .offer, .receipt, .priceIncreases: path
         }
     }
 
@@ -70,6 +76,8 @@ public enum DeviceRoute: Hashable, Sendable {
         case .finish(let id): "\(Self.prefix)/transactions/\(id)/finish"
         case .requestRefund(let id): "\(Self.prefix)/transactions/\(id)/refund-request"
         case .receipt: "\(Self.prefix)/receipt"
+        case .priceIncreases: "\(Self.prefix)/price-increases"
+        case .consent(let id): "\(Self.prefix)/subscriptions/\(id)/price-consent"
         }
     }
 }

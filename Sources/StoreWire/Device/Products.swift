@@ -58,6 +58,9 @@ public struct ProductDescription: Hashable, Sendable, Codable {
     public var commitmentPrice: Int64?
     /// Whether it can also be paid for in monthly parts, and the price of one part.
     public var monthlyPrice: Int64?
+    /// True if the customer owns the product already, so that a payment for it
+    /// charges nothing. Missing otherwise.
+    public var isOwned: Bool?
     /// Whether a payment for it is accepted. The product is listed in any case.
     public var isSold: Bool
 

@@ -54,6 +54,9 @@ public struct SignInResponse: Hashable, Sendable, Codable {
     /// True if a sandbox shows no payment sheet. Payments are then confirmed
     /// without one. Missing otherwise.
     public var disablesDialogs: Bool?
+    /// True if a higher price of a subscription waits for the customer's consent.
+    /// Missing otherwise.
+    public var asksPriceConsent: Bool?
 
     public init(
         token: String, tokenExpires: Timestamp, customerId: String, customerName: String,

@@ -71,8 +71,7 @@ final class DiaryObserver: NSObject, SKPaymentTransactionObserver, @unchecked Se
     func paymentQueue(
         _ queue: SKPaymentQueue, restoreCompletedTransactionsFailedWithError error: any Error
     ) {
-        let number = (error as? SKError)?.code.rawValue ?? (error as? URLError)?.code.rawValue
-        diary.write("restore failed \(number ?? -1)")
+        diary.write("restore failed \((error as NSError).code)")
     }
 
     func paymentQueueDidChangeStorefront(_ queue: SKPaymentQueue) {
@@ -85,7 +84,7 @@ final class DiaryObserver: NSObject, SKPaymentTransactionObserver, @unchecked Se
         case .purchasing: return "purchasing \(product)"
         case .purchased: return "purchased \(product) \(transaction.transactionIdentifier ?? "-")"
         case .failed:
-            let code = (transaction.error as? SKError)?.code.rawValue ?? -1
+            let code = transaction.error.map { ($0 as NSError).code } ?? -1
             return "failed \(product) \(code)"
         case .deferred: return "deferred \(product)"
         case .restored:

@@ -52,6 +52,9 @@ final class FakeStore: StoreTransport {
         /// The product that every offer is for, and the requests that came for one.
         var quoted: String?
         var quotes: [String] = []
+        /// The higher prices that wait for the customer's consent, and the consents.
+        var increases: [PriceIncreaseDescription] = []
+        var consents: [String] = []
         var refusal: WireError?
         var waits = false
         var purchases: [String: PurchaseRequest] = [:]
@@ -177,6 +180,14 @@ final class FakeStore: StoreTransport {
                 }
                 return transactions(since, state)
             case .finish(let id): return finish(id, &state)
+            case .priceIncreases:
+                return reply(PriceIncreasesResponse(increases: state.increases))
+            case .consent(let id):
+                let asked = try? JSONDecoder().decode(
+                    PriceConsentRequest.self, from: Data(call.body ?? []))
+                state.increases.removeAll { $0.subscriptionId == id }
+                state.consents.append("\(id) \(asked?.price ?? 0)")
+                return reply(PriceConsentResponse(subscriptionId: id, price: asked?.price ?? 0))
             case .requestRefund:
                 return refused(404, WireError(code: "transactionNotFound", message: "None."))
             case .receipt:
@@ -194,19 +205,20 @@ final class FakeStore: StoreTransport {
         let token = "token-\(state.sessions)"
         state.validTokens.insert(token)
         state.owners[token] = state.customer
-        return reply(
-            SignInResponse(
-                token: token,
-                tokenExpires: Timestamp(milliseconds: 4_000_000_000_000),
-                customerId: state.customer, customerName: "blob", bundleId: "com.example.app",
-                appAppleId: nil,
-                realm: RealmDescription(
-                    id: state.realm, name: "default", environment: state.environment,
-                    generation: state.generation),
-                storefront: state.storefront, appTransactionId: "4000000000000001",
-                canMakePayments: state.mayBuy,
-                rootCertificate: Data(authority.root).base64EncodedString(), now: state.now,
-                disablesDialogs: state.disablesDialogs.signIn))
+        var response = SignInResponse(
+            token: token,
+            tokenExpires: Timestamp(milliseconds: 4_000_000_000_000),
+            customerId: state.customer, customerName: "blob", bundleId: "com.example.app",
+            appAppleId: nil,
+            realm: RealmDescription(
+                id: state.realm, name: "default", environment: state.environment,
+                generation: state.generation),
+            storefront: state.storefront, appTransactionId: "4000000000000001",
+            canMakePayments: state.mayBuy,
+            rootCertificate: Data(authority.root).base64EncodedString(), now: state.now,
+            disablesDialogs: state.disablesDialogs.signIn)
+        if !state.increases.isEmpty { response.asksPriceConsent = true }
+        return reply(response)
     }
 
     private func products(_ call: DeviceCall, _ state: State) -> DeviceReply {

@@ -16,7 +16,7 @@ final class ScriptedSheet: PaymentSheet {
     func present(_ contents: SheetContents) async -> SheetAnswer {
         let price = contents.formatted(contents.unitPrice)
         let total = contents.formatted(contents.total)
-        let change = contents.isPriceChanged ? " changed" : ""
+        let change = contents.isPriceChanged ? " changed" : contents.isOwned ? " owned" : ""
         shown.write("\(contents.title): \(contents.quantity) × \(price) = \(total)\(change)")
         return answers.withLock { $0.isEmpty ? .confirm : $0.removeFirst() }
     }
@@ -25,6 +25,10 @@ final class ScriptedSheet: PaymentSheet {
 
     func askForCode() async -> String? {
         codes.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+    }
+
+    func askForConsent(_ increase: SheetPriceIncrease) async -> SheetAnswer {
+        await ask(increase.question)
     }
 
     func ask(_ question: String) async -> SheetAnswer {

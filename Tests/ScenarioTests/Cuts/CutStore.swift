@@ -143,6 +143,8 @@ struct CutTransport: StoreTransport {
         case .finish: "finish"
         case .requestRefund: "requestRefund"
         case .receipt: "receipt"
+        case .priceIncreases: "priceIncreases"
+        case .consent: "consent"
         }
     }
 }

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import StoreKit
+
+/// What the app was called for.
+enum Action {
+    case list, restore
+    case show(Filter)
+    case buy(Filter)
+
+    static let usage = "usage: photo-filters list | show FILTER | buy FILTER | restore"
+
+    init?(_ arguments: [String]) {
+        switch (arguments.first, arguments.count) {
+        case ("list", 1): self = .list
+        case ("restore", 1): self = .restore
+        case ("show", 2):
+            guard let filter = Filter.named(arguments[1]) else { return nil }
+            self = .show(filter)
+        case ("buy", 2):
+            guard let filter = Filter.named(arguments[1]) else { return nil }
+            self = .buy(filter)
+        default: return nil
+        }
+    }
+}
+
+/// Performs one action. Exit codes: 0 done, 1 not done, 64 wrong arguments, 69 the
+/// store cannot be reached.
+final class Script {
+    private let action: Action
+    private let darkroom: Darkroom
+
+    init(action: Action, darkroom: Darkroom) {
+        self.action = action
+        self.darkroom = darkroom
+    }
+
+    func start() {
+        // A preview needs no store.
+        if case .show(let filter) = action {
+            for line in filter.applied(to: Photo.lighthouse) { print(line) }
+            exit(0)
+        }
+        darkroom.loadProducts { error in
+            if let error { self.end(error) } else { self.perform() }
+        }
+    }
+
+    private func perform() {
+        darkroom.onEnd = { self.end($0) }
+        switch action {
+        case .list, .show: end(nil)
+        case .restore: darkroom.restore()
+        case .buy(let filter):
+            guard SKPaymentQueue.canMakePayments() else { fail("Store disabled", 1) }
+            if !darkroom.buy(filter) { fail("The store does not sell this.", 1) }
+        }
+    }
+
+    private func end(_ error: (any Error)?) {
+        if let error {
+            if (error as? SKError)?.code == .paymentCancelled { exit(1) }
+            let underlying = (error as? SKError)?.userInfo[NSUnderlyingErrorKey]
+            if error is URLError || underlying is URLError { fail("Network down?", 69) }
+            fail("It failed: \(error.localizedDescription)", 1)
+        }
+        for filter in Filter.all {
+            let price = darkroom.price(of: filter) ?? "not sold here"
+            print("\(filter.name)\t\(filter.isUnlocked ? "yours" : price)")
+        }
+        exit(0)
+    }
+
+    private func fail(_ sentence: String, _ code: Int32) -> Never {
+        try? FileHandle.standardError.write(contentsOf: Data("\(sentence)\n".utf8))
+        exit(code)
+    }
+}

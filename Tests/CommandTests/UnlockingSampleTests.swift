@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestSupport
+import Testing
+
+/// The samples that sell what lasts, as their users see them.
+@Suite(.timeLimit(.minutes(5))) struct UnlockingSampleTests {
+    let rig: Rig
+
+    init() throws {
+        rig = try Rig()
+    }
+
+    /// Runs a script in a store of a sample's own, with settings of its own.
+    private func exec(_ sample: String, _ script: String) async throws -> ChildProcess.Outcome {
+        let file = try PackageRoot.path() + "/Samples/\(sample)/\(sample).storekit"
+        return try await rig.run(
+            "shopkeeper", "exec", file, "--bundle-id",
+            "com.example.\(sample.lowercased())", "--", "sh", "-c",
+            """
+            second() {
+                export HOME="$SHOPKEEPER_DATA/second" SHOPKEEPER_DEVICE="$SHOPKEEPER_DATA/second"
+                mkdir -p "$HOME"
+            }
+            export HOME="$SHOPKEEPER_DATA"
+            \(script)
+            """)
+    }
+
+    @Test func `a filter is locked until it is bought, and restored on a second device`()
+        async throws
+    {
+        let outcome = try await exec(
+            "PhotoFilters",
+            """
+            photo-filters show sepia | head -1
+            photo-filters buy sepia
+            photo-filters show sepia | head -1
+            photo-filters buy sepia
+            second
+            photo-filters list
+            photo-filters restore
+            photo-filters show sepia | head -1
+            """)
+
+        let shelf = "sepia\tyours\nnegative\t$0.99\n"
+        let locked = "sepia\t$0.99\nnegative\t$0.99\n"
+        #expect(
+            outcome.output == "4494????\n" + shelf + "44944444\n" + shelf + locked + shelf
+                + "44944444\n")
+        #expect(outcome.errors == "")
+        #expect(outcome.status == 0)
+    }
+
+    @Test func `ads are there until they are bought away, on every device`() async throws {
+        let outcome = try await exec(
+            "RemoveAds",
+            """
+            remove-ads restore; echo "nothing $?"
+            SHOPKEEPER_SHEET=cancel remove-ads buy; echo "cancelled $?"
+            remove-ads buy
+            remove-ads show
+            second
+            remove-ads show
+            remove-ads restore
+            """)
+
+        let page = "Today: a walk along the river.\n"
+        let ad = page + "[ad] Shoes, shoes, shoes!\nRemove the ads: $1.99\n"
+        #expect(
+            outcome.output == ad + "nothing 1\n" + "cancelled 1\n" + "Thank you!\n" + page + page
+                + ad + "Thank you!\n" + page)
+        #expect(outcome.errors == "")
+        #expect(outcome.status == 0)
+    }
+}

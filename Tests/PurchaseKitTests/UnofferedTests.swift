@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import PurchaseKit
+import Synchronization
+import TestSupport
+import Testing
+
+/// What compiles and this store does not offer: it fails and says why.
+@Suite(.timeLimit(.minutes(5)))
+struct UnofferedTests {
+    /// Keeps what it hears of downloads.
+    final class Downloads: NSObject, SKPaymentTransactionObserver, Sendable {
+        let diary = Diary()
+
+        func paymentQueue(
+            _ queue: SKPaymentQueue, updatedTransactions transactions: [SKPaymentTransaction]
+        ) {}
+
+        func paymentQueue(
+            _ queue: SKPaymentQueue, updatedDownloads downloads: [SKDownload]
+        ) {
+            for download in downloads {
+                let error = download.error as? SKError
+                diary.write("\(download.state) \(error?.code.rawValue ?? -1)")
+            }
+        }
+    }
+
+    private func isRefusal(_ error: (any Error)?, _ word: String) -> Bool {
+        guard let error = error as? SKError else { return false }
+        return error.code == .clientInvalid && error.localizedDescription.contains(word)
+    }
+
+    @Test func `nothing is downloadable, and a download that is started fails`() async throws {
+        let app = try Rig().launch(observer: nil)
+        let observer = Downloads()
+        app.queue.add(observer)
+        let download = SKDownload()
+        #expect(download.state == .waiting && download.downloadState == .waiting)
+        #expect(download.timeRemaining == SKDownloadTimeRemainingUnknown)
+
+        app.queue.pause([download])
+        app.queue.cancel([download])
+        app.queue.start([])
+        app.queue.start([download])
+        await observer.diary.wait(for: "failed")
+
+        #expect(observer.diary.lines == ["failed 1"])
+        #expect(isRefusal(download.error, "content"))
+        #expect(download.contentURL == nil)
+        #expect(SKDownload.contentURL(forProductID: "a") == nil)
+        #expect(SKPaymentTransaction().downloads == [])
+        let product = SKProduct()
+        #expect(!product.isDownloadable && product.downloadContentLengths == [])
+        #expect(product.downloadContentVersion == "" && product.contentVersion == "")
+    }
+
+    @Test func `promotions are refused in both ways to ask`() async {
+        let controller = SKProductStorePromotionController.default()
+        let product = SKProduct()
+        await #expect(throws: SKError.self) { try await controller.promotionOrder() }
+        await #expect(throws: SKError.self) { try await controller.update(promotionOrder: []) }
+        await #expect(throws: SKError.self) {
+            try await controller.promotionVisibility(for: product)
+        }
+        await #expect(throws: SKError.self) {
+            try await controller.update(promotionVisibility: .hide, for: product)
+        }
+        let answers = Diary()
+        controller.fetchStorePromotionOrder { products, error in
+            answers.write("\(products.count) \(error?.localizedDescription ?? "")")
+        }
+        controller.update(storePromotionOrder: [product])
+        controller.update(storePromotionVisibility: .show, for: product)
+        controller.fetchStorePromotionVisibility(for: product) { visibility, error in
+            answers.write("\(visibility) \(error?.localizedDescription ?? "")")
+        }
+        await answers.wait(for: "default")
+        #expect(
+            answers.lines == [
+                "0 The store promotes no products.", "default The store promotes no products.",
+            ])
+    }
+
+    @Test func `an observer without the method adds no promoted purchase`() {
+        #expect(
+            !Downloads().paymentQueue(
+                SKPaymentQueue(), shouldAddStorePayment: SKPayment(), for: SKProduct()))
+    }
+
+    @Test func `music, advertisements and pages of the store are refused`() async {
+        #expect(SKCloudServiceController.authorizationStatus() == .denied)
+        let answers = Diary()
+        SKCloudServiceController().requestCapabilities { _, error in
+            answers.write("music \((error as? SKError)?.code.rawValue ?? -1)")
+        }
+        SKAdNetwork.updatePostbackConversionValue(3) { error in
+            answers.write("advertisement \((error as? SKANError)?.code.rawValue ?? -1)")
+        }
+        SKStoreProductViewController().loadProduct(
+            withParameters: [SKStoreProductParameterITunesItemIdentifier: 1]
+        ) { isLoaded, error in
+            answers.write("page \(isLoaded) \((error as? SKError)?.code.rawValue ?? -1)")
+        }
+        await answers.wait(for: "page")
+        #expect(answers.lines == ["music 6", "advertisement 1", "page false 19"])
+    }
+}
+
+/// Tests of apps fill products by name, because Apple's classes have key-value coding.
+struct SetValueTests {
+    @Test func `a product is filled by name`() {
+        let period = SKProductSubscriptionPeriod()
+        period.setValue(3, forKey: "numberOfUnits")
+        period.setValue(SKProduct.PeriodUnit.month.rawValue, forKey: "unit")
+        let offer = SKProductDiscount()
+        offer.setValue(NSDecimalNumber(string: "0.99"), forKey: "price")
+        offer.setValue(SKProductDiscount.PaymentMode.freeTrial, forKey: "paymentMode")
+        offer.setValue(UInt(1), forKey: "type")
+        offer.setValue("half", forKey: "identifier")
+        let product = SKProduct()
+        product.setValue("credits.5", forKey: "productIdentifier")
+        product.setValue(NSDecimalNumber(string: "1.99"), forKey: "price")
+        product.setValue(Locale(identifier: "de_DE"), forKey: "priceLocale")
+        product.setValue(period, forKey: "subscriptionPeriod")
+        product.setValue(offer, forKey: "introductoryPrice")
+        product.setValue([offer], forKey: "discounts")
+
+        #expect(product.productIdentifier == "credits.5" && product.localizedTitle == "")
+        #expect(product.price == NSDecimalNumber(string: "1.99"))
+        #expect(product.priceLocale.identifier == "de_DE")
+        #expect(product.subscriptionPeriod?.numberOfUnits == 3)
+        #expect(product.subscriptionPeriod?.unit == .month)
+        #expect(product.introductoryPrice?.paymentMode == .freeTrial)
+        #expect(product.discounts.map(\.type) == [.subscription])
+        product.setValue(nil, forKey: "introductoryPrice")
+        #expect(product.introductoryPrice == nil)
+    }
+
+    @Test func `a name that is no property ends the test`() async {
+        await #expect(processExitsWith: .failure) {
+            SKProduct().setValue(1, forKey: "prise")
+        }
+    }
+}
