@@ -170,10 +170,11 @@ let package = Package(
                 "StoreWire", "StrictJSON", "WireErrors", hummingbird, logging,
             ]),
         module("SecurePort", ["HTTPShell", nio, nioSSL]),
+        module("ForwardProxy", [nio, nioHTTP1, nioPosix]),
         .executableTarget(
             name: "shopkeeper",
             dependencies: [
-                "Archive", "CatalogueFile", "CatalogueOverlay", "Commerce",
+                "Archive", "CatalogueFile", "CatalogueOverlay", "Commerce", "ForwardProxy",
                 "HTTPShell", "Ledger", "LedgerServer", "Live", "Outbound",
                 "PurchaseKit", "Shop", "ShopServer", "SignedData", "Storage", "StoragePostgres",
                 "StorageSQLite",
@@ -284,7 +285,7 @@ let package = Package(
         tests(
             "CommandTests",
             [
-                "CatalogueFile", "Commerce", "MonkeyCredits", "Newsstand", "Shop",
+                "CatalogueFile", "Commerce", "ForwardProxy", "MonkeyCredits", "Newsstand", "Shop",
                 "StoreWire", "TestSupport", "shopkeeper", logging,
             ]),
         tests(
@@ -312,6 +313,7 @@ let package = Package(
                 "Commerce", "HTTPShell", "Live", "SecurePort", "SignedData", "StoreWire",
                 "TestSupport", "WireErrors", hummingbird, logging, nio, nioPosix, nioSSL,
             ]),
+        tests("ForwardProxyTests", ["ForwardProxy", "TestSupport", nio, nioPosix]),
         tests("OutboundTests", ["Outbound", "TestSupport"]),
         tests("TidyTests", ["TestSupport"]),
     ]
