@@ -44,7 +44,7 @@ struct Shopkeeper: AsyncParsableCommand {
                 name: "Merchant",
                 subcommands: [
                     VerifyCommand.self, ListenCommand.self, NotifyCommand.self, KeyCommand.self,
-                    LedgerCommand.self,
+                    ConnectCommand.self, LedgerCommand.self,
                 ]),
             CommandGroup(
                 name: "Operators",
