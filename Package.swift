@@ -28,6 +28,7 @@ let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package
 let nio = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let lifecycle = Target.Dependency.product(
@@ -76,6 +77,12 @@ let package = Package(
         .executable(name: "photo-filters", targets: ["PhotoFilters"]),
         .executable(name: "remove-ads", targets: ["RemoveAds"]),
     ],
+    traits: [
+        .trait(
+            name: "TLS",
+            description: "`serve --tls-port` and `exec --intercept` of the command."),
+        .default(enabledTraits: ["TLS"]),
+    ],
     dependencies: [
         // Options, help and exit code 64 of the command.
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -93,6 +100,9 @@ let package = Package(
             url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
         // The event loops that Hummingbird's connections are on, for tasks to run on them.
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+        // TLS of the port for clients that know only Apple's hosts: `SecurePort`, behind the trait
+        // `TLS`. BoringSSL is most of what it costs.
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         // Graceful shutdown on signals; Hummingbird stands on it.
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.0.0"),
         // YAML of the overlay beside a catalogue file, which people write by hand.
@@ -161,15 +171,18 @@ let package = Package(
                 "CatalogueFile", "CatalogueOverlay", "Commerce", "HTTPShell", "Shop", "SignedData",
                 "StoreWire", "StrictJSON", "WireErrors", hummingbird, logging,
             ]),
+        module("SecurePort", ["HTTPShell", nio, nioSSL]),
+        module("ForwardProxy", [nio, nioHTTP1, nioPosix]),
         .executableTarget(
             name: "shopkeeper",
             dependencies: [
-                "Archive", "CatalogueFile", "CatalogueOverlay", "Commerce", "HTTPShell", "Ledger",
-                "LedgerServer", "Live", "Outbound",
+                "Archive", "CatalogueFile", "CatalogueOverlay", "Commerce", "ForwardProxy",
+                "HTTPShell", "Ledger", "LedgerServer", "Live", "Outbound",
                 "PurchaseKit", "Shop", "ShopServer", "SignedData", "Storage", "StoragePostgres",
                 "StorageSQLite",
                 "StoreWire", "Story",
                 "StrictJSON", argumentParser, crypto, hummingbird, logging,
+                .target(name: "SecurePort", condition: .when(traits: ["TLS"])),
             ],
             swiftSettings: strict),
         .executableTarget(
@@ -285,8 +298,8 @@ let package = Package(
         tests(
             "CommandTests",
             [
-                "CatalogueFile", "Commerce", "MonkeyCredits", "Newsstand", "PhotoFilters",
-                "RemoveAds", "Shop", "StoreWire", "TestSupport",
+                "CatalogueFile", "Commerce", "ForwardProxy", "MonkeyCredits", "Newsstand",
+                "PhotoFilters", "RemoveAds", "Shop", "StoreWire", "TestSupport",
                 "shopkeeper", logging,
             ]),
         tests(
@@ -308,6 +321,13 @@ let package = Package(
                 "Ledger", "Shop", "Storage", "StoragePostgres", "StorageSQLite", "TestSupport",
                 "Work",
             ]),
+        tests(
+            "SecurePortTests",
+            [
+                "Commerce", "HTTPShell", "Live", "SecurePort", "SignedData", "StoreWire",
+                "TestSupport", "WireErrors", hummingbird, logging, nio, nioPosix, nioSSL,
+            ]),
+        tests("ForwardProxyTests", ["ForwardProxy", "TestSupport", nio, nioPosix]),
         tests("OutboundTests", ["Outbound", "TestSupport"]),
         tests("TidyTests", ["TestSupport"]),
     ]

@@ -32,9 +32,12 @@ struct LoopHTTP1: ServerChildChannel {
     /// assigned from the lowest free one, so a high one means that the rest are
     /// used for other things.
     let descriptorMax: Int32
+    /// Adds encryption to a new connection. Nil for a plain one.
+    let prepare: (@Sendable (any Channel) throws -> Void)?
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
-        http.setup(channel: channel, logger: logger).flatMapThrowing {
+        do { try prepare?(channel) } catch { return channel.eventLoop.makeFailedFuture(error) }
+        return http.setup(channel: channel, logger: logger).flatMapThrowing {
             [unparsed, bodyTimeout, descriptorMax] value in
             let pipeline = channel.pipeline.syncOperations
             let number = try pipeline.withUnsafeTransportIfAvailable(

@@ -38,23 +38,20 @@ package struct HTTPShell: Sendable {
     /// Then it accepts no more connections, answers the waiting requests, gives
     /// running requests the configured time to end, calls `close` and returns.
     ///
-    /// `onReady` receives the port once the server listens on it, and the ports
-    /// of the other listeners by name. Throws ``WireError`` `cannotListen` if
-    /// it cannot listen on one of them, also after calling `close`.
+    /// `onReady` receives the ports once the server listens on all of them.
+    /// Throws ``WireError`` `cannotListen` if it cannot listen on one of them,
+    /// also after calling `close`.
     package func run(
-        onReady: @escaping @Sendable (_ port: Int, _ others: [String: Int]) async -> Void,
+        onReady: @escaping @Sendable (BoundPorts) async -> Void,
         close: @Sendable () async -> Void
     ) async throws {
-        let listening = Listening(others: configuration.listeners.count)
-        var services: [any Service] = []
-        for (name, port) in [(nil, configuration.port)]
-            + configuration.listeners.map({ (Optional($0.name), $0.port) })
-        {
-            services.append(
-                application(listening, port: port) { bound in
-                    guard let all = listening.bind(bound, name) else { return }
-                    await onReady(all.port, all.others)
-                })
+        let wanted = wantedPorts
+        let listening = Listening(ports: wanted.count)
+        let services: [any Service] = wanted.map { place, port in
+            application(listening, port: port, prepare: preparation(place)) { bound in
+                guard let all = listening.bind(bound, place) else { return }
+                await onReady(all)
+            }
         }
         var group = ServiceGroupConfiguration(
             services: services,
@@ -76,8 +73,24 @@ package struct HTTPShell: Sendable {
         throw listening.isComplete ? error : cannotListen
     }
 
+    private var wantedPorts: [(Listening.Place, Int)] {
+        var ports = [(Listening.Place.main, configuration.port)]
+        ports += configuration.listeners.map { (Listening.Place.named($0.name), $0.port) }
+        if let secure = configuration.secure { ports.append((.secure, secure.port)) }
+        return ports
+    }
+
+    /// What is done with each new connection at a port, before everything else.
+    private func preparation(
+        _ place: Listening.Place
+    ) -> (@Sendable (any Channel) throws -> Void)? {
+        place == .secure ? configuration.secure?.prepare : nil
+    }
+
     private func application(
-        _ listening: Listening, port: Int, onReady: @escaping @Sendable (Int) async -> Void
+        _ listening: Listening, port: Int,
+        prepare: (@Sendable (any Channel) throws -> Void)?,
+        onReady: @escaping @Sendable (Int) async -> Void
     ) -> some Service {
         let (logger, configuration) = (logger, configuration)
         // The rest of the process is certain to have half of the reserve.
@@ -95,7 +108,7 @@ package struct HTTPShell: Sendable {
                         responder: responder, configuration: .init(idleTimeout: idle)),
                     unparsed: unparsed,
                     bodyTimeout: .nanoseconds(configuration.bodyTimeout.nanoseconds),
-                    descriptorMax: descriptorMax)
+                    descriptorMax: descriptorMax, prepare: prepare)
             },
             configuration: .init(
                 address: .hostname(configuration.host, port: port), serverName: "shopkeeper",
@@ -130,7 +143,7 @@ package struct HTTPShell: Sendable {
     }
 
     private var cannotListen: WireError {
-        let ports = ([configuration.port] + configuration.listeners.map(\.port)).map(String.init)
+        let ports = wantedPorts.map { "\($0.1)" }
         return WireError(
             code: "cannotListen",
             message: "The server cannot listen on \(configuration.host), port "
@@ -140,45 +153,59 @@ package struct HTTPShell: Sendable {
     }
 }
 
+/// The ports on which a server listens.
+public struct BoundPorts: Hashable, Sendable {
+    /// The main one.
+    public fileprivate(set) var main = 0
+    /// Those of the other listeners, by name.
+    public fileprivate(set) var others: [String: Int] = [:]
+    /// The one with TLS. Nil if there is none.
+    public fileprivate(set) var secure: Int?
+}
+
 /// The ports that are listened on. A class, because all listeners share it.
 final class Listening: Sendable {
+    /// Which of a server's ports is meant.
+    enum Place: Hashable, Sendable {
+        case main, secure
+        case named(String)
+    }
+
     private struct State {
-        var main: Int?
-        var others: [String: Int] = [:]
+        var bound = BoundPorts()
+        var count = 0
         var names: [Int: String] = [:]
     }
 
     private let wanted: Int
     private let state = Mutex(State())
 
-    /// `others`: the number of listeners beside the server's main one.
-    init(others: Int) {
-        wanted = others
+    init(ports: Int) {
+        wanted = ports
     }
 
     /// Records that a port is listened on. Returns all ports once the last one
     /// is.
-    func bind(_ port: Int, _ name: String?) -> (port: Int, others: [String: Int])? {
+    func bind(_ port: Int, _ place: Place) -> BoundPorts? {
         state.withLock { state in
-            if let name {
-                state.others[name] = port
+            switch place {
+            case .main: state.bound.main = port
+            case .secure: state.bound.secure = port
+            case .named(let name):
+                state.bound.others[name] = port
                 state.names[port] = name
-            } else {
-                state.main = port
             }
-            guard let main = state.main, state.others.count == wanted else { return nil }
-            return (main, state.others)
+            state.count += 1
+            return state.count == wanted ? state.bound : nil
         }
     }
 
     func name(ofPort port: Int?) -> String? {
-        guard wanted > 0, let port else { return nil }
+        guard wanted > 1, let port else { return nil }
         return state.withLock { $0.names[port] }
     }
 
-    var isComplete: Bool {
-        state.withLock { $0.main != nil && $0.others.count == wanted }
-    }
+    var isComplete: Bool { state.withLock { $0.count == wanted } }
 }
 
 extension Duration {

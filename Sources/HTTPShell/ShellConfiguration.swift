@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Commerce
+public import NIOCore
 public import StoreWire
 
 /// Where a server listens, and its limits.
@@ -11,6 +12,8 @@ public struct ShellConfiguration: Sendable {
     public let port: Int
     /// Further ports. The request handler receives the listener's name.
     public var listeners: [Listener] = []
+    /// A port with TLS, which answers like the main one. Nil for none.
+    public var secure: SecureListener?
     /// The proxies that end TLS in front of this server.
     public let proxies: TrustedProxies?
     /// The most open connections at all ports together. Further clients wait
@@ -63,6 +66,24 @@ public struct ShellConfiguration: Sendable {
         }
     }
 
+    /// A port whose connections are encrypted. This module knows no TLS library:
+    /// `prepare` adds it to each new connection, on the connection's event loop,
+    /// before everything else.
+    public struct SecureListener: Sendable {
+        /// 0 selects a free port.
+        public let port: Int
+        let prepare: @Sendable (any Channel) throws -> Void
+
+        /// Throws ``WireError`` `portInvalid`.
+        public init(
+            port: Int, prepare: @escaping @Sendable (any Channel) throws -> Void
+        ) throws(WireError) {
+            guard (0...65_535).contains(port) else { throw ShellConfiguration.noPort(port) }
+            self.port = port
+            self.prepare = prepare
+        }
+    }
+
     /// Throws ``WireError`` `hostNotLoopback` or `portInvalid`.
     public init(
         host: String = "127.0.0.1", port: Int = 0, proxies: TrustedProxies? = nil
@@ -70,8 +91,8 @@ public struct ShellConfiguration: Sendable {
         guard Self.isLoopback(host) || proxies != nil else {
             throw WireError(
                 code: "hostNotLoopback",
-                message: "The server has no TLS of its own, and `\(host)` is not one of this "
-                    + "machine's loopback addresses.",
+                message: "Without a proxy the server is for this machine only, and `\(host)` is "
+                    + "not one of its loopback addresses.",
                 field: "host", rule: "127.0.0.0/8, ::1 or localhost; any behind a proxy with TLS",
                 remedy: "leave the host out, or put a proxy with TLS in front and name its "
                     + "address with --behind-proxy")

@@ -34,8 +34,8 @@ public struct LedgerServer: Sendable {
     /// in this case too.
     public func run(onReady: @escaping @Sendable (_ port: Int) async -> Void) async throws {
         let ledger = ledger
-        try await shell.run { port, _ in
-            await onReady(port)
+        try await shell.run { ports in
+            await onReady(ports.main)
         } close: {
             await ledger.close()
         }

@@ -34,15 +34,29 @@ enum ErrorResponse {
         return ErrorAnswer(response: response, code: answer.code, fault: answer.fault)
     }
 
-    /// Apple answers 401 without a body, and all other errors with one.
+    /// Apple answers 401 without a body, and all other errors with one. The
+    /// reason of a 401 is in a header, which Apple's clients ignore.
     private static func answer(_ refusal: AppleRefusal) -> ErrorAnswer {
         let body = refusal.response.flatMap { try? Response.json($0, status: refusal.status) }
         var response = body ?? .empty(status: refusal.status)
         // Apple writes milliseconds since 1970 here, and no seconds from now.
         if let date = refusal.retryAfter { response.headers[.retryAfter] = "\(date.milliseconds)" }
+        if refusal.status == 401 {
+            response.headers[.wwwAuthenticate] = challenge(refusal.reason)
+        }
         return ErrorAnswer(
             response: response,
-            code: refusal.response.map { "\($0.errorCode)" })
+            code: refusal.response.map { "\($0.errorCode)" } ?? "tokenRefused")
+    }
+
+    /// RFC 6750, 3: the description is ASCII without quotes and backslashes.
+    private static func challenge(_ reason: String?) -> String {
+        guard let reason else { return "Bearer" }
+        let plain = String(
+            decoding: reason.utf8.filter {
+                (0x20...0x7E).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
+            }, as: UTF8.self)
+        return "Bearer error=\"invalid_token\", error_description=\"\(plain)\""
     }
 }
 

@@ -3,6 +3,7 @@
 public import HTTPShell
 public import Logging
 public import Shop
+import StoreWire
 import WireErrors
 
 /// Where a store's server listens, and its limits.
@@ -31,6 +32,9 @@ public struct ShopServer: Sendable {
         self.store = store
         var configuration = configuration
         for name in route.names { configuration.names.add(name) }
+        if configuration.secure != nil {
+            for name in OfficialHosts.all { configuration.names.add(name) }
+        }
         shell = HTTPShell(
             handlers: [
                 DeviceDoor(store: store, realms: route), KeyedDoors(store: store, realms: route),
@@ -54,6 +58,13 @@ public struct ShopServer: Sendable {
     /// has the name of its realm.
     public func run(
         onReady: @escaping @Sendable (_ port: Int, _ realms: [String: Int]) async -> Void
+    ) async throws {
+        try await serve { await onReady($0.main, $0.others) }
+    }
+
+    /// The same as ``run(onReady:)``, with all ports.
+    public func serve(
+        onReady: @escaping @Sendable (_ ports: BoundPorts) async -> Void
     ) async throws {
         let store = store
         let working = Task { await store.work() }

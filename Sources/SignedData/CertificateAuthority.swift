@@ -35,8 +35,9 @@ public struct CertificateAuthority: Sendable {
 
     /// Answers whether these certificates are still valid.
     public let status: CertificateStatusResponder
-    private let keys: AuthorityKeys
-    private let certificates: [Certificate]
+    let keys: AuthorityKeys
+    /// In the order of ``AuthorityFile/certificates``.
+    let certificates: [Certificate]
 
     /// Generates keys and certificates. `statusURL`: the address of ``status``
     /// that the certificates contain. It must be public and never change.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Commerce
 import Crypto
 import Foundation
 import SwiftASN1
@@ -28,6 +29,11 @@ struct CertificateIssuer {
     /// 2000-01-01T00:00:00Z and 2099-12-31T23:59:59Z.
     private static let notValidBefore = Date(timeIntervalSince1970: 946_684_800)
     private static let notValidAfter = Date(timeIntervalSince1970: 4_102_444_799)
+    /// A client's clock may be a day behind.
+    private static let serverLeadSeconds = 86_400.0
+    /// Some clients reject a server's certificate that is valid for longer than
+    /// 825 days.
+    private static let serverLifeSeconds = 820 * 86_400.0
 
     func root(_ key: P384.Signing.PrivateKey) throws -> Certificate {
         let publicKey = Certificate.PublicKey(key.publicKey)
@@ -94,6 +100,31 @@ struct CertificateIssuer {
             })
     }
 
+    /// The certificate of a server with TLS. It has no marker, so that its key
+    /// can sign no purchase. `now` is wall time, by which clients judge it.
+    func server(
+        _ publicKey: Certificate.PublicKey, for names: ServerNames, now: Timestamp,
+        from intermediate: Certificate, _ intermediateKey: P384.Signing.PrivateKey
+    ) throws -> Certificate {
+        let seconds = Double(now.milliseconds) / 1000
+        return try issue(
+            publicKey, subject: name("Server"), issuer: intermediate.subject,
+            issuerKey: intermediateKey,
+            from: Date(timeIntervalSince1970: seconds - Self.serverLeadSeconds),
+            until: Date(timeIntervalSince1970: seconds + Self.serverLifeSeconds),
+            extensions: Certificate.Extensions {
+                Critical(BasicConstraints.notCertificateAuthority)
+                Critical(KeyUsage(digitalSignature: true))
+                try ExtendedKeyUsage([.serverAuth])
+                SubjectKeyIdentifier(hash: publicKey)
+                Self.identifier(of: intermediate)
+                SubjectAlternativeNames(
+                    names.hosts.map { .dnsName($0) }
+                        + names.addresses.map { .ipAddress(ASN1OctetString(contentBytes: $0[...])) }
+                )
+            })
+    }
+
     private var statusAccess: AuthorityInformationAccess? {
         statusURL.map { url in
             AuthorityInformationAccess([
@@ -119,11 +150,12 @@ struct CertificateIssuer {
     private func issue(
         _ publicKey: Certificate.PublicKey, subject: DistinguishedName,
         issuer: DistinguishedName, issuerKey: P384.Signing.PrivateKey,
+        from first: Date = notValidBefore, until last: Date = notValidAfter,
         extensions: Certificate.Extensions
     ) throws -> Certificate {
         try Certificate(
             version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: publicKey,
-            notValidBefore: Self.notValidBefore, notValidAfter: Self.notValidAfter,
+            notValidBefore: first, notValidAfter: last,
             issuer: issuer, subject: subject, signatureAlgorithm: .ecdsaWithSHA384,
             extensions: extensions, issuerPrivateKey: Certificate.PrivateKey(issuerKey))
     }

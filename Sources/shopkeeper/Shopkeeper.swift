@@ -44,7 +44,7 @@ struct Shopkeeper: AsyncParsableCommand {
                 name: "Merchant",
                 subcommands: [
                     VerifyCommand.self, ListenCommand.self, NotifyCommand.self, FaultCommand.self,
-                    KeyCommand.self, LedgerCommand.self,
+                    KeyCommand.self, ConnectCommand.self, LedgerCommand.self,
                 ]),
             CommandGroup(
                 name: "Operators",

@@ -90,7 +90,7 @@ import WireErrors
         let (ready, told) = AsyncStream.makeStream(of: Int.self)
         let running = Task {
             defer { told.finish() }
-            try await shell.run(onReady: { port, _ in told.yield(port) }, close: {})
+            try await shell.run(onReady: { told.yield($0.main) }, close: {})
         }
         let port = await ready.first { _ in true } ?? 0
         var request = URLRequest(url: try #require(URL(string: "http://127.0.0.1:\(port)\(path)")))

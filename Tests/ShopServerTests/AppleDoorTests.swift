@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Commerce
 import Foundation
+import Live
 import Shop
+import ShopServer
+import SignedData
 import StoreWire
 import Testing
 
@@ -61,6 +65,104 @@ import Testing
                 #expect(reply.status == 401)
                 #expect(reply.body.isEmpty)
             }
+        }
+    }
+
+    @Test func `a refused token learns why, in a header that Apple's clients ignore`() async throws
+    {
+        try await TestServer.with { server in
+            let key = try await server.store.realm(named: Store.defaultRealm)
+                .merchant.createServerKey(bundleID: TestServer.bundleID.value)
+            func challenge(_ keyID: String, lifetime: Int64 = 300) async throws -> String {
+                let token = try BearerTokenSigner(
+                    privateKeyPEM: key.privateKey, keyID: keyID, issuerID: key.issuerId,
+                    bundleID: TestServer.bundleID
+                ).token(now: Live.wallClock.now, lifetimeSeconds: lifetime)
+                let reply = try await server.send(
+                    "GET", "/inApps/v1/transactions/1", bearer: token)
+                #expect(reply.status == 401 && reply.body.isEmpty)
+                return reply.header("WWW-Authenticate") ?? ""
+            }
+
+            let unknown = try await challenge("shopAAAAAA")
+            let official = try await challenge("2X9R4HXF34")
+            let late = try await challenge(key.keyId, lifetime: -1)
+            let none = try await server.send("GET", "/inApps/v1/transactions/1")
+
+            #expect(unknown.contains("kid is not the id of a server key in use"))
+            #expect(official.contains("kid looks like the id of a key of the App Store"))
+            #expect(late.contains("the token has expired"))
+            for one in [unknown, official, late] {
+                #expect(one.hasPrefix("Bearer error=\"invalid_token\", error_description=\""))
+            }
+            #expect(none.header("WWW-Authenticate") == "Bearer")
+            let logged = server.lines.elements.filter { $0.message == "token refused" }
+                .compactMap { $0.metadata["reason"] }
+            #expect(logged.count == 3 && logged.allSatisfy { !$0.contains("eyJ") })
+        }
+    }
+
+    @Test func `under a host of Apple's the environment is the one there`() async throws {
+        try await TestServer.with(configure: { configuration in
+            for host in OfficialHosts.all { configuration.names.add(host) }
+        }) { server in
+            let token = try await server.token()
+            let sold = try await server.buy(purchaseID(1), bearer: token)
+                .decoded(PurchaseResponse.self)
+            let parts = try #require(sold.signedTransaction).split(separator: ".")
+            let id = try #require(Base64URL.transactionID(String(parts[1])))
+            let bearer = try await server.bearerToken()
+
+            for host in OfficialHosts.all {
+                let reply = try await server.send(
+                    "GET", "/inApps/v1/transactions/\(id)", bearer: bearer,
+                    headers: ["Host": host])
+                let isHere = OfficialHosts.environment(of: host) == .sandbox
+                #expect(reply.status == (isHere ? 200 : 404), "\(host) \(reply.text)")
+                let code = try? reply.decoded(AppleErrorResponse.self).errorCode
+                #expect(code == (isHere ? nil : 4_040_010))
+            }
+            let stranger = try await server.send(
+                "GET", "/inApps/v1/transactions/\(id)", bearer: "x",
+                headers: ["Host": "api.storekit.apple.com"])
+            #expect(stranger.status == 401)
+        }
+    }
+
+    private static let uuid = "11111111-0000-4000-8000-000000000000"
+    private static let oneDay =
+        #""extendByDays":1,"extendReasonCode":1,"requestIdentifier":"\#(uuid)""#
+
+    /// Bodies that would be right in the sandbox, with the number of the refusal.
+    private static let elsewhere: [(String, String, String, Int)] = [
+        ("GET", "transactions/1", "", 4_040_010),
+        ("POST", "transactions/1/finish", "", 4_040_010),
+        (
+            "PUT", "transactions/1/appAccountToken", #"{"appAccountToken":"\#(uuid)"}"#, 4_040_010
+        ),
+        ("GET", "history/1", "", 4_040_010),
+        ("GET", "refund/lookup/1", "", 4_040_005),
+        ("GET", "subscriptions/1", "", 4_040_010),
+        ("PUT", "subscriptions/extend/1", "{\(oneDay)}", 4_040_005),
+        (
+            "POST", "subscriptions/extend/mass", #"{\#(oneDay),"productId":"monthly"}"#, 4_000_023
+        ),
+        ("GET", "subscriptions/extend/mass/monthly/\(uuid)", "", 4_040_009),
+        ("POST", "notifications/test", "", 4_040_007),
+        ("GET", "notifications/test/\(uuid)_1", "", 4_040_008),
+    ]
+
+    @Test(arguments: elsewhere)
+    func `a sandbox's key finds nothing at a production host`(
+        method: String, path: String, body: String, code: Int
+    ) async throws {
+        try await TestServer.with(configure: { $0.names.add("api.storekit.apple.com") }) { server in
+            let reply = try await server.send(
+                method, "/inApps/v1/\(path)", body.isEmpty ? nil : Array(body.utf8),
+                bearer: try await server.bearerToken(),
+                headers: ["Host": "api.storekit.apple.com"])
+
+            #expect(try reply.decoded(AppleErrorResponse.self).errorCode == code, "\(reply.text)")
         }
     }
 

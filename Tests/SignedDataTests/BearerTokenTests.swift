@@ -26,8 +26,20 @@ import Testing
         #expect(again.key.issuerID == made.key.issuerID)
         #expect(again.key.publicKey != made.key.publicKey)
         #expect(made.key.keyID.count == 10)
+        #expect(made.key.keyID.hasPrefix(ServerKey.prefix))
+        #expect(!ServerKey.looksOfficial(made.key.keyID))
         #expect(made.key.publicKey.count == 65)
         #expect(made.privateKeyPEM.hasPrefix("-----BEGIN PRIVATE KEY-----"))
+    }
+
+    @Test(
+        arguments: [
+            ("2X9R4HXF34", true), ("ABCDEFGHIJ", true), ("0123456789", true),
+            ("shopABCDEF", false), ("ABCDEFGHI", false), ("ABCDEFGHIJK", false),
+            ("ABCDEFGHIj", false), ("ABCDEFGH-J", false), ("ABCDEFGHIÖ", false), ("", false),
+        ])
+    func `ids of the App Store are recognised`(id: String, looksOfficial: Bool) {
+        #expect(ServerKey.looksOfficial(id) == looksOfficial)
     }
 
     @Test func `no iat is asked for`() throws {

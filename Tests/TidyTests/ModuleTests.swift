@@ -70,6 +70,23 @@ import Testing
         #expect(slow.isEmpty)
     }
 
+    @Test func `the TLS library is behind a trait, and the command alone asks for it`() async throws
+    {
+        let manifest = try await tree.manifest(of: tree.root)
+
+        let users = manifest.targets.filter { target in
+            target.type != "test" && target.dependencies.contains { $0.name == "SecurePort" }
+        }
+        #expect(users.map(\.name) == ["shopkeeper"])
+        let wish = users.first?.dependencies.first { $0.name == "SecurePort" }
+        #expect(wish?.isTrait == true)
+        #expect(!manifest.products.contains { $0.targets.contains("SecurePort") })
+        let files = try tree.files(in: ["Sources/shopkeeper"], extensions: ["swift"])
+        #expect(
+            files.filter { $0.text.contains("#if TLS") }.map(\.path)
+                == ["Sources/shopkeeper/Serving/ServedTLS.swift"])
+    }
+
     private func isTestTool(_ target: Manifest.Target) -> Bool {
         target.path?.hasPrefix("Tests/") ?? false
     }

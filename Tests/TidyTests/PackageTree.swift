@@ -60,10 +60,10 @@ struct SourceFile {
             .map { ($0.offset + 1, $0.element) }
     }
 
-    /// The names after `import`, whatever stands before it.
+    /// The names after `import`, whatever stands before it, also within `#if`.
     var imports: Set<String> {
         var names: Set<String> = []
-        for (_, line) in lines where !line.hasPrefix(" ") {
+        for (_, line) in lines where !line.hasPrefix("     ") {
             let words = line.split(separator: " ")
             guard let index = words.firstIndex(of: "import"), index <= 2, index + 1 < words.count
             else { continue }

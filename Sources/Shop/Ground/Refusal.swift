@@ -56,22 +56,42 @@ public struct AppleRefusal: Error, Hashable, Sendable {
     public let response: AppleErrorResponse?
     /// When the next request is allowed.
     public let retryAfter: Timestamp?
+    /// Why a token was refused, as one sentence without a full stop, for people.
+    /// Nil without a token, and for a refusal with a body. Two refusals are equal
+    /// whatever it is.
+    public let reason: String?
 
     public init(_ response: AppleErrorResponse, retryAfter: Timestamp? = nil) {
         // The first three of seven digits are the status.
         self.status = response.errorCode / 10_000
         self.response = response
         self.retryAfter = retryAfter
+        self.reason = nil
     }
 
-    private init(status: Int) {
+    private init(status: Int, reason: String?) {
         self.status = status
         self.response = nil
-        retryAfter = nil
+        self.retryAfter = nil
+        self.reason = reason
     }
 
     /// The bearer token is missing or wrong: 401 without a body.
-    public static let unauthorised = AppleRefusal(status: 401)
+    public static let unauthorised: AppleRefusal = AppleRefusal(status: 401, reason: nil)
+
+    /// The same with the reason.
+    static func unauthorised(_ reason: String?) -> AppleRefusal {
+        AppleRefusal(status: 401, reason: reason)
+    }
+
+    public static func == (left: Self, right: Self) -> Bool {
+        left.status == right.status && left.response == right.response
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(status)
+        hasher.combine(response)
+    }
 }
 
 /// Facts about a call in addition to its contents.

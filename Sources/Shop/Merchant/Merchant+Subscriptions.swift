@@ -131,7 +131,7 @@ extension Merchant {
                 bundleID: bundleID.value, isAudited: false, context)
         } catch let refusal as Refusal {
             switch refusal.error.code {
-            case "productIdUnknown": throw AppleRefusal(.invalidProductId)
+            case "productIdUnknown", "bundleIdUnknown": throw AppleRefusal(.invalidProductId)
             // The first request under an id counts, and another one is answered alike.
             case "bulkChangeExists": break
             case "storefrontsInvalid": throw AppleRefusal(.invalidStorefrontCountryCode)

@@ -15,17 +15,42 @@ public struct Merchant: Sendable {
     public let now: Timestamp
     /// The limits that a sandbox simulates.
     var limits: Fault?
+
+    /// The same merchant in the environment that is not this realm's, where the
+    /// app has sold nothing and has no server for notifications. A server key
+    /// is valid in both environments, so the answers there are those for ids
+    /// that do not exist.
+    public var elsewhere: Merchant {
+        // No app has an empty bundle id.
+        Merchant(
+            realm: realm, bundleID: BundleID(""), keyID: keyID, now: now, limits: limits)
+    }
 }
 
 extension MerchantRoom {
     /// Verifies the token of a merchant's server. `bearer` is the text after
     /// `Bearer ` in the `Authorization` header. The token is verified by wall
     /// time, so that a jump of the realm's clock does not invalidate it. Throws
-    /// ``AppleRefusal/unauthorised``.
-    public func admit(bearer: String?) async throws -> Merchant {
-        guard let bearer, let token = try? BearerToken.parse(bearer),
-            !token.keyID.utf8.contains(0), token.keyID.utf8.count <= Edge.textBytesMax
-        else { throw AppleRefusal.unauthorised }
+    /// ``AppleRefusal/unauthorised``, with the reason, which is logged.
+    public func admit(
+        bearer: String?, _ context: RequestContext = RequestContext(requestID: "none")
+    ) async throws -> Merchant {
+        do { return try await verified(bearer) } catch let refusal as AppleRefusal {
+            if let reason = refusal.reason {
+                realm.ports.log(.info, "token refused", context, ["reason": reason])
+            }
+            throw refusal
+        }
+    }
+
+    private func verified(_ bearer: String?) async throws -> Merchant {
+        guard let bearer else { throw AppleRefusal.unauthorised }
+        let token = try Self.explained { () throws(VerificationFailure) in
+            try BearerToken.parse(bearer)
+        }
+        guard !token.keyID.utf8.contains(0), token.keyID.utf8.count <= Edge.textBytesMax else {
+            throw AppleRefusal.unauthorised(TokenWords.unknown)
+        }
         let isSandbox = !realm.isProduction
         let (row, clock, limits) = try await realm.readHouse { reading in
             (
@@ -34,15 +59,46 @@ extension MerchantRoom {
                 isSandbox ? try FaultRoom.read(.rateLimits, reading) : nil
             )
         }
+        guard let row else {
+            throw AppleRefusal.unauthorised(
+                ServerKey.looksOfficial(token.keyID) ? TokenWords.official : TokenWords.unknown)
+        }
         let wall = realm.ports.wall.now
-        guard let row,
-            let claims = try? token.verify(publicKey: try row.blob("public_key"), now: wall),
-            claims.issuerID == (try row.text("issuer_id")),
-            claims.bundleID.value == (try row.text("bundle_id"))
-        else { throw AppleRefusal.unauthorised }
+        let key = try row.blob("public_key")
+        let claims = try Self.explained { () throws(VerificationFailure) in
+            try token.verify(publicKey: key, now: wall)
+        }
+        guard claims.issuerID == (try row.text("issuer_id")) else {
+            throw AppleRefusal.unauthorised(TokenWords.issuer)
+        }
+        guard claims.bundleID.value == (try row.text("bundle_id")) else {
+            throw AppleRefusal.unauthorised(TokenWords.app)
+        }
         guard let clock else { throw StorageFault(.malformedRow, "the realm has no row") }
         return Merchant(
             realm: realm, bundleID: claims.bundleID, keyID: token.keyID,
             now: try ClockRow(clock, hasLastEvent: false).now(wall: wall), limits: limits)
     }
+
+    /// Makes the failure of a verification the reason of the refusal.
+    private static func explained<Value>(
+        _ body: () throws(VerificationFailure) -> Value
+    ) throws(AppleRefusal) -> Value {
+        do throws(VerificationFailure) { return try body() } catch {
+            throw AppleRefusal.unauthorised(error.message)
+        }
+    }
+}
+
+/// Why a token is refused that is signed well in itself.
+private enum TokenWords {
+    static let unknown =
+        "the token's kid is not the id of a server key in use in this realm; use a key of "
+        + "`shopkeeper key list`"
+    static let official =
+        "the token's kid looks like the id of a key of the App Store, which opens no store of "
+        + "Shopkeeper; use a key of `shopkeeper key create`, whose id begins with "
+        + ServerKey.prefix
+    static let issuer = "the token's iss is not the issuer of the key in kid"
+    static let app = "the token's bid is not the app for which the key in kid was created"
 }

@@ -134,6 +134,14 @@ public final class Store: Sendable {
             der: authority.root, pem: authority.rootPEM, fingerprint: authority.rootFingerprint)
     }
 
+    /// Issues a certificate for a server with TLS, which clients accept that
+    /// trust the sandboxes' root. Its key is in the answer only, so a server asks
+    /// for a new one at each start.
+    public func serverCertificate(for names: ServerNames) async throws -> ServerCertificate {
+        try await authorities.authority(.sandbox)
+            .serverCertificate(for: names, .sandbox, now: ports.wall.now)
+    }
+
     /// Closes every database. Later calls throw.
     public func close() async {
         readyAt.withLock { $0 = nil }

@@ -82,7 +82,11 @@ struct KeyedDoors: RequestHandler {
             var name = realm
             if name == nil { name = try await store.realmName(ofBearer: call.bearer) }
             let realm = try await store.realm(named: name ?? Store.defaultRealm)
-            return (call, .merchant(try await realm.merchant.admit(bearer: call.bearer)))
+            let merchant = try await realm.merchant.admit(bearer: call.bearer, call.context)
+            // Under one of Apple's names this is the environment that Apple has there.
+            let asked = call.approach.host.flatMap(OfficialHosts.environment)
+            let isHere = asked == nil || asked == realm.description.environment
+            return (call, .merchant(isHere ? merchant : merchant.elsewhere))
         }
     }
 

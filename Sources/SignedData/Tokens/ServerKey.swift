@@ -8,7 +8,8 @@ import StrictJSON
 /// A merchant's key for the App Store Server API, as the store keeps it. The
 /// private half is handed out once and never stored.
 public struct ServerKey: Hashable, Sendable {
-    /// Ten characters, like the App Store's.
+    /// ``prefix`` and six characters: as long as the App Store's, and never one
+    /// of them.
     public let keyID: String
     /// A UUID in lower case.
     public let issuerID: String
@@ -35,10 +36,21 @@ public struct ServerKey: Hashable, Sendable {
         return (key, privateKey.pemRepresentation)
     }
 
-    /// Consists of capital letters and digits that are not easily confused.
+    /// How the id of each key of a store begins. An id of the App Store has no
+    /// small letter.
+    public static let prefix = "shop"
+
+    /// Whether an id looks like one of the App Store's own keys: ten capital
+    /// letters and digits. Such a key opens no store.
+    public static func looksOfficial(_ keyID: String) -> Bool {
+        keyID.utf8.count == 10
+            && keyID.utf8.allSatisfy { (48...57).contains($0) || (65...90).contains($0) }
+    }
+
+    /// After the prefix, capital letters and digits that are not easily confused.
     private static func name(_ randomness: Randomness) -> String {
         let letters = Array("ABCDEFGHJKLMNPQRSTUVWXYZ23456789")
-        return String(randomness.bytes(10).map { letters[Int($0 & 31)] })
+        return prefix + String(randomness.bytes(6).map { letters[Int($0 & 31)] })
     }
 }
 

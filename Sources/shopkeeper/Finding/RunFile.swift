@@ -13,6 +13,8 @@ struct RunFile: Codable, Sendable {
     var url: String
     /// The URL by which others reach it through a proxy.
     var publicUrl: String?
+    /// The URL of the port with TLS.
+    var tlsUrl: String?
     /// The URLs of realms that have a port of their own.
     var realmUrls: [String: String]?
     var pid: Int32

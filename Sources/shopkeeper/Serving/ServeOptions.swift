@@ -24,6 +24,14 @@ struct ServeOptions: ParsableArguments {
     @Option(name: .long, help: "The port; 0 for any free one.")
     var port: Int?
 
+    @Option(
+        name: .long,
+        help: """
+            A port with TLS too, for clients that know only Apple's hosts; 0 for any free one. \
+            They must trust the store's root certificate.
+            """)
+    var tlsPort: Int?
+
     @Option(name: .long, help: "The data directory: databases and keys.")
     var data: String?
 

@@ -52,6 +52,8 @@ struct ServedStore {
     private func serve(
         port: Int, stopsOnSignals: Bool, onReady: @escaping @Sendable (RunFile) async -> Void
     ) async throws {
+        let tls = ServedTLS(options: options)
+        try tls.check()
         // Must come before certificates are made, because they contain the
         // port.
         let reserved = port == 0 ? LastPort(folder).reserve(options.host) : nil
@@ -64,6 +66,7 @@ struct ServedStore {
         ports.jumpNotifications = jumpNotifications
         let store = try await Store.open(ports)
         let announced = try await announcement(store, configuration.host)
+        configuration.secure = try await tls.listener(store)
         let server = ShopServer(
             store: store, configuration: configuration, route: route,
             ports: .live, logger: logger)
@@ -73,15 +76,20 @@ struct ServedStore {
             watching?.cancel()
             announced.remove()
         }
-        try await server.run { port, realms in
+        try await server.serve { ports in
             var run = announced
-            if !realms.isEmpty { run.realmUrls = realms.mapValues { "\(announced.url):\($0)" } }
-            run.url += ":\(port)"
+            if !ports.others.isEmpty {
+                run.realmUrls = ports.others.mapValues { "\(announced.url):\($0)" }
+            }
+            run.tlsUrl = ports.secure.map {
+                announced.url.replacingOccurrences(of: "http:", with: "https:") + ":\($0)"
+            }
+            run.url += ":\(ports.main)"
             do { try run.write() } catch {
                 logger.warning("the run file could not be written: other commands need --data")
             }
             reserved?.release()
-            LastPort(folder).write(port)
+            LastPort(folder).write(ports.main)
             await onReady(run)
         }
     }

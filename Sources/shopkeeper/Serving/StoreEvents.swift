@@ -42,6 +42,7 @@ enum StoreEvents {
         case "purchase": return ("purchase", joined(purchase(facts), customer))
         case "finished":
             return ("finished", joined(facts["transaction"].map { "transaction \($0)" }, customer))
+        case "token refused": return ("refused", "Apple's door: \(facts["reason"] ?? "")")
         case "signed in": return ("sign-in", joined(customer))
         case "notification": return ("notification", notification(facts))
         case "due work": return ("due work", joined(facts["kind"], customer))

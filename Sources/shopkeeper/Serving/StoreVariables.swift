@@ -20,6 +20,7 @@ struct StoreVariables {
             ("SHOPKEEPER_SERVER_KEY_ID", run.serverKeyId),
             ("SHOPKEEPER_ISSUER_ID", run.issuerId),
         ]
+        if let url = run.tlsUrl { pairs.append(("SHOPKEEPER_TLS_URL", url)) }
         if let appID = run.appAppleId { pairs.append(("SHOPKEEPER_APP_ID", "\(appID)")) }
         self.pairs = pairs
     }

@@ -27,6 +27,17 @@ struct ExecCommand: AsyncParsableCommand {
             """)
     var events: ServeCommand.EventLines = .quiet
 
+    @Flag(
+        name: .long,
+        help: """
+            Let the store answer for Apple's hosts, through a proxy and certificates that the \
+            command gets by variables. All other hosts are refused.
+            """)
+    var intercept = false
+
+    @Flag(name: .long, help: "With --intercept, let the command reach other hosts too.")
+    var allowNetwork = false
+
     @Argument(parsing: .postTerminator, help: "The command and its arguments, after `--`.")
     var command: [String] = []
 
@@ -38,7 +49,9 @@ struct ExecCommand: AsyncParsableCommand {
                 remedy: "put the command behind `--`")
         }
         let signals = ForwardedSignals()
-        let options = try options.withSecrets()
+        var options = try options.withSecrets()
+        if intercept { options.tlsPort = options.tlsPort ?? 0 }
+        try checkNetwork(options)
         let app = try options.app(file: file)
         for warning in app.warnings { Output.complain("warning: \(warning)") }
         let data = try options.data ?? Self.temporaryFolder()
@@ -49,23 +62,44 @@ struct ExecCommand: AsyncParsableCommand {
             events: events == .events ? StoreEvents.complained : StoreEvents.unheard)
         // A job that moved the clock looks next at what the merchant received.
         served.jumpNotifications = .awaited
-        let status = try await run(command, beside: served, signals)
+        let status = try await run(command, beside: served, signals, port: options.port ?? 0)
         if isTemporary { try? FileManager.default.removeItem(atPath: data) }
         throw ExitCode(status)
     }
 
+    private func checkNetwork(_ options: ServeOptions) throws {
+        guard !allowNetwork || intercept else {
+            throw Failure(
+                .usage, "networkNotIntercepted", "Without --intercept no host is refused.",
+                field: "--allow-network", rule: "together with --intercept",
+                remedy: "add --intercept, or leave it out")
+        }
+        guard !intercept || !options.proxy.isOpen else {
+            throw Failure(
+                .usage, "interceptBehindProxy",
+                "A store behind a proxy answers under its own name.",
+                field: "--intercept", rule: "one of --intercept and --behind-proxy",
+                remedy: "leave one of them out")
+        }
+    }
+
     private func run(
-        _ command: [String], beside served: ServedStore, _ signals: ForwardedSignals
+        _ command: [String], beside served: ServedStore, _ signals: ForwardedSignals, port: Int
     ) async throws -> Int32 {
         let (ready, continuation) = AsyncStream<RunFile>.makeStream()
-        let port = options.port ?? 0
         let serving = Task {
             defer { continuation.finish() }
             try await served.run(port: port, stopsOnSignals: false) { continuation.yield($0) }
         }
         for await run in ready {
-            let child = Child(command, StoreVariables(run).dictionary)
-            let result = await Result { try await child.run(signals) }
+            let result = await Result { () -> Int32 in
+                let interception =
+                    intercept ? try await Interception.start(run, allowsNetwork: allowNetwork) : nil
+                let child = Child(command, StoreVariables(run).dictionary, interception?.variables)
+                let status = await Result { try await child.run(signals) }
+                await interception?.stop()
+                return try status.get()
+            }
             serving.cancel()
             _ = try? await serving.value
             return try result.get()
@@ -98,10 +132,16 @@ extension Result where Failure == any Error {
 private struct Child {
     let command: [String]
     let variables: [String: String]
+    /// Returns what interception adds to an environment. Nil without it.
+    let intercepted: (@Sendable ([String: String]) -> [String: String])?
 
-    init(_ command: [String], _ variables: [String: String]) {
+    init(
+        _ command: [String], _ variables: [String: String],
+        _ intercepted: (@Sendable ([String: String]) -> [String: String])?
+    ) {
         self.command = command
         self.variables = variables
+        self.intercepted = intercepted
     }
 
     /// Returns its exit code. If a signal ended it, this is 128 plus the
@@ -164,7 +204,11 @@ private struct Child {
         var environment = Live.environment.merging(variables) { $1 }
         environment["SHOPKEEPER_CUSTOMER"] = nil
         environment["SHOPKEEPER_PASSWORD"] = nil
-        Self.keepFromProxies(&environment)
+        if let intercepted {
+            environment.merge(intercepted(environment)) { $1 }
+        } else {
+            Self.keepFromProxies(&environment)
+        }
         let folder = Bundle.main.executableURL?.deletingLastPathComponent().path
         let path = environment["PATH"] ?? "/usr/bin:/bin"
         if let folder { environment["PATH"] = "\(folder):\(path)" }

@@ -57,11 +57,12 @@ struct ServeCommand: AsyncParsableCommand {
         return [
             "Serving \(app.bundleID) (\(app.catalogue.products.count) products) at "
                 + (run.publicUrl ?? run.url)
-        ] + (run.publicUrl == nil ? [] : ["On this machine: \(run.url)"]) + [
-            "Root certificate: \(run.root)",
-            "",
-            "Try, in another terminal:",
-        ]
+        ] + (run.publicUrl == nil ? [] : ["On this machine: \(run.url)"])
+            + (run.tlsUrl.map { ["With TLS, for clients that trust the root: \($0)"] } ?? []) + [
+                "Root certificate: \(run.root)",
+                "",
+                "Try, in another terminal:",
+            ]
             + (options.opensSandboxes
                 ? [
                     "    \(own) buy \(product) --data \(data)",
@@ -88,6 +89,7 @@ struct ServeCommand: AsyncParsableCommand {
     private struct Announcement: Encodable {
         let url: String
         let publicUrl: String?
+        let tlsUrl: String?
         let realmUrls: [String: String]?
         let root: String
         let data: String
@@ -96,7 +98,7 @@ struct ServeCommand: AsyncParsableCommand {
 
         init(_ run: RunFile) {
             (url, root, data, bundleId, pid) = (run.url, run.root, run.data, run.bundleId, run.pid)
-            (publicUrl, realmUrls) = (run.publicUrl, run.realmUrls)
+            (publicUrl, tlsUrl, realmUrls) = (run.publicUrl, run.tlsUrl, run.realmUrls)
         }
     }
 }

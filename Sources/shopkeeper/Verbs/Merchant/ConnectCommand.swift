@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Commerce
+import Foundation
+import StorageSQLite
+import StoreWire
+
+/// Prints how a merchant's server reaches a running store.
+struct ConnectCommand: AsyncParsableCommand {
+    private struct Answer: Encodable {
+        let client: String
+        let snippet: String
+        let url: String
+        let root: String
+        let environment: String
+        let bundleId: String
+        let keyId: String
+        let issuerId: String
+        let serverKey: String
+    }
+
+    static let configuration = CommandConfiguration(
+        commandName: "connect",
+        abstract: "Print code that asks a running store instead of Apple.",
+        discussion: """
+            The code asks for one transaction, whose id is its argument, and verifies the answer. \
+            For a client that cannot be changed, see `exec --intercept`.
+            """)
+
+    @Argument(help: "python, node, java, swift, php or curl.") var client: ConnectedClient
+    @OptionGroup var key: LocalKeyOptions
+    @OptionGroup var store: StoreOptions
+    @OptionGroup var printing: PrintOptions
+
+    func run() async throws {
+        let found = try store.store()
+        let key = try await key.find(found)
+        let realms = try await found.storeDoor.get("/realms", as: RealmList.self).realms
+        let isProduction =
+            realms.first { $0.name == found.realm }?.environment == .production
+        let facts = ConnectionFacts(
+            url: found.run.publicUrl.map { url in found.realm.map { "\(url)/realms/\($0)" } ?? url }
+                ?? found.url,
+            root: isProduction ? try await productionRoot(found) : found.run.root,
+            isProduction: isProduction, appID: found.run.appAppleId, data: found.run.data,
+            realm: found.realm, key: key)
+        let snippet = client.snippet(facts)
+        guard printing.json else { return Output.contents(snippet) }
+        try Output.answer(
+            json: Answer(
+                client: client.rawValue, snippet: snippet, url: facts.url, root: facts.root,
+                environment: (isProduction ? Environment.production : .sandbox).rawValue,
+                bundleId: key.bundleID, keyId: key.keyID, issuerId: key.issuerID,
+                serverKey: key.path))
+    }
+
+    /// Writes the root of production realms beside that of the sandboxes.
+    private func productionRoot(_ found: RunningStore) async throws -> String {
+        let path = found.run.data + "/root-production.pem"
+        let pem = try await found.publicDoor.bytes(
+            "/certificates/root?kind=production&format=pem")
+        do { try PrivateFiles.store([UInt8](pem), as: path, mode: 0o644) } catch {
+            throw Failure(
+                .taken, "fileUnwritable", "\(error)", field: "--data",
+                remedy: "run this as the user who serves the store")
+        }
+        return path
+    }
+}
+
+/// What a client of a store needs to know.
+struct ConnectionFacts {
+    let url: String
+    let root: String
+    let isProduction: Bool
+    let appID: Int64?
+    let data: String
+    let realm: String?
+    let key: LocalServerKey
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Foundation
+import StoreWire
+
+/// Options that select a server key whose private half is on this machine.
+struct LocalKeyOptions: ParsableArguments {
+    @Option(
+        name: .long,
+        help: "The key's id; default: the newest of the realm with its file in the data directory.")
+    var key: String?
+
+    @Option(name: .long, help: "The file with its private half, .p8, if it is elsewhere.")
+    var keyFile: String?
+
+    /// Returns the key. Throws a ``Failure`` if the realm does not have it, or the
+    /// file is missing.
+    func find(_ store: RunningStore) async throws -> LocalServerKey {
+        let all = try await store.operatorDoor
+            .get("/server-keys", as: ServerKeyList.self).serverKeys
+        let usable = all.filter { $0.revokedDate == nil && (key == nil || $0.keyId == key) }
+        let keys = usable.map { one in
+            LocalServerKey(
+                keyID: one.keyId, issuerID: one.issuerId, bundleID: one.bundleId,
+                path: keyFile.map { URL(fileURLWithPath: $0).path }
+                    ?? LocalServerKey.path(of: one.keyId, inData: store.run.data))
+        }
+        if let found = keys.last(where: { FileManager.default.fileExists(atPath: $0.path) }) {
+            return found
+        }
+        guard let key, keys.isEmpty else { throw Self.noFile(keys.last?.path) }
+        throw Failure(
+            .no, "serverKeyUnknown", "The realm has no key `\(key)` in use.", field: "--key",
+            rule: "a server key that was not revoked", remedy: "list the keys with `key list`")
+    }
+
+    private static func noFile(_ path: String?) -> Failure {
+        Failure(
+            .no, "keyFileMissing",
+            path.map { "There is no private key in \($0)." }
+                ?? "The realm has no server key in use.",
+            field: "--key", rule: "a key whose .p8 file is on this machine",
+            remedy: "create one with `key create`, or name the file with --key-file")
+    }
+}
+
+/// A server key with the file of its private half.
+struct LocalServerKey: Sendable {
+    let keyID: String
+    let issuerID: String
+    let bundleID: String
+    let path: String
+
+    /// Where `serve` and `key create` keep the private half of a key.
+    static func path(of keyID: String, inData data: String) -> String {
+        data + "/keys/server/\(keyID).p8"
+    }
+
+    func pem() throws -> String {
+        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
+            throw Failure(
+                .input, "keyUnreadable", "The key file \(path) cannot be read.",
+                field: "--key-file", rule: "a P-256 key in PKCS#8 PEM (.p8)",
+                remedy: "name the file that `key create` wrote")
+        }
+        return text
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestSupport
+import Testing
+
+/// Code for merchants' servers, as `connect` prints it.
+@Suite(.timeLimit(.minutes(5))) struct ConnectTests {
+    let rig: Rig
+
+    init() throws { rig = try Rig() }
+
+    private func buy(_ options: String...) async throws -> String {
+        let bought = try await rig.run(
+            all: ["shopkeeper", "buy", "com.example.monkeycredits.credits5", "--json"] + options)
+        let answer = try JSONSerialization.jsonObject(with: Data(bought.output.utf8))
+        return try #require((answer as? [String: Any])?["transactionId"] as? String)
+    }
+
+    private func write(_ client: String, to name: String, _ options: String...) async throws {
+        let printed = try await rig.run(all: ["shopkeeper", "connect", client] + options)
+        #expect(printed.status == 0, "\(printed.errors)")
+        try Data(printed.output.utf8).write(to: URL(fileURLWithPath: rig.path(name)))
+    }
+
+    @Test func `the code for Python and curl runs as it is printed`() async throws {
+        let store = try await rig.serve("--data", "a 'store' of $mine")
+        defer { store.kill(SIGTERM) }
+        let id = try await buy()
+        try await write("python", to: "ask.py")
+        try await write("curl", to: "ask.sh")
+
+        let python = try await rig.run(try Rig.python(), "ask.py", id)
+        let curl = try await rig.run("sh", "ask.sh", id)
+
+        #expect(python.output.contains("transactionId='\(id)'"), "\(python.output)\(python.errors)")
+        #expect(curl.output.contains("signedTransactionInfo"), "\(curl.output)\(curl.errors)")
+    }
+
+    @Test func `a key of another realm is used there`() async throws {
+        let store = try await rig.serve()
+        defer { store.kill(SIGTERM) }
+        _ = try await rig.object("realm", "create", "test")
+        _ = try await rig.object(
+            "app", "create", "com.example.monkeycredits", "--realm", "test")
+        let none = try await rig.run("shopkeeper", "connect", "curl", "--realm", "test", "--json")
+        let made = try await rig.object("key", "create", "--realm", "test")
+        let connected = try await rig.object("connect", "curl", "--realm", "test")
+
+        #expect(none.status == 1 && none.errors.contains("keyFileMissing"), "\(none.errors)")
+        let file = try #require(made["file"] as? String)
+        let pem = try String(contentsOfFile: file, encoding: .utf8)
+        let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions]
+        #expect(pem == made["privateKey"] as? String)
+        #expect(mode as? Int == 0o600)
+        #expect(connected["keyId"] as? String == made["keyId"] as? String)
+        #expect((connected["url"] as? String)?.hasSuffix("/realms/test") == true)
+        #expect(connected["serverKey"] as? String == file)
+    }
+
+    @Test(arguments: ["python", "node", "java", "swift", "php", "curl"])
+    func `each client is told the address and a key`(client: String) async throws {
+        let store = try await rig.serve()
+        defer { store.kill(SIGTERM) }
+
+        let answer = try await rig.object("connect", client)
+
+        let snippet = try #require(answer["snippet"] as? String)
+        let url = try #require(answer["url"] as? String)
+        let key = try #require(answer["keyId"] as? String)
+        #expect(snippet.contains(url) && key.hasPrefix("shop"))
+        #expect(snippet.contains(key))
+        #expect(answer["environment"] as? String == "Sandbox")
+    }
+
+    @Test func `a key that is not there, and a file that is, are refused`() async throws {
+        let store = try await rig.serve()
+        defer { store.kill(SIGTERM) }
+        try Data("x".utf8).write(to: URL(fileURLWithPath: rig.path("mine.p8")))
+
+        let unknown = try await rig.run(
+            "shopkeeper", "connect", "curl", "--key", "2X9R4HXF34", "--json")
+        let taken = try await rig.run("shopkeeper", "key", "create", "-o", "mine.p8", "--json")
+        let long = try await rig.run("shopkeeper", "key", "token", "--seconds", "3601", "--json")
+        let elsewhere = try await rig.object("key", "create", "-o", "other.p8")
+
+        #expect(unknown.status == 1 && unknown.errors.contains("serverKeyUnknown"))
+        #expect(taken.status == 73 && taken.errors.contains("fileExists"), "\(taken.errors)")
+        #expect(long.status == 64 && long.errors.contains("lifetimeInvalid"))
+        #expect((elsewhere["file"] as? String)?.hasSuffix("/other.p8") == true)
+        #expect(try String(contentsOfFile: rig.path("mine.p8"), encoding: .utf8) == "x")
+    }
+}
