@@ -43,7 +43,8 @@ struct Shopkeeper: AsyncParsableCommand {
             CommandGroup(
                 name: "Merchant",
                 subcommands: [
-                    VerifyCommand.self, ListenCommand.self, NotifyCommand.self, FaultCommand.self,
+                    VerifyCommand.self, ListenCommand.self, NotifyCommand.self,
+                    NotificationCommand.self, FaultCommand.self,
                     KeyCommand.self, LedgerCommand.self,
                 ]),
             CommandGroup(
