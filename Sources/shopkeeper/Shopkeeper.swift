@@ -43,8 +43,9 @@ struct Shopkeeper: AsyncParsableCommand {
             CommandGroup(
                 name: "Merchant",
                 subcommands: [
-                    VerifyCommand.self, ListenCommand.self, NotifyCommand.self, FaultCommand.self,
-                    KeyCommand.self, ConnectCommand.self, LedgerCommand.self,
+                    VerifyCommand.self, ListenCommand.self, NotifyCommand.self,
+                    NotificationCommand.self, FaultCommand.self, KeyCommand.self,
+                    ConnectCommand.self, LedgerCommand.self,
                 ]),
             CommandGroup(
                 name: "Operators",

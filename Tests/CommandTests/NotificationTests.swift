@@ -126,6 +126,27 @@ import Testing
         #expect(heard.transaction?.productId == "paper")
     }
 
+    @Test func `what was sent is listed, shown and sent again`() async throws {
+        let listener = try await Listener(rig)
+        defer { listener.child.kill(SIGTERM) }
+        let store = try await rig.serve("--notify", listener.url)
+        defer { store.kill(SIGTERM) }
+        _ = try await rig.object("notify", "TEST")
+        let first = try await listener.next()
+
+        let listed = try await rig.list("notification", "list")
+        let uuid = try #require(listed.first?["notificationUUID"] as? String)
+        let shown = try await rig.object("notification", "show", uuid)
+        let sent = try await rig.object("notification", "resend", uuid)
+        let again = try await listener.next()
+
+        #expect(listed.count == 1 && uuid == first.notification?.notificationUUID)
+        #expect(shown["notificationType"] as? String == "TEST")
+        #expect(sent["sendAttemptResult"] as? String == "SUCCESS")
+        #expect(again.notification?.notificationUUID == uuid)
+        #expect(try await rig.list("notification", "list", "--failed").isEmpty)
+    }
+
     @Test func `a type that there is not is refused with a sentence`() async throws {
         let store = try await rig.serve("--notify", "http://127.0.0.1:9/")
         defer { store.kill(SIGTERM) }

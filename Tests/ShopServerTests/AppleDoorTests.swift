@@ -129,6 +129,25 @@ import Testing
         }
     }
 
+    @Test func `under Apple's hosts a sandbox's receipt belongs to the sandbox's`() async throws {
+        try await TestServer.with(configure: { configuration in
+            for host in OfficialHosts.all { configuration.names.add(host) }
+        }) { server in
+            let token = try await server.token()
+            let receipt = try await server.send("GET", "/device/v1/receipt", bearer: token)
+            let body = Array(
+                #"{"receipt-data":"\#(Data(receipt.body).base64EncodedString())"}"#.utf8)
+
+            for (host, status) in [
+                ("buy.itunes.apple.com", 21007), ("sandbox.itunes.apple.com", 0),
+            ] {
+                let reply = try await server.send(
+                    "POST", "/verifyReceipt", body, headers: ["Host": host])
+                #expect(reply.text.contains("\"status\":\(status)"), "\(host) \(reply.text)")
+            }
+        }
+    }
+
     private static let uuid = "11111111-0000-4000-8000-000000000000"
     private static let oneDay =
         #""extendByDays":1,"extendReasonCode":1,"requestIdentifier":"\#(uuid)""#

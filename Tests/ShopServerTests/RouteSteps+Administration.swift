@@ -22,6 +22,16 @@ extension RouteStep {
             bad: Question("/operator/v1/apps/com.example.none", .operator, body: "{}"),
             code: "bundleIdUnknown"),
         RouteStep(
+            route: "GET /operator/v1/apps/{}/notifications",
+            good: Question(zoo + "/notifications?onlyFailures=true", .operator),
+            bad: Question(zoo + "/notifications?after=x", .operator), code: "cursorInvalid"),
+        RouteStep(
+            route: "GET /operator/v1/apps/{}/notifications/{}",
+            good: Question(zoo + "/notifications/x", .operator), expects: 404..<405,
+            bad: Question("/operator/v1/apps/com.example.none/notifications/x", .operator),
+            // By HandNotificationTests, where one was sent.
+            code: "bundleIdUnknown", seenElsewhere: [200]),
+        RouteStep(
             route: "POST /operator/v1/apps/{}/shared-secret",
             good: Question(zoo + "/shared-secret", .operator, body: ""),
             bad: Question("/operator/v1/apps/com.example.none/shared-secret", .operator, body: ""),

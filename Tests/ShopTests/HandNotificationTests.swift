@@ -92,4 +92,34 @@ import Testing
         ]
         #expect(codes == ["sandboxOnly", "bundleIdInvalid"])
     }
+
+    @Test func `what was sent is listed and shown`() async throws {
+        let courier = ScriptedCourier(Delivery(status: 500))
+        let world = try await TestWorld.open(courier: courier)
+        let (room, app) = (world.realm.merchant, TestWorld.bundleID.value)
+        try await world.realm.catalogue.setNotificationURL(
+            TestWorld.url, bundleID: app, TestWorld.context)
+        for n in 1...3 { try await world.buy("credits.5", purchaseID(n)) }
+        _ = try await world.realm.keeping.workOnce()
+
+        let first = try await room.notifications(ofApp: app, limit: 2)
+        let rest = try await room.notifications(ofApp: app, after: first.next, limit: 2)
+        let failed = try await room.notifications(ofApp: app, onlyFailures: true)
+        let uuid = try #require(failed.notifications.first?.notificationUUID)
+        let shown = try await room.notification(uuid.uppercased(), ofApp: app)
+
+        #expect(first.notifications.count == 2 && rest.notifications.count == 1)
+        #expect(rest.next == nil && failed.notifications.count == 1)
+        #expect(shown == failed.notifications.first)
+        #expect(shown.notificationType == "ONE_TIME_CHARGE" && shown.sendAttempts.count == 1)
+        let codes = [
+            try await refusal { try await room.notification("x", ofApp: app) }.error.code,
+            try await refusal { try await room.notifications(ofApp: "x") }.error.code,
+            try await refusal { try await room.notifications(ofApp: app, after: "x") }.error.code,
+        ]
+        #expect(
+            codes == [
+                "notificationUnknown", "bundleIdUnknown", "cursorInvalid",
+            ])
+    }
 }

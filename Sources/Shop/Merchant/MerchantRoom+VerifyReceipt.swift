@@ -13,12 +13,15 @@ extension MerchantRoom {
     /// The first of these that is broken determines the status: the receipt's form
     /// (21002), its signature by this store (21003), its environment (21007, 21008), the
     /// app (21003), the shared secret (21004), and the customer (21010). A sandbox may
-    /// simulate any other answer to a receipt that passes them.
+    /// simulate any other answer to a receipt that passes them. `environment`: the one of
+    /// the address; nil for the realm's.
     public func verifyReceipt(
-        _ request: VerifyReceiptRequest?, _ context: RequestContext
+        _ request: VerifyReceiptRequest?, at environment: Environment? = nil,
+        _ context: RequestContext
     ) async -> VerifyReceiptResponse {
         do {
-            let answer = try await verified(request)
+            let answer = try await verified(
+                request, at: environment ?? realm.description.environment)
             realm.ports.log(.info, "receipt verified", context, ["status": "0"])
             return answer
         } catch let broken as BrokenReceipt {
@@ -31,15 +34,17 @@ extension MerchantRoom {
         }
     }
 
-    private func verified(_ request: VerifyReceiptRequest?) async throws -> VerifyReceiptResponse {
+    private func verified(
+        _ request: VerifyReceiptRequest?, at environment: Environment
+    ) async throws -> VerifyReceiptResponse {
         guard let request, let receipt = try await authentic(request.receiptData ?? "") else {
             throw BrokenReceipt(.malformed)
         }
         let isOfProduction = receipt.environment == Environment.production.rawValue
-        guard isOfProduction == realm.isProduction else {
+        guard isOfProduction == (environment == .production) else {
             throw BrokenReceipt(isOfProduction ? .productionAtSandbox : .sandboxAtProduction)
         }
-        guard let bundleID = receipt.bundleID,
+        guard isOfProduction == realm.isProduction, let bundleID = receipt.bundleID,
             try await realm.loadShelf().apps[bundleID] != nil
         else { throw BrokenReceipt(.notAuthenticated) }
         let customer = try await customer(of: receipt, bundleID)

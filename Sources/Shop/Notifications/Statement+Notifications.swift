@@ -67,6 +67,18 @@ extension Statement {
             ORDER BY t.attempt
             """)
 
+        /// A notification of an app by its UUID, attempted or not.
+        static let byUUID = Statement(
+            "notifications.byUUID", [.text, .text],
+            """
+            SELECT n.notification_uuid, n.signed_at, n.signed_payload, n.customer_id, n.cause,
+                t.attempt, t.attempted_at, t.result
+            FROM notifications n LEFT JOIN notification_attempts t
+                ON t.customer_id = n.customer_id AND t.cause = n.cause
+            WHERE n.bundle_id = $1 AND n.notification_uuid = $2
+            ORDER BY t.attempt
+            """)
+
         /// An app's notifications after a cursor that were attempted, or that were
         /// recorded as unsent, oldest first: one row for each attempt.
         static let history = Statement(
@@ -102,7 +114,7 @@ extension Statement {
         static let all = [
             insertOutbox,
             setURL, url, facts, keep, insertAttempt, setDelivered, setUnsent,
-            one, history,
+            one, history, byUUID,
         ]
     }
 }

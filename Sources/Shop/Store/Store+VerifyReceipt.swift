@@ -13,9 +13,12 @@ extension Store {
     /// Verifies a receipt for a merchant's server. `body` is the JSON of a
     /// ``VerifyReceiptRequest``. `realm` is the realm that the address names. If it names
     /// none, it is the one in which an app has the given shared secret, production
-    /// before a sandbox; and without one the default realm. Refusal: `realmNotFound`.
+    /// before a sandbox; and without one the default realm. `environment`: the one that
+    /// Apple has at the address, if the request came under one of Apple's names. Refusal:
+    /// `realmNotFound`.
     public func verifyReceipt(
-        _ body: [UInt8], realm name: String?, _ context: RequestContext
+        _ body: [UInt8], realm name: String?, at environment: Environment? = nil,
+        _ context: RequestContext
     ) async throws -> VerifyReceiptResponse {
         let request = try? StrictJSON.decode(
             VerifyReceiptRequest.self, from: body, bytesMax: Self.receiptRequestBytesMax)
@@ -23,7 +26,7 @@ extension Store {
         if name == nil, let secret = request?.password { found = try await realm(sharing: secret) }
         if found == nil { found = try await realm(named: name ?? Self.defaultRealm) }
         guard let found else { throw Self.realmNotFound(name ?? Self.defaultRealm) }
-        return await found.merchant.verifyReceipt(request, context)
+        return await found.merchant.verifyReceipt(request, at: environment, context)
     }
 
     /// The realm in which an app has a shared secret. Nil if none has.

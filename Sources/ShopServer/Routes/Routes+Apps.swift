@@ -34,6 +34,16 @@ extension Routes {
                 try await $0.realm.catalogue.makeSharedSecret(
                     $0.parts[0], given: given?.sharedSecret, $0.context))
         },
+        Route("GET", "/operator/v1/apps/{}/notifications", .realm(.operator)) {
+            try .json(
+                try await $0.realm.merchant.notifications(
+                    ofApp: $0.parts[0], onlyFailures: $0.query("onlyFailures") == "true",
+                    after: $0.query("after"), limit: try $0.limit()))
+        },
+        Route("GET", "/operator/v1/apps/{}/notifications/{}", .realm(.operator)) {
+            try .json(
+                try await $0.realm.merchant.notification($0.parts[1], ofApp: $0.parts[0]))
+        },
         Route("PUT", "/operator/v1/apps/{}/notification-url", .realm(.operator)) {
             let request = try await $0.body(SetNotificationURLRequest.self)
             return try .json(

@@ -44,7 +44,9 @@ struct Visit: Sendable {
             preconditionFailure("a route about no receipt verifies one")
         }
         let body = try await call.bodyBytes(max: Store.receiptRequestBytesMax)
-        return try await store.verifyReceipt(body, realm: realm, context)
+        return try await store.verifyReceipt(
+            body, realm: realm, at: call.approach.host.flatMap(OfficialHosts.environment),
+            context)
     }
 
     var context: Shop.RequestContext { call.context }

@@ -98,31 +98,14 @@ private struct HandNotification {
                 bundleId: bundleID, notificationType: parts[0],
                 subtype: parts.count > 1 ? parts[1] : nil, transactionId: command.transaction,
                 productId: command.product), as: SignedNotification.self)
-        let parcel = Parcel(
-            url: try await url(),
-            body: Array(
-                try JSONEncoder().encode(ResponseBodyV2(signedPayload: signed.signedPayload))),
-            id: signed.notificationUUID, isProduction: false)
-        let delivery = await LiveCourier().deliver(parcel)
-        let isDelivered = delivery.result == .success
+        let delivery = try await store.post(
+            signed.signedPayload, id: signed.notificationUUID, of: bundleID, to: command.to)
         try command.printing.show(
             Answer(
                 notificationUUID: signed.notificationUUID,
                 sendAttemptResult: delivery.result.rawValue, status: delivery.status),
-            isDelivered ? "Delivered." : "Not delivered: \(delivery.result).")
-        if !isDelivered { throw ExitCode(ExitStatus.no.rawValue) }
-    }
-
-    private func url() async throws -> String {
-        if let url = command.to { return url }
-        let apps = try await store.operatorDoor.get("/apps", as: AppList.self).apps
-        guard let url = apps.first(where: { $0.bundleId == bundleID })?.notificationUrl else {
-            throw Failure(
-                .no, "notificationUrlMissing", "This app's notifications go nowhere.",
-                rule: "an app that has a notification URL, or --to",
-                remedy: "name a URL with --to, or set one with `app notification-url URL`")
-        }
-        return url
+            delivery.words)
+        if delivery.result != .success { throw ExitCode(ExitStatus.no.rawValue) }
     }
 }
 
