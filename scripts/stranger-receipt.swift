@@ -8,7 +8,7 @@ nonisolated(unsafe) var receiptQuestions = 0
     extension Bundle {
         var appStoreReceiptURL: URL? {
             receiptQuestions += 1
-            return Device.default.receiptURL
+            return Device.default.expectedReceiptURL
         }
     }
 #endif

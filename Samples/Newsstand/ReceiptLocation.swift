@@ -6,6 +6,6 @@ import StoreKit
     extension Bundle {
         /// Foundation's own property has no answer on this platform. In the app's
         /// module, this one is used instead.
-        var appStoreReceiptURL: URL? { Device.default.receiptURL }
+        var appStoreReceiptURL: URL? { Device.default.expectedReceiptURL }
     }
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Commerce
 import Foundation
 import PurchaseKit
 import StoreWire
@@ -18,6 +19,34 @@ struct ReceiptRequestTests {
 
     @Test func `an app without a valid receipt ends with 173`() async {
         await #expect(processExitsWith: .exitCode(173)) { SKTerminateForInvalidReceipt() }
+    }
+
+    /// As libraries do that ask once and keep the answer.
+    @Test func `the receipt's address is known before there is one`() async throws {
+        let first = rig.launch(observer: nil)
+        let address = first.device.expectedReceiptURL
+        #expect(address?.lastPathComponent == "sandboxReceipt")
+        #expect(first.device.receiptURL == nil)
+        first.queue.add(first.observer)
+        first.add("credits.5")
+        await first.observer.diary.wait(for: "purchased")
+        #expect(first.device.receiptURL == address)
+        #expect(first.device.expectedReceiptURL == address)
+        await first.device.close()
+
+        #expect(rig.launch(observer: nil).device.expectedReceiptURL == address)
+        #expect(rig.launch(observer: nil, customer: "kid").device.expectedReceiptURL == nil)
+        rig.store.state.withLock { $0.customer = "1000000000002000" }
+        let other = rig.launch(observer: nil)
+        _ = try await other.products("credits.5")
+        #expect(other.device.expectedReceiptURL == nil)
+    }
+
+    @Test func `a production store's receipt has its own name`() async throws {
+        rig.store.state.withLock { $0.environment = .production }
+        let app = rig.launch(observer: nil)
+        _ = try? await app.products("credits.5")
+        #expect(app.device.expectedReceiptURL?.lastPathComponent == "receipt")
     }
 
     final class Listener: NSObject, SKRequestDelegate, Sendable {

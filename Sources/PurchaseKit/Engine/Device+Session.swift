@@ -76,6 +76,7 @@ extension Device {
         self.session = session
         storeDisablesDialogs = response.disablesDialogs == true
         noteCustomer(mayBuy: session.mayBuy)
+        noteEnvironment(session.environment)
         noteStorefront(response.storefront)
         noteReceipt()
         return session

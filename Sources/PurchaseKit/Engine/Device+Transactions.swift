@@ -319,7 +319,7 @@ extension Device {
     ) async throws(DeviceFault) -> (QueueRecord.Receipt, [DeviceFile]) {
         let session = try await signIn()
         guard session.owner == owner else { throw .overtaken }
-        let path = session.environment == .production ? "receipt" : "sandboxReceipt"
+        let path = Self.receiptName(in: session.environment)
         let isOurs = basis?.owner == owner && basis?.path == path
         let reply = try await call(
             .receipt, in: session, ifNoneMatch: isOurs && !isFresh ? basis?.etag : nil)

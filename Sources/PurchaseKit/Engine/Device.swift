@@ -45,6 +45,7 @@ public actor Device {
     private nonisolated let customerMayBuy = Mutex(true)
     private nonisolated let receiptLocation = Mutex<URL?>(nil)
     private nonisolated let knownStorefront = Mutex<StorefrontDescription?>(nil)
+    private nonisolated let knownEnvironment = Mutex<Environment?>(nil)
 
     /// The file as last read or written. Nil before it is read the first time.
     var record: QueueRecord?
@@ -249,6 +250,13 @@ public actor Device {
         let isCurrent = receipt != nil && receipt?.owner == (session?.owner ?? openFor)
         let url = isCurrent ? receipt.flatMap { ports.files.url(of: $0.path) } : nil
         receiptLocation.withLock { $0 = url }
+    }
+
+    /// The store's environment, as its last sign-in named it. Nil before.
+    nonisolated var environment: Environment? { knownEnvironment.withLock { $0 } }
+
+    func noteEnvironment(_ environment: Environment) {
+        knownEnvironment.withLock { $0 = environment }
     }
 
     func noteCustomer(mayBuy: Bool) {
