@@ -97,7 +97,7 @@ extension KilledRestoreTests {
     private static func requested(events: Int, revision: Int) -> String {
         """
         INSERT INTO refunds SELECT customer_id, transaction_id, 1, bundle_id, 'requested',
-            'OTHER', NULL, NULL, NULL, NULL, NULL, changed_at, NULL, NULL, NULL, NULL, NULL,
+            'OTHER', NULL, NULL, NULL, NULL, NULL, NULL, changed_at, NULL, NULL, NULL, NULL, NULL,
             \(events), \(revision) FROM transactions
         """
     }
@@ -142,7 +142,7 @@ extension KilledRestoreTests {
         requested(events: 0, revision: 99_999), requested(events: 5, revision: 1),
         """
         INSERT INTO refunds SELECT customer_id, transaction_id, 1, bundle_id, 'granted', NULL,
-            'full', total_price, currency, NULL, 0, NULL, changed_at, NULL, NULL, NULL, NULL, 0, 1
+            NULL, 'full', total_price, currency, NULL, 0, NULL, changed_at, NULL, NULL, NULL, NULL, 0, 1
         FROM transactions
         """,
         """

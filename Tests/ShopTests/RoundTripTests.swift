@@ -66,7 +66,8 @@ import Testing
             costs == [
                 "session": "2 trips, 1 statements",
                 "sign in": "8 trips, 10 statements",
-                "products": "0 trips, 0 statements",
+                // Whether the customer owns `pro`, which the sheet shows.
+                "products": "2 trips, 1 statements",
                 "purchase": "3 trips, 5 statements",
                 "transactions": "4 trips, 3 statements",
                 "finish": "4 trips, 3 statements",

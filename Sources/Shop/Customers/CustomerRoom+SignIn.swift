@@ -48,7 +48,9 @@ extension CustomerRoom {
         }
         realm.ports.log(.info, "signed in", context, session.facts)
         var response = response(arrival, session, customer, app.settings)
-        if try await realm.subscriptions.asksForConsent(customer.id, app.bundleID) {
+        if app.hasSubscriptions,
+            try await realm.subscriptions.asksForConsent(customer.id, app.bundleID)
+        {
             response.asksPriceConsent = true
         }
         return response

@@ -29,6 +29,8 @@ struct Shelf: Sendable {
         let products: [Product]
         /// All products, including withdrawn and removed ones.
         let byID: [ProductID: ListedProduct]
+        /// Whether it sells or has sold subscriptions that renew.
+        let hasSubscriptions: Bool
         let groups: [SubscriptionGroup]
         /// The groups that were set explicitly, and not only named by their
         /// members.
@@ -119,6 +121,7 @@ extension Shelf.App {
         products = sold.filter { !$0.listing.isWithdrawn && $0.listing.state != .removed }
             .map(\.product)
         byID = Dictionary(sold.map { ($0.product.id, $0) }) { first, _ in first }
+        hasSubscriptions = sold.contains { $0.product.type == .autoRenewable }
         groups = StoredGroup.groups(told, of: products)
         toldGroups = Set(told.map(\.id))
     }
