@@ -42,10 +42,11 @@ import Testing
         defer { store.kill(SIGTERM) }
         _ = try await rig.object("realm", "create", "test")
         _ = try await rig.object(
-            "app", "create", "com.example.monkeycredits", "--realm", "test")
+            "app", "create", "com.example.monkeycredits", "--app-id", "777", "--realm", "test")
         let none = try await rig.run("shopkeeper", "connect", "curl", "--realm", "test", "--json")
         let made = try await rig.object("key", "create", "--realm", "test")
         let connected = try await rig.object("connect", "curl", "--realm", "test")
+        let swift = try await rig.run("shopkeeper", "connect", "swift", "--realm", "test")
 
         #expect(none.status == 1 && none.errors.contains("keyFileMissing"), "\(none.errors)")
         let file = try #require(made["file"] as? String)
@@ -53,6 +54,7 @@ import Testing
         let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions]
         #expect(pem == made["privateKey"] as? String)
         #expect(mode as? Int == 0o600)
+        #expect(swift.output.contains("appAppleId: 777"))
         #expect(connected["keyId"] as? String == made["keyId"] as? String)
         #expect((connected["url"] as? String)?.hasSuffix("/realms/test") == true)
         #expect(connected["serverKey"] as? String == file)

@@ -103,6 +103,9 @@ import Testing
             "buy", "zoo.pass", "--at", "now-13mo", "--customer", "ann")
         let words = try await rig.run(
             "shopkeeper", "buy", "zoo.a", "--at", "now-1h", "--customer", "bob")
+        _ = try await rig.object("customer", "create", "cid")
+        let years = try await rig.run(
+            "shopkeeper", "buy", "zoo.pass", "--at", "now-2mo", "--customer", "cid")
         let attached = try await rig.object("clock", "attach", "ann", "bob")
         let moved = try await rig.object(
             "clock", "advance", "2mo", "--customer", "ann", "--notifications", "drop")
@@ -116,6 +119,7 @@ import Testing
 
         #expect(kinds(bought) == ["subscribed"] + Array(repeating: "renewed", count: 13))
         #expect(words.output.hasPrefix("Bought zoo.a at 20"))
+        #expect(years.output.split(separator: "\n").count == 4, "\(years.output)")
         #expect(bobs.output.contains("zoo.a") && !bobs.output.contains("zoo.pass"))
         #expect((attached["customerIds"] as? [String])?.count == 2)
         #expect(try now(moved) > now(real) + 58 * 86_400_000)

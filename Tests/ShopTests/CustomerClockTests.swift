@@ -120,6 +120,10 @@ import Testing
             ])
         // The number of a clock that was removed is not given again.
         #expect(try await attach(world, ["ann"]).clockId == "2")
+        _ = try await attach(world, ["ann"])
+        if world.realm.isOneCluster {
+            #expect(try await world.realm.customers.clocks().clocks.map(\.clockId) == ["3"])
+        }
     }
 
     @Test func `a running clock of customers falls due by itself`() async throws {

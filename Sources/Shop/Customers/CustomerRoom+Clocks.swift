@@ -66,7 +66,12 @@ extension CustomerRoom {
             customers += try await realm.families.people(with: try await known(name))
         }
         let id = try await clock(request.clockId, after: customers[0], context)
-        for customer in customers { try await realm.setClock(of: customer, to: id, context) }
+        var left: Set<ClockID> = []
+        for customer in customers {
+            left.insert(try await realm.clockID(of: customer))
+            try await realm.setClock(of: customer, to: id, context)
+        }
+        for clock in left where clock != id { try await removeIfUnused(clock, context) }
         return try await described(id)
     }
 
@@ -82,17 +87,22 @@ extension CustomerRoom {
         for person in try await realm.families.people(with: customer) {
             try await realm.setClock(of: person, to: .realm, context)
         }
-        if id != .realm, realm.isOneCluster {
-            try await realm.house(.clock, context) { house in
-                let key: [SQLValue] = [.integer(id.value)]
-                try house.writing.execute(Statement.Clocks.removeJump, key)
-                guard try house.writing.first(Statement.Clocks.removeUnused, key) != nil else {
-                    return .leave(())
-                }
-                return .commit(())
-            }
-        }
+        try await removeIfUnused(id, context)
         return try await realm.clock()
+    }
+
+    /// Removes a clock that no customer has any more, unless the realm's customers are on
+    /// several clusters.
+    private func removeIfUnused(_ id: ClockID, _ context: RequestContext) async throws {
+        guard id != .realm, realm.isOneCluster else { return }
+        try await realm.house(.clock, context) { house in
+            let key: [SQLValue] = [.integer(id.value)]
+            try house.writing.execute(Statement.Clocks.removeJump, key)
+            guard try house.writing.first(Statement.Clocks.removeUnused, key) != nil else {
+                return .leave(())
+            }
+            return .commit(())
+        }
     }
 
     private func described(_ id: ClockID) async throws -> ClockDescription {

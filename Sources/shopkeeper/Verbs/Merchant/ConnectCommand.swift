@@ -39,12 +39,15 @@ struct ConnectCommand: AsyncParsableCommand {
         let realms = try await found.storeDoor.get("/realms", as: RealmList.self).realms
         let isProduction =
             realms.first { $0.name == found.realm }?.environment == .production
+        // The number of the key's app, which need not be the one that is served.
+        let apps = try await found.operatorDoor.get("/apps", as: AppList.self).apps
         let facts = ConnectionFacts(
             url: found.run.publicUrl.map { url in found.realm.map { "\(url)/realms/\($0)" } ?? url }
                 ?? found.url,
             root: isProduction ? try await productionRoot(found) : found.run.root,
-            isProduction: isProduction, appID: found.run.appAppleId, data: found.run.data,
-            realm: found.realm, key: key)
+            isProduction: isProduction,
+            appID: apps.first { $0.bundleId == key.bundleID }?.appAppleId,
+            data: found.run.data, realm: found.realm, key: key)
         let snippet = client.snippet(facts)
         guard printing.json else { return Output.contents(snippet) }
         try Output.answer(

@@ -36,13 +36,13 @@ extension BuyCommand {
         }
         defer { late.cancel() }
         let answer = try await door.post("/purchases", request, as: PastPurchaseAnswer.self)
-        try printing.show(answer, answer.words(product, at: request.date))
+        try printing.show(answer, lines: answer.words(product, at: request.date))
     }
 }
 
 extension PastPurchaseAnswer {
     /// The purchase, and an event a line.
-    fileprivate func words(_ product: String, at date: Timestamp) -> String {
+    fileprivate func words(_ product: String, at date: Timestamp) -> [String] {
         let isSoldLater = events.first?.kind == "choseProduct"
         let bought =
             transactionId.map {
@@ -52,6 +52,6 @@ extension PastPurchaseAnswer {
             }
             ?? "The purchase of \(product) at \(date) waits for approval."
         let told = events.map { "\($0.date)  \($0.message)" }
-        return ([bought] + told).joined(separator: "\n")
+        return [bought] + told
     }
 }

@@ -56,9 +56,8 @@ extension ClockCommand {
             let list = try await store.store().controlDoor.get("/clocks", as: ClockList.self)
             try printing.show(
                 list,
-                list.clocks.isEmpty
-                    ? "no clocks besides the sandbox's"
-                    : list.clocks.map(\.words).joined(separator: "\n"))
+                lines: list.clocks.isEmpty
+                    ? ["no clocks besides the sandbox's"] : list.clocks.map(\.words))
         }
     }
 }
