@@ -66,6 +66,23 @@ import Testing
             2026-05-01 | wait        | -                                              | revoked, no use, no charge
             """),
         Life(
+            "who buys again then gets the rest of the period that runs back",
+            """
+            2026-04-01 | buy monthly | subscribed monthly 4.99 2026-04-01..2026-05-01                  | active, uses, monthly 4.99 2026-04-30
+            2026-04-02 | renew       | renewed monthly 4.99 2026-05-01..2026-06-01                     | active, uses, monthly 4.99 2026-05-31
+            2026-04-10 | refund      | refunded                                                        | active, uses, no charge
+            2026-04-16 | buy monthly | upgraded monthly 4.99 2026-04-16..2026-05-16 back 0.00 and 2.49 | active, uses, monthly 4.99 2026-05-15
+            2026-04-17 | buy premium | upgraded premium 9.99 2026-04-17..2026-05-17 back 4.82          | active, uses, premium 9.99 2026-05-16
+            """),
+        Life(
+            "and once that has ended, a new one begins",
+            """
+            2026-04-01 | buy monthly | subscribed monthly 4.99 2026-04-01..2026-05-01   | active, uses, monthly 4.99 2026-04-30
+            2026-04-02 | renew       | renewed monthly 4.99 2026-05-01..2026-06-01      | active, uses, monthly 4.99 2026-05-31
+            2026-04-10 | refund      | refunded                                         | active, uses, no charge
+            2026-05-02 | buy monthly | resubscribed monthly 4.99 2026-05-02..2026-06-02 | active, uses, monthly 4.99 2026-06-01
+            """),
+        Life(
             "and its return begins it at its date",
             """
             2026-04-01 | buy monthly | subscribed monthly 4.99 2026-04-01..2026-05-01 | active, uses, monthly 4.99 2026-04-30

@@ -235,6 +235,21 @@ import Testing
         let old = try await world.realm.purchases.transaction(first).payload
         #expect(old.revocationDate == nil)
         try await world.checkFolds()
+
+        // Who buys again gets the rest of the period that runs back, and does not pay twice.
+        let again = try await world.sell("news", 2, session)
+        let replaced = try await world.realm.purchases.transaction(first).payload
+        let ahead = later.subscription.transactionId
+        let revoked = try await world.realm.purchases.transaction(ahead).payload
+        #expect(replaced.isUpgraded == true && replaced.revocationDate == nil)
+        #expect(revoked.isUpgraded != true && revoked.revocationDate != nil)
+        let sums = try await world.realm.refunds.list(customer: nil).refunds
+            .filter { $0.transactionId == first && $0.kind == "upgrade" }.map(\.sum)
+        #expect(sums == [replaced.price])
+        #expect(try await world.realm.subscriptions.show(first).transactionId == again)
+        let late = try await refusal(of: { try await world.decide(ahead, "reversed") })
+        #expect(late.error.code == "ownedAgain")
+        try await world.checkFolds()
     }
 
     @Test func `a product that was bought again keeps its second sale`() async throws {

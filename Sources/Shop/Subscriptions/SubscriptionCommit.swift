@@ -75,7 +75,10 @@ struct SubscriptionCommit: Sendable {
         let id = before.current.transaction
         switch event.change {
         case .upgraded(_, _, let refund, let runningRefund):
-            try replace(id, giving: refund, at: event, of: row, line)
+            // One that was given back stays revoked.
+            if before.status != .revoked {
+                try replace(id, giving: refund, at: event, of: row, line)
+            }
             if let runningRefund, let running = before.running(at: event.at) {
                 try replace(
                     running.transaction, giving: runningRefund, at: event, of: row, line)
