@@ -34,6 +34,7 @@ import Testing
         #expect(device.sheet.shown[1].total.amount == Amount(milliunits: 0))
         #expect(
             device.sheet.shown[1].lines.last == "You own this already. You are not charged again.")
+        await until("the money") { !processor.captured.isEmpty }
         #expect(processor.captured.count == 1)
         #expect(try await shop.records().count == 1)
         await shop.close()
@@ -90,6 +91,7 @@ import Testing
             Set(device.queue.transactions.map(\.transactionIdentifier)) == [
                 first.transactionIdentifier
             ])
+        await until("the money") { !processor.captured.isEmpty }
         #expect(processor.captured.count == 1)
         for transaction in device.queue.transactions { device.queue.finishTransaction(transaction) }
         await until("an empty queue") { device.queue.transactions.isEmpty }
@@ -108,6 +110,7 @@ import Testing
         let both = try await device.heard.all(.purchased, count: 2)
 
         #expect(Set(both.map(\.transactionIdentifier)).count == 1)
+        await until("the money") { !processor.captured.isEmpty }
         #expect(processor.captured.count == 1)
         await shop.close()
     }
