@@ -91,6 +91,17 @@ import Testing
         #expect(sale.advice == .full)
     }
 
+    @Test func `a request that was decided as advised is not decided again`() throws {
+        var refund = try Self.requested(nil)
+        let step = try #require(
+            try Self.sale([refund]).following(.other, at: Self.now, cause: .operator))
+        refund.apply(step.event)
+
+        let again = try Self.sale([refund]).following(.other, at: Self.now, cause: .operator)
+
+        #expect(again == nil)
+    }
+
     @Test func `a period is advised by its own time`() throws {
         let report = ConsumptionReport(
             version: 2, delivery: .delivered, isSampleProvided: false, used: 100_000)

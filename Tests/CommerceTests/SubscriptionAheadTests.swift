@@ -39,11 +39,11 @@ import Testing
             """
             2026-04-01 | buy monthly     | subscribed monthly 4.99 2026-04-01..2026-05-01         | active, uses, monthly 4.99 2026-04-30
             2026-04-02 | renew           | renewed monthly 4.99 2026-05-01..2026-06-01            | active, uses, monthly 4.99 2026-05-31
-            2026-04-10 | refund-running  | runningRevoked                                         | active, no use, monthly 4.99 2026-05-31
-            2026-04-11 | refund-running  | -                                                      | active, no use, monthly 4.99 2026-05-31
+            2026-04-10 | refund-running  | runningRevoked                                         | revoked, no use, monthly 4.99 2026-05-31
+            2026-04-11 | refund-running  | -                                                      | revoked, no use, monthly 4.99 2026-05-31
             2026-04-12 | reverse-running | runningReinstated                                      | active, uses, monthly 4.99 2026-05-31
             2026-04-12 | reverse-running | -                                                      | active, uses, monthly 4.99 2026-05-31
-            2026-04-13 | refund-running  | runningRevoked                                         | active, no use, monthly 4.99 2026-05-31
+            2026-04-13 | refund-running  | runningRevoked                                         | revoked, no use, monthly 4.99 2026-05-31
             2026-05-01 | wait            | -                                                      | active, uses, monthly 4.99 2026-05-31
             2026-05-02 | reverse-running | -                                                      | active, uses, monthly 4.99 2026-05-31
             2026-05-16 | buy premium     | upgraded premium 9.99 2026-05-16..2026-06-16 back 2.57 | active, uses, premium 9.99 2026-06-15
@@ -53,7 +53,7 @@ import Testing
             """
             2026-04-01 | buy monthly    | subscribed monthly 4.99 2026-04-01..2026-05-01         | active, uses, monthly 4.99 2026-04-30
             2026-04-02 | renew          | renewed monthly 4.99 2026-05-01..2026-06-01            | active, uses, monthly 4.99 2026-05-31
-            2026-04-10 | refund-running | runningRevoked                                         | active, no use, monthly 4.99 2026-05-31
+            2026-04-10 | refund-running | runningRevoked                                         | revoked, no use, monthly 4.99 2026-05-31
             2026-04-16 | buy premium    | upgraded premium 9.99 2026-04-16..2026-05-16 back 4.99 | active, uses, premium 9.99 2026-05-15
             """),
         Life(
@@ -61,25 +61,63 @@ import Testing
             """
             2026-04-01 | buy monthly | subscribed monthly 4.99 2026-04-01..2026-05-01 | active, uses, monthly 4.99 2026-04-30
             2026-04-02 | renew       | renewed monthly 4.99 2026-05-01..2026-06-01    | active, uses, monthly 4.99 2026-05-31
-            2026-04-10 | refund      | refunded                                       | active, uses, no charge
+            2026-04-10 | refund      | aheadRevoked                                   | active, uses, no charge
+            2026-04-11 | refund-ahead | -                                             | active, uses, no charge
             2026-04-30 | wait        | -                                              | active, uses, no charge
-            2026-05-01 | wait        | -                                              | revoked, no use, no charge
+            2026-05-01 | wait        | expired other                                  | expired, no use, no charge
+            2026-05-02 | reverse-ahead | aheadReinstated                              | active, uses, no charge
+            2026-06-01 | wait        | expired other                                  | expired, no use, no charge
             """),
         Life(
-            "who buys again then gets the rest of the period that runs back",
+            "which can be extended, and cancelled for a reason of the customer's",
             """
-            2026-04-01 | buy monthly | subscribed monthly 4.99 2026-04-01..2026-05-01                  | active, uses, monthly 4.99 2026-04-30
-            2026-04-02 | renew       | renewed monthly 4.99 2026-05-01..2026-06-01                     | active, uses, monthly 4.99 2026-05-31
-            2026-04-10 | refund      | refunded                                                        | active, uses, no charge
-            2026-04-16 | buy monthly | upgraded monthly 4.99 2026-04-16..2026-05-16 back 0.00 and 2.49 | active, uses, monthly 4.99 2026-05-15
-            2026-04-17 | buy premium | upgraded premium 9.99 2026-04-17..2026-05-17 back 4.82          | active, uses, premium 9.99 2026-05-16
+            2026-04-01 | buy monthly   | subscribed monthly 4.99 2026-04-01..2026-05-01 | active, uses, monthly 4.99 2026-04-30
+            2026-04-02 | renew         | renewed monthly 4.99 2026-05-01..2026-06-01    | active, uses, monthly 4.99 2026-05-31
+            2026-04-03 | off           | off                                            | active, uses, no charge
+            2026-04-10 | refund        | aheadRevoked                                   | active, uses, no charge
+            2026-04-11 | reverse-ahead | aheadReinstated                                | active, uses, no charge
+            2026-04-12 | refund        | aheadRevoked                                   | active, uses, no charge
+            2026-04-13 | extend 7      | extended 2026-05-08                            | active, uses, no charge
+            2026-05-08 | wait          | expired cancelled                              | expired, no use, no charge
+            """),
+        Life(
+            "and continues if the renewal is switched on again",
+            """
+            2026-04-01 | buy monthly  | subscribed monthly 4.99 2026-04-01..2026-05-01         | active, uses, monthly 4.99 2026-04-30
+            2026-04-02 | renew        | renewed monthly 4.99 2026-05-01..2026-06-01            | active, uses, monthly 4.99 2026-05-31
+            2026-04-10 | refund       | aheadRevoked                                           | active, uses, no charge
+            2026-04-16 | buy monthly  | on                                                     | active, uses, monthly 4.99 2026-04-30
+            2026-04-17 | bill fails   | -                                                      | active, uses, monthly 4.99 2026-04-30
+            2026-05-02 | wait         | 2026-04-30: failedAhead                                |
+                       |              | 2026-05-01: failed                                     |
+                       |              | failedAgain                                            | retry, no use, monthly 4.99 2026-05-03
+            2026-05-03 | bill works   | failedAgain                                            | retry, no use, monthly 4.99 2026-05-05
+            2026-05-03 | reverse-ahead | aheadReinstated                                       | active, uses, monthly 4.99 2026-05-31
+            2026-05-16 | buy premium  | upgraded premium 9.99 2026-05-16..2026-06-16 back 2.57 | active, uses, premium 9.99 2026-06-15
+            """),
+        Life(
+            "an upgrade then gives back the period that runs only",
+            """
+            2026-04-01 | buy monthly | subscribed monthly 4.99 2026-04-01..2026-05-01         | active, uses, monthly 4.99 2026-04-30
+            2026-04-02 | renew       | renewed monthly 4.99 2026-05-01..2026-06-01            | active, uses, monthly 4.99 2026-05-31
+            2026-04-10 | refund      | aheadRevoked                                           | active, uses, no charge
+            2026-04-16 | buy premium | upgraded premium 9.99 2026-04-16..2026-05-16 back 2.49 | active, uses, premium 9.99 2026-05-15
+            """),
+        Life(
+            "parts of a commitment end as well",
+            """
+            2026-04-01 | buy yearly/month | subscribed yearly 4.49 2026-04-01..2026-05-01 1/12 | active, uses, yearly 4.49 2026-04-30
+            2026-04-02 | renew            | renewed yearly 4.49 2026-05-01..2026-06-01 2/12    | active, uses, yearly 4.49 2026-05-31
+            2026-04-10 | refund           | aheadRevoked                                       | active, uses, no charge
+            2026-05-01 | wait             | expired other                                      | expired, no use, no charge
             """),
         Life(
             "and once that has ended, a new one begins",
             """
             2026-04-01 | buy monthly | subscribed monthly 4.99 2026-04-01..2026-05-01   | active, uses, monthly 4.99 2026-04-30
             2026-04-02 | renew       | renewed monthly 4.99 2026-05-01..2026-06-01      | active, uses, monthly 4.99 2026-05-31
-            2026-04-10 | refund      | refunded                                         | active, uses, no charge
+            2026-04-10 | refund      | aheadRevoked                                     | active, uses, no charge
+            2026-05-01 | wait        | expired other                                    | expired, no use, no charge
             2026-05-02 | buy monthly | resubscribed monthly 4.99 2026-05-02..2026-06-02 | active, uses, monthly 4.99 2026-06-01
             """),
         Life(
@@ -87,8 +125,9 @@ import Testing
             """
             2026-04-01 | buy monthly | subscribed monthly 4.99 2026-04-01..2026-05-01 | active, uses, monthly 4.99 2026-04-30
             2026-04-02 | renew       | renewed monthly 4.99 2026-05-01..2026-06-01    | active, uses, monthly 4.99 2026-05-31
-            2026-04-10 | refund      | refunded                                       | active, uses, no charge
-            2026-04-11 | reverse     | reversed                                       | active, uses, no charge
+            2026-04-10 | refund      | aheadRevoked                                   | active, uses, no charge
+            2026-04-11 | reverse-ahead | aheadReinstated                              | active, uses, no charge
+            2026-04-11 | reverse-ahead | -                                            | active, uses, no charge
             2026-05-02 | wait        | -                                              | active, uses, no charge
             2026-06-01 | wait        | expired other                                  | expired, no use, no charge
             """),
@@ -97,15 +136,21 @@ import Testing
             """
             2026-04-01 | buy monthly    | subscribed monthly 4.99 2026-04-01..2026-05-01 | active, uses, monthly 4.99 2026-04-30
             2026-04-02 | renew          | renewed monthly 4.99 2026-05-01..2026-06-01    | active, uses, monthly 4.99 2026-05-31
-            2026-04-10 | refund         | refunded                                       | active, uses, no charge
-            2026-04-11 | refund-running | runningRevoked                                 | revoked, no use, no charge
+            2026-04-10 | refund-running | runningRevoked                                 | revoked, no use, monthly 4.99 2026-05-31
+            2026-04-11 | refund-ahead   | refunded                                       | revoked, no use, no charge
+            2026-04-12 | reverse-running | runningReinstated                             | active, uses, no charge
+            2026-04-13 | refund         | refunded                                       | revoked, no use, no charge
+            2026-04-14 | reverse-ahead  | aheadReinstated                                | revoked, no use, no charge
+            2026-04-15 | reverse-running | runningReinstated                             | active, uses, no charge
             """),
         Life(
             "a test that ends it ends both periods",
             """
             2026-04-01 | buy monthly | subscribed monthly 4.99 2026-04-01..2026-05-01 | active, uses, monthly 4.99 2026-04-30
             2026-04-02 | renew       | renewed monthly 4.99 2026-05-01..2026-06-01    | active, uses, monthly 4.99 2026-05-31
+            2026-04-10 | refund-running | runningRevoked                              | revoked, no use, monthly 4.99 2026-05-31
             2026-04-10 | expire      | expired other                                  | expired, no use, no charge
+            2026-04-10 | reverse-running | -                                          | expired, no use, no charge
             2026-05-02 | buy basic   | resubscribed basic 1.99 2026-05-02..2026-06-02 | active, uses, basic 1.99 2026-06-01
             """),
         Life(
@@ -124,29 +169,33 @@ import Testing
             """),
     ]
 
-    @Test func `a period that had not begun when it was ended ends where it begins`() throws {
+    @Test func `a period that had not begun when it was ended begins and ends there`() throws {
         var story = SubscriptionStory()
         _ = try story.play("2026-04-01", "buy monthly")
         _ = try story.play("2026-04-02", "renew")
         _ = try story.play("2026-04-10", "expire")
         let ended = try #require(story.subscription)
 
-        #expect(ended.current.end == ended.current.start)
+        #expect(ended.current.end == story.now && ended.current.start == story.now)
         #expect(ended.running?.period.end == story.now)
         #expect(ended.usableUntil == nil && ended.status(at: story.now) == .expired)
     }
 
-    @Test func `while only the period before it is kept, that one is shown`() throws {
+    @Test func `the period that the customer may use is shown`() throws {
         var story = SubscriptionStory()
         _ = try story.play("2026-04-01", "buy monthly")
         let first = try #require(story.subscription?.current)
         _ = try story.play("2026-04-02", "renew")
+        _ = try story.play("2026-04-09", "refund-running")
+        let waiting = try #require(story.subscription)
+        _ = try story.play("2026-04-10", "reverse-running")
         _ = try story.play("2026-04-10", "refund")
         let kept = try #require(story.subscription)
 
-        #expect(kept.shownTransaction(at: story.now) == first.transaction)
-        #expect(kept.shownTransaction(at: first.end) == kept.current.transaction)
-        #expect(kept.status(at: first.end) == .revoked)
+        #expect(waiting.shownTransaction(at: story.now) == first.transaction)
+        #expect(waiting.shownTransaction(at: first.end) == waiting.current.transaction)
+        #expect(waiting.status(at: first.end) == .active)
+        #expect(kept.current == first && kept.renewals == 0)
     }
 
     @Test func `a change of many concerns those who subscribed before it, in its storefronts`()

@@ -145,6 +145,12 @@ struct SubscriptionStory {
             let running = subscription?.running?.period.price.amount.milliunits ?? 0
             if case .runningRevoked = event.change { paid -= running }
             if case .runningReinstated = event.change { paid += running }
+            if case .aheadRevoked = event.change {
+                paid -= subscription?.givenBack?.price.amount.milliunits ?? 0
+            }
+            if case .aheadReinstated = event.change {
+                paid += subscription?.current.price.amount.milliunits ?? 0
+            }
             if case .refunded = event.change {
                 paid -= subscription?.current.price.amount.milliunits ?? 0
             }
@@ -219,12 +225,14 @@ struct SubscriptionStory {
                     cause: .operator))
         case "agree": add(try known.answeringIncrease(true, at: now, cause: .customer))
         case "disagree": add(try known.answeringIncrease(false, at: now, cause: .customer))
-        case "refund": add(known.refunded(at: now, cause: .operator))
+        case "refund": add(known.revoked(at: now, cause: .operator))
+        case "refund-ahead", "reverse-ahead":
+            let ahead = (known.givenBack ?? known.current).transaction
+            add(known.events(ofRefund: words[0] == "refund-ahead" ? refund : reversal, of: ahead))
         case "reverse": add(try known.refundReversed(at: now, cause: .operator))
         case "refund-running": add(known.events(ofRefund: refund, of: try running(known)))
         case "reverse-running":
-            let event = RefundEvent(at: now, cause: .operator, change: .reversed)
-            add(known.events(ofRefund: event, of: try running(known)))
+            add(known.events(ofRefund: reversal, of: try running(known)))
         case "choose":
             add(try known.choosing(try #require(plans[words[1]]), at: now, cause: .operator))
         case "renew": take(try known.charging(at: now), .tester)
@@ -239,6 +247,10 @@ extension SubscriptionStory {
         let sum = Money(Amount(milliunits: 0), Self.dollar)
         return RefundEvent(
             at: now, cause: .operator, change: .granted(grant: RefundGrant(kind: .full, sum: sum)))
+    }
+
+    private var reversal: RefundEvent {
+        RefundEvent(at: now, cause: .operator, change: .reversed)
     }
 
     private func running(_ known: Subscription) throws -> TransactionID {
@@ -281,6 +293,8 @@ extension SubscriptionStory {
         case .refundReversed: "reversed"
         case .runningRevoked: "runningRevoked"
         case .runningReinstated: "runningReinstated"
+        case .aheadRevoked: "aheadRevoked"
+        case .aheadReinstated: "aheadReinstated"
         case .increaseAnnounced(let increase):
             "\(increase.isAgreed ? "announced" : "asked") \(increase.price.amount.decimal(decimals: 2))"
         case .increaseAgreed: "agreed"

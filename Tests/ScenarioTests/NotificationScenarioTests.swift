@@ -3,7 +3,9 @@
 import Commerce
 import PurchaseKit
 import PurchaseKitTesting
+import Shop
 import StoreWire
+import TestSupport
 import Testing
 
 /// From the app's tap to the merchant's server, without a socket.
@@ -29,6 +31,12 @@ import Testing
 
         try await device.buy("credits.5")
         let told = try await shop.notifications.first("ONE_TIME_CHARGE")
+        // A store that is stopped before it has recorded the attempt makes it again.
+        #expect(
+            try await until("the attempt is recorded") {
+                try await !shop.realm.merchant.notifications(ofApp: shop.bundleID.value)
+                    .notifications.isEmpty
+            })
         try await shop.restart()
         shop.notifications.answer { _ in 200 }
         try await device.buy("credits.5")

@@ -233,22 +233,49 @@ import Testing
         let left = try await world.realm.subscriptions.show(first)
         #expect(left.usableUntil == later.subscription.startDate)
         let old = try await world.realm.purchases.transaction(first).payload
-        #expect(old.revocationDate == nil)
+        #expect(old.revocationDate == nil && left.transactionId == first && !left.isRenewing)
         try await world.checkFolds()
 
-        // Who buys again gets the rest of the period that runs back, and does not pay twice.
-        let again = try await world.sell("news", 2, session)
-        let replaced = try await world.realm.purchases.transaction(first).payload
+        // A renewal that is switched on again charges the same time once more.
         let ahead = later.subscription.transactionId
-        let revoked = try await world.realm.purchases.transaction(ahead).payload
-        #expect(replaced.isUpgraded == true && replaced.revocationDate == nil)
-        #expect(revoked.isUpgraded != true && revoked.revocationDate != nil)
-        let sums = try await world.realm.refunds.list(customer: nil).refunds
-            .filter { $0.transactionId == first && $0.kind == "upgrade" }.map(\.sum)
-        #expect(sums == [replaced.price])
-        #expect(try await world.realm.subscriptions.show(first).transactionId == again)
+        try await world.realm.subscriptions.switchRenewal(of: first, on: true, TestWorld.context)
+        try await world.jump(Period(1, .month))
+        let again = try await world.realm.subscriptions.show(first)
+        #expect(![first, ahead].contains(again.transactionId))
+        #expect(again.startDate == later.subscription.startDate)
         let late = try await refusal(of: { try await world.decide(ahead, "reversed") })
         #expect(late.error.code == "ownedAgain")
+        try await world.checkFolds()
+    }
+
+    @Test func `a period that remains after the refund of the next one expires at its end`()
+        async throws
+    {
+        let world = try await TestWorld.openWithSubscriptions()
+        let session = try await world.session()
+        let first = try await world.sell("news", 1, session)
+        let later = try await world.realm.subscriptions.renew(first, TestWorld.context)
+        let ahead = later.subscription.transactionId
+        try await world.decide(ahead, "granted")
+
+        try await world.jump(Period(1, .month))
+        let ended = try await world.realm.subscriptions.show(first)
+        #expect(ended.status == "expired" && ended.expiration == "other")
+        // The money is taken back: the rest of what it bought is the customer's again.
+        try await world.decide(ahead, "reversed")
+        let back = try await world.realm.subscriptions.show(first)
+        #expect(back.status == "active" && back.transactionId == ahead)
+        try await world.checkFolds()
+
+        // A test ends a period that has not begun: it begins and ends there.
+        try await world.realm.subscriptions.switchRenewal(of: first, on: true, TestWorld.context)
+        let next = try await world.realm.subscriptions.renew(first, TestWorld.context)
+        let cut = try await world.realm.subscriptions.expire(first, TestWorld.context)
+        let payload = try await world.realm.purchases.transaction(
+            next.subscription.transactionId
+        ).payload
+        #expect(payload.purchaseDate == cut.now && payload.expiresDate == cut.now)
+        #expect(cut.subscription.endDate == cut.now)
         try await world.checkFolds()
     }
 

@@ -78,12 +78,14 @@ public struct RefundableSale: Hashable, Sendable {
         return RefundAdvice(for: wish, refunds[Int(open) - 1].report, unused: unusedPart)
     }
 
-    /// Decides a request as advised.
+    /// Decides a request as advised. Nil if it was decided before.
     public func following(
         _ reason: RevocationReason, at: Timestamp, cause: SubscriptionEvent.Cause
     ) throws(RefundRefusal) -> RefundStep? {
         switch advice {
-        case nil: throw .notRequested
+        case nil:
+            guard lastDecided?.refund.wish != nil else { throw .notRequested }
+            return nil
         case .full: return try granting(.full, for: reason, at: at, cause: cause)
         case .prorated: return try granting(.prorated, for: reason, at: at, cause: cause)
         case .declined: return try declining(at: at, cause: cause)
@@ -255,14 +257,16 @@ extension Subscription {
         if let running, running.period.transaction == transaction {
             return events(ofRefund: event, of: running)
         }
+        if let givenBack, givenBack.transaction == transaction {
+            guard case .reversed = event.change else { return [] }
+            return [SubscriptionEvent(at: event.at, cause: event.cause, change: .aheadReinstated)]
+        }
         guard transaction == current.transaction else { return [] }
         switch event.change {
         case .granted(let grant):
             guard grant.kind.isRevoking, isCurrent(transaction, at: event.at) else { return [] }
-            guard grant.kind == .nothing else {
-                return refunded(at: event.at, cause: event.cause)
-            }
-            return [SubscriptionEvent(at: event.at, cause: event.cause, change: .revoked)]
+            return revoked(
+                isRefunded: grant.kind != .nothing, at: event.at, cause: event.cause)
         case .reversed: return (try? refundReversed(at: event.at, cause: event.cause)) ?? []
         case .requested, .informed, .declined: return []
         }

@@ -71,5 +71,8 @@ extension SubscribedPeriod {
 
 extension Subscription {
     /// Whether the period after the current one is a part of the same commitment.
-    public var isCommitted: Bool { current.nextPart != nil }
+    public var isCommitted: Bool {
+        // A part that was given back is not charged again by itself.
+        current.nextPart != nil && (givenBack == nil || renewal.isOn)
+    }
 }

@@ -18,9 +18,7 @@ extension Subscription {
         switch state {
         case .active: current.end
         case .unpaid(let failure): failure.graceUntil
-        // What was charged ahead was given back, and not the period before it.
-        case .revoked(let at): at < current.start ? running(at: at)?.end : nil
-        case .expired: nil
+        case .expired, .revoked: nil
         }
     }
 
@@ -56,19 +54,21 @@ extension Subscription {
         return renewal.price
     }
 
-    /// What merchants are shown at an instant. It is active also while the period before
-    /// one that was charged ahead and given back still runs.
+    /// What merchants are shown at an instant. It is revoked while the next period, which
+    /// was charged ahead, waits for the end of one that was given back.
     public func status(at instant: Timestamp) -> SubscriptionStatus {
-        instant < current.start && running(at: instant) != nil ? .active : status
+        revoked(at: instant) == nil ? status : .revoked
     }
 
-    /// The transaction that ``status(at:)`` is about: of the current period, or of the one
-    /// before it if only that one was kept.
+    /// The transaction that ``status(at:)`` is about: of the current period, or of the
+    /// revoked one before it while the current one has not begun.
     public func shownTransaction(at instant: Timestamp) -> TransactionID {
-        guard case .revoked = state, instant < current.start,
-            let running = running(at: instant)
-        else { return current.transaction }
-        return running.transaction
+        revoked(at: instant)?.transaction ?? current.transaction
+    }
+
+    private func revoked(at instant: Timestamp) -> SubscribedPeriod? {
+        guard let running, running.isRevoked, instant < running.period.end else { return nil }
+        return running.period
     }
 
     /// The state that its last event left it in.

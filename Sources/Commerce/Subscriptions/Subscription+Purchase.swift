@@ -186,13 +186,10 @@ public struct SubscriptionSale: Hashable, Sendable {
         }
     }
 
-    /// What is given back for the rest of the present period. Nothing of one that was given
-    /// back before.
+    /// What is given back for the rest of the present period.
     private var unused: Money {
         guard let current else { return Money(Amount(milliunits: 0), plan.price.currency) }
-        let currency = current.current.price.currency
-        if case .revoked = current.state { return Money(Amount(milliunits: 0), currency) }
-        return Money(current.unused(at: at), currency)
+        return Money(current.unused(at: at), current.current.price.currency)
     }
 
     /// The same for the period before it, if the present one was charged ahead.
@@ -226,9 +223,6 @@ extension SubscriptionPurchase {
             return
         }
         switch current.state {
-        // The period before one that was charged ahead and given back still runs: a new one
-        // replaces it, and its rest is given back too.
-        case .revoked where current.running(at: at) != nil: self = .upgrade
         case .expired, .revoked: self = .begin
         case .unpaid:
             self = current.isPaid(by: facts.plan) ? .recover : .begin

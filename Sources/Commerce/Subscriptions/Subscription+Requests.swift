@@ -122,12 +122,15 @@ extension Subscription {
         return [SubscriptionEvent(at: at, cause: cause, change: change)]
     }
 
-    /// Revokes the current period, because its price was refunded.
-    public func refunded(
-        at: Timestamp, cause: SubscriptionEvent.Cause
+    /// Revokes the current period, because its price was refunded, or without that. If
+    /// it was charged ahead, the period before it remains.
+    public func revoked(
+        isRefunded: Bool = true, at: Timestamp, cause: SubscriptionEvent.Cause
     ) -> [SubscriptionEvent] {
         if case .revoked = state { return [] }
-        return [SubscriptionEvent(at: at, cause: cause, change: .refunded)]
+        let change: SubscriptionEvent.Change =
+            running(at: at) != nil ? .aheadRevoked : isRefunded ? .refunded : .revoked
+        return [SubscriptionEvent(at: at, cause: cause, change: change)]
     }
 
     /// Takes back the refund or revocation of the current period.

@@ -14,6 +14,9 @@ public struct Subscription: Hashable, Sendable, Codable {
     public internal(set) var current: SubscribedPeriod
     /// The period before it, if ``current`` was charged before that had ended.
     public internal(set) var running: RunningPeriod?
+    /// A period that was charged ahead and given back while ``current`` still ran.
+    /// Nil once another one was sold.
+    public internal(set) var givenBack: SubscribedPeriod?
     /// When the customer subscribed last, after a pause that was longer than
     /// ``RenewalRules/pauseMilliseconds``.
     public internal(set) var recentStart: Timestamp
@@ -45,8 +48,8 @@ public struct Subscription: Hashable, Sendable, Codable {
     public init(
         originalID: TransactionID, groupID: String, current: SubscribedPeriod,
         recentStart: Timestamp, renewal: Renewal, state: State, kept: Renewal? = nil,
-        running: RunningPeriod? = nil, increase: PriceIncrease? = nil,
-        hadIntroduction: Bool = false, renewals: Int = 0
+        running: RunningPeriod? = nil, givenBack: SubscribedPeriod? = nil,
+        increase: PriceIncrease? = nil, hadIntroduction: Bool = false, renewals: Int = 0
     ) {
         self.originalID = originalID
         self.groupID = groupID
@@ -56,6 +59,7 @@ public struct Subscription: Hashable, Sendable, Codable {
         self.state = state
         self.kept = kept
         self.running = running
+        self.givenBack = givenBack
         self.increase = increase
         self.hadIntroduction = hadIntroduction
         self.renewals = renewals
@@ -88,7 +92,7 @@ public struct SubscribedPeriod: Hashable, Sendable, Codable {
     /// The transaction that sold it.
     public internal(set) var transaction: TransactionID
     public let productID: ProductID
-    public let start: Timestamp
+    public private(set) var start: Timestamp
     public private(set) var end: Timestamp
     /// Its length in the calendar.
     public let length: Period
@@ -141,15 +145,13 @@ public struct SubscribedPeriod: Hashable, Sendable, Codable {
 }
 
 extension SubscribedPeriod {
-    /// Moves the end, also to an earlier instant. The periods after it begin on
-    /// that day.
+    /// Moves the end, also to an earlier instant: one that had not begun then begins
+    /// and ends there. The periods after it begin on that day.
     mutating func extend(to end: Timestamp) {
         self.end = end
+        start = min(start, end)
         anchorDay = CivilDate(end).day
     }
-
-    /// Its end if it is ended at an instant: its beginning, if it has not begun.
-    public func cut(at instant: Timestamp) -> Timestamp { max(instant, start) }
 }
 
 extension Period {

@@ -72,6 +72,11 @@ public struct SubscriptionEvent: Hashable, Sendable, Codable {
         case runningRevoked
         /// That was taken back.
         case runningReinstated
+        /// The current period, which was charged ahead, was refunded or revoked. The
+        /// one that still runs is the last.
+        case aheadRevoked
+        /// That was taken back.
+        case aheadReinstated
         case increaseAnnounced(increase: PriceIncrease)
         case increaseAgreed
     }
@@ -152,23 +157,23 @@ extension Subscription {
             if event.cause == .time { changeFailure { $0.attempts += 1 } }
         case .graceEnded: changeFailure { $0.graceUntil = nil }
         case .expired(let reason):
-            // A test ended it early.
-            if event.at < current.end { current.extend(to: current.cut(at: event.at)) }
-            if running(at: event.at) != nil { running?.period.extend(to: event.at) }
+            cut(at: event.at)
             state = .expired(reason: reason, at: event.at)
             (renewal.isOn, renewal.stop) = (false, reason)
         case .extended(let end):
             current.extend(to: end)
+            givenBack = nil
             state = .active(hasFailedAhead: false)
         case .refunded, .revoked:
             state = .revoked(at: event.at)
-            (renewal.isOn, renewal.stop) = (false, .other)
-        case .refundReversed:
-            state =
-                event.at < current.end
-                ? .active(hasFailedAhead: false) : .expired(reason: .other, at: event.at)
+            stop(for: .other)
+        case .refundReversed: reinstate(at: event.at)
         case .runningRevoked: running?.isRevoked = true
-        case .runningReinstated: running?.isRevoked = false
+        case .runningReinstated:
+            running?.isRevoked = false
+            if case .revoked = state { keepRunning() }
+        case .aheadRevoked: keepRunning()
+        case .aheadReinstated: takeBack(at: event.at)
         case .increaseAnnounced(let announced): increase = announced
         case .increaseAgreed: increase?.isAgreed = true
         }
@@ -188,7 +193,7 @@ extension Subscription {
     private mutating func begin(_ period: SubscribedPeriod, _ next: Renewal) {
         current = period
         renewal = next
-        (increase, kept, running) = (nil, nil, nil)
+        (increase, kept, running, givenBack) = (nil, nil, nil, nil)
         if period.offer?.kind == .introductory { hadIntroduction = true }
         state = .active(hasFailedAhead: false)
     }
@@ -198,7 +203,7 @@ extension Subscription {
         if period.productID != current.productID { increase = nil }
         let isSamePart = current.nextPart != nil && period.commitment == current.nextPart
         running = instant < current.end ? RunningPeriod(period: current) : nil
-        current = period
+        (current, givenBack) = (period, nil)
         state = .active(hasFailedAhead: false)
         // What was chosen begins after the commitment.
         if isSamePart { return }
@@ -221,6 +226,47 @@ extension Subscription {
         } else {
             (renewal.offer, renewal.laterOffer) = (renewal.laterOffer, nil)
         }
+    }
+
+    /// A test ends it early, with all periods that were sold.
+    private mutating func cut(at instant: Timestamp) {
+        guard instant < current.end else { return }
+        current.extend(to: instant)
+        if let end = running?.period.end, instant < end { running?.period.extend(to: instant) }
+        givenBack?.extend(to: instant)
+    }
+
+    /// The renewal is off from now on, for the reason that it was switched off for
+    /// before, if it was.
+    private mutating func stop(for reason: Expiration) {
+        if renewal.isOn { (renewal.isOn, renewal.stop) = (false, reason) }
+    }
+
+    /// The period that was charged ahead is given back, and the one before it is the
+    /// last.
+    private mutating func keepRunning() {
+        guard let kept = running?.period else { return }
+        (givenBack, current, running) = (current, kept, nil)
+        renewals -= 1
+        state = .active(hasFailedAhead: false)
+        stop(for: .other)
+    }
+
+    /// The period that was given back follows the current one again.
+    private mutating func takeBack(at instant: Timestamp) {
+        guard let period = givenBack else { return }
+        running =
+            instant < current.end
+            ? RunningPeriod(period: current, isRevoked: status == .revoked) : nil
+        (current, givenBack) = (period, nil)
+        renewals += 1
+        reinstate(at: instant)
+    }
+
+    private mutating func reinstate(at instant: Timestamp) {
+        state =
+            instant < current.end
+            ? .active(hasFailedAhead: false) : .expired(reason: .other, at: instant)
     }
 
     private mutating func changeFailure(_ body: (inout BillingFailure) -> Void) {

@@ -48,8 +48,8 @@ struct RefundSale: Sendable {
         guard let subscription = subscription?.subscription, let period = facts.period,
             facts.revokedAt != nil, !period.isUpgraded, instant < period.expiresAt
         else { return false }
-        let own = [subscription.current.transaction, subscription.running?.period.transaction]
-        return !own.contains(facts.id)
+        let own = [subscription.current, subscription.running?.period, subscription.givenBack]
+        return !own.contains { $0?.transaction == facts.id }
     }
 
     /// The last refund that a person has asked for or decided.

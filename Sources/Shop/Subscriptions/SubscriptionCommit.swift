@@ -75,19 +75,16 @@ struct SubscriptionCommit: Sendable {
         let id = before.current.transaction
         switch event.change {
         case .upgraded(_, _, let refund, let runningRefund):
-            // One that was given back stays revoked.
-            if before.status != .revoked {
-                try replace(id, giving: refund, at: event, of: row, line)
-            }
+            try replace(id, giving: refund, at: event, of: row, line)
             if let runningRefund, let running = before.running(at: event.at) {
                 try replace(
                     running.transaction, giving: runningRefund, at: event, of: row, line)
             }
         case .extended(let end): try facts(id, of: row, line).extend(to: end, line)
         case .expired where event.at < before.current.end:
-            try facts(id, of: row, line).extend(to: before.current.cut(at: event.at), line)
-            if let running = before.running(at: event.at) {
-                try facts(running.transaction, of: row, line).extend(to: event.at, line)
+            let sold = [before.current, before.running?.period, before.givenBack]
+            for period in sold.compactMap(\.self) where event.at < period.end {
+                try facts(period.transaction, of: row, line).extend(to: event.at, line)
             }
         default: break
         }

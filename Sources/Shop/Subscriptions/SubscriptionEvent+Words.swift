@@ -53,6 +53,14 @@ extension SubscriptionEvent.Change {
             )
         case .runningReinstated:
             ("runningReinstated", "The period that still runs is the customer's again.")
+        case .aheadRevoked:
+            (
+                "aheadRevoked",
+                "The period that was charged ahead was refunded or revoked. The one that runs "
+                    + "is the last."
+            )
+        case .aheadReinstated:
+            ("aheadReinstated", "The period that was charged ahead is the customer's again.")
         case .increaseAnnounced(let increase):
             (
                 "increaseAnnounced",

@@ -43,10 +43,12 @@ extension TransactionFacts {
             ])
     }
 
-    /// Writes that a subscription's period ends later, or was cut short.
+    /// Writes that a subscription's period ends later, or was cut short. One that had not
+    /// begun begins and ends at that instant.
     func extend(to end: Timestamp, _ line: CustomerLine) throws {
         var extended = self
         extended.period?.expiresAt = end
+        extended.purchasedAt = min(purchasedAt, end)
         try line.writing.execute(
             Statement.Transactions.extend,
             [

@@ -30,7 +30,8 @@ extension NotificationKind {
         case .expired(let reason): ("EXPIRED", subtype(of: reason))
         case .extended: ("RENEWAL_EXTENDED", nil)
         // The refund itself is announced, also of a period that has ended.
-        case .refunded, .revoked, .refundReversed, .runningRevoked, .runningReinstated: nil
+        case .refunded, .revoked, .refundReversed, .runningRevoked, .runningReinstated,
+            .aheadRevoked, .aheadReinstated: nil
         case .increaseAnnounced(let increase):
             ("PRICE_INCREASE", increase.isAgreed ? "ACCEPTED" : "PENDING")
         case .increaseAgreed: ("PRICE_INCREASE", "ACCEPTED")

@@ -54,6 +54,13 @@ def offer_after(offer):
     return offer | {"periodsLeft": offer["periodsLeft"] - 1}
 
 
+def cut(period, instant):
+    """Moves the end of a period. One that would begin later begins there."""
+    period |= {
+        "end": instant, "start": min(period["start"], instant), "anchorDay": day_of(instant),
+    }
+
+
 def without_nothing(facts):
     return {name: value for name, value in facts.items() if value is not None}
 
@@ -68,6 +75,8 @@ class Subscription:
         self.had_introduction = False
         #: The period before the current one, if that was charged ahead.
         self.running = None
+        #: A period that was charged ahead and given back while the current one ran.
+        self.given_back = None
         self.renewals = 0
         self.last_at = None
 
@@ -86,7 +95,7 @@ class Subscription:
             "price": facts["regularPrice"], "offer": after or later_offer,
             "laterOffer": later_offer if after else None, "isCommitted": False,
         })
-        self.kept = self.running = None
+        self.kept = self.running = self.given_back = None
         self.had_introduction |= offer is not None and offer["kind"] == "introductory"
         self.kind, self.facts = "active", {"hasFailedAhead": False}
 
@@ -106,7 +115,7 @@ class Subscription:
         self.renewals += 1
         runs = at < self.current["end"]
         self.running = {"period": self.current, "isRevoked": False} if runs else None
-        self.current = deepcopy(facts["period"])
+        self.current, self.given_back = deepcopy(facts["period"]), None
         self.kind, self.facts = "active", {"hasFailedAhead": False}
         self.kept = None
         offer = self.current.get("offer")
@@ -119,11 +128,9 @@ class Subscription:
     _recovered = _renewed
 
     def _extended(self, facts, at, cause):
-        self._end_at(facts["to"])
+        cut(self.current, facts["to"])
+        self.given_back = None
         self.kind, self.facts = "active", {"hasFailedAhead": False}
-
-    def _end_at(self, instant):
-        self.current |= {"end": instant, "anchorDay": day_of(instant)}
 
     # The renewal
 
@@ -171,17 +178,22 @@ class Subscription:
 
     def _expired(self, facts, at, cause):
         if at < self.current["end"]:
-            self._end_at(at)
-        if self.runs(at):
-            self.running["period"] |= {"end": at, "anchorDay": day_of(at)}
+            before = self.running["period"] if self.running else None
+            for period in (self.current, before, self.given_back):
+                if period is not None and at < period["end"]:
+                    cut(period, at)
         self._stop(facts["reason"])
         self.kind, self.facts = "expired", {"reason": facts["reason"], "at": at}
 
     def _refunded(self, facts, at, cause):
-        self._stop("other")
+        self._stop_if_on()
         self.kind, self.facts = "revoked", {"at": at}
 
     _revoked = _refunded
+
+    def _stop_if_on(self):
+        if self.renewal["isOn"]:
+            self._stop("other")
 
     def _refundReversed(self, facts, at, cause):
         if at < self.current["end"]:
@@ -194,6 +206,24 @@ class Subscription:
 
     def _runningReinstated(self, facts, at, cause):
         self.running["isRevoked"] = False
+        if self.kind == "revoked":
+            self._aheadRevoked(facts, at, cause)
+
+    def _aheadRevoked(self, facts, at, cause):
+        self.given_back, self.current, self.running = (
+            self.current, self.running["period"], None)
+        self.renewals -= 1
+        self.kind, self.facts = "active", {"hasFailedAhead": False}
+        self._stop_if_on()
+
+    def _aheadReinstated(self, facts, at, cause):
+        is_revoked = self.kind == "revoked"
+        self.running = (
+            {"period": self.current, "isRevoked": is_revoked}
+            if at < self.current["end"] else None)
+        self.current, self.given_back = self.given_back, None
+        self.renewals += 1
+        self._refundReversed(facts, at, cause)
 
     # Answers
 
@@ -218,11 +248,6 @@ class Subscription:
         """Until when the customer may use it, if nothing else happens."""
         if self.kind == "active":
             return self.current["end"]
-        if self.kind == "revoked":
-            # What was charged ahead was given back, and not the period before it.
-            at = self.facts["at"]
-            is_ahead = at < self.current["start"] and self.runs(at)
-            return self.running["period"]["end"] if is_ahead else None
         return self.failure.get("graceUntil") if self.kind == "unpaid" else None
 
     def stored(self):
@@ -231,7 +256,8 @@ class Subscription:
             "originalID": self.original, "groupID": self.group, "current": self.current,
             "recentStart": self.recent_start, "renewal": self.renewal, "kept": self.kept,
             "state": {self.kind: self.facts}, "hadIntroduction": self.had_introduction,
-            "running": deepcopy(self.running), "renewals": self.renewals,
+            "running": deepcopy(self.running), "givenBack": self.given_back,
+            "renewals": self.renewals,
         })
 
     def demanded(self):
