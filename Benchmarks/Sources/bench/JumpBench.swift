@@ -6,17 +6,19 @@ import Shop
 import Storage
 import StoreWire
 
-/// A jump of a year over many monthly subscriptions, against bare inserts of the
-/// rows that it leaves (transactions, events and owed notifications), with as many
-/// subjects a commit. The first pair also keeps the statements that it recorded, so
-/// its memory is not the store's alone.
+/// A jump of a year over many monthly subscriptions, against bare inserts with as many
+/// subjects a commit: of the rows that it leaves (transactions, events and owed
+/// notifications), and of all rows that it writes (these, and each state of the
+/// subscriptions and of their due work). The first pair also keeps the statements that it
+/// recorded, so its memory is not the store's alone.
 struct JumpBench {
     let engine: BenchEngine
     /// How many subscriptions, and how many pairs.
-    var sizes = [(1000, 7), (10_000, 1)]
+    var sizes = Brief.or([(1000, 7), (10_000, 1)], brief: [(1000, 2)])
 
     private static let subjectsOfCommit = 100
-    private static let rows = ["transactions", "subscription_events", "outbox"]
+    private static let left = ["transactions", "subscription_events", "outbox"]
+    private static let written = left + ["subscriptions", "due_work"]
 
     func run() async throws -> (figures: [Pairs], notes: [String]) {
         var figures: [Pairs] = []
@@ -26,9 +28,9 @@ struct JumpBench {
         await one.close()
         notes.append(String(format: "%@: one customer's year: %.3f s", engine.name, year))
         for (size, pairs) in sizes {
-            var figure = Pairs(
-                "\(engine.name): a year of \(size) monthly subscriptions / bare inserts",
-                atLeast: nil)
+            let name = "\(engine.name): a year of \(size) monthly subscriptions / bare inserts"
+            var ofLeft = Pairs("\(name) of what it leaves", atLeast: nil)
+            var ofWritten = Pairs("\(name) of what it writes", atLeast: 0.4)
             var steps: [RecordingStorage.Step] = []
             for number in 1...pairs {
                 progress("jump, \(engine.name), \(size) subscriptions, pair \(number) of \(pairs)")
@@ -44,27 +46,29 @@ struct JumpBench {
                             format: "%@: %d renewals in %.1f s; memory %.0f MiB, with the "
                                 + "customers %.0f, after the jump %.0f", engine.name, size * 12,
                             ours, before, start, Self.resident()))
-                    steps = storage.recorded().filter(Self.isRow)
+                    steps = storage.recorded()
                 }
                 await world.close()
-                figure.add(bare: try await Self.insert(steps, engine), ours: ours)
+                ofLeft.add(
+                    bare: try await Self.insert(steps, into: Self.left, engine), ours: ours)
+                ofWritten.add(
+                    bare: try await Self.insert(steps, into: Self.written, engine), ours: ours)
             }
-            figures.append(figure)
+            figures += [ofLeft, ofWritten]
         }
         return (figures, notes)
     }
 
-    private static func isRow(_ step: RecordingStorage.Step) -> Bool {
-        rows.contains { step.statement.sql.hasPrefix("INSERT INTO \($0) ") }
-    }
-
-    /// Inserts the rows of a jump into the tables of another store, and returns how
+    /// Inserts a jump's rows of some tables into those of another store, and returns how
     /// long that takes.
     private static func insert(
-        _ steps: [RecordingStorage.Step], _ engine: BenchEngine
+        _ recorded: [RecordingStorage.Step], into tables: [String], _ engine: BenchEngine
     ) async throws -> Double {
+        let steps = recorded.filter { step in
+            tables.contains { step.statement.sql.hasPrefix("INSERT INTO \($0) ") }
+        }
         let world = try await World(engine, 0)
-        let (storage, size) = (try world.storage, subjectsOfCommit * rows.count)
+        let (storage, size) = (try world.storage, subjectsOfCommit * tables.count)
         let seconds = try await secondsAwaited {
             for start in stride(from: 0, to: steps.count, by: size) {
                 let commit = Array(steps[start..<min(start + size, steps.count)])

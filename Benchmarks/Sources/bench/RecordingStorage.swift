@@ -99,6 +99,11 @@ private struct RecordingWriter: Writing {
         return try inner.query(statement, values)
     }
 
+    func queryEach(_ statement: Statement, _ rows: [[SQLValue]]) throws -> [[Row]] {
+        for values in rows { storage.note(statement, values) }
+        return try inner.queryEach(statement, rows)
+    }
+
     func execute(_ statement: Statement, _ values: [SQLValue]) throws {
         storage.note(statement, values, isAsked: false)
         try inner.execute(statement, values)
