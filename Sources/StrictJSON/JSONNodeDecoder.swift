@@ -26,23 +26,20 @@ struct JSONNodeDecoder: Decoder {
         self
     }
 
+    /// The decoder of a container inside this value.
     func at(_ index: Int, _ key: some CodingKey) -> JSONNodeDecoder {
         JSONNodeDecoder(document: document, index: index, codingPath: codingPath + [key])
     }
 
-    /// Decodes a value that contains no others. Its path is made only for an
-    /// error, because making it costs more than decoding.
-    func leaf<Value>(
-        _ index: Int, _ key: some CodingKey, _ decode: (JSONNodeDecoder) throws -> Value
+    /// Decodes a value inside this one. Its path is made only for an error, because
+    /// making it costs more than decoding.
+    func decode<Value>(
+        _ index: Int, _ key: @autoclosure () -> some CodingKey,
+        _ decode: (JSONNodeDecoder) throws -> Value
     ) throws -> Value {
-        let leaf = JSONNodeDecoder(document: document, index: index, codingPath: codingPath)
-        do {
-            return try decode(leaf)
-        } catch DecodingError.typeMismatch(let type, let context) {
-            throw DecodingError.typeMismatch(
-                type,
-                DecodingError.Context(
-                    codingPath: codingPath + [key], debugDescription: context.debugDescription))
+        let inner = JSONNodeDecoder(document: document, index: index, codingPath: [])
+        do { return try decode(inner) } catch let error as DecodingError {
+            throw error.below(codingPath + [key()])
         }
     }
 
@@ -111,43 +108,51 @@ struct JSONKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func contains(_ key: Key) -> Bool { index(key) != nil }
-    func decodeNil(forKey key: Key) throws -> Bool { try member(key).decodeNil() }
-    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try member(key).decode(type) }
+    func decodeNil(forKey key: Key) throws -> Bool { try inner(key) { $0.decodeNil() } }
+    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool {
+        try inner(key) { try $0.decode(type) }
+    }
     func decode(_ type: String.Type, forKey key: Key) throws -> String {
-        try member(key).decode(type)
+        try inner(key) { try $0.decode(type) }
     }
     func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
-        try member(key).decode(type)
+        try inner(key) { try $0.decode(type) }
     }
     func decode(_ type: Float.Type, forKey key: Key) throws -> Float {
-        try member(key).decode(type)
+        try inner(key) { try $0.decode(type) }
     }
-    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try member(key).decode(type) }
-    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try member(key).decode(type) }
+    func decode(_ type: Int.Type, forKey key: Key) throws -> Int {
+        try inner(key) { try $0.decode(type) }
+    }
+    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 {
+        try inner(key) { try $0.decode(type) }
+    }
     func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 {
-        try member(key).decode(type)
+        try inner(key) { try $0.decode(type) }
     }
     func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 {
-        try member(key).decode(type)
+        try inner(key) { try $0.decode(type) }
     }
     func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 {
-        try member(key).decode(type)
+        try inner(key) { try $0.decode(type) }
     }
-    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try member(key).decode(type) }
+    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt {
+        try inner(key) { try $0.decode(type) }
+    }
     func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 {
-        try member(key).decode(type)
+        try inner(key) { try $0.decode(type) }
     }
     func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 {
-        try member(key).decode(type)
+        try inner(key) { try $0.decode(type) }
     }
     func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 {
-        try member(key).decode(type)
+        try inner(key) { try $0.decode(type) }
     }
     func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 {
-        try member(key).decode(type)
+        try inner(key) { try $0.decode(type) }
     }
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-        try member(key).value(type)
+        try inner(key) { try $0.value(type) }
     }
 
     // These types are frequent in payloads, so their members are looked up only
@@ -167,8 +172,7 @@ struct JSONKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func decodeIfPresent<Value: Decodable>(
         _ type: Value.Type, forKey key: Key
     ) throws -> Value? {
-        guard let index = presentIndex(key) else { return nil }
-        return try decoder.at(index, key).value(type)
+        try present(key) { try $0.value(type) }
     }
 
     func nestedContainer<Nested: CodingKey>(
@@ -186,14 +190,23 @@ struct JSONKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
         decoder.document.member(key.stringValue, of: decoder.index)
     }
 
+    /// The decoder of a member that is a container.
     private func member(_ key: Key) throws -> JSONNodeDecoder {
-        guard let index = index(key) else {
-            throw DecodingError.keyNotFound(
-                key,
-                DecodingError.Context(
-                    codingPath: codingPath, debugDescription: "\(key.stringValue) is missing"))
-        }
-        return decoder.at(index, key)
+        decoder.at(try place(key), key)
+    }
+
+    private func inner<Value>(
+        _ key: Key, _ decode: (JSONNodeDecoder) throws -> Value
+    ) throws -> Value {
+        try decoder.decode(try place(key), key, decode)
+    }
+
+    private func place(_ key: Key) throws -> Int {
+        if let index = index(key) { return index }
+        throw DecodingError.keyNotFound(
+            key,
+            DecodingError.Context(
+                codingPath: codingPath, debugDescription: "\(key.stringValue) is missing"))
     }
 
     /// Returns the index of the member if it is present and not null.
@@ -208,7 +221,7 @@ struct JSONKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
         _ key: Key, _ decode: (JSONNodeDecoder) throws -> Value
     ) throws -> Value? {
         guard let index = presentIndex(key) else { return nil }
-        return try decoder.leaf(index, key, decode)
+        return try decoder.decode(index, key, decode)
     }
 }
 
@@ -237,12 +250,13 @@ struct JSONUnkeyedDecoding: UnkeyedDecodingContainer {
 
     mutating func decodeNil() throws -> Bool {
         guard !isAtEnd, decoder.document.nodes[position].kind == .null else { return false }
-        _ = try next()
+        _ = try step()
         return true
     }
 
     mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        try next().value(type)
+        let (place, index) = try step()
+        return try decoder.decode(place, JSONPosition(intValue: index)) { try $0.value(type) }
     }
 
     mutating func nestedContainer<Nested: CodingKey>(
@@ -256,13 +270,19 @@ struct JSONUnkeyedDecoding: UnkeyedDecodingContainer {
     mutating func superDecoder() throws -> any Decoder { try next() }
 
     private mutating func next() throws -> JSONNodeDecoder {
+        let (place, index) = try step()
+        return decoder.at(place, JSONPosition(intValue: index))
+    }
+
+    /// Passes over an element, and returns its place and number.
+    private mutating func step() throws -> (place: Int, index: Int) {
         guard !isAtEnd else {
             throw DecodingError.valueNotFound(
                 Int.self,
                 DecodingError.Context(
                     codingPath: codingPath, debugDescription: "the array has no more elements"))
         }
-        let element = decoder.at(position, JSONPosition(intValue: currentIndex))
+        let element = (position, currentIndex)
         position = decoder.document.nodes[position].next
         currentIndex += 1
         return element
@@ -279,4 +299,23 @@ struct JSONPosition: CodingKey {
     }
 
     init?(stringValue: String) { nil }
+}
+
+extension DecodingError {
+    /// The same error of a value that is inside another one.
+    fileprivate func below(_ path: [any CodingKey]) -> DecodingError {
+        func outside(_ context: Context) -> Context {
+            Context(
+                codingPath: path + context.codingPath,
+                debugDescription: context.debugDescription,
+                underlyingError: context.underlyingError)
+        }
+        return switch self {
+        case .typeMismatch(let type, let context): .typeMismatch(type, outside(context))
+        case .valueNotFound(let type, let context): .valueNotFound(type, outside(context))
+        case .keyNotFound(let key, let context): .keyNotFound(key, outside(context))
+        case .dataCorrupted(let context): .dataCorrupted(outside(context))
+        @unknown default: self
+        }
+    }
 }

@@ -149,22 +149,34 @@ struct JSONParser {
     /// Throws if two members have the same key. A few keys are compared pair by
     /// pair.
     private func checkKeys(of index: Int) throws(JSONFailure) {
-        var keys: [ArraySlice<UInt8>] = []
-        var at = index + 1
+        var keys: [Int] = []
+        var (at, hasEscapes) = (index + 1, false)
         while at < nodes[index].next {
-            let key = bytes[nodes[at].start..<nodes[at].end]
-            keys.append(nodes[at].hasEscapes ? Self.unescape(key)[...] : key)
+            keys.append(at)
+            hasEscapes = hasEscapes || nodes[at].hasEscapes
             at = nodes[at + 1].next
         }
         let areUnique =
-            keys.count > 32
-            ? Set(keys).count == keys.count
+            hasEscapes || keys.count > 32
+            ? Set(keys.map(key)).count == keys.count
             : keys.indices.allSatisfy { one in
-                keys[..<one].allSatisfy { $0.count != keys[one].count || $0 != keys[one] }
+                keys[..<one].allSatisfy { !isSame($0, keys[one]) }
             }
         guard areUnique else {
             throw JSONFailure(offset: nodes[index].start, rule: "two members have one key")
         }
+    }
+
+    private func key(_ index: Int) -> ArraySlice<UInt8> {
+        let key = bytes[nodes[index].start..<nodes[index].end]
+        return nodes[index].hasEscapes ? Self.unescape(key) : key
+    }
+
+    /// Whether two texts without escapes have the same bytes.
+    private func isSame(_ one: Int, _ other: Int) -> Bool {
+        let (one, other) = (nodes[one], nodes[other])
+        guard one.end - one.start == other.end - other.start else { return false }
+        return bytes[one.start..<one.end] == bytes[other.start..<other.end]
     }
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Commerce
+
 /// JSON for signed and foreign data. It is written in only one way: keys sorted
 /// by their bytes, absent values left out, slashes unescaped, no white space.
 /// It is read strictly (RFC 8259): UTF-8, one value, no duplicate keys.
@@ -24,16 +26,43 @@ package enum StrictJSON {
     /// Writes a text in quotes, with non-ASCII characters and slashes
     /// unescaped.
     package static func write(_ text: String, to bytes: inout [UInt8]) {
-        JSONValue.write(text, to: &bytes)
+        bytes.append(quote)
+        writeUnquoted(text, to: &bytes)
+        bytes.append(quote)
     }
 
     package static func encode(_ value: some Encodable) throws -> [UInt8] {
-        let slot = JSONSlot()
-        try JSONSlotEncoder(slot: slot).encode(value)
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(1024)
-        slot.value.write(to: &bytes)
-        return bytes
+        let sheet = JSONSheet()
+        try JSONSheetEncoder(sheet: sheet).encode(value)
+        return sheet.written()
+    }
+
+    static func writeUnquoted(_ text: String, to bytes: inout [UInt8]) {
+        var text = text
+        text.withUTF8 { text in
+            // Most texts need no escape and are written unchanged.
+            if text.allSatisfy({ $0 >= 0x20 && $0 != escapeMark && $0 != quote }) {
+                bytes.append(contentsOf: text)
+            } else {
+                for byte in text { writeEscaped(byte, to: &bytes) }
+            }
+        }
+    }
+
+    private static let quote = UInt8(ascii: "\"")
+    private static let escapeMark = UInt8(ascii: "\\")
+
+    private static func writeEscaped(_ byte: UInt8, to bytes: inout [UInt8]) {
+        switch byte {
+        case quote, escapeMark:
+            bytes.append(escapeMark)
+            bytes.append(byte)
+        case 0x0A: bytes.append(contentsOf: "\\n".utf8)
+        case 0x0D: bytes.append(contentsOf: "\\r".utf8)
+        case 0x09: bytes.append(contentsOf: "\\t".utf8)
+        case ..<0x20: bytes.append(contentsOf: "\\u00\(hexadecimal([byte]))".utf8)
+        default: bytes.append(byte)
+        }
     }
 }
 
