@@ -113,18 +113,24 @@ package struct Chore<Context: WorkContext>: Sendable {
     let pauseSeconds: Int64
     /// Whether work goes on in the meantime.
     let isApart: Bool
+    /// Whether the first database needs it too.
+    let isOfFirst: Bool
     /// Receives the number of the worker's database. Reports its errors itself.
     let perform: @Sendable (Context, Int) async -> Void
 
     package init(
-        startSeconds: Int64, pauseSeconds: Int64, isApart: Bool,
+        startSeconds: Int64, pauseSeconds: Int64, isApart: Bool, isOfFirst: Bool = true,
         _ perform: @escaping @Sendable (Context, Int) async -> Void
     ) {
         self.startSeconds = startSeconds
         self.pauseSeconds = pauseSeconds
         self.isApart = isApart
+        self.isOfFirst = isOfFirst
         self.perform = perform
     }
+
+    /// Whether a database needs it. A worker whose chores are few sleeps long.
+    package func concerns(_ index: Int) -> Bool { index > 0 || isOfFirst }
 }
 
 /// When each chore is to be done next.

@@ -22,7 +22,8 @@ package struct Worker<Context: WorkContext>: Sendable {
     /// The same for one database, with lanes of its own, so that databases do not
     /// wait for each other.
     private func work(in index: Int) async {
-        let (lanes, bell, chores) = (context.lanes[index], context.bells[index], context.chores)
+        let (lanes, bell) = (context.lanes[index], context.bells[index])
+        let chores = context.chores.filter { $0.concerns(index) }
         var times = ChoreTimes(chores, at: context.wall)
         var watch = WallWatch(context.wall)
         // An earlier process may have postponed work by a clock that ran ahead.

@@ -351,6 +351,13 @@ import Testing
         #expect(due == [[0], [], [5], [], [0], [], [5]])
     }
 
+    /// A thousand idle realms would otherwise read their databases every ten seconds.
+    @Test func `the first database has no chore that is due every few seconds`() {
+        let first = KeepingRoom.chores.filter { $0.concerns(0) }
+        #expect(first.map(\.pauseSeconds) == [KeepingRoom.prunePauseSeconds])
+        #expect(KeepingRoom.chores.allSatisfy { $0.concerns(1) })
+    }
+
     @Test func `an approval asked for by a clock that ran ahead times out within a day`()
         async throws
     {

@@ -40,9 +40,9 @@ extension KeepingRoom {
 
     /// What a realm's worker does besides.
     static let chores = [
-        Chore<Realm>(startSeconds: 0, pauseSeconds: tidyPauseSeconds, isApart: false) {
-            realm, index in if index > 0 { await realm.keeping.tidyQuietly(index) }
-        },
+        Chore<Realm>(
+            startSeconds: 0, pauseSeconds: tidyPauseSeconds, isApart: false, isOfFirst: false
+        ) { realm, index in await realm.keeping.tidyQuietly(index) },
         Chore<Realm>(
             startSeconds: KeepingRoom.pruneStartSeconds,
             pauseSeconds: KeepingRoom.prunePauseSeconds, isApart: true
