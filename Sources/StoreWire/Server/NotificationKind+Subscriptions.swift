@@ -31,7 +31,8 @@ extension NotificationKind {
         case .extended: ("RENEWAL_EXTENDED", nil)
         // The refund itself is announced, also of a period that has ended.
         case .refunded, .revoked, .refundReversed, .runningRevoked, .runningReinstated,
-            .aheadRevoked, .aheadReinstated: nil
+            .aheadRevoked, .aheadReinstated:
+            nil
         case .increaseAnnounced(let increase):
             ("PRICE_INCREASE", increase.isAgreed ? "ACCEPTED" : "PENDING")
         case .increaseAgreed: ("PRICE_INCREASE", "ACCEPTED")
