@@ -46,13 +46,13 @@ extension Merchant {
         return now ?? self.now
     }
 
-    private static func number(
+    /// Parses a transaction's id. Throws ``AppleRefusal``, in order: `invalid` for a text
+    /// that no store writes, `unknown` for a number that is too large.
+    static func number(
         _ id: String, invalid: AppleErrorResponse = .invalidTransactionId,
         unknown: AppleErrorResponse = .transactionIdNotFound
     ) throws -> Int64 {
-        guard !id.isEmpty, id.utf8.allSatisfy({ (48...57).contains($0) }) else {
-            throw AppleRefusal(invalid)
-        }
+        guard Edge.isNumber(id) else { throw AppleRefusal(invalid) }
         guard let number = Edge.number(id) else { throw AppleRefusal(unknown) }
         return number
     }

@@ -12,10 +12,7 @@ extension Merchant {
     /// Throws ``AppleRefusal``, in order: 4000006, 4000048, 4040010 (also for
     /// another app's transaction).
     public func transactionInfo(_ id: String) async throws -> TransactionInfoResponse {
-        guard !id.isEmpty, id.utf8.allSatisfy({ (48...57).contains($0) }) else {
-            throw AppleRefusal(.invalidTransactionId)
-        }
-        guard let number = Edge.number(id) else { throw AppleRefusal(.transactionIdNotFound) }
+        let number = try Self.number(id)
         if NumberLayout(number: number)?.kind == .appTransaction {
             throw AppleRefusal(.appTransactionIdNotSupported)
         }

@@ -1,45 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Commerce
+import Commerce
 import SignedData
 import Storage
-public import StoreWire
-import StrictJSON
+import StoreWire
 
 extension MerchantRoom {
-    /// Verifies a receipt for a merchant's server: `POST /verifyReceipt`. The answer is
-    /// also the one to a body that is none.
-    ///
-    /// The first of these that is broken determines the status: the receipt's form
-    /// (21002), its signature by this store (21003), its environment (21007, 21008), the
-    /// app (21003), the shared secret (21004), and the customer (21010). A sandbox may
-    /// simulate any other answer to a receipt that passes them. `environment`: the one of
-    /// the address; nil for the realm's.
-    public func verifyReceipt(
-        _ request: VerifyReceiptRequest?, at environment: Environment? = nil,
-        _ context: RequestContext
-    ) async -> VerifyReceiptResponse {
-        do {
-            let answer = try await verified(
-                request, at: environment ?? realm.description.environment)
-            realm.ports.log(.info, "receipt verified", context, ["status": "0"])
-            return answer
-        } catch let broken as BrokenReceipt {
-            realm.ports.log(
-                .info, "receipt verified", context, ["status": "\(broken.status.rawValue)"])
-            return VerifyReceiptResponse(broken.status)
-        } catch {
-            realm.ports.log(.error, "a receipt was not verified: \(error)", context)
-            return VerifyReceiptResponse(.internalError)
-        }
-    }
-
-    private func verified(
-        _ request: VerifyReceiptRequest?, at environment: Environment
+    /// Answers about a receipt that this store has signed. `environment`: the one of the
+    /// address; nil for the realm's. Throws a ``BrokenReceipt`` for what is wrong first:
+    /// the environment (21007, 21008), the app (21003), the shared secret (21004), and
+    /// the customer (21010). A sandbox may simulate any other answer to a receipt that
+    /// passes them.
+    func answer(
+        _ request: VerifyReceiptRequest, about receipt: AppReceipt, at environment: Environment?
     ) async throws -> VerifyReceiptResponse {
-        guard let request, let receipt = try await authentic(request.receiptData ?? "") else {
-            throw BrokenReceipt(.malformed)
-        }
+        let environment = environment ?? realm.description.environment
         let isOfProduction = receipt.environment == Environment.production.rawValue
         guard isOfProduction == (environment == .production) else {
             throw BrokenReceipt(isOfProduction ? .productionAtSandbox : .sandboxAtProduction)
@@ -74,24 +49,6 @@ extension MerchantRoom {
         return answer
     }
 
-    /// Parses a receipt and checks its signature. Nil if the text is none.
-    private func authentic(_ text: String) async throws -> AppReceipt? {
-        let plain = text.utf8.filter { ![9, 10, 13, 32].contains($0) }
-        guard !plain.isEmpty, let bytes = Base64.decode(plain) else { return nil }
-        var roots: [[UInt8]] = []
-        for kind in AuthorityKind.allCases {
-            if let authority = try await realm.authorities.existing(kind) {
-                roots.append(authority.root)
-            }
-        }
-        do throws(VerificationFailure) {
-            return try ReceiptVerifier(roots: roots).verify(bytes, bundleID: nil)
-        } catch {
-            if error.code == .malformed { return nil }
-            throw BrokenReceipt(.notAuthenticated)
-        }
-    }
-
     /// The customer of the first purchase that this realm knows.
     private func customer(
         of receipt: AppReceipt, _ bundleID: BundleID
@@ -105,6 +62,17 @@ extension MerchantRoom {
             if let row { return CustomerID(try row.integer("customer_id")) }
         }
         return nil
+    }
+
+    /// Whether the realm has the first purchase of a receipt.
+    func knows(_ receipt: AppReceipt) async throws -> Bool {
+        guard let bundleID = receipt.bundleID, let first = receipt.purchases.first,
+            let number = Edge.number(first.transactionID)
+        else { return false }
+        return try await realm.read(ofNumber: number) {
+            try $0.first(
+                Statement.Merchants.customer, [.integer(number), .text(bundleID.value)])
+        } != nil
     }
 
     private func checkSecret(
@@ -155,7 +123,7 @@ extension MerchantRoom {
 }
 
 /// A receipt that is not valid.
-private struct BrokenReceipt: Error {
+struct BrokenReceipt: Error {
     let status: ReceiptStatus
 
     init(_ status: ReceiptStatus) { self.status = status }

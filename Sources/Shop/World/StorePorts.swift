@@ -21,8 +21,8 @@ public struct StorePorts: Sendable {
     /// courier.
     public var courier: (any Courier)?
     public var passwordCost: PasswordCost
-    /// How many passwords are hashed at once. Each needs the memory of one
-    /// hash.
+    /// How many passwords are hashed at once, and how many receipts are verified.
+    /// Each password needs the memory of one hash.
     public var passwordWorkers = 2
     public var log: ShopLog
     /// Sleeps until a due date. Ends early when its task is cancelled.

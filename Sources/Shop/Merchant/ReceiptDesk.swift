@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import SignedData
+import StoreWire
+import StrictJSON
+import Synchronization
+
+/// Reads and verifies the receipts that merchants' servers send, which need no key for it.
+/// So the work is done on threads of its own, its amount is limited, a quarter of it for
+/// one client, and each client has a number of requests an hour. A class, because all
+/// requests of a store share it.
+final class ReceiptDesk: Sendable {
+    /// The most bytes in the queue for each worker: four of the longest requests, which
+    /// take some tenths of a second each.
+    static let bytesPerWorker = 4 * Store.receiptRequestBytesMax
+    /// What every request counts at least.
+    static let bytesMin = 16_384
+    /// Requests an hour of one client: Apple's highest limit of its server API.
+    static let perHour = MerchantRate.fifty.perHour(isProduction: true)
+
+    private let queue: WorkQueue
+    private let limits = MerchantLimits()
+    /// Keeps the proven certificates. Made anew when another authority is made.
+    private let verifier = Mutex<(roots: [[UInt8]], verifier: ReceiptVerifier)?>(nil)
+
+    init(workers: Int) {
+        queue = WorkQueue(
+            "receipts", workers: workers, workPerWorker: Self.bytesPerWorker,
+            busy: Refusal(
+                .tooMany, code: "receiptsBusy", "Too many receipts are being verified."))
+    }
+
+    /// Counts a request. Refusal: `tooManyRequests`.
+    func count(_ client: String?, at wall: Timestamp) throws {
+        let next = limits.count(
+            BundleID(""), client ?? "here", perHour: Self.perHour, at: wall)
+        guard let next else { return }
+        var refusal = Refusal(
+            .tooMany, code: "tooManyRequests", "This client has verified too many receipts.",
+            rule: "at most \(Self.perHour) an hour",
+            remedy: "wait for the next hour, or ask the App Store Server API")
+        refusal.retryAfterSeconds = Int(
+            max(1, (next.milliseconds(since: wall) + 999) / 1000))
+        throw refusal
+    }
+
+    /// Reserves the place of a request before its body is read. `bytes`: the length that
+    /// it announces. Nil if there is no room.
+    func admit(_ bytes: Int?, for client: String?) -> WorkPlace? {
+        let most = Store.receiptRequestBytesMax
+        let work = min(max(bytes ?? most, Self.bytesMin), most)
+        return try? queue.admit(work, for: client ?? "here")
+    }
+
+    func leave(_ place: WorkPlace) { queue.leave(place) }
+
+    /// Reads the JSON of a ``VerifyReceiptRequest`` and verifies the receipt in it.
+    /// `revoked`: serial numbers of certificates. Throws a ``BrokenReceipt``.
+    func verify(
+        _ body: [UInt8], in place: WorkPlace, roots: [[UInt8]], revoked: Set<String>
+    ) async throws -> (request: VerifyReceiptRequest, receipt: AppReceipt) {
+        let verifier = verifier(roots)
+        return try await queue.run(place) {
+            let request: VerifyReceiptRequest
+            do {
+                request = try StrictJSON.decode(
+                    VerifyReceiptRequest.self, from: body, bytesMax: Store.receiptRequestBytesMax)
+            } catch { throw BrokenReceipt(.malformed) }
+            let text = Self.withoutSpaces(request.receiptData ?? "")
+            guard !text.isEmpty, let bytes = Base64.decode(text) else {
+                throw BrokenReceipt(.malformed)
+            }
+            do throws(VerificationFailure) {
+                let (receipt, serials) = try verifier.verifySigned(bytes)
+                if revoked.isDisjoint(with: serials) { return (request, receipt) }
+            } catch {
+                if error.code == .malformed { throw BrokenReceipt(.malformed) }
+            }
+            throw BrokenReceipt(.notAuthenticated)
+        }
+    }
+
+    /// Returns the JSON of an answer, which may be as long as the receipt.
+    func encode(_ answer: VerifyReceiptResponse) async throws -> [UInt8] {
+        guard answer.receipt != nil else { return try StrictJSON.encode(answer) }
+        return try await queue.run(0, for: nil) { try StrictJSON.encode(answer) }
+    }
+
+    private func verifier(_ roots: [[UInt8]]) -> ReceiptVerifier {
+        verifier.withLock { kept in
+            if let kept, kept.roots == roots { return kept.verifier }
+            let made = ReceiptVerifier(roots: roots)
+            kept = (roots, made)
+            return made
+        }
+    }
+
+    /// Some clients break the lines of Base64.
+    private static func withoutSpaces(_ text: String) -> [UInt8] {
+        let bytes = Array(text.utf8)
+        guard bytes.contains(where: isSpace) else { return bytes }
+        return bytes.filter { !isSpace($0) }
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool {
+        byte == 32 || byte == 10 || byte == 13 || byte == 9
+    }
+}
