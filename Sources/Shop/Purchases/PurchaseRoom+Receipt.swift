@@ -41,7 +41,7 @@ extension PurchaseRoom {
 
     private func header(_ session: DeviceSession, version: String) -> ReceiptHeader {
         var header = ReceiptHeader(
-            environment: realm.isProduction ? Environment.production.rawValue : "ProductionSandbox",
+            environment: realm.description.environment.receiptType,
             bundleID: session.bundleID, appVersion: session.appVersion,
             device: bytes(hexadecimal: session.deviceUUID.filter { $0 != "-" }) ?? [],
             opaque: realm.opaque(for: "\(session.customer)/\(session.bundleID)/\(version)"),
@@ -74,5 +74,12 @@ extension PurchaseRoom {
             if entry.hasPrefix("W/") { entry = entry.dropFirst(2) }
             return entry == etag || entry == "*"
         }
+    }
+}
+
+extension Environment {
+    /// The word in receipts.
+    var receiptType: String {
+        [.production, .xcode].contains(self) ? rawValue : "ProductionSandbox"
     }
 }

@@ -31,6 +31,9 @@ public struct StorePorts: Sendable {
     public var jumpNotifications = JumpNotifications.queued
     /// The seed of the realm `default`, if this start creates it.
     public var defaultRealmSeed: Int64?
+    /// The environment of that realm. One that exists must have it. Nil for a sandbox,
+    /// or whatever it has.
+    public var defaultRealmEnvironment: Environment?
     /// The URL in new certificates at which their status can be requested. Nil
     /// for none.
     public var statusURL: String?
