@@ -12,16 +12,26 @@ extension MerchantRoom {
     /// the customer (21010). A sandbox may simulate any other answer to a receipt that
     /// passes them.
     func answer(
-        _ request: VerifyReceiptRequest, about receipt: AppReceipt, at environment: Environment?
+        _ request: VerifyReceiptRequest, about receipt: AuthenticReceipt,
+        at environment: Environment?
     ) async throws -> VerifyReceiptResponse {
         let environment = environment ?? realm.description.environment
-        let isOfProduction = receipt.environment == Environment.production.rawValue
+        let isOfProduction = receipt.isOfProduction
         guard isOfProduction == (environment == .production) else {
             throw BrokenReceipt(isOfProduction ? .productionAtSandbox : .sandboxAtProduction)
         }
         guard isOfProduction == realm.isProduction, let bundleID = receipt.bundleID,
             try await realm.loadShelf().apps[bundleID] != nil
         else { throw BrokenReceipt(.notAuthenticated) }
+        return switch receipt {
+        case .app(let receipt): try await answer(request, about: receipt, bundleID)
+        case .transaction(let payload): try await answer(request, about: payload, bundleID)
+        }
+    }
+
+    private func answer(
+        _ request: VerifyReceiptRequest, about receipt: AppReceipt, _ bundleID: BundleID
+    ) async throws -> VerifyReceiptResponse {
         let customer = try await customer(of: receipt, bundleID)
         var found: ReceiptHoldings?
         if let customer { found = try await self.holdings(of: customer, bundleID) }
@@ -29,9 +39,7 @@ extension MerchantRoom {
             receipt.purchases.contains { $0.type == .autoRenewable }
             || found?.hasSubscriptions == true
         try await checkSecret(request.password, of: bundleID, isNeeded: hasSubscriptions)
-        if case .verifyReceipt(let status) = try await realm.faults.current(.verifyReceipt) {
-            throw BrokenReceipt(ReceiptStatus(rawValue: status))
-        }
+        try await simulate()
         guard let holdings = found else {
             guard receipt.purchases.isEmpty else { throw BrokenReceipt(.accountNotFound) }
             return response(to: receipt, at: try await self.now(for: nil))
@@ -65,17 +73,24 @@ extension MerchantRoom {
     }
 
     /// Whether the realm has the first purchase of a receipt.
-    func knows(_ receipt: AppReceipt) async throws -> Bool {
-        guard let bundleID = receipt.bundleID, let first = receipt.purchases.first,
-            let number = Edge.number(first.transactionID)
-        else { return false }
+    func knows(_ receipt: AuthenticReceipt) async throws -> Bool {
+        guard let bundleID = receipt.bundleID, let number = receipt.firstTransaction else {
+            return false
+        }
         return try await realm.read(ofNumber: number) {
             try $0.first(
                 Statement.Merchants.customer, [.integer(number), .text(bundleID.value)])
         } != nil
     }
 
-    private func checkSecret(
+    /// Throws the status that a sandbox simulates.
+    func simulate() async throws {
+        if case .verifyReceipt(let status) = try await realm.faults.current(.verifyReceipt) {
+            throw BrokenReceipt(ReceiptStatus(rawValue: status))
+        }
+    }
+
+    func checkSecret(
         _ password: String?, of bundleID: BundleID, isNeeded: Bool
     ) async throws {
         guard isNeeded || password != nil else { return }
@@ -87,7 +102,7 @@ extension MerchantRoom {
         else { throw BrokenReceipt(.secretMismatch) }
     }
 
-    private func now(for customer: CustomerID?) async throws -> Timestamp {
+    func now(for customer: CustomerID?) async throws -> Timestamp {
         let wall = realm.ports.wall.now
         if let customer {
             let own = try await realm.read(of: customer) {
@@ -98,7 +113,7 @@ extension MerchantRoom {
         return try await realm.readHouse { try Realm.now($0, wall: wall) }
     }
 
-    private func holdings(
+    func holdings(
         of customer: CustomerID, _ bundleID: BundleID
     ) async throws -> ReceiptHoldings {
         try await realm.read(of: customer) {

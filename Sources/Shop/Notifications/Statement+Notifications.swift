@@ -5,14 +5,17 @@ import Storage
 extension Statement {
     enum Notifications {
         static let setURL = Statement(
-            "notifications.setURL", [.text, .text],
+            "notifications.setURL", [.text, .text, .integer],
             """
-            UPDATE apps SET notification_url = $2 WHERE bundle_id = $1 RETURNING bundle_id
+            UPDATE apps SET notification_url = $2, notification_version = $3
+            WHERE bundle_id = $1 RETURNING bundle_id
             """)
 
         static let url = Statement(
             "notifications.url", [.text],
-            "SELECT notification_url FROM apps WHERE bundle_id = $1")
+            """
+            SELECT notification_url, notification_version FROM apps WHERE bundle_id = $1
+            """)
 
         /// Everything that an attempt needs: the owed notification, its URL,
         /// what was signed before, the number of attempts, and the clock.
@@ -20,7 +23,7 @@ extension Statement {
             "notifications.facts", [.integer, .text],
             """
             SELECT o.notification_uuid, o.notification_type, o.subtype, o.transaction_id, o.bundle_id,
-                a.notification_url, a.app_id, n.signed_payload, n.delivered_at,
+                o.created_at, a.notification_url, a.notification_version, a.app_id, n.signed_payload, n.delivered_at,
                 (SELECT count(*) FROM notification_attempts t
                     WHERE t.customer_id = $1 AND t.cause = $2
                         AND t.attempt <= \(attemptsMax)) AS attempts,

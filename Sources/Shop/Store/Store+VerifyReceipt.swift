@@ -6,9 +6,8 @@ import Storage
 import StoreWire
 
 extension Store {
-    /// The longest request of a receipt's verification: the receipt of a customer with
-    /// ten thousand purchases, as long as this store signs them.
-    public static let receiptRequestBytesMax = 4 * 1024 * 1024
+    /// The longest request of a receipt's verification.
+    public static let receiptRequestBytesMax = ReceiptDesk.requestBytesMax
 
     /// Verifies a receipt for a merchant's server: `POST /verifyReceipt`. Returns the JSON
     /// of a ``VerifyReceiptResponse``.
@@ -84,11 +83,11 @@ extension Store {
     /// has it. If one of these is production's and the receipt a sandbox's, production
     /// answers that (21007), because a server asks there first.
     private func realm(
-        of receipt: AppReceipt, sharing secret: String?, at environment: Environment?
+        of receipt: AuthenticReceipt, sharing secret: String?, at environment: Environment?
     ) async throws -> Realm {
         let all = try await realmsInOrder()
         let sharing = try await all.filter(sharing: secret)
-        let isOfProduction = receipt.environment == Environment.production.rawValue
+        let isOfProduction = receipt.isOfProduction
         if let first = sharing.first, first.isProduction, !isOfProduction, environment == nil {
             return first
         }

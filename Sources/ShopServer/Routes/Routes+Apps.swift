@@ -53,7 +53,8 @@ extension Routes {
             let request = try await $0.body(SetNotificationURLRequest.self)
             return try .json(
                 try await $0.realm.catalogue.setNotificationURL(
-                    request.notificationUrl, bundleID: $0.parts[0], $0.context))
+                    request.notificationUrl, version: request.notificationVersion ?? 2,
+                    bundleID: $0.parts[0], $0.context))
         },
         Route("POST", "/operator/v1/notifications", .realm(.operator)) {
             try .json(
