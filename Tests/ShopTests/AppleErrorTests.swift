@@ -141,6 +141,28 @@ import Testing
         #expect(Set(AppleErrorResponse.all.map(\.errorCode)).count == AppleErrorResponse.all.count)
     }
 
+    /// So the time of an answer does not reveal which ids exist. What is no id at all is
+    /// answered without a look.
+    @Test func `a refusal reads as much for an unknown id as for another app's`() async throws {
+        let asker = try await AppleAsker()
+        let counter = asker.world.places.counter
+        var count = 0
+        for line in Self.table.split(separator: "\n") where line.contains("NONE") {
+            let request = line.split(separator: "|", maxSplits: 1)[1].trimmingPrefix(" ")
+            var read: [[String]] = []
+            for id in [asker.strangers, asker.never, "0" + asker.never] {
+                counter.reset()
+                let asked = request.replacingOccurrences(of: "NONE", with: id)
+                #expect(try await asker.refusal(of: asked) != nil, "\(asked)")
+                read.append(counter.statements)
+            }
+            #expect(read[0] == read[1] && !read[0].isEmpty, "\(request): \(read)")
+            #expect(read[2].isEmpty, "\(request): \(read)")
+            count += 1
+        }
+        #expect(count > 10)
+    }
+
     @Test func `a customer who has not got the app has no app transaction`() async throws {
         let world = try await TestWorld.openWithSubscriptions()
         let id = try await world.sell("pro", 1, try await world.session())

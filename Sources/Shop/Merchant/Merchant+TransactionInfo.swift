@@ -19,9 +19,10 @@ extension Merchant {
         let row = try await realm.read(ofNumber: number) {
             try $0.first(Statement.Transactions.byID, [.integer(number)])
         }
-        guard let row else { throw AppleRefusal(.transactionIdNotFound) }
+        guard let row, try row.text("bundle_id") == bundleID.value else {
+            throw AppleRefusal(.transactionIdNotFound)
+        }
         let facts = try TransactionFacts(row: row)
-        guard facts.bundleID == bundleID else { throw AppleRefusal(.transactionIdNotFound) }
         let now = try ClockRow(row).now(wall: realm.ports.wall.now)
         return TransactionInfoResponse(
             signedTransactionInfo: try realm.sign(facts, at: now))
