@@ -22,6 +22,8 @@ public struct RetryTimetable: Hashable, Sendable {
     /// For notifications of a production realm: five retries over about a week,
     /// like Apple's.
     public static let productionNotifications = RetryTimetable(hours: [1, 12, 24, 48, 72])
+    /// The same for notifications of version 1.
+    public static let productionNotificationsV1 = RetryTimetable(hours: [6, 24, 48])
     /// For notifications of a sandbox: one attempt, like Apple's.
     public static let sandboxNotifications = RetryTimetable(hours: [])
 

@@ -64,6 +64,20 @@ public final class JWSVerifier: Sendable {
         return bytes
     }
 
+    /// Returns the serial numbers of the leaf and the intermediate in a JWS, as
+    /// ``IssuedCertificate/serialText``, for a reader that knows which certificates were
+    /// revoked. Only of use for one that was verified.
+    public func serials(of compact: String) throws(VerificationFailure) -> [String] {
+        let jws = try CompactJWS(
+            compact, bytesMax: SignedDataLimits.jwsBytesMax, rules: rules)
+        var serials: [String] = []
+        for der in try jws.header(JWSHeader.self).certificates(rules: rules).prefix(2) {
+            let certificate = try CertificateChain.parse(der, "certificate")
+            serials.append(hexadecimal(CertificateStatusResponder.serial(certificate)))
+        }
+        return serials
+    }
+
     private func verifySignature(
         _ compact: String
     ) throws(VerificationFailure) -> (ProvenHeader, [UInt8]) {

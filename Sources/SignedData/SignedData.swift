@@ -25,6 +25,9 @@ public enum SignedDataLimits {
     public static let jwsBytesMax = 262_144
     /// Bytes of a receipt: room for about ten thousand purchases.
     public static let receiptBytesMax = 3_145_728
+    /// Values of ASN.1 in a receipt's envelope, outside of the signed octets: more than
+    /// ten times what three certificates and a signer have.
+    public static let receiptNodesMax = 5000
     /// Attributes of a receipt, or of a purchase in it.
     public static let attributesMax = 20_000
     /// Bytes of one certificate.

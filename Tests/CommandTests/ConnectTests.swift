@@ -37,6 +37,37 @@ import Testing
         #expect(curl.output.contains("signedTransactionInfo"), "\(curl.output)\(curl.errors)")
     }
 
+    /// The libraries that the code uses need not be there. Swift's is left out, because
+    /// its compiler takes long, and Python's and curl's run above.
+    @Test(arguments: ["node", "java", "php"])
+    func `the code for other languages parses, whatever the path contains`(
+        client: String
+    ) async throws {
+        let rule: (file: String, program: String, arguments: [String])
+        switch client {
+        case "node": rule = ("ask.mjs", "node", ["--check"])
+        case "java":
+            rule = ("Ask.java", "java", [try PackageRoot.path() + "/Tests/Peers/ParseJava.java"])
+        default: rule = ("ask.php", "php", ["-l"])
+        }
+        guard try await rig.run("sh", "-c", "command -v \(rule.program)").status == 0 else {
+            print("skipped: the code for \(client) (there is no \(rule.program) here)")
+            return
+        }
+        let store = try await rig.serve("--data", #"a 'store' of $mine \ "quoted" ?> */"#)
+        defer { store.kill(SIGTERM) }
+        try await write(client, to: rule.file)
+        let parsed = try await rig.run(all: [rule.program] + rule.arguments + [rule.file])
+        try Data(
+            (try String(contentsOfFile: rig.path(rule.file), encoding: .utf8) + "\n)}(\n").utf8
+        )
+        .write(to: URL(fileURLWithPath: rig.path(rule.file)))
+        let spoilt = try await rig.run(all: [rule.program] + rule.arguments + [rule.file])
+
+        #expect(parsed.status == 0, "\(parsed.output)\(parsed.errors)")
+        #expect(spoilt.status != 0 || parsed.output.contains("no compiler"))
+    }
+
     @Test func `a key of another realm is used there`() async throws {
         let store = try await rig.serve()
         defer { store.kill(SIGTERM) }

@@ -86,7 +86,8 @@ struct ConfigurationTests {
     @Test(arguments: [
         ("SHOPKEEPER_URL", "not a url"), ("SHOPKEEPER_URL", "ftp://localhost"),
         ("SHOPKEEPER_SHEET", "maybe"), ("SHOPKEEPER_RESTRICTED", "perhaps"),
-        ("SHOPKEEPER_ROOT", "/nowhere/root.pem"), ("SHOPKEEPER_ROOT", "/dev/null"),
+        ("SHOPKEEPER_ENVIRONMENT", "Moon"), ("SHOPKEEPER_ROOT", "/nowhere/root.pem"),
+        ("SHOPKEEPER_ROOT", "/dev/null"),
     ])
     func `a variable that cannot be used is named`(variable: String, value: String) throws {
         let fault = #expect(throws: ConfigurationFault.self) {

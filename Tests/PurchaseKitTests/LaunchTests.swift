@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Commerce
 import Foundation
 import PurchaseKit
 import StoreWire
@@ -331,6 +332,20 @@ struct LaunchTests {
         await second.observer.diary.wait(for: "failed credits.10 1")
 
         #expect(impostor.state.withLock { $0.purchases.count } == 0)
+    }
+
+    /// Even if the store does not know that the device names one.
+    @Test func `a device for production does not use a sandbox`() async {
+        let first = rig.launch(environment: .production, naps: false)
+        await rig.log.wait(for: "The store is not used: the store at")
+        first.add("credits.5")
+        await first.observer.diary.wait(for: "failed credits.5")
+        await first.device.close()
+        let second = rig.launch(environment: .sandbox)
+        second.add("credits.5")
+
+        await second.observer.diary.wait(for: "purchased credits.5")
+        await second.device.close()
     }
 
     @Test func `a restored realm is read again from its beginning`() async {

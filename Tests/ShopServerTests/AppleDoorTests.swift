@@ -129,6 +129,41 @@ import Testing
         }
     }
 
+    /// Both have the app, and each its own keys.
+    @Test func `a key of production is answered at production's hosts alone`() async throws {
+        try await TestServer.with(configure: { configuration in
+            for host in OfficialHosts.all { configuration.names.add(host) }
+        }) { server in
+            let live = try await server.store.realm(named: "live")
+            let key = try await live.merchant.createServerKey(
+                bundleID: TestServer.bundleID.value)
+            let token = try BearerTokenSigner(
+                privateKeyPEM: key.privateKey, keyID: key.keyId, issuerID: key.issuerId,
+                bundleID: TestServer.bundleID
+            ).token(now: Live.wallClock.now)
+            // Nothing was sold, so what is about no transaction tells them apart.
+            try await live.catalogue.setNotificationURL(
+                "https://example.com/", bundleID: TestServer.bundleID.value,
+                Shop.RequestContext(requestID: "test"))
+            let now = Live.wallClock.now.milliseconds
+            let body = Array(
+                #"{"startDate":\#(now - 1000),"endDate":\#(now + 1000)}"#.utf8)
+
+            for host in OfficialHosts.all {
+                let isHere = OfficialHosts.environment(of: host) == .production
+                let test = try await server.send(
+                    "POST", "/inApps/v1/notifications/test", nil, bearer: token,
+                    headers: ["Host": host])
+                let history = try await server.send(
+                    "POST", "/inApps/v1/notifications/history", body, bearer: token,
+                    headers: ["Host": host])
+
+                #expect(test.status == (isHere ? 200 : 404), "\(host) \(test.text)")
+                #expect(history.status == 200, "\(host) \(history.text)")
+            }
+        }
+    }
+
     @Test func `under Apple's hosts a sandbox's receipt belongs to the sandbox's`() async throws {
         try await TestServer.with(configure: { configuration in
             for host in OfficialHosts.all { configuration.names.add(host) }

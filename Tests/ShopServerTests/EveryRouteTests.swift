@@ -77,6 +77,7 @@ extension EveryRouteTests {
         "POST /control/v1/snapshots", "POST /control/v1/purchases", "POST /operator/v1/operators",
         "POST /operator/v1/customers",
         "POST /operator/v1/server-keys", "POST /operator/v1/notifications",
+        "POST /operator/v1/apps/{}/notifications/{}/attempts",
         "POST /operator/v1/apps", "POST /operator/v1/apps/{}/products",
         "POST /operator/v1/apps/{}/versions", "POST /operator/v1/apps/{}/groups",
         "POST /operator/v1/apps/{}/bulk-changes",

@@ -338,11 +338,21 @@ extension RouteStep {
             route: "POST /control/v1/notifications",
             good: Question(
                 "/control/v1/notifications", .control,
-                body: #"{"bundleId":"com.example.none","notificationType":"DID_RENEW"}"#),
+                body: #"{"bundleId":"{app}","notificationType":"DID_RENEW"}"#),
             bad: Question(
                 "/control/v1/notifications", .control,
                 body: #"{"bundleId":"com.example.none","notificationType":"MOON"}"#),
-            code: "notificationTypeUnknown", seenElsewhere: [404]),
+            code: "notificationTypeUnknown", told: ["hand=notificationUUID"],
+            seenElsewhere: [404]),
+        RouteStep(
+            route: "POST /operator/v1/apps/{}/notifications/{}/attempts",
+            good: Question(
+                "/operator/v1/apps/{app}/notifications/{hand}/attempts", .operator,
+                body: #"{"sendAttemptResult":"SUCCESS","status":200}"#),
+            bad: Question(
+                "/operator/v1/apps/{app}/notifications/x/attempts", .operator,
+                body: #"{"sendAttemptResult":"SUCCESS"}"#),
+            code: "notificationUnknown", seenElsewhere: [400]),
         RouteStep(
             route: "PUT /control/v1/faults/{}",
             good: Question(

@@ -12,6 +12,7 @@ struct AppleAsker {
     /// A transaction of another app, and one that never was.
     let strangers: String
     let never = "2000900000000001"
+    let world: TestWorld
     private let merchant: Merchant
     /// The other app's, which has no notification URL.
     private let other: Merchant
@@ -22,7 +23,7 @@ struct AppleAsker {
         for command in ["join", "buy:pro", "buy:credits.5", "buy:news", "month"] {
             try await family.run(command)
         }
-        let world = family.world
+        world = family.world
         let ann = try await family.payloads("ann")
         func last(_ name: String, _ product: String) async throws -> String {
             try #require(

@@ -20,14 +20,25 @@ import Testing
         4000000 | extend {paper} []
         4000005 | history {own} revision=x
         4000005 | refunds {own} x
+        4000005 | history {own} revision=a_007_1
         4000006 | info x
+        4000006 | info 0{own}
+        4000006 | info +{own}
+        4000006 | info 00000000000000000000000000
         4000006 | history -1
+        4000006 | history 0{own}
         4000006 | statuses x
+        4000006 | statuses 0{paper}
         4000006 | app x
         4000006 | finish x
+        4000006 | finish 0{own}
+        4000006 | token 0{paper} {uuid}
         4000006 | consume2 x {"customerConsented":true,"sampleContentProvided":true,"deliveryStatus":"DELIVERED"}
         4000006 | notifications {"startDate":{from},"endDate":{to},"transactionId":"x"}
+        4000006 | notifications {"startDate":{from},"endDate":{to},"transactionId":"0{own}"}
         4000008 | refunds1 x
+        4000008 | refunds1 0{own}
+        4000008 | extend 0{paper} {"extendByDays":1,"extendReasonCode":1,"requestIdentifier":"a"}
         4000008 | extend x {"extendByDays":1,"extendReasonCode":1,"requestIdentifier":"a"}
         4000009 | extend {paper} {"extendByDays":91,"extendReasonCode":1,"requestIdentifier":"a"}
         4000009 | mass {"extendByDays":0,"extendReasonCode":1,"requestIdentifier":"{uuid}","productId":"news"}
@@ -41,6 +52,7 @@ import Testing
         4000014 | notifications {"startDate":{from},"endDate":{to}} x
         4000015 | notifications {"startDate":"x","endDate":{to}}
         4000015 | history {own} startDate=x
+        4000015 | history {own} startDate=+5
         4000016 | notifications {"startDate":{from}}
         4000016 | history {own} endDate=x
         4000018 | notifications {"startDate":{from},"endDate":{to},"notificationType":"TEST","notificationSubtype":"VOLUNTARY"}
@@ -58,6 +70,7 @@ import Testing
         4000028 | mass {"extendByDays":1,"extendReasonCode":1,"requestIdentifier":"{uuid}","productId":"news","storefrontCountryCodes":["XXX"]}
         4000030 | history {own} revoked=x
         4000031 | statuses {own} 6
+        4000031 | statuses {own} +1
         4000032 | consume1 {own} accountTenure=8
         4000033 | consume1 {own} appAccountToken="x"
         4000034 | consume1 {own} consumptionStatus=4
@@ -126,6 +139,28 @@ import Testing
         #expect(seen.isDisjoint(with: never))
         #expect(seen.union(never) == Set(AppleErrorResponse.all.map(\.errorCode)))
         #expect(Set(AppleErrorResponse.all.map(\.errorCode)).count == AppleErrorResponse.all.count)
+    }
+
+    /// So the time of an answer does not reveal which ids exist. What is no id at all is
+    /// answered without a look.
+    @Test func `a refusal reads as much for an unknown id as for another app's`() async throws {
+        let asker = try await AppleAsker()
+        let counter = asker.world.places.counter
+        var count = 0
+        for line in Self.table.split(separator: "\n") where line.contains("NONE") {
+            let request = line.split(separator: "|", maxSplits: 1)[1].trimmingPrefix(" ")
+            var read: [[String]] = []
+            for id in [asker.strangers, asker.never, "0" + asker.never] {
+                counter.reset()
+                let asked = request.replacingOccurrences(of: "NONE", with: id)
+                #expect(try await asker.refusal(of: asked) != nil, "\(asked)")
+                read.append(counter.statements)
+            }
+            #expect(read[0] == read[1] && !read[0].isEmpty, "\(request): \(read)")
+            #expect(read[2].isEmpty, "\(request): \(read)")
+            count += 1
+        }
+        #expect(count > 10)
     }
 
     @Test func `a customer who has not got the app has no app transaction`() async throws {

@@ -72,6 +72,10 @@ import Testing
             ("EXPIRED", "MOON", nil, "notificationTypeUnknown"),
             ("REFUND", nil, "2000900000000001", "transactionNotFound"),
             ("REFUND", nil, "x", "transactionNotFound"),
+            ("TEST", nil, "2000000000000001", "transactionUnused"),
+            ("RESCIND_CONSENT", nil, "2000000000000001", "transactionUnused"),
+            ("EXTERNAL_PURCHASE_TOKEN", "UNREPORTED", "1", "transactionUnused"),
+            ("RENEWAL_EXTENSION", "SUMMARY", "1", "transactionUnused"),
         ] as [(String, String?, String?, String)])
     func `what there is not is refused`(
         type: String, subtype: String?, transaction: String?, code: String
@@ -121,5 +125,90 @@ import Testing
             codes == [
                 "notificationUnknown", "bundleIdUnknown", "cursorInvalid",
             ])
+    }
+
+    @Test func `attempts by hand are in the history, and use up none of the store's`()
+        async throws
+    {
+        let failing = Delivery(status: 500)
+        let courier = ScriptedCourier(failing, failing)
+        let world = try await TestWorld.open(courier: courier)
+        let (room, app) = (world.realm.merchant, TestWorld.bundleID.value)
+        try await world.realm.catalogue.setNotificationURL(
+            TestWorld.url, bundleID: app, TestWorld.context)
+        _ = try await world.realm.faults.set(
+            "notification-attempts", SetFaultRequest(value: "3"), TestWorld.context)
+        func sell(_ n: Int) async throws -> String {
+            try await world.buy("credits.5", purchaseID(n))
+            _ = try await world.realm.keeping.workOnce()
+            return try #require(
+                try await room.notifications(ofApp: app).notifications.last?.notificationUUID)
+        }
+        func record(
+            _ result: SendAttemptResult, of uuid: String, status: Int? = nil, url: String? = nil
+        ) async throws -> [String?] {
+            try await room.recordAttempt(
+                NotificationAttemptReport(sendAttemptResult: result, status: status, url: url),
+                of: uuid, ofApp: app, TestWorld.context
+            ).sendAttempts.map { $0.sendAttemptResult?.rawValue }
+        }
+        func pass(hours: Int64, _ uuid: String) async throws -> [String?] {
+            world.wall.advance(seconds: hours * 3600)
+            _ = try await world.realm.keeping.workOnce()
+            return try await room.notification(uuid, ofApp: app).sendAttempts.map {
+                $0.sendAttemptResult?.rawValue
+            }
+        }
+        let status = "UNSUCCESSFUL_HTTP_RESPONSE_CODE"
+        let uuid = try await sell(1)
+
+        let failed = try await record(.timedOut, of: uuid)
+        let elsewhere = try await record(
+            .success, of: uuid, status: 200, url: "http://127.0.0.1:9/")
+        let second = try await pass(hours: 1, uuid)
+        let third = try await pass(hours: 12, uuid)
+        #expect(failed == [status, "TIMED_OUT"] && elsewhere == failed)
+        #expect(second == [status, status, "TIMED_OUT"])
+        #expect(third == [status, status, "SUCCESS", "TIMED_OUT"], "all three of its attempts")
+
+        courier.script([failing])
+        let other = try await sell(2)
+        let delivered = try await record(.success, of: other, status: 200)
+        #expect(delivered == [status, "SUCCESS"])
+        #expect(try await pass(hours: 24, other) == delivered, "it is not sent again")
+        let deeds = try await world.realm.auditEntries().entries.map(\.deed)
+        #expect(deeds.count { $0 == "notification.attempt" } == 3)
+        for (result, status, url, code) in [
+            ("MOON", nil, nil, "attemptInvalid"), ("SUCCESS", 99, nil, "attemptInvalid"),
+            ("SUCCESS", nil, "moon", "notificationUrlInvalid"),
+        ] as [(String, Int?, String?, String)] {
+            let refused = try await refusal {
+                try await record(
+                    SendAttemptResult(result), of: uuid, status: status, url: url)
+            }
+            #expect(refused.error.code == code)
+        }
+    }
+
+    @Test func `one that was signed by hand is in the history once it was sent`() async throws {
+        let world = try await TestWorld.open()
+        let (room, app) = (world.realm.merchant, TestWorld.bundleID.value)
+        let signed = try await room.signNotification(
+            SignNotificationRequest(bundleId: app, notificationType: "DID_RENEW"),
+            TestWorld.context)
+        let before = try await room.notifications(ofApp: app).notifications
+        _ = try await room.recordAttempt(
+            NotificationAttemptReport(sendAttemptResult: .success, status: 200),
+            of: signed.notificationUUID, ofApp: app, TestWorld.context)
+
+        let after = try await room.notifications(ofApp: app).notifications
+        let body = """
+            {"startDate":\(TestWall.start.milliseconds - 1),\
+            "endDate":\(TestWall.start.milliseconds + 60000),"notificationType":"DID_RENEW"}
+            """
+        let history = try await world.merchant().notificationHistory(
+            Array(body.utf8), paginationToken: nil)
+        #expect(before.isEmpty && after.map(\.signedPayload) == [signed.signedPayload])
+        #expect(history.notificationHistory?.map(\.signedPayload) == [signed.signedPayload])
     }
 }

@@ -83,7 +83,7 @@ import Testing
         #expect(Set(caused).isDisjoint(with: Self.without))
     }
 
-    private func run(_ command: String, _ n: Int, _ world: TestWorld) async throws {
+    func run(_ command: String, _ n: Int, _ world: TestWorld) async throws {
         let parts = command.split(separator: ":").map(String.init)
         let (realm, context) = (world.realm, TestWorld.context)
         let room = realm.subscriptions

@@ -114,7 +114,7 @@ import Testing
 
         let environment = try await refusal {
             try await world.store.createRealm(
-                CreateRealmRequest(name: "x", environment: .xcode))
+                CreateRealmRequest(name: "x", environment: Environment(rawValue: "Moon")))
         }
         let seed = try await refusal {
             try await world.store.createRealm(

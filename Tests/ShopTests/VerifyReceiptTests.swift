@@ -246,9 +246,10 @@ extension TestWorld {
     }
 
     func answer(_ body: String, realm: String? = nil) async throws -> [String: Any] {
-        let answer = try await store.verifyReceipt(Array(body.utf8), realm: realm, Self.context)
-        let json = try JSONSerialization.jsonObject(
-            with: try JSONEncoder().encode(answer))
+        let answer = try await store.verifyReceipt(realm: realm, Self.context) {
+            Array(body.utf8)
+        }
+        let json = try JSONSerialization.jsonObject(with: Data(answer))
         return try #require(json as? [String: Any])
     }
 

@@ -76,6 +76,9 @@ struct SpoiltReceipt: CustomTestStringConvertible, Sendable {
         SpoiltReceipt("deeply nested", .malformed) {
             (0..<5000).reduce([]) { inner, _ in Tamper.element(0x30, inner) }
         },
+        SpoiltReceipt("a hundred thousand parts", .malformed) {
+            Tamper.element(0x30, (0..<100_000).flatMap { _ in [0x05, 0x00] as [UInt8] })
+        },
         SpoiltReceipt("an unknown digest", .algorithm) {
             // The last byte of SHA-256's identifier names SHA-384 when it is 2.
             var bytes = try Sample.receipt()
@@ -207,5 +210,28 @@ struct SpoiltReceipt: CustomTestStringConvertible, Sendable {
                 bytes, bundleID: Sample.bundleID, appID: 0, environment: "ProductionSandbox",
                 device: Sample.device, now: Sample.now)
         }
+    }
+}
+
+/// Counting the values of DER without parsing it.
+@Suite struct ValueCountTests {
+    @Test func `values are counted where they are, and what is malformed ends the count`() throws {
+        let none: [UInt8] = [0x05, 0x00]
+        let nested = Tamper.element(0x30, Tamper.element(0x31, none + none))
+        let octets = Tamper.element(0x04, none + none + none)
+        for (bytes, count) in [
+            ([], 0), (none, 1), (none + none, 2), (nested, 4), (octets, 1),
+            // A tag of two bytes, and a length of two.
+            ([0x1F, 0x21, 0x01, 0x00], 1),
+            (Tamper.element(0x04, [UInt8](repeating: 0, count: 300)) + none, 2),
+            // Without a length, with one that is too long, and longer than the rest.
+            ([0x30], 1), ([0x30, 0x85, 1, 1, 1, 1, 1] + none + none, 1),
+            ([0x04, 0x84, 0x7F, 0xFF, 0xFF, 0xFF] + none, 1),
+        ] as [([UInt8], Int)] {
+            #expect(!ValueCount.exceeds(count, in: bytes), "\(bytes.prefix(8))")
+            #expect(count == 0 || ValueCount.exceeds(count - 1, in: bytes), "\(bytes.prefix(8))")
+        }
+        let receipt = try Sample.receipt()
+        #expect(!ValueCount.exceeds(SignedDataLimits.receiptNodesMax / 10, in: receipt))
     }
 }

@@ -3,8 +3,8 @@
 import Foundation
 
 /// `bench [--brief] [--python PATH --script PATH] [SUBJECT…]`; `bench client …`, `bench serve …`,
-/// `bench bare …`, `bench hold` and `bench read …` are the processes of a load, of a store, of a
-/// bare handler, of a bare server and of a catalogue file.
+/// `bench bare …`, `bench hold`, `bench plain …` and `bench read …` are the processes of a load,
+/// of a store, of a bare handler, of bare servers and of a catalogue file.
 raiseFileLimit()
 do { exit(try await Bench.main(Array(CommandLine.arguments.dropFirst()))) } catch let failure
     as ClientFailure
@@ -28,7 +28,7 @@ struct Bench {
     private static let subjects = [
         "signatures", "purchases", "receipts", "history", "footprint", "latency",
         "notifications", "takeover", "groups", "postgres", "catalogue", "verification",
-        "jumps",
+        "jumps", "server-api",
     ]
 
     /// The exit code: 0 when every figure that was asked for is met.
@@ -48,6 +48,10 @@ struct Bench {
         }
         if arguments.first == "hold" {
             try await HoldingServer.serve()
+            return 0
+        }
+        if arguments.first == "plain", arguments.count == 2, let count = Int(arguments[1]) {
+            try await PlainServer.serve(bytes: count)
             return 0
         }
         if arguments.first == "read", arguments.count == 2 {
@@ -117,6 +121,10 @@ struct Bench {
                     figures += jumps.figures
                     notes += jumps.notes
                 }
+            case "server-api":
+                let asked = try await ServerAPIBench().run()
+                figures += asked.figures
+                notes += asked.notes
             case "history": figures += try await HistoryBench().run()
             case "footprint":
                 notes += try await FootprintBench(engine: .files).run()

@@ -18,8 +18,8 @@ extension DeviceConfiguration {
     /// The names of the variables.
     public static let variables = [
         "SHOPKEEPER_URL", "SHOPKEEPER_BUNDLE_ID", "SHOPKEEPER_APP_VERSION",
-        "SHOPKEEPER_CUSTOMER", "SHOPKEEPER_PASSWORD", "SHOPKEEPER_DEVICE", "SHOPKEEPER_ROOT",
-        "SHOPKEEPER_SHEET", "SHOPKEEPER_RESTRICTED",
+        "SHOPKEEPER_ENVIRONMENT", "SHOPKEEPER_CUSTOMER", "SHOPKEEPER_PASSWORD",
+        "SHOPKEEPER_DEVICE", "SHOPKEEPER_ROOT", "SHOPKEEPER_SHEET", "SHOPKEEPER_RESTRICTED",
     ]
 
     /// Makes a configuration from the process's environment. A release build
@@ -42,6 +42,7 @@ extension DeviceConfiguration {
             root: try value("ROOT").map { path throws(ConfigurationFault) in try root(path) },
             sheet: try sheet(value("SHEET")))
         configuration.appVersion = value("APP_VERSION") ?? configuration.appVersion
+        configuration.environment = try storeEnvironment(value("ENVIRONMENT"))
         configuration.customer = value("CUSTOMER")
         configuration.password = value("PASSWORD")
         configuration.isRestricted = try isRestricted(value("RESTRICTED"))
@@ -57,6 +58,19 @@ extension DeviceConfiguration {
                 message: "it is no http or https URL; \(defaultStoreURL) would be one")
         }
         return url
+    }
+
+    private static func storeEnvironment(
+        _ word: String?
+    ) throws(ConfigurationFault) -> Environment? {
+        guard let word else { return nil }
+        let known = Environment.known.first { $0.rawValue.lowercased() == word.lowercased() }
+        guard let known else {
+            throw ConfigurationFault(
+                variable: "SHOPKEEPER_ENVIRONMENT",
+                message: "it is Production, Sandbox, Xcode, LocalTesting or absent")
+        }
+        return known
     }
 
     private static func sheet(_ word: String?) throws(ConfigurationFault) -> Sheet {

@@ -29,6 +29,9 @@ public struct DeviceConfiguration: Sendable {
     public var bundleID: BundleID?
     /// The app's version in the receipt. Nil for `1.0`.
     public var appVersion: String?
+    /// The environment for which this device is. A store of another one refuses it, and
+    /// the device refuses the store. Nil for whatever is at ``storeURL``.
+    public var environment: Environment?
     /// The customer's sign-in name. Nil for a sandbox's default customer.
     public var customer: String?
     public var password: String?

@@ -37,7 +37,7 @@ extension Device {
         do throws(DeviceFault) {
             let session = try await signIn()
             // Nothing consents for a customer who sees no question.
-            if storeDisablesDialogs, session.environment == .sandbox { return }
+            if storeDisablesDialogs, session.environment != .production { return }
             let reply = try await call(.priceIncreases, in: session)
             guard reply.status == 200 else { throw refusal(reply) }
             let answer: PriceIncreasesResponse = try decode(reply)

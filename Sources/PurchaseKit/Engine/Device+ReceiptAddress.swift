@@ -14,14 +14,15 @@ extension Device {
     /// before there is a receipt, and keep it. Nil while the file there is another
     /// customer's.
     ///
-    /// Before the first sign-in, a debug build expects a sandbox, and a release build
-    /// does not.
+    /// Before the first sign-in, the configured environment is expected; without one, a
+    /// debug build expects a sandbox, and a release build does not.
     public nonisolated var expectedReceiptURL: URL? {
         if let url = receiptURL { return url }
         guard let record = try? file.read() else { return nil }
         guard let receipt = record.receipt else {
             let guess: Environment = DeviceConfiguration.isDebugBuild ? .sandbox : .production
-            return ports.files.url(of: Self.receiptName(in: environment ?? guess))
+            let expected = environment ?? configuration.environment ?? guess
+            return ports.files.url(of: Self.receiptName(in: expected))
         }
         guard let last = record.lastSignIn, last.owner == receipt.owner,
             last.name == configuration.customer

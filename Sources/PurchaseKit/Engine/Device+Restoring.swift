@@ -116,7 +116,7 @@ extension Device {
     func refreshReceipt(properties: [String]) async -> PaymentFailure? {
         do throws(DeviceFault) {
             let session = try await signIn()
-            if session.environment == .sandbox, let property = properties.first {
+            if session.environment != .production, let property = properties.first {
                 return PaymentFailure(
                     .notSetUp, "This store makes no receipt with the property \(property).")
             }
@@ -133,7 +133,7 @@ extension Device {
 
     /// Asks the customer a question that is no purchase. A sandbox may disable it.
     private func ask(_ question: String) async -> SheetAnswer {
-        if storeDisablesDialogs, session?.environment == .sandbox { return .confirm }
+        if storeDisablesDialogs, let session, session.environment != .production { return .confirm }
         await sheetGate.enter()
         let answer = await ports.sheet.ask(question)
         await sheetGate.leave()

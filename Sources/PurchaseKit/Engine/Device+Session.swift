@@ -62,7 +62,8 @@ extension Device {
         let request = SignInRequest(
             bundleId: configuration.bundleID?.value, appVersion: configuration.appVersion,
             deviceUUID: record.deviceUUID, deviceName: configuration.deviceName,
-            customer: configuration.customer, password: configuration.password)
+            environment: configuration.environment?.rawValue, customer: configuration.customer,
+            password: configuration.password)
         let reply = try await send(.signIn, body: encode(request), token: nil)
         guard reply.status == 200 else { throw signInRefusal(reply) }
         let response: SignInResponse = try decode(reply)
@@ -98,6 +99,11 @@ extension Device {
     }
 
     private func makeSession(_ response: SignInResponse) throws(DeviceFault) -> Session {
+        if let own = configuration.environment, own != response.realm.environment {
+            throw .setUp(
+                "the store at \(configuration.storeURL) is for \(response.realm.environment), and "
+                    + "this device for \(own) (SHOPKEEPER_ENVIRONMENT)")
+        }
         let root = try trustedRoot(response)
         let bundleID = BundleID(response.bundleId)
         return Session(

@@ -15,14 +15,25 @@ extension CatalogueRoom {
     /// none. Sales without a URL owe no notification, even if a URL is set
     /// later. Notifications that were owed before and not delivered are sent to
     /// the new URL. Refusals, in order: `textInvalid`, `textTooLong`,
-    /// `notificationUrlInvalid`, `bundleIdUnknown`.
+    /// `notificationUrlInvalid`, `notificationVersionUnknown`, `bundleIdUnknown`.
+    ///
+    /// `version`: 2, or 1 for a server that still reads the unsigned notifications of
+    /// before; see ``StoreWire/ResponseBodyV1``.
     @discardableResult
     public func setNotificationURL(
-        _ url: String?, bundleID: String, _ context: RequestContext
+        _ url: String?, version: Int = 2, bundleID: String, _ context: RequestContext
     ) async throws -> AppSummary {
         try Edge.text(bundleID, "bundleId")
         if let url { try NotificationURL.check(url, isProduction: realm.isProduction) }
-        let values: [SQLValue] = [.text(bundleID), .optional(url)]
+        guard (1...2).contains(version) else {
+            throw Refusal(
+                .badRequest, code: "notificationVersionUnknown",
+                "There is no such version of notifications.", field: "notificationVersion",
+                rule: "2, or 1 for servers of before", remedy: "leave it out for 2")
+        }
+        let values: [SQLValue] = [
+            .text(bundleID), .optional(url), version == 2 ? .null : .integer(Int64(version)),
+        ]
         let isSet = try await realm.house(.catalogue, context) { house in
             let key: [SQLValue] = [.text(bundleID)]
             guard let before = try house.writing.first(Statement.Notifications.url, key),
@@ -30,8 +41,15 @@ extension CatalogueRoom {
             else { return .leave(false) }
             try house.audit(
                 "app.notificationUrl", bundleID,
-                before: ["notificationUrl": try before.optionalText("notification_url")],
-                after: ["notificationUrl": url])
+                before: [
+                    "notificationUrl": try before.optionalText("notification_url"),
+                    "notificationVersion": try before.optionalInteger("notification_version")
+                        .map { "\($0)" },
+                ],
+                after: [
+                    "notificationUrl": url,
+                    "notificationVersion": version == 2 ? nil : "\(version)",
+                ])
             return .commit(true)
         }
         guard isSet, let app = try await realm.loadShelf().apps[BundleID(bundleID)] else {
@@ -51,10 +69,12 @@ extension CatalogueRoom {
 
 extension Shelf.App {
     var summary: AppSummary {
-        AppSummary(
+        var summary = AppSummary(
             bundleId: bundleID.value, appAppleId: appID, name: name,
             notificationUrl: notificationURL, storefront: storefront, locale: locale,
             purchasesEnabled: arePurchasesEnabled, gracePeriodDays: ownGrace?.rawValue,
             renewalsMax: renewalsMax, products: products.count)
+        if notificationURL != nil { summary.notificationVersion = notificationVersion }
+        return summary
     }
 }

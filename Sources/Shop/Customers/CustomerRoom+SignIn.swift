@@ -19,13 +19,15 @@ extension CustomerRoom {
     static let unknownVersion = "1.0"
 
     /// Signs a device in. Refusals, in order: `textInvalid`, `textTooLong`,
-    /// `uuidInvalid`, `bundleIdMissing`, `bundleIdUnknown`, `customerMissing`,
+    /// `uuidInvalid`, `environmentUnknown`, `environmentMismatch`, `bundleIdMissing`,
+    /// `bundleIdUnknown`, `customerMissing`,
     /// `tooManyAttempts`, `signInRefused` (after the same time for an unknown
     /// name and a wrong password).
     public func signIn(
         _ request: SignInRequest, _ context: RequestContext
     ) async throws -> SignInResponse {
         let deviceUUID = try Self.check(request)
+        try checkEnvironment(request.environment)
         let shelf = try await realm.loadShelf()
         let app = try app(request.bundleId, on: shelf)
         let customer = try await identify(request, deviceUUID, context)
@@ -70,6 +72,28 @@ extension CustomerRoom {
             try Edge.text(password, "password", bytesMax: Passwords.bytesMax)
         }
         return try Edge.uuid(request.deviceUUID, "deviceUUID")
+    }
+
+    /// A device that names its environment gets into no other one, whatever the name and
+    /// the password.
+    private func checkEnvironment(_ word: String?) throws {
+        guard let word else { return }
+        guard let asked = Environment(named: word) else {
+            throw Refusal(
+                .badRequest, code: "environmentUnknown", "There is no such environment.",
+                field: "environment",
+                rule: Environment.known.map(\.rawValue).joined(separator: ", "),
+                remedy: "set SHOPKEEPER_ENVIRONMENT to one of them, or leave it out")
+        }
+        let own = realm.description.environment
+        guard asked != own else { return }
+        throw Refusal(
+            .forbidden, code: "environmentMismatch",
+            "This realm is for \(own), and the device is for \(asked).",
+            field: "environment",
+            rule: "a customer signs in to production, and a tester to a sandbox",
+            remedy: "point SHOPKEEPER_URL to a realm of \(asked), as "
+                + "`https://store.example/realms/NAME`, or set SHOPKEEPER_ENVIRONMENT to \(own)")
     }
 
     private func app(_ bundleID: String?, on shelf: Shelf) throws -> Shelf.App {
@@ -123,7 +147,9 @@ extension CustomerRoom {
             throw Refusal(
                 .unauthorised, code: "signInRefused",
                 "The customer's name or password is not right.", field: "customer",
-                rule: "a name and the password it was made with",
+                rule: realm.isProduction
+                    ? "a customer of this production realm; a sandbox's testers are none of its"
+                    : "a tester of this sandbox; production's customers are none of its",
                 remedy: "check SHOPKEEPER_CUSTOMER and SHOPKEEPER_PASSWORD")
         }
         return SignedInCustomer(

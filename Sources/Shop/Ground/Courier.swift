@@ -14,7 +14,7 @@ public protocol Courier: Sendable {
 /// What to deliver, and where.
 public struct Parcel: Hashable, Sendable {
     public let url: String
-    /// JSON of a ``ResponseBodyV2``.
+    /// JSON of a ``ResponseBodyV2``, or of a ``ResponseBodyV1``.
     public let body: [UInt8]
     /// The notification's UUID, for the logs of both sides.
     public let id: String

@@ -83,12 +83,19 @@ enum Edge {
         return uuid
     }
 
-    /// Parses decimal digits. Nil if `value` is not a number.
+    /// Parses decimal digits. Nil if `value` is not a number, or not as the store
+    /// writes it.
     static func number(_ value: String) -> Int64? {
-        guard (1...19).contains(value.utf8.count),
-            value.utf8.allSatisfy({ (48...57).contains($0) })
-        else { return nil }
+        guard value.utf8.count <= 19, isNumber(value) else { return nil }
         return Int64(value)
+    }
+
+    /// Whether the text is a number as the store writes it, of any length: digits,
+    /// without a sign and without zeros before it. So every number has one text.
+    static func isNumber(_ value: String) -> Bool {
+        guard let first = value.utf8.first, value.utf8.allSatisfy({ (48...57).contains($0) })
+        else { return false }
+        return first != 48 || value.utf8.count == 1
     }
 
     static func currency(_ code: String, _ field: String) throws -> Currency {

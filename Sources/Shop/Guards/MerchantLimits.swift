@@ -17,7 +17,8 @@ public enum MerchantRate: Int64, Hashable, Sendable, CaseIterable {
 }
 
 /// Counts the requests of each app to each address, by the hour of the wall clock. Each
-/// process counts its own. A class, because all requests of a realm share it.
+/// process counts its own. A class, because all requests of a realm share it. Its size is
+/// limited: when it is full, those that are not in it share one counter.
 final class MerchantLimits: Sendable {
     private struct Key: Hashable {
         let bundleID: BundleID
@@ -29,6 +30,8 @@ final class MerchantLimits: Sendable {
         var counts: [Key: Int64] = [:]
     }
 
+    /// The most counters, which take a few megabytes.
+    static let entriesMax = 20_000
     private static let hourMilliseconds: Int64 = 3_600_000
     private let state = Mutex(State())
 
@@ -40,7 +43,10 @@ final class MerchantLimits: Sendable {
         let hour = wall.milliseconds / Self.hourMilliseconds
         return state.withLock { state in
             if state.hour != hour { state = State(hour: hour) }
-            let key = Key(bundleID: bundleID, address: address)
+            var key = Key(bundleID: bundleID, address: address)
+            if state.counts[key] == nil, state.counts.count >= Self.entriesMax {
+                key = Key(bundleID: BundleID(""), address: "")
+            }
             let count = state.counts[key, default: 0] + 1
             guard count <= perHour else {
                 return Timestamp(milliseconds: (hour + 1) * Self.hourMilliseconds)

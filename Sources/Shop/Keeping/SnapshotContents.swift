@@ -138,16 +138,22 @@ struct SnapshotRows: Sendable {
         (self.clocks, self.rows) = (clocks, rows)
     }
 
-    /// Replaces what the realm has. The clocks go on from where they were saved, from
-    /// `wall` on.
+    /// Replaces what the realm has, except the apps' shared secrets. The clocks go on from
+    /// where they were saved, from `wall` on.
     func write(_ writing: any Writing, wall: Timestamp) throws {
         try writing.execute(Statement.Clocks.removeCustomers, [])
         for clock in clocks {
             try Realm.putClock(clock.id, clock.clock(wall: wall), jump: nil, writing)
         }
+        let secrets = try writing.query(Statement.Snapshots.secrets, []).map {
+            [try $0.value("bundle_id"), try $0.value("shared_secret")]
+        }
         for statement in SnapshotTable.cleared { try writing.execute(statement, []) }
         for table in SnapshotTable.all.reversed() { try table.clear(writing) }
         for table in SnapshotTable.all { try table.put(rows[table.table.name] ?? [], writing) }
+        for secret in secrets {
+            try writing.execute(Statement.Catalogues.setSharedSecret, secret)
+        }
         try removeOtherCustomers(writing)
     }
 

@@ -20,6 +20,10 @@ struct SnapshotTable: Sendable {
         "clusters", "arrivals",
     ]
 
+    /// Columns that a snapshot leaves out. A secret stays the realm's, and a branch begins
+    /// without one: a secret selects the realm that answers a merchant's server.
+    static let leftColumns: Set<String> = ["shared_secret"]
+
     /// A table comes after those that it refers to.
     static let all = RealmSchema.tables.map(\.table).filter { !left.contains($0.name) }
         .map(SnapshotTable.init)
@@ -65,7 +69,12 @@ struct SnapshotTable: Sendable {
     ) throws {
         var rows = try reading.query(first, [.integer(rowsMax)])
         while let last = rows.last {
-            try body(try rows.map { row in try table.columns.map { try $0.value(in: row) } })
+            try body(
+                try rows.map { row in
+                    try table.columns.map {
+                        Self.leftColumns.contains($0.name) ? .null : try $0.value(in: row)
+                    }
+                })
             guard rows.count == Int(rowsMax) else { return }
             let key = try table.key.map { try table[$0].value(in: last) }
             rows = try reading.query(next, key + [.integer(rowsMax)])

@@ -35,6 +35,11 @@ extension Statement {
         static let customers = Statement(
             "snapshots.customers", [], "SELECT customer_id FROM customers")
 
+        /// What a load leaves as it is.
+        static let secrets = Statement(
+            "snapshots.secrets", [],
+            "SELECT bundle_id, shared_secret FROM apps WHERE shared_secret IS NOT NULL")
+
         static let removeCustomer = Statement(
             "snapshots.removeCustomer", [.integer],
             "DELETE FROM customers WHERE customer_id = $1")
@@ -61,7 +66,7 @@ extension Statement {
         static let all =
             [
                 list, one, pages, insert, insertPage, remove, removePages, customers,
-                removeCustomer, newState, removeKeys,
+                removeCustomer, newState, removeKeys, secrets,
             ] + SnapshotTable.cleared + SnapshotTable.all.flatMap(\.statements)
     }
 }

@@ -28,6 +28,8 @@ extension StoreArchiveRules {
                 ?? false
         case BulkCause.prefix: return BulkCause.key(of: text) != nil
         case NotificationKind.test: return MerchantRoom.askedDate(ofToken: String(parts[1])) != nil
+        case MerchantRoom.handPrefix:
+            return UUIDText(String(parts[1]))?.text == String(parts[1])
         default: return false
         }
     }

@@ -46,13 +46,13 @@ extension Merchant {
         return now ?? self.now
     }
 
-    private static func number(
+    /// Parses a transaction's id. Throws ``AppleRefusal``, in order: `invalid` for a text
+    /// that no store writes, `unknown` for a number that is too large.
+    static func number(
         _ id: String, invalid: AppleErrorResponse = .invalidTransactionId,
         unknown: AppleErrorResponse = .transactionIdNotFound
     ) throws -> Int64 {
-        guard !id.isEmpty, id.utf8.allSatisfy({ (48...57).contains($0) }) else {
-            throw AppleRefusal(invalid)
-        }
+        guard Edge.isNumber(id) else { throw AppleRefusal(invalid) }
         guard let number = Edge.number(id) else { throw AppleRefusal(unknown) }
         return number
     }
@@ -125,14 +125,17 @@ extension Statement {
             ORDER BY t.purchased_at DESC, t.transaction_id DESC
             """)
 
-        /// When a customer got the app, and the version of the customer's last device.
+        /// When a customer got the app, and the customer's last device.
         static let appTransaction = Statement(
             "merchants.appTransaction", [.integer, .text],
             """
             SELECT a.app_transaction_id, a.original_purchased_at, a.original_version,
                 (SELECT d.app_version FROM devices d
                     WHERE d.customer_id = a.customer_id AND d.bundle_id = a.bundle_id
-                    ORDER BY d.seen_at DESC, d.device_uuid LIMIT 1) AS app_version
+                    ORDER BY d.seen_at DESC, d.device_uuid LIMIT 1) AS app_version,
+                (SELECT d.device_uuid FROM devices d
+                    WHERE d.customer_id = a.customer_id AND d.bundle_id = a.bundle_id
+                    ORDER BY d.seen_at DESC, d.device_uuid LIMIT 1) AS device_uuid
             FROM app_accounts a WHERE a.customer_id = $1 AND a.bundle_id = $2
             """)
 

@@ -89,8 +89,7 @@ private struct HistoryQuestion: Sendable {
         guard type.map({ NotificationKind.isKnown($0, subtype: subtype) }) ?? (subtype == nil)
         else { throw AppleRefusal(.invalidNotificationType) }
         transaction = try request.transactionId.map { id in
-            guard let number = Edge.number(id) else { throw AppleRefusal(.invalidTransactionId) }
-            return number
+            try Merchant.number(id)
         }
         (self.type, self.subtype) = (type, subtype)
         self.start = start

@@ -11,9 +11,9 @@ extension Merchant {
     /// Throws ``AppleRefusal``, in order: 4000031, 4000006, 4040010.
     public func statuses(of id: String, only statuses: [String]) async throws -> StatusResponse {
         let wanted = try statuses.map { text in
-            guard let status = Int(text).flatMap(SubscriptionStatus.init(rawValue:)) else {
-                throw AppleRefusal(.invalidStatus)
-            }
+            guard let number = Edge.number(text),
+                let status = SubscriptionStatus(rawValue: Int(number))
+            else { throw AppleRefusal(.invalidStatus) }
             return status
         }
         let customer = try await customer(of: id)

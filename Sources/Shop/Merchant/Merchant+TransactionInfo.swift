@@ -12,19 +12,17 @@ extension Merchant {
     /// Throws ``AppleRefusal``, in order: 4000006, 4000048, 4040010 (also for
     /// another app's transaction).
     public func transactionInfo(_ id: String) async throws -> TransactionInfoResponse {
-        guard !id.isEmpty, id.utf8.allSatisfy({ (48...57).contains($0) }) else {
-            throw AppleRefusal(.invalidTransactionId)
-        }
-        guard let number = Edge.number(id) else { throw AppleRefusal(.transactionIdNotFound) }
+        let number = try Self.number(id)
         if NumberLayout(number: number)?.kind == .appTransaction {
             throw AppleRefusal(.appTransactionIdNotSupported)
         }
         let row = try await realm.read(ofNumber: number) {
             try $0.first(Statement.Transactions.byID, [.integer(number)])
         }
-        guard let row else { throw AppleRefusal(.transactionIdNotFound) }
+        guard let row, try row.text("bundle_id") == bundleID.value else {
+            throw AppleRefusal(.transactionIdNotFound)
+        }
         let facts = try TransactionFacts(row: row)
-        guard facts.bundleID == bundleID else { throw AppleRefusal(.transactionIdNotFound) }
         let now = try ClockRow(row).now(wall: realm.ports.wall.now)
         return TransactionInfoResponse(
             signedTransactionInfo: try realm.sign(facts, at: now))

@@ -40,20 +40,40 @@ extension MerchantRoom {
     }
 
     private func sent(_ uuid: String, ofApp bundleID: String) async throws -> SentNotification {
+        guard let found = try SentNotification.read(try await rows(uuid, ofApp: bundleID)).first
+        else { throw Self.notificationUnknown }
+        return found
+    }
+
+    /// Returns where the rows of a notification are. Refusals: see
+    /// ``notification(_:ofApp:)``.
+    func place(
+        of uuid: String, ofApp bundleID: String
+    ) async throws -> (customer: CustomerID, cause: String, uuid: String) {
+        guard let row = try await rows(uuid, ofApp: bundleID).first else {
+            throw Self.notificationUnknown
+        }
+        return (
+            CustomerID(try row.integer("customer_id")), try row.text("cause"),
+            try row.text("notification_uuid")
+        )
+    }
+
+    /// Returns the rows of a notification, one for each attempt.
+    private func rows(_ uuid: String, ofApp bundleID: String) async throws -> [Row] {
         try await checkApp(bundleID)
         try Edge.text(uuid, "notificationUUID")
         let values: [SQLValue] = [.text(bundleID), .text(uuid.lowercased())]
-        let found = try await realm.readAll {
-            try SentNotification.read(try $0.query(Statement.Notifications.byUUID, values))
-        }.joined().first
-        guard let found else {
-            throw Refusal(
-                .notFound, code: "notificationUnknown", "There is no such notification.",
-                field: "notificationUUID", rule: "one of the app's that was signed",
-                remedy: "list the notifications")
-        }
-        return found
+        return Array(
+            try await realm.readAll {
+                try $0.query(Statement.Notifications.byUUID, values)
+            }.joined())
     }
+
+    private static let notificationUnknown = Refusal(
+        .notFound, code: "notificationUnknown", "There is no such notification.",
+        field: "notificationUUID", rule: "one of the app's that was signed",
+        remedy: "list the notifications")
 
     private func checkApp(_ bundleID: String) async throws {
         try Edge.text(bundleID, "bundleId")

@@ -8,16 +8,23 @@ extension MerchantRoom {
     /// Owes an app a notification that an operator requests. This is audited.
     /// Refusals, in order: `textInvalid`, `textTooLong`,
     /// `notificationTypeUnknown`, `notificationTypeNotByHand`,
-    /// `bundleIdUnknown`, `notificationUrlMissing`.
+    /// `bundleIdUnknown`, `notificationVersionOne`, `notificationUrlMissing`.
     public func sendNotification(
         _ request: SendNotificationRequest, _ context: RequestContext
     ) async throws -> SendTestNotificationResponse {
         try Edge.text(request.bundleId, "bundleId")
         try Self.checkByHand(request.notificationType)
-        guard try await realm.loadShelf().apps[BundleID(request.bundleId)] != nil else {
+        let app = BundleID(request.bundleId)
+        guard let known = try await realm.loadShelf().apps[app] else {
             throw CatalogueRoom.unknownApp
         }
-        let app = BundleID(request.bundleId)
+        guard known.notificationVersion != 1 else {
+            throw Refusal(
+                .conflict, code: "notificationVersionOne",
+                "This app's notifications are of version 1, which has no TEST.",
+                field: "notificationType", rule: "an app with version 2",
+                remedy: "cause an event, such as a purchase, or set the URL again without --v1")
+        }
         do { return try await oweTest(app, context, isAudited: true) } catch let refusal
             as AppleRefusal where refusal.response == .serverNotificationURLNotFound
         {
@@ -66,7 +73,10 @@ extension MerchantRoom {
         let token = try await realm.house(.rows, context) { house -> Ending<String?> in
             let writing = house.writing
             let app = try writing.first(Statement.Notifications.url, [.text(bundleID.value)])
-            guard try app?.optionalText("notification_url") != nil else { return .leave(nil) }
+            // Version 1 has no test.
+            guard let app, try app.optionalText("notification_url") != nil,
+                try app.optionalInteger("notification_version") != 1
+            else { return .leave(nil) }
             let now = try Realm.now(writing, wall: house.wall)
             let token = "\(name)_\(now.milliseconds)"
             let owed = OwedNotification(

@@ -16,6 +16,8 @@ struct ReadyNotification: Sendable {
     let uuid: String
     let url: String
     let signedPayload: String
+    /// What an app with version 1 is sent.
+    let old: OldNotification?
     /// The number of recorded attempts before this one.
     let attemptsBefore: Int
     /// The customer's commercial time at this attempt, and its clock.
@@ -23,7 +25,8 @@ struct ReadyNotification: Sendable {
     let clock: ClockID
 
     func body() throws -> [UInt8] {
-        try StrictJSON.encode(ResponseBodyV2(signedPayload: signedPayload))
+        if case .body(let bytes) = old { return bytes }
+        return try StrictJSON.encode(ResponseBodyV2(signedPayload: signedPayload))
     }
 
     /// Records that it is not attempted.
@@ -51,16 +54,26 @@ struct ReadyNotification: Sendable {
     }
 }
 
+/// What version 1 has for a notification.
+enum OldNotification: Sendable {
+    /// The JSON of a ``StoreWire/ResponseBodyV1``.
+    case body([UInt8])
+    /// The version has no such type.
+    case none
+}
+
 /// The result of one attempt.
 struct NotificationAttempt: Sendable {
     let outcome: ErrandOutcome
-    /// Nil if nothing was sent.
+    /// Nil if there was nothing to send.
     var ready: ReadyNotification?
+    /// Nil if it was not sent.
     var delivery: Delivery?
 
     /// Records the result.
     func record(_ writing: any Writing) throws {
-        guard let ready, let delivery else { return }
+        guard let ready else { return }
+        guard let delivery else { return try ready.recordUnsent(writing) }
         try ready.record(delivery, writing)
     }
 }
@@ -74,6 +87,9 @@ extension MerchantRoom {
     ) async throws -> NotificationAttempt {
         guard let ready = try await readyNotification(cause, of: customer) else {
             return NotificationAttempt(outcome: .done)
+        }
+        if case .some(.none) = ready.old {
+            return NotificationAttempt(outcome: .done, ready: ready)
         }
         let parcel = Parcel(
             url: ready.url, body: try ready.body(), id: ready.uuid,
@@ -94,7 +110,7 @@ extension MerchantRoom {
         let now =
             isDelivered || clock == ready.clock
             ? ready.now : try await realm.now(for: customer, by: clock)
-        let next = try await retriesNow().next(
+        let next = try await retriesNow(isOld: ready.old != nil).next(
             afterAttempts: ready.attemptsBefore + 1, at: now)
         return NotificationAttempt(
             outcome: isDelivered ? .done : next.map { .again(at: $0) } ?? .givenUp,
@@ -102,12 +118,14 @@ extension MerchantRoom {
     }
 
     /// The pauses before further attempts, also if a failure is simulated.
-    private func retriesNow() async throws -> RetryTimetable {
+    private func retriesNow(isOld: Bool) async throws -> RetryTimetable {
+        let all: RetryTimetable = isOld ? .productionNotificationsV1 : .productionNotifications
+        if realm.isProduction { return all }
         guard
             case .notificationAttempts(let number) = try await realm.faults.current(
                 .notificationAttempts)
-        else { return notificationRetries }
-        return RetryTimetable.productionNotifications.first(number)
+        else { return .sandboxNotifications }
+        return all.first(number)
     }
 
     /// What happens to notifications on their way.
@@ -152,9 +170,12 @@ extension MerchantRoom {
         var signed = try row.optionalText("signed_payload")
         if signed == nil { signed = try await signNotification(row, cause, customer, at: now) }
         guard let signed else { return nil }
+        let isOld = try row.optionalInteger("notification_version") == 1
         return ReadyNotification(
             customer: customer, cause: cause, uuid: try row.text("notification_uuid"), url: url,
-            signedPayload: signed, attemptsBefore: Int(try row.integer("attempts")), now: now,
+            signedPayload: signed,
+            old: isOld ? try await old(row, of: customer, at: now) : nil,
+            attemptsBefore: Int(try row.integer("attempts")), now: now,
             clock: clock.id)
     }
 

@@ -7,9 +7,10 @@ public import StoreWire
 
 extension MerchantRoom {
     /// Signs a notification of any type, about a transaction or an invented one, for a
-    /// test of a merchant's server. It is not stored and not sent. Refusals, in order:
-    /// `sandboxOnly`, `bundleIdInvalid`, `notificationTypeUnknown`,
-    /// `transactionNotFound`.
+    /// test of a merchant's server. It is not sent. If the realm has the app, it is kept,
+    /// and the history has it once ``recordAttempt(_:of:ofApp:_:)`` says what sending it
+    /// came to. Refusals, in order: `sandboxOnly`, `bundleIdInvalid`,
+    /// `notificationTypeUnknown`, `transactionUnused`, `transactionNotFound`.
     public func signNotification(
         _ request: SignNotificationRequest, _ context: RequestContext
     ) async throws -> SignedNotification {
@@ -31,16 +32,41 @@ extension MerchantRoom {
             payload.summary = summary(request)
         default: payload.data = try await data(request, at: now)
         }
-        let signed = try realm.authority.transactions.sign(payload)
+        let signed = SignedNotification(
+            notificationUUID: payload.notificationUUID ?? "",
+            signedPayload: try realm.authority.transactions.sign(payload))
+        try await keep(signed, request, at: now, context)
+        return signed
+    }
+
+    private func keep(
+        _ signed: SignedNotification, _ request: SignNotificationRequest, at now: Timestamp,
+        _ context: RequestContext
+    ) async throws {
+        let uuid = signed.notificationUUID
+        let values = RealmSchema.notifications.row([
+            "customer_id": .integer(OwedNotification.nobody.value),
+            "cause": .text("\(Self.handPrefix)/\(uuid)"), "notification_uuid": .text(uuid),
+            "notification_type": .text(request.notificationType),
+            "subtype": .optional(request.subtype), "bundle_id": .text(request.bundleId),
+            "signed_payload": .text(signed.signedPayload),
+            "signed_at": .integer(now.milliseconds),
+        ])
+        let isOfApp = try await realm.loadShelf().apps[BundleID(request.bundleId)] != nil
         try await realm.house(.rows, context) { house -> Ending<Void> in
+            if isOfApp { _ = try house.writing.first(Statement.Notifications.keep, values) }
             try house.audit(
                 "notification.sign", request.bundleId, before: nil,
-                after: ["type": type, "subtype": subtype])
+                after: [
+                    "type": request.notificationType, "subtype": request.subtype,
+                    "transactionId": request.transactionId, "notificationUUID": uuid,
+                ])
             return .commit(())
         }
-        return SignedNotification(
-            notificationUUID: payload.notificationUUID ?? "", signedPayload: signed)
     }
+
+    /// Begins the cause of a notification by hand. Its UUID follows.
+    static let handPrefix = "HAND"
 
     private func check(_ request: SignNotificationRequest) throws {
         guard !realm.isProduction else {
@@ -69,6 +95,13 @@ extension MerchantRoom {
                     ? (subtypes.isEmpty ? "no subtype" : subtypes.joined(separator: ", "))
                     : NotificationKind.types.joined(separator: ", "),
                 remedy: "name one of them")
+        }
+        guard request.transactionId == nil || request.isAboutTransaction else {
+            throw Refusal(
+                .badRequest, code: "transactionUnused",
+                "A notification of this type is about no transaction.", field: "transactionId",
+                rule: "a type whose `data` has a transaction",
+                remedy: "leave the transaction out, or name another type")
         }
     }
 
@@ -156,5 +189,13 @@ extension MerchantRoom {
         summary.succeededCount = 1
         summary.failedCount = 0
         return summary
+    }
+}
+
+extension SignNotificationRequest {
+    fileprivate var isAboutTransaction: Bool {
+        let others = [NotificationKind.test, "EXTERNAL_PURCHASE_TOKEN", "RESCIND_CONSENT"]
+        return !others.contains(notificationType)
+            && (notificationType, subtype) != (NotificationKind.renewalExtension, "SUMMARY")
     }
 }

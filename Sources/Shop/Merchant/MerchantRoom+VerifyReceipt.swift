@@ -1,52 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Commerce
+import Commerce
 import SignedData
 import Storage
-public import StoreWire
-import StrictJSON
+import StoreWire
 
 extension MerchantRoom {
-    /// Verifies a receipt for a merchant's server: `POST /verifyReceipt`. The answer is
-    /// also the one to a body that is none.
-    ///
-    /// The first of these that is broken determines the status: the receipt's form
-    /// (21002), its signature by this store (21003), its environment (21007, 21008), the
-    /// app (21003), the shared secret (21004), and the customer (21010). A sandbox may
-    /// simulate any other answer to a receipt that passes them. `environment`: the one of
-    /// the address; nil for the realm's.
-    public func verifyReceipt(
-        _ request: VerifyReceiptRequest?, at environment: Environment? = nil,
-        _ context: RequestContext
-    ) async -> VerifyReceiptResponse {
-        do {
-            let answer = try await verified(
-                request, at: environment ?? realm.description.environment)
-            realm.ports.log(.info, "receipt verified", context, ["status": "0"])
-            return answer
-        } catch let broken as BrokenReceipt {
-            realm.ports.log(
-                .info, "receipt verified", context, ["status": "\(broken.status.rawValue)"])
-            return VerifyReceiptResponse(broken.status)
-        } catch {
-            realm.ports.log(.error, "a receipt was not verified: \(error)", context)
-            return VerifyReceiptResponse(.internalError)
-        }
-    }
-
-    private func verified(
-        _ request: VerifyReceiptRequest?, at environment: Environment
+    /// Answers about a receipt that this store has signed. `environment`: the one of the
+    /// address; nil for the realm's. Throws a ``BrokenReceipt`` for what is wrong first:
+    /// the environment (21007, 21008), the app (21003), the shared secret (21004), and
+    /// the customer (21010). A sandbox may simulate any other answer to a receipt that
+    /// passes them.
+    func answer(
+        _ request: VerifyReceiptRequest, about receipt: AuthenticReceipt,
+        at environment: Environment?
     ) async throws -> VerifyReceiptResponse {
-        guard let request, let receipt = try await authentic(request.receiptData ?? "") else {
-            throw BrokenReceipt(.malformed)
-        }
-        let isOfProduction = receipt.environment == Environment.production.rawValue
+        let environment = environment ?? realm.description.environment
+        let isOfProduction = receipt.isOfProduction
         guard isOfProduction == (environment == .production) else {
             throw BrokenReceipt(isOfProduction ? .productionAtSandbox : .sandboxAtProduction)
         }
         guard isOfProduction == realm.isProduction, let bundleID = receipt.bundleID,
             try await realm.loadShelf().apps[bundleID] != nil
         else { throw BrokenReceipt(.notAuthenticated) }
+        return switch receipt {
+        case .app(let receipt): try await answer(request, about: receipt, bundleID)
+        case .transaction(let payload): try await answer(request, about: payload, bundleID)
+        }
+    }
+
+    private func answer(
+        _ request: VerifyReceiptRequest, about receipt: AppReceipt, _ bundleID: BundleID
+    ) async throws -> VerifyReceiptResponse {
         let customer = try await customer(of: receipt, bundleID)
         var found: ReceiptHoldings?
         if let customer { found = try await self.holdings(of: customer, bundleID) }
@@ -54,9 +39,7 @@ extension MerchantRoom {
             receipt.purchases.contains { $0.type == .autoRenewable }
             || found?.hasSubscriptions == true
         try await checkSecret(request.password, of: bundleID, isNeeded: hasSubscriptions)
-        if case .verifyReceipt(let status) = try await realm.faults.current(.verifyReceipt) {
-            throw BrokenReceipt(ReceiptStatus(rawValue: status))
-        }
+        try await simulate()
         guard let holdings = found else {
             guard receipt.purchases.isEmpty else { throw BrokenReceipt(.accountNotFound) }
             return response(to: receipt, at: try await self.now(for: nil))
@@ -74,24 +57,6 @@ extension MerchantRoom {
         return answer
     }
 
-    /// Parses a receipt and checks its signature. Nil if the text is none.
-    private func authentic(_ text: String) async throws -> AppReceipt? {
-        let plain = text.utf8.filter { ![9, 10, 13, 32].contains($0) }
-        guard !plain.isEmpty, let bytes = Base64.decode(plain) else { return nil }
-        var roots: [[UInt8]] = []
-        for kind in AuthorityKind.allCases {
-            if let authority = try await realm.authorities.existing(kind) {
-                roots.append(authority.root)
-            }
-        }
-        do throws(VerificationFailure) {
-            return try ReceiptVerifier(roots: roots).verify(bytes, bundleID: nil)
-        } catch {
-            if error.code == .malformed { return nil }
-            throw BrokenReceipt(.notAuthenticated)
-        }
-    }
-
     /// The customer of the first purchase that this realm knows.
     private func customer(
         of receipt: AppReceipt, _ bundleID: BundleID
@@ -107,7 +72,25 @@ extension MerchantRoom {
         return nil
     }
 
-    private func checkSecret(
+    /// Whether the realm has the first purchase of a receipt.
+    func knows(_ receipt: AuthenticReceipt) async throws -> Bool {
+        guard let bundleID = receipt.bundleID, let number = receipt.firstTransaction else {
+            return false
+        }
+        return try await realm.read(ofNumber: number) {
+            try $0.first(
+                Statement.Merchants.customer, [.integer(number), .text(bundleID.value)])
+        } != nil
+    }
+
+    /// Throws the status that a sandbox simulates.
+    func simulate() async throws {
+        if case .verifyReceipt(let status) = try await realm.faults.current(.verifyReceipt) {
+            throw BrokenReceipt(ReceiptStatus(rawValue: status))
+        }
+    }
+
+    func checkSecret(
         _ password: String?, of bundleID: BundleID, isNeeded: Bool
     ) async throws {
         guard isNeeded || password != nil else { return }
@@ -119,7 +102,7 @@ extension MerchantRoom {
         else { throw BrokenReceipt(.secretMismatch) }
     }
 
-    private func now(for customer: CustomerID?) async throws -> Timestamp {
+    func now(for customer: CustomerID?) async throws -> Timestamp {
         let wall = realm.ports.wall.now
         if let customer {
             let own = try await realm.read(of: customer) {
@@ -130,7 +113,7 @@ extension MerchantRoom {
         return try await realm.readHouse { try Realm.now($0, wall: wall) }
     }
 
-    private func holdings(
+    func holdings(
         of customer: CustomerID, _ bundleID: BundleID
     ) async throws -> ReceiptHoldings {
         try await realm.read(of: customer) {
@@ -155,7 +138,7 @@ extension MerchantRoom {
 }
 
 /// A receipt that is not valid.
-private struct BrokenReceipt: Error {
+struct BrokenReceipt: Error {
     let status: ReceiptStatus
 
     init(_ status: ReceiptStatus) { self.status = status }

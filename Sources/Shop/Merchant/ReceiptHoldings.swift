@@ -33,6 +33,17 @@ struct ReceiptHoldings: Sendable {
 
     var hasSubscriptions: Bool { facts.contains { $0.type == .autoRenewable } }
 
+    /// The last transaction of a subscription.
+    func latest(of original: TransactionID) -> TransactionFacts? {
+        facts.first { $0.originalID == original }
+    }
+
+    /// The status of a subscription. Nil if the customer has none.
+    func status(of original: TransactionID, at now: Timestamp) -> SubscriptionStatus? {
+        subscriptions.first { $0.subscription.originalID == original }?.subscription
+            .status(at: now)
+    }
+
     /// `isShort`: only the last transaction of each subscription.
     func transactions(isShort: Bool) -> [ReceiptTransaction] {
         var seen: Set<TransactionID> = []

@@ -5,14 +5,17 @@ import Storage
 extension Statement {
     enum Notifications {
         static let setURL = Statement(
-            "notifications.setURL", [.text, .text],
+            "notifications.setURL", [.text, .text, .integer],
             """
-            UPDATE apps SET notification_url = $2 WHERE bundle_id = $1 RETURNING bundle_id
+            UPDATE apps SET notification_url = $2, notification_version = $3
+            WHERE bundle_id = $1 RETURNING bundle_id
             """)
 
         static let url = Statement(
             "notifications.url", [.text],
-            "SELECT notification_url FROM apps WHERE bundle_id = $1")
+            """
+            SELECT notification_url, notification_version FROM apps WHERE bundle_id = $1
+            """)
 
         /// Everything that an attempt needs: the owed notification, its URL,
         /// what was signed before, the number of attempts, and the clock.
@@ -20,9 +23,10 @@ extension Statement {
             "notifications.facts", [.integer, .text],
             """
             SELECT o.notification_uuid, o.notification_type, o.subtype, o.transaction_id, o.bundle_id,
-                a.notification_url, a.app_id, n.signed_payload, n.delivered_at,
+                o.created_at, a.notification_url, a.notification_version, a.app_id, n.signed_payload, n.delivered_at,
                 (SELECT count(*) FROM notification_attempts t
-                    WHERE t.customer_id = $1 AND t.cause = $2) AS attempts,
+                    WHERE t.customer_id = $1 AND t.cause = $2
+                        AND t.attempt <= \(attemptsMax)) AS attempts,
                 \(Realms.clockColumns),
                 (SELECT l.changed_at FROM transactions l WHERE l.customer_id = $1
                     ORDER BY l.revision DESC LIMIT 1) AS last_event
@@ -30,6 +34,19 @@ extension Statement {
             LEFT JOIN apps a ON a.bundle_id = o.bundle_id
             LEFT JOIN notifications n ON n.customer_id = o.customer_id AND n.cause = o.cause
             WHERE o.customer_id = $1 AND o.cause = $2
+            """)
+
+        /// The highest number of an attempt of the store. Those by hand have higher ones,
+        /// so that the store's timetable does not count them.
+        static let attemptsMax = 1000
+
+        /// The number of the next attempt by hand.
+        static let nextByHand = Statement(
+            "notifications.nextByHand", [.integer, .text],
+            """
+            SELECT CAST(COALESCE(MAX(t.attempt), \(attemptsMax)) + 1 AS BIGINT) AS attempt
+            FROM notification_attempts t
+            WHERE t.customer_id = $1 AND t.cause = $2 AND t.attempt > \(attemptsMax)
             """)
 
         /// Stores what was signed. Returns no row if another process was first.
@@ -114,7 +131,7 @@ extension Statement {
         static let all = [
             insertOutbox,
             setURL, url, facts, keep, insertAttempt, setDelivered, setUnsent,
-            one, history, byUUID,
+            one, history, byUUID, nextByHand,
         ]
     }
 }

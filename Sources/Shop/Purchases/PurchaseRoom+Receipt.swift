@@ -20,7 +20,7 @@ extension PurchaseRoom {
     public func receipt(
         ifNoneMatch: String?, _ session: DeviceSession, _ context: RequestContext
     ) async throws -> ReceiptAnswer {
-        let known = etag(revision: session.revision, session)
+        let known = etag(of: version(revision: session.revision, session))
         if let ifNoneMatch, Self.matches(ifNoneMatch, known) { return .unchanged(etag: known) }
         let values: [SQLValue] = [
             .integer(session.customer.value), .text(session.bundleID.value),
@@ -31,20 +31,20 @@ extension PurchaseRoom {
         guard let revision = try rows.first?.integer("revision") else {
             throw StorageFault(.malformedRow, "a customer without a row")
         }
-        let etag = etag(revision: revision, session)
+        let version = version(revision: revision, session)
         realm.ports.log(.debug, "receipt signed", context)
         let receipt = try realm.authority.receipts.sign(
-            header(session, etag: etag),
+            header(session, version: version),
             records: try rows.compactMap { try $0.optionalBlob("record") })
-        return .receipt(receipt, etag: etag)
+        return .receipt(receipt, etag: etag(of: version))
     }
 
-    private func header(_ session: DeviceSession, etag: String) -> ReceiptHeader {
+    private func header(_ session: DeviceSession, version: String) -> ReceiptHeader {
         var header = ReceiptHeader(
-            environment: realm.isProduction ? Environment.production.rawValue : "ProductionSandbox",
+            environment: realm.description.environment.receiptType,
             bundleID: session.bundleID, appVersion: session.appVersion,
             device: bytes(hexadecimal: session.deviceUUID.filter { $0 != "-" }) ?? [],
-            opaque: realm.opaque(for: "\(session.customer)/\(session.bundleID)/\(etag)"),
+            opaque: realm.opaque(for: "\(session.customer)/\(session.bundleID)/\(version)"),
             creationDate: session.clock.now(wall: realm.ports.wall.now))
         header.originalPurchaseDate = session.originalPurchasedAt
         header.originalAppVersion = session.originalVersion
@@ -54,8 +54,15 @@ extension PurchaseRoom {
 
     /// Changes with every commit of the customer, and when the realm or its
     /// generation changes.
-    private func etag(revision: Int64, _ session: DeviceSession) -> String {
+    private func version(revision: Int64, _ session: DeviceSession) -> String {
         "\"\(realm.description.id).\(session.generation).\(revision)\""
+    }
+
+    /// Changes with the version, and when another certificate signs receipts: the
+    /// former one may have been revoked.
+    private func etag(of version: String) -> String {
+        let certificate = realm.authority.issued.first { $0.role == .receipts }
+        return "\(version.dropLast()).\(certificate?.serialText.prefix(12) ?? "")\""
     }
 
     /// Compares with the header `If-None-Match`: a list, or `*`. Weak tags
@@ -67,5 +74,12 @@ extension PurchaseRoom {
             if entry.hasPrefix("W/") { entry = entry.dropFirst(2) }
             return entry == etag || entry == "*"
         }
+    }
+}
+
+extension Environment {
+    /// The word in receipts.
+    var receiptType: String {
+        [.production, .xcode].contains(self) ? rawValue : "ProductionSandbox"
     }
 }

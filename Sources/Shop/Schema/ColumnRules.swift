@@ -57,7 +57,7 @@ extension ValueRule {
     static let realmID = text("1 to 64 of a–z and digits", RealmRow.isID)
     static let realmName = text(
         "1 to 40 lower-case letters a–z, digits and `-`", RealmRow.isName)
-    static let environment = word([Environment.sandbox, .production].map(\.rawValue))
+    static let environment = word(Environment.known.map(\.rawValue))
     static let seed = integer(Int64.min...Int64.max)
     static let numberKind = integer(1...Int64(IDKind.allCases.count))
     static let nextCount = integer(0...NumberLayout.countMax)

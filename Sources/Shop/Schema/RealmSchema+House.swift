@@ -69,7 +69,9 @@ extension RealmSchema {
             "shared_secret": .hex(32...32).optional,
             "notification_url": .text("an address that notifications may go to") {
                 (try? NotificationURL.check($0, isProduction: false)) != nil
-            }.optional, "has_sold": .flag,
+            }.optional,
+            // Missing for version 2.
+            "notification_version": .integer(1...2).optional, "has_sold": .flag,
             "grace_days": .integer("0, 3, 16 or 28") {
                 GracePeriod(rawValue: Int($0)) != nil
             }.optional, "renewals_max": .integer(0...Int64(RenewalRules.renewalsMaxMax)).optional,

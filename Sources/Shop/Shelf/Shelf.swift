@@ -15,6 +15,8 @@ struct Shelf: Sendable {
         let locale: String
         /// The URL for its notifications. Nil if it receives none.
         let notificationURL: String?
+        /// 2, or 1 for a server of before.
+        let notificationVersion: Int
         /// Whether the app may sell at all.
         let arePurchasesEnabled: Bool
         /// Whether it has begun to sell, and the products of its live versions.
@@ -109,6 +111,7 @@ extension Shelf.App {
         storefront = try row.text("storefront")
         locale = try row.text("locale")
         notificationURL = try row.optionalText("notification_url")
+        notificationVersion = try row.optionalInteger("notification_version").map(Int.init) ?? 2
         arePurchasesEnabled = try row.boolean("purchases_enabled")
         release = AppRelease(hasSold: try row.boolean("has_sold"), cameWithLive: live)
         let stored = isProduction ? nil : try row.optionalText("settings")

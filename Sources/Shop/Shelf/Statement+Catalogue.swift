@@ -98,12 +98,12 @@ extension Statement {
             "catalogue.sharedSecret", [.text],
             "SELECT shared_secret FROM apps WHERE bundle_id = $1")
 
-        /// Locks the secret against concurrent changes.
         /// The app that has a shared secret.
         static let appSharing = Statement(
             "catalogue.appSharing", [.text],
             "SELECT bundle_id FROM apps WHERE shared_secret = $1")
 
+        /// Locks the secret against concurrent changes.
         static let holdSharedSecret = Statement(
             "catalogue.holdSharedSecret", [.text],
             """

@@ -20,7 +20,7 @@ extension Store {
         let contents = try await realm.keeping.snapshot(request.snapshot)
         let rows = try contents.decoded()
         guard try await realmRow(named: request.name) == nil else { throw Self.realmExists }
-        let row = try await reserveBranch(request.name)
+        let row = try await reserveBranch(request.name, realm.description.environment)
         do { try await fill(row, contents, rows) } catch {
             try? await remove(realm: row.id)
             throw error
@@ -35,12 +35,14 @@ extension Store {
     }
 
     /// Writes the realm's row as that of a deleted realm.
-    func reserveBranch(_ name: String) async throws -> RealmRow {
+    func reserveBranch(
+        _ name: String, _ environment: Environment = .sandbox
+    ) async throws -> RealmRow {
         let id = ports.randomness.hex(8)
         let now = ports.wall.now
         let values = RegistrySchema.realms.row([
             "id": .text(id), "name": .text(name),
-            "environment": .text(Environment.sandbox.rawValue),
+            "environment": .text(environment.rawValue),
             "created_at": .integer(now.milliseconds), "deleted_at": .integer(now.milliseconds),
         ])
         return try await registry.write { writing in

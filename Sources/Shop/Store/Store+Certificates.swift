@@ -151,7 +151,8 @@ extension Store {
         return try any.status.answer(request, wall: ports.wall.now)
     }
 
-    private func revocations() async throws -> [String: Timestamp] {
+    /// Returns when each certificate was revoked, by its serial number.
+    func revocations() async throws -> [String: Timestamp] {
         let rows = try await registry.read {
             try $0.query(Statement.Certificates.revocations, [])
         }

@@ -91,10 +91,27 @@ extension Store {
         }
     }
 
+    /// Refusals: `environmentUnknown`, `environmentMismatch`.
     func makeDefaultRealm() async throws {
-        if try await realmRow(named: Self.defaultRealm) != nil { return }
+        let environment = ports.defaultRealmEnvironment
+        guard environment != .production else {
+            throw Refusal(
+                .badRequest, code: "environmentUnknown", "The default realm is a sandbox.",
+                field: "environment",
+                rule: Environment.known.filter { $0 != .production }.map(\.rawValue)
+                    .joined(separator: ", "),
+                remedy: "create a production realm beside it: `realm create NAME --production`")
+        }
+        if let known = try await realmRow(named: Self.defaultRealm) {
+            guard let environment, environment != known.environment else { return }
+            throw Refusal(
+                .conflict, code: "environmentMismatch",
+                "The default realm is there, and is for \(known.environment).",
+                field: "environment", rule: "a realm's environment is fixed when it is made",
+                remedy: "create a realm beside it, or begin with an empty data directory")
+        }
         _ = try await insertRealm(
-            Self.defaultRealm, .sandbox, seed: ports.defaultRealmSeed,
+            Self.defaultRealm, environment ?? .sandbox, seed: ports.defaultRealmSeed,
             RequestContext(requestID: "start", actor: "server"))
     }
 
@@ -210,14 +227,14 @@ extension Store {
     private static func check(_ request: CreateRealmRequest) throws {
         try checkRealmName(request.name)
         let environment = request.environment ?? .sandbox
-        guard [.sandbox, .production].contains(environment) else {
+        guard Environment.known.contains(environment) else {
             throw Refusal(
                 .badRequest, code: "environmentUnknown", "There is no such kind of realm.",
                 field: "environment",
-                rule: "`\(Environment.sandbox)` or `\(Environment.production)`",
+                rule: Environment.known.map(\.rawValue).joined(separator: ", "),
                 remedy: "leave it out for a sandbox")
         }
-        guard request.seed == nil || environment == .sandbox else {
+        guard request.seed == nil || environment != .production else {
             throw Refusal(
                 .badRequest, code: "seedOfProduction", "A production realm has no seed.",
                 field: "seed", rule: "only a sandbox repeats itself",

@@ -27,6 +27,7 @@ public final class Store: Sendable {
     let readyAt = Mutex<Timestamp?>(nil)
     let attempts = AttemptLimits()
     let passwordQueue: PasswordQueue
+    let receipts: ReceiptDesk
     private let doorKeys: [Door: String]
     private let opened = Mutex<[String: Task<Realm, any Error>]>([:])
     private let named = Mutex<[String: Realm]>([:])
@@ -36,6 +37,7 @@ public final class Store: Sendable {
         self.registry = registry
         self.doorKeys = doorKeys
         passwordQueue = PasswordQueue(workers: ports.passwordWorkers)
+        receipts = ReceiptDesk(workers: ports.passwordWorkers)
         numbers = NumberBlocks(registry: registry)
         keyRealms = ServerKeyRealms(registry: registry)
         authorities = Authorities(keys: ports.keys, statusURLs: ports.statusURLs)

@@ -21,8 +21,8 @@ public struct StorePorts: Sendable {
     /// courier.
     public var courier: (any Courier)?
     public var passwordCost: PasswordCost
-    /// How many passwords are hashed at once. Each needs the memory of one
-    /// hash.
+    /// How many passwords are hashed at once, and how many receipts are verified.
+    /// Each password needs the memory of one hash.
     public var passwordWorkers = 2
     public var log: ShopLog
     /// Sleeps until a due date. Ends early when its task is cancelled.
@@ -31,6 +31,9 @@ public struct StorePorts: Sendable {
     public var jumpNotifications = JumpNotifications.queued
     /// The seed of the realm `default`, if this start creates it.
     public var defaultRealmSeed: Int64?
+    /// The environment of that realm. One that exists must have it. Nil for a sandbox,
+    /// or whatever it has.
+    public var defaultRealmEnvironment: Environment?
     /// The URL in new certificates at which their status can be requested. Nil
     /// for none.
     public var statusURL: String?

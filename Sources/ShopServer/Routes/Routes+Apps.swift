@@ -44,11 +44,17 @@ extension Routes {
             try .json(
                 try await $0.realm.merchant.notification($0.parts[1], ofApp: $0.parts[0]))
         },
+        Route("POST", "/operator/v1/apps/{}/notifications/{}/attempts", .realm(.operator)) {
+            try .created(
+                try await $0.realm.merchant.recordAttempt(
+                    try await $0.body(), of: $0.parts[1], ofApp: $0.parts[0], $0.context))
+        },
         Route("PUT", "/operator/v1/apps/{}/notification-url", .realm(.operator)) {
             let request = try await $0.body(SetNotificationURLRequest.self)
             return try .json(
                 try await $0.realm.catalogue.setNotificationURL(
-                    request.notificationUrl, bundleID: $0.parts[0], $0.context))
+                    request.notificationUrl, version: request.notificationVersion ?? 2,
+                    bundleID: $0.parts[0], $0.context))
         },
         Route("POST", "/operator/v1/notifications", .realm(.operator)) {
             try .json(

@@ -8,7 +8,7 @@ import StoreWire
 extension Routes {
     static let receipts: [Route] = [
         Route("POST", "/verifyReceipt", .receipts) {
-            try .json(try await $0.verifyReceipt())
+            try await $0.verifyReceipt()
         },
         Route("GET", "/verifyReceipt", .receipts) { _ in
             try .json(VerifyReceiptResponse(.notPost))

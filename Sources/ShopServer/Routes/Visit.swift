@@ -39,14 +39,15 @@ struct Visit: Sendable {
     }
 
     /// Answers the verification of a receipt. Only for routes about receipts.
-    func verifyReceipt() async throws -> VerifyReceiptResponse {
+    func verifyReceipt() async throws -> Response {
         guard case .address(let realm) = subject else {
             preconditionFailure("a route about no receipt verifies one")
         }
-        let body = try await call.bodyBytes(max: Store.receiptRequestBytesMax)
-        return try await store.verifyReceipt(
-            body, realm: realm, at: call.approach.host.flatMap(OfficialHosts.environment),
-            context)
+        let bytes = try await store.verifyReceipt(
+            realm: realm, at: call.approach.host.flatMap(OfficialHosts.environment),
+            bytes: call.header("Content-Length").flatMap { Int($0) }, context
+        ) { try await call.bodyBytes(max: Store.receiptRequestBytesMax) }
+        return .bytes(bytes, type: "application/json")
     }
 
     var context: Shop.RequestContext { call.context }

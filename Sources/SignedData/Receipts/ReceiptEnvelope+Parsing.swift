@@ -14,6 +14,11 @@ extension ReceiptEnvelope {
                 "receipts with indefinite lengths (BER, as Xcode's tests make them) "
                     + "are no store's; use a receipt signed by a store")
         }
+        guard !ValueCount.exceeds(SignedDataLimits.receiptNodesMax, in: bytes) else {
+            throw VerificationFailure(
+                breaking: .envelope,
+                "the envelope has more than \(SignedDataLimits.receiptNodesMax) parts")
+        }
         do {
             self = try Self.contentInfo(DER.parse(bytes), rules)
         } catch let failure as VerificationFailure {
@@ -119,5 +124,45 @@ extension ReceiptEnvelope {
 
     private static func expect(_ condition: Bool) throws {
         guard condition else { throw ASN1Error.invalidASN1Object(reason: "an unexpected value") }
+    }
+}
+
+/// Counts the values in DER without parsing them, because a parser needs a hundred times
+/// the memory of its input.
+enum ValueCount {
+    /// Whether there are more values than `most`. The bytes need not be DER: what is
+    /// malformed ends the count.
+    static func exceeds(_ most: Int, in bytes: [UInt8]) -> Bool {
+        var (index, count) = (0, 0)
+        while index < bytes.count {
+            count += 1
+            guard count <= most else { return true }
+            let first = bytes[index]
+            index += 1
+            if first & 0x1F == 0x1F {
+                while index < bytes.count, bytes[index] & 0x80 != 0 { index += 1 }
+                index += 1
+            }
+            guard let length = length(in: bytes, &index) else { return false }
+            // The values in a constructed one follow.
+            if first & 0x20 == 0 { index += length }
+        }
+        return false
+    }
+
+    /// Nil at the end, and for a length that no array has.
+    private static func length(in bytes: [UInt8], _ index: inout Int) -> Int? {
+        guard index < bytes.count else { return nil }
+        let first = Int(bytes[index])
+        index += 1
+        guard first >= 0x80 else { return first }
+        let octets = first & 0x7F
+        guard octets <= 4, index + octets <= bytes.count else { return nil }
+        var length = 0
+        for _ in 0..<octets {
+            length = length << 8 | Int(bytes[index])
+            index += 1
+        }
+        return length
     }
 }

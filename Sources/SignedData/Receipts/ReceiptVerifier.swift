@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Commerce
+import SwiftASN1
 import Synchronization
 import X509
 import _CryptoExtras
@@ -50,6 +51,20 @@ public final class ReceiptVerifier: Sendable {
         _ bytes: [UInt8], bundleID: BundleID?, appID: Int64? = nil, environment: String? = nil,
         device: [UInt8]? = nil, now: Timestamp? = nil
     ) throws(VerificationFailure) -> AppReceipt {
+        let (receipt, _) = try verifySigned(bytes, now: now)
+        try check(receipt, bundleID: bundleID, appID: appID)
+        try check(receipt, environment: environment, device: device)
+        return receipt
+    }
+
+    /// Verifies a receipt of any app. Also returns the serial numbers of the leaf and
+    /// the intermediate, as ``IssuedCertificate/serialText``, for a reader that knows
+    /// which certificates were revoked. The contents are read only if the signature is
+    /// valid, and an envelope with more than ``SignedDataLimits/receiptNodesMax`` parts
+    /// is rejected before it is parsed, so that a forged receipt costs little.
+    public func verifySigned(
+        _ bytes: [UInt8], now: Timestamp? = nil
+    ) throws(VerificationFailure) -> (receipt: AppReceipt, serials: [String]) {
         let envelope = try ReceiptEnvelope(bytes, rules: rules)
         try rules.check(
             .digest, digests.contains(envelope.digest),
@@ -66,9 +81,7 @@ public final class ReceiptVerifier: Sendable {
         let receipt = try AppReceipt(content: envelope.content)
         try signer.validity.check(receipt.creationDate, rules: rules)
         try SignedDate.checkFuture(receipt.creationDate, now: now, rules: rules)
-        try check(receipt, bundleID: bundleID, appID: appID)
-        try check(receipt, environment: environment, device: device)
-        return receipt
+        return (receipt, signer.serials)
     }
 
     private func recall(_ envelope: ReceiptEnvelope) -> ProvenSigner? {
@@ -120,6 +133,8 @@ public final class ReceiptVerifier: Sendable {
 struct ProvenSigner: Sendable {
     let certificates: [[UInt8]]
     let validity: ValidityInterval
+    /// Of the leaf and the intermediate.
+    let serials: [String]
     private let name: ReceiptEnvelope.SignerName?
     private let key: _RSA.Signing.PublicKey?
 
@@ -133,6 +148,8 @@ struct ProvenSigner: Sendable {
     init(certificates: [[UInt8]], leaf: Certificate, validity: ValidityInterval) {
         self.certificates = certificates
         self.validity = validity
+        serials = certificates.prefix(2).compactMap { try? Certificate(derEncoded: $0) }
+            .map { hexadecimal(CertificateStatusResponder.serial($0)) }
         name = try? ReceiptEnvelope.SignerName(leaf)
         key = _RSA.Signing.PublicKey(leaf.publicKey)
     }

@@ -12,18 +12,23 @@ public struct SignInRequest: Hashable, Sendable, Codable {
     public var deviceUUID: String
     /// A name for people: a host's name, `shopkeeper`.
     public var deviceName: String?
+    /// The environment for which the device is: `Production`, `Sandbox`… A realm of
+    /// another one refuses it. Any if missing.
+    public var environment: String?
     /// The sign-in name. If missing, a sandbox uses its default customer.
     public var customer: String?
     public var password: String?
 
     public init(
         bundleId: String? = nil, appVersion: String? = nil, deviceUUID: String,
-        deviceName: String? = nil, customer: String? = nil, password: String? = nil
+        deviceName: String? = nil, environment: String? = nil, customer: String? = nil,
+        password: String? = nil
     ) {
         self.bundleId = bundleId
         self.appVersion = appVersion
         self.deviceUUID = deviceUUID
         self.deviceName = deviceName
+        self.environment = environment
         self.customer = customer
         self.password = password
     }
@@ -84,8 +89,8 @@ public struct RealmDescription: Hashable, Sendable, Codable {
     /// Created with the realm and never used for another.
     public var id: String
     public var name: String
-    /// `Sandbox` or `Production`: the environment in the data that the realm
-    /// signs.
+    /// The environment in the data that the realm signs: `Production`, or a sandbox's
+    /// `Sandbox`, `Xcode` or `LocalTesting`.
     public var environment: Environment
     /// Raised when the realm was restored from a backup. Devices then drop
     /// their caches.

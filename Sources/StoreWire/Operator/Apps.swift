@@ -8,6 +8,8 @@ public struct AppSummary: Hashable, Sendable, Codable {
     public var name: String
     /// The URL for its notifications. Missing if it receives none.
     public var notificationUrl: String?
+    /// The version of its notifications, 1 or 2. Missing if it receives none.
+    public var notificationVersion: Int?
     /// The storefront of customers without one of their own, alpha-3.
     public var storefront: String
     /// The locale in which texts are chosen.
@@ -111,9 +113,12 @@ public struct AppList: Hashable, Sendable, Codable {
 public struct SetNotificationURLRequest: Hashable, Sendable, Codable {
     /// If missing, the app receives no notifications.
     public var notificationUrl: String?
+    /// The version of the notifications: 2 if missing, or 1, which Apple has deprecated.
+    public var notificationVersion: Int?
 
-    public init(notificationUrl: String?) {
+    public init(notificationUrl: String?, notificationVersion: Int? = nil) {
         self.notificationUrl = notificationUrl
+        self.notificationVersion = notificationVersion
     }
 }
 

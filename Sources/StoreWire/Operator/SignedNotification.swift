@@ -24,7 +24,7 @@ public struct SignNotificationRequest: Hashable, Sendable, Codable {
     }
 }
 
-/// A signed notification, which is not in the history.
+/// A signed notification. The history has it once an attempt is recorded.
 public struct SignedNotification: Hashable, Sendable, Codable {
     public var notificationUUID: String
     public var signedPayload: String

@@ -14,8 +14,12 @@ public enum OfficialHosts {
         "sandbox.itunes.apple.com",
     ]
 
+    /// Where Apple's libraries look for a store in the environment `LocalTesting`. No
+    /// such host exists.
+    private static let localTesting = ["local-testing-base-url"]
+
     /// All of them, in lower case.
-    public static let all = production + sandbox
+    public static let all = production + sandbox + localTesting
 
     /// Returns the environment that a host serves. Nil for any other host.
     /// Capital letters and one dot at the end make no difference.
@@ -23,6 +27,7 @@ public enum OfficialHosts {
         var name = host.lowercased()
         if name.last == "." { name.removeLast() }
         if production.contains(name) { return .production }
+        if localTesting.contains(name) { return .localTesting }
         return sandbox.contains(name) ? .sandbox : nil
     }
 }

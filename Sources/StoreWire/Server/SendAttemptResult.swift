@@ -40,4 +40,10 @@ public struct SendAttemptResult: Hashable, Sendable, Codable, CustomStringConver
     /// A status other than 200 to 206.
     public static let unsuccessfulStatus = SendAttemptResult("UNSUCCESSFUL_HTTP_RESPONSE_CODE")
     public static let other = SendAttemptResult("OTHER")
+
+    /// All of them.
+    public static let known: Set<SendAttemptResult> = [
+        success, timedOut, tlsIssue, circularRedirect, noResponse, socketIssue,
+        unsupportedCharset, invalidResponse, prematureClose, unsuccessfulStatus, other,
+    ]
 }

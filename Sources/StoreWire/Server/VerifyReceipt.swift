@@ -35,6 +35,8 @@ public struct VerifyReceiptResponse: Hashable, Sendable, Encodable {
     public var environment: String?
     /// The receipt that was sent.
     public var receipt: VerifiedReceipt?
+    /// The answer about a single transaction, in the place of all others.
+    public var transaction: TransactionReceipt?
     /// The following are for receipts with auto-renewable subscriptions only. The newest
     /// receipt, in Base64.
     public var latestReceipt: String?
@@ -55,6 +57,7 @@ public struct VerifyReceiptResponse: Hashable, Sendable, Encodable {
             }
         }
         try fields.encodeIfPresent(environment, forKey: "environment")
+        if let transaction { return try transaction.encode(into: &fields) }
         try fields.encodeIfPresent(receipt, forKey: "receipt")
         try fields.encodeIfPresent(latestReceipt, forKey: "latest_receipt")
         try fields.encodeIfPresent(latestReceiptInfo, forKey: "latest_receipt_info")
@@ -78,6 +81,8 @@ public struct ReceiptStatus: RawRepresentable, Hashable, Sendable {
     public static let notAuthenticated = ReceiptStatus(rawValue: 21_003)
     public static let secretMismatch = ReceiptStatus(rawValue: 21_004)
     public static let unavailable = ReceiptStatus(rawValue: 21_005)
+    /// The subscription of a single transaction has expired.
+    public static let expired = ReceiptStatus(rawValue: 21_006)
     public static let sandboxAtProduction = ReceiptStatus(rawValue: 21_007)
     public static let productionAtSandbox = ReceiptStatus(rawValue: 21_008)
     public static let internalError = ReceiptStatus(rawValue: 21_009)
@@ -246,8 +251,8 @@ public struct PendingRenewal: Hashable, Sendable, Encodable {
     }
 }
 
-/// A name in an answer of verifyReceipt.
-private struct ReceiptKey: CodingKey, ExpressibleByStringLiteral {
+/// A name in an answer of verifyReceipt, and in notifications of version 1.
+struct ReceiptKey: CodingKey, ExpressibleByStringLiteral {
     let stringValue: String
     var intValue: Int? { nil }
 
@@ -258,7 +263,7 @@ private struct ReceiptKey: CodingKey, ExpressibleByStringLiteral {
 
 extension KeyedEncodingContainer where Key == ReceiptKey {
     /// Encodes a date three times: in UTC, in milliseconds, and in Pacific time.
-    fileprivate mutating func encode(date: Timestamp?, _ name: String) throws {
+    mutating func encode(date: Timestamp?, _ name: String) throws {
         guard let date else { return }
         try encode(
             date.receiptText(inPacificTime: false), forKey: ReceiptKey(stringValue: name))

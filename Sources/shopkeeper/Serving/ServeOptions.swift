@@ -66,6 +66,14 @@ struct ServeOptions: ParsableArguments {
         name: .long, help: "The seed of a new default realm: the same commands give the same ids.")
     var seed: Int64?
 
+    @Option(
+        name: .long,
+        help: """
+            The environment of a new default realm, in what it signs: Sandbox, or for clients \
+            that test against them, LocalTesting or Xcode.
+            """)
+    var environment: String?
+
     @Option(name: .long, help: "The cost of a password hash: scrypt's N, a power of two.")
     var scryptRounds = PasswordCost.standard.rounds
 

@@ -41,6 +41,7 @@ final class StoreFolder: Sendable {
             passwordCost: try options.passwordCost(), log: Self.log(logger, events),
             sleep: { try await Live.sleep($0) }, defaultRealmSeed: options.seed,
             statusURL: try options.checkedStatusURL())
+        ports.defaultRealmEnvironment = try options.realmEnvironment()
         ports.doorKeys = try options.doorKeys.keys(isOpen: options.proxy.isOpen)
         // Each worker needs the memory of one password hash. The other
         // processors continue to serve.

@@ -77,7 +77,8 @@ final class Rig: Sendable {
 
     /// `naps`: whether waits between tries end at once; else only when woken.
     func launch(
-        observer: DiaryObserver? = DiaryObserver(), customer: String? = nil, naps: Bool = true,
+        observer: DiaryObserver? = DiaryObserver(), customer: String? = nil,
+        environment: Environment? = nil, naps: Bool = true,
         sheet: (any PaymentSheet)? = nil, isRestricted: Bool = false, waitSeconds: Int = 0,
         transport: (any StoreTransport)? = nil, files: (any DeviceFiles)? = nil,
         wall: WallClock = .standing(at: Rig.now), answerMilliseconds: Int? = nil,
@@ -88,6 +89,7 @@ final class Rig: Sendable {
             folder: URL(fileURLWithPath: "/"))
         configuration.trustsFirstContact = true
         configuration.customer = customer
+        configuration.environment = environment
         configuration.isRestricted = isRestricted
         let callbacks = DispatchQueue(label: "callbacks")
         let log = log

@@ -37,6 +37,10 @@ struct AppCommand: AsyncParsableCommand {
 
         @Argument(help: "The URL; without one, the present URL is printed.") var url: String?
         @Flag(name: .long, help: "Send no notifications.") var none = false
+        @Flag(
+            name: .long,
+            help: "Send version 1, unsigned, as Apple does to servers that never changed.")
+        var v1 = false
         @Option(name: .long, help: "The app; default: the served one.") var bundleId: String?
         @OptionGroup var store: StoreOptions
         @OptionGroup var printing: PrintOptions
@@ -50,14 +54,20 @@ struct AppCommand: AsyncParsableCommand {
             let found = try store.store()
             let bundleID = bundleId ?? found.run.bundleId
             let app = try await app(bundleID, found)
-            try printing.show(app, app.notificationUrl ?? "\(app.bundleId): no notifications")
+            let version = app.notificationVersion == 1 ? " (version 1)" : ""
+            try printing.show(
+                app,
+                app.notificationUrl.map { $0 + version }
+                    ?? "\(app.bundleId): no notifications")
         }
 
         private func app(_ bundleID: String, _ found: RunningStore) async throws -> AppSummary {
             if url != nil || none {
                 return try await found.operatorDoor.put(
                     "/apps/\(bundleID)/notification-url",
-                    SetNotificationURLRequest(notificationUrl: url), as: AppSummary.self)
+                    SetNotificationURLRequest(
+                        notificationUrl: url, notificationVersion: v1 ? 1 : nil),
+                    as: AppSummary.self)
             }
             let apps = try await found.operatorDoor.get("/apps", as: AppList.self).apps
             guard let app = apps.first(where: { $0.bundleId == bundleID }) else {

@@ -37,15 +37,16 @@ struct ConnectCommand: AsyncParsableCommand {
         let found = try store.store()
         let key = try await key.find(found)
         let realms = try await found.storeDoor.get("/realms", as: RealmList.self).realms
-        let isProduction =
-            realms.first { $0.name == found.realm }?.environment == .production
+        let name = found.realm ?? "default"
+        let environment = realms.first { $0.name == name }?.environment ?? .sandbox
+        let isProduction = environment == .production
         // The number of the key's app, which need not be the one that is served.
         let apps = try await found.operatorDoor.get("/apps", as: AppList.self).apps
         let facts = ConnectionFacts(
             url: found.run.publicUrl.map { url in found.realm.map { "\(url)/realms/\($0)" } ?? url }
                 ?? found.url,
             root: isProduction ? try await productionRoot(found) : found.run.root,
-            isProduction: isProduction,
+            environment: environment,
             appID: apps.first { $0.bundleId == key.bundleID }?.appAppleId,
             data: found.run.data, realm: found.realm, key: key)
         let snippet = client.snippet(facts)
@@ -53,7 +54,7 @@ struct ConnectCommand: AsyncParsableCommand {
         try Output.answer(
             json: Answer(
                 client: client.rawValue, snippet: snippet, url: facts.url, root: facts.root,
-                environment: (isProduction ? Environment.production : .sandbox).rawValue,
+                environment: environment.rawValue,
                 bundleId: key.bundleID, keyId: key.keyID, issuerId: key.issuerID,
                 serverKey: key.path))
     }
@@ -76,7 +77,7 @@ struct ConnectCommand: AsyncParsableCommand {
 struct ConnectionFacts {
     let url: String
     let root: String
-    let isProduction: Bool
+    let environment: Environment
     let appID: Int64?
     let data: String
     let realm: String?

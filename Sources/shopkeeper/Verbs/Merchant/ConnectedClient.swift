@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Commerce
 import Foundation
 
 /// The clients that `connect` knows, each with code that is ready to run. Values
@@ -42,7 +43,7 @@ enum ConnectedClient: String, CaseIterable, ExpressibleByArgument {
         from appstoreserverlibrary.models.Environment import Environment
         from appstoreserverlibrary.signed_data_verifier import SignedDataVerifier
 
-        environment = Environment.\(facts.isProduction ? "PRODUCTION" : "SANDBOX")
+        environment = Environment.\(facts.constant)
         bundle_id = \(quoted(facts.key.bundleID))
         with open(\(quoted(facts.key.path)), "rb") as file:
             client = AppStoreServerAPIClient(
@@ -67,7 +68,7 @@ enum ConnectedClient: String, CaseIterable, ExpressibleByArgument {
         import { AppStoreServerAPIClient, Environment, SignedDataVerifier }
             from "@apple/app-store-server-library"
 
-        const environment = Environment.\(facts.isProduction ? "PRODUCTION" : "SANDBOX")
+        const environment = Environment.\(facts.constant)
         const bundleId = \(quoted(facts.key.bundleID))
         const client = new AppStoreServerAPIClient(
             readFileSync(\(quoted(facts.key.path)), "utf8"), \(quoted(facts.key.keyID)),
@@ -97,7 +98,7 @@ enum ConnectedClient: String, CaseIterable, ExpressibleByArgument {
 
         public class Ask {
             public static void main(String[] arguments) throws Exception {
-                var environment = Environment.\(facts.isProduction ? "PRODUCTION" : "SANDBOX");
+                var environment = Environment.\(facts.constant);
                 var bundleId = \(quoted(facts.key.bundleID));
                 var key = Files.readString(Path.of(\(quoted(facts.key.path))));
                 var client = new AppStoreServerAPIClient(
@@ -142,7 +143,7 @@ extension ConnectedClient {
         let verifier = try SignedDataVerifier(
             rootCertificates: [Data(base64Encoded: base64)!],
             bundleId: \(quoted(facts.key.bundleID)), appAppleId: \(facts.appID.map { "\($0)" } ?? "nil"),
-            environment: .\(facts.isProduction ? "production" : "sandbox"), enableOnlineChecks: false)
+            environment: .\(facts.swiftCase), enableOnlineChecks: false)
 
         let base = \(quoted(facts.url))
         var request = URLRequest(
@@ -203,6 +204,19 @@ extension ConnectedClient {
 }
 
 extension ConnectionFacts {
+    /// The environment's name in Apple's libraries for Python, Node.js and Java.
+    fileprivate var constant: String {
+        switch environment {
+        case .localTesting: "LOCAL_TESTING"
+        default: environment.rawValue.uppercased()
+        }
+    }
+
+    /// The environment's name in Apple's library for Swift.
+    fileprivate var swiftCase: String {
+        environment.rawValue.prefix(1).lowercased() + environment.rawValue.dropFirst()
+    }
+
     fileprivate var pythonAppID: String { appID.map { "\($0)" } ?? "None" }
 }
 

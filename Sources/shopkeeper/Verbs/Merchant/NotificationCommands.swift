@@ -19,9 +19,9 @@ struct NotifyCommand: AsyncParsableCommand {
             TEST without --to goes through the store like every other, and is in the history. \
             Any other type, such as DID_RENEW or EXPIRED/VOLUNTARY, is signed for a transaction \
             of a sandbox, or an invented one, and posted once to --to or the app's notification \
-            URL. The app need not exist. The store changes nothing, and the history has nothing \
-            of it: every type also follows its event, as `shopkeeper buy` sends a \
-            ONE_TIME_CHARGE.
+            URL. The app need not exist. No purchase changes. The audit has what was signed, and \
+            the history the attempt, if it went to the URL of an app of the store. Every type \
+            also follows its event, as `shopkeeper buy` sends a ONE_TIME_CHARGE.
             """)
 
     @Argument(help: "The type, with the subtype behind a slash: EXPIRED/VOLUNTARY.")
@@ -38,6 +38,14 @@ struct NotifyCommand: AsyncParsableCommand {
     @OptionGroup var printing: PrintOptions
 
     func run() async throws {
+        if type == NotificationKind.test {
+            for (name, value) in [("--transaction", transaction), ("--product", product)]
+            where value != nil {
+                throw Failure(
+                    .usage, "transactionUnused", "A TEST is about no transaction.", field: name,
+                    rule: "a type such as DID_RENEW", remedy: "leave \(name) out")
+            }
+        }
         let found = try store.store()
         let bundleID = bundleId ?? found.run.bundleId
         guard type == NotificationKind.test, to == nil else {

@@ -63,7 +63,11 @@ struct NotificationCommand: AsyncParsableCommand {
         }
 
         static let configuration = CommandConfiguration(
-            abstract: "Post the same bytes again, once. The history does not show it.")
+            abstract: "Post the same bytes again, once, and record the result.",
+            discussion: """
+                An attempt at the app's notification URL is in the history, and one that \
+                succeeds ends the store's own attempts. One at --to is in the audit only.
+                """)
         @Argument(help: "The notification's UUID.") var uuid: String
         @Option(help: "The URL to post it to; default: the app's notification URL.")
         var to: String?
@@ -88,8 +92,8 @@ struct NotificationCommand: AsyncParsableCommand {
 }
 
 extension RunningStore {
-    /// Posts a signed notification from this process, once. `url` is the app's if it is
-    /// nil.
+    /// Posts a signed notification from this process, once, and has the store record the
+    /// result. `url` is the app's if it is nil.
     func post(
         _ signedPayload: String, id: String, of bundleID: String, to url: String?
     ) async throws -> Delivery {
@@ -105,8 +109,18 @@ extension RunningStore {
                 remedy: "name a URL with --to, or set one with `app notification-url URL`")
         }
         let body = Array(try JSONEncoder().encode(ResponseBodyV2(signedPayload: signedPayload)))
-        return await LiveCourier().deliver(
+        let delivery = await LiveCourier().deliver(
             Parcel(url: address, body: body, id: id, isProduction: false))
+        let report = NotificationAttemptReport(
+            sendAttemptResult: delivery.result, status: delivery.status, url: url)
+        do {
+            _ = try await operatorDoor.post(
+                "/apps/\(bundleID)/notifications/\(DoorClient.part(id))/attempts", report,
+                as: NotificationRecord.self)
+        } catch let failure as Failure where failure.error.code == "bundleIdUnknown" {
+            // The app need not exist. The audit has what was signed.
+        }
+        return delivery
     }
 }
 

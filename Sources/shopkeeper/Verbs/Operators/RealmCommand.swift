@@ -16,17 +16,28 @@ struct RealmCommand: AsyncParsableCommand {
         @Argument(help: "The realm's name: 1 to 40 of a–z, 0–9 and `-`.") var name: String
         @Flag(name: .long, help: "Create a production realm; default: a sandbox.")
         var production = false
+        @Option(
+            name: .long,
+            help: "The environment in what it signs: Production, Sandbox, LocalTesting, Xcode.")
+        var environment: String?
         @Option(name: .long, help: "The same seed and commands give the same ids. Sandboxes only.")
         var seed: Int64?
         @OptionGroup var store: StoreOptions
         @OptionGroup var printing: PrintOptions
 
         func run() async throws {
+            let asked = try NamedEnvironment.parse(environment)
+            guard asked == nil || !production else {
+                throw Failure(
+                    .usage, "environmentUnclear", "The environment is given twice.",
+                    field: "--environment", rule: "one of --production and --environment",
+                    remedy: "leave one of them out")
+            }
             let found = try store.store()
             let made = try await found.storeDoor.post(
                 "/realms",
                 CreateRealmRequest(
-                    name: name, environment: production ? .production : nil, seed: seed),
+                    name: name, environment: production ? .production : asked, seed: seed),
                 as: RealmSummary.self)
             try printing.show(
                 made, "\(made.environment) \(made.name): \(found.run.url)/realms/\(made.name)")
