@@ -110,7 +110,8 @@ public enum PurchaseRefusal: String, Error, Sendable, CaseIterable {
     case notRecorded
 }
 
-/// The state of a purchase: `asked → authorising → sold | refused | waiting`.
+/// The state of a purchase: `asked → authorising → sold | refused | waiting`, or
+/// `joined`.
 public enum PurchaseState: Hashable, Sendable {
     /// Stored, not decided yet.
     case asked
@@ -120,6 +121,9 @@ public enum PurchaseState: Hashable, Sendable {
     case refused(PurchaseRefusal)
     /// Waits for an answer from a person.
     case waiting(WaitingReason)
+    /// It was asked for while the customer's payment for the same product was not
+    /// decided, and has the state of that one for ever.
+    case joined(PurchaseID)
 }
 
 public enum WaitingReason: String, Sendable, CaseIterable {

@@ -146,7 +146,9 @@ extension TestShop {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for device in devices {
                 group.addTask {
-                    for _ in 0..<3 { try await device.buy("credits.5") }
+                    for product in ["credits.5", "credits.10", "pro"] {
+                        try await device.buy(product)
+                    }
                     _ = try await device.heard.all(.purchased, count: 3)
                 }
             }
@@ -201,7 +203,8 @@ extension TestShop {
 
         for count in 1...3 {
             try await device.buy("credits.5")
-            _ = try await device.heard.all(.purchased, count: count)
+            let bought = try await device.heard.all(.purchased, count: count)
+            device.queue.finishTransaction(bought[count - 1])
         }
 
         shop.wall.stand()

@@ -26,6 +26,9 @@ struct PurchaseCommit: Sendable {
     let shelf: Shelf
     let wall: Timestamp
     let leases: LeaseClock
+    /// Whether it answers with a purchase of the same product that is unfinished
+    /// or undecided. Not for a history that is made in the past.
+    var repeats = true
 
     /// Reads everything that the decision on the payment needs.
     var question: LineQuestion {
@@ -50,10 +53,15 @@ struct PurchaseCommit: Sendable {
         }
         try checkReplaced(line.facts)
         let switches = try shelf(line).apps[key.bundleID]?.settings
-        let decision = try decide(line, simulated: switches?.purchaseRefusal)
-        return .commit(
-            try apply(
-                .asked(decision, hurdles(line.account, switches), as: newID), to: nil, line))
+        let hurdles = hurdles(line.account, switches)
+        let decision = try decide(
+            line, simulated: switches?.purchaseRefusal, open: try open(line.facts, hurdles))
+        let event = PurchaseEvent.asked(decision, hurdles, as: newID)
+        let outcome = try apply(event, to: nil, line)
+        guard case .joined(let first) = event.state else { return .commit(outcome) }
+        var joined = try self.outcome(ofJoined: first, line)
+        joined.cause = event.cause
+        return .commit(joined)
     }
 
     /// Writes a processor's answer if the purchase is still authorising.
@@ -124,11 +132,28 @@ struct PurchaseCommit: Sendable {
             needsAttention: account.interruptsPurchases || switches?.interruptsPurchases == true)
     }
 
+    /// Returns the customer's undecided purchase of the same product. One that was
+    /// interrupted has failed for the app, and counts only while the next one would
+    /// be interrupted too.
+    private func open(_ facts: Row, _ hurdles: PurchaseHurdles) throws -> PurchaseID? {
+        guard repeats else { return nil }
+        let open = try facts.optionalText("open_purchase")
+        let interrupted =
+            hurdles.needsAttention ? try facts.optionalText("interrupted_purchase") : nil
+        return (open ?? interrupted).map { PurchaseID($0) }
+    }
+
+    /// Returns the transaction that a payment is answered with, without a charge.
+    private func owned(_ facts: Row) throws -> TransactionID? {
+        let unfinished = repeats ? try facts.optionalInteger("unfinished") : nil
+        return (try facts.optionalInteger("owned") ?? unfinished).map(TransactionID.init)
+    }
+
     /// Decides the payment by the facts that the line has read.
     private func decide(
-        _ line: CustomerLine, simulated: PurchaseRefusal? = nil
+        _ line: CustomerLine, simulated: PurchaseRefusal? = nil, open: PurchaseID? = nil
     ) throws -> PurchaseDecision {
-        let owned = try line.facts.optionalInteger("owned").map(TransactionID.init)
+        let owned = try owned(line.facts)
         let storefront = try storefront(line)
         // An owned product is delivered again, whether it is on sale or not.
         let shelf = try shelf(line)
@@ -143,7 +168,7 @@ struct PurchaseCommit: Sendable {
                 owned: owned, authoriser: authoriser, simulated: simulated,
                 subscription: try product.flatMap {
                     try subscription($0, shelf, storefront, line)
-                }))
+                }, open: open))
     }
 
     /// Returns what the payment does if the product is a subscription.
