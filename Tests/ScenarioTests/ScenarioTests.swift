@@ -33,12 +33,24 @@ enum Goods {
 
 extension TestShop {
     static func monkeys(_ change: (inout Options) -> Void = { _ in }) async throws -> TestShop {
+        try await selling(Goods.catalogue, change)
+    }
+
+    /// A store on the run's engine that sells these products.
+    static func selling(_ products: [Product]) async throws -> TestShop {
+        try await selling(
+            Catalogue(products: products, storefront: "USA", locale: "en_US", appID: 1234))
+    }
+
+    private static func selling(
+        _ catalogue: Catalogue, _ change: (inout Options) -> Void = { _ in }
+    ) async throws -> TestShop {
         var options = Options()
         let engine = TestEngine()
         options.places = engine.places
         options.dialect = engine.dialect
         change(&options)
-        return try await TestShop(Goods.catalogue, bundleID: Goods.bundleID, options: options)
+        return try await TestShop(catalogue, bundleID: Goods.bundleID, options: options)
     }
 
     func records() async throws -> [TransactionRecord] {
@@ -271,5 +283,21 @@ extension TestShop {
         #expect((failed.error as? SKError)?.code == .unknown)
         #expect(device.heard.transactions(.failed).count == 1)
         #expect(try await shop.records().count == 1)
+    }
+}
+
+extension Product {
+    /// A product whose name is its id.
+    static func named(_ id: String, _ kind: ProductKind, price: Int64 = 4990) -> Product {
+        Product(
+            id: ProductID(id), kind: kind, referenceName: id, price: Amount(milliunits: price),
+            localizations: [Localization(locale: "en_US", displayName: id, details: "")])
+    }
+
+    /// A subscription of the group `press`.
+    static func subscription(
+        _ id: String, price: Int64 = 4990, period: String = "P1M"
+    ) -> Product {
+        .named(id, .autoRenewable(groupID: "press", period: period), price: price)
     }
 }
