@@ -66,6 +66,8 @@ public struct Payment: Hashable, Sendable {
 public enum PurchaseRefusal: String, Error, Sendable, CaseIterable {
     /// The sandbox's catalogue file makes payments fail.
     case simulated
+    /// A sandbox fails on purpose, without a reason.
+    case storeFault
     /// The app has no such product.
     case unknownProduct
     /// This store lists products of this type but does not sell them yet.

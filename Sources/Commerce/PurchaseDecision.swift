@@ -11,6 +11,10 @@ public struct PurchaseFacts: Hashable, Sendable {
     public let owned: TransactionID?
     /// The customer's payment for the same product that is still undecided.
     public let open: PurchaseID?
+    /// Which payments a sandbox's authoriser declines, and what it knows of this one.
+    public let declines: [DeclineRule]
+    public let customer: CustomerID
+    public let attempt: Int
     public let authoriser: AuthoriserKind
     /// The refusal that the sandbox is configured to give.
     public let simulated: PurchaseRefusal?
@@ -21,13 +25,17 @@ public struct PurchaseFacts: Hashable, Sendable {
     public init(
         product: Product?, storefront: Storefront, mayBuy: Bool, owned: TransactionID?,
         authoriser: AuthoriserKind, simulated: PurchaseRefusal? = nil,
-        subscription: SubscriptionSale? = nil, open: PurchaseID? = nil
+        subscription: SubscriptionSale? = nil, open: PurchaseID? = nil,
+        declines: [DeclineRule] = [], customer: CustomerID = CustomerID(0), attempt: Int = 1
     ) {
         self.product = product
         self.storefront = storefront
         self.mayBuy = mayBuy
         self.owned = owned
         self.open = open
+        self.declines = declines
+        self.customer = customer
+        self.attempt = attempt
         self.authoriser = authoriser
         self.simulated = simulated
         self.subscription = subscription
@@ -122,13 +130,21 @@ extension PurchaseDecision {
         }
         switch facts.authoriser {
         case .none: return .refuse(.noProcessor)
-        case .rule: return .sell(sale)
+        case .rule: return facts.isDeclined(sale) ? .refuse(.declined) : .sell(sale)
         case .processor: return .authorise(sale)
         }
     }
 }
 
 extension PurchaseFacts {
+    /// Whether the sandbox's authoriser declines.
+    fileprivate func isDeclined(_ sale: Sale) -> Bool {
+        let payment = AuthorisedPayment(
+            customer: customer, product: sale.product.id, amount: sale.total.amount,
+            attempt: attempt)
+        return declines.contains { $0.declines(payment) }
+    }
+
     /// Whether the store sells the product. A subscription needs a group and a
     /// period.
     fileprivate func sells(_ product: Product) -> Bool {

@@ -73,6 +73,9 @@ public struct PurchaseHurdles: Hashable, Sendable {
         self.needsAttention = needsAttention
     }
 
+    /// Whether anything delays the payment.
+    public var isAny: Bool { reason != nil }
+
     fileprivate var reason: WaitingReason? {
         if lacksApproval { return .approval }
         return needsAttention ? .attention : nil

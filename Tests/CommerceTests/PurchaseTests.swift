@@ -149,7 +149,7 @@ import Testing
     @Test func `the order of refusals is contract`() {
         #expect(
             PurchaseRefusal.allCases.map(\.rawValue) == [
-                "simulated", "unknownProduct", "notSoldYet", "quantityOutOfRange",
+                "simulated", "storeFault", "unknownProduct", "notSoldYet", "quantityOutOfRange",
                 "quantityOfNonConsumable", "offerTokenInvalid", "offerKeyUnknown",
                 "offerSignatureInvalid", "offerOutdated", "offerNonceUsed", "offerCodeInvalid",
                 "offerUnknown", "offerNotEligible", "purchasesNotAllowed", "priceChanged",

@@ -55,7 +55,8 @@ struct PurchaseCommit: Sendable {
         let switches = try shelf(line).apps[key.bundleID]?.settings
         let hurdles = hurdles(line.account, switches)
         let decision = try decide(
-            line, simulated: switches?.purchaseRefusal, open: try open(line.facts, hurdles))
+            line, simulated: try simulated(switches, line), open: try open(line.facts, hurdles),
+            isAuthorised: !hurdles.isAny)
         let event = PurchaseEvent.asked(decision, hurdles, as: newID)
         let outcome = try apply(event, to: nil, line)
         guard case .joined(let first) = event.state else { return .commit(outcome) }
@@ -150,8 +151,11 @@ struct PurchaseCommit: Sendable {
     }
 
     /// Decides the payment by the facts that the line has read.
+    /// `isAuthorised`: whether the authoriser is asked now. A payment that waits first
+    /// is declined after its approval.
     private func decide(
-        _ line: CustomerLine, simulated: PurchaseRefusal? = nil, open: PurchaseID? = nil
+        _ line: CustomerLine, simulated: PurchaseRefusal? = nil, open: PurchaseID? = nil,
+        isAuthorised: Bool = true
     ) throws -> PurchaseDecision {
         let owned = try owned(line.facts)
         let storefront = try storefront(line)
@@ -168,7 +172,35 @@ struct PurchaseCommit: Sendable {
                 owned: owned, authoriser: authoriser, simulated: simulated,
                 subscription: try product.flatMap {
                     try subscription($0, shelf, storefront, line)
-                }, open: open))
+                }, open: open, declines: isAuthorised ? try declines(line) : [],
+                customer: key.customer, attempt: try attempt(line)))
+    }
+
+    /// The refusal that the sandbox is configured to give.
+    private func simulated(
+        _ switches: SandboxSettings?, _ line: CustomerLine
+    ) throws -> PurchaseRefusal? {
+        if case .devices? = try shelf(line).faults[.devices] { return .storeFault }
+        return switches?.purchaseRefusal
+    }
+
+    /// Which payments the sandbox's authoriser declines.
+    private func declines(_ line: CustomerLine) throws -> [DeclineRule] {
+        guard case .payments(let rules)? = try shelf(line).faults[.payments] else { return [] }
+        return rules
+    }
+
+    /// Which of the customer's payments for the product this is. Counted only if a
+    /// rule asks for it.
+    private func attempt(_ line: CustomerLine) throws -> Int {
+        guard try declines(line).contains(where: { $0.attempt != nil }) else { return 1 }
+        let before = try line.writing.first(
+            Statement.Purchases.attempts,
+            [
+                .integer(key.customer.value), .text(key.bundleID.value),
+                .text(payment.productID.value), .text(key.purchaseID.value),
+            ])
+        return Int(try before?.integer("attempts") ?? 0) + 1
     }
 
     /// Returns what the payment does if the product is a subscription.

@@ -169,6 +169,16 @@ extension Statement {
                 AND captured_at IS NULL
             """)
 
+        /// How many other payments for a product have reached the authoriser.
+        static let attempts = Statement(
+            "purchases.attempts", [.integer, .text, .text, .text],
+            """
+            SELECT count(*) AS attempts FROM purchases
+            WHERE customer_id = $1 AND bundle_id = $2 AND product_id = $3
+                AND purchase_id <> $4
+                AND (refusal = 'declined' OR (state = 'sold' AND total_price IS NOT NULL))
+            """)
+
         static let appAccount = Statement(
             "purchases.appAccount", [.integer, .text],
             """
@@ -192,7 +202,7 @@ extension Statement {
             owned, facts, insert, move, bringForward, lastDates, one, waitingByID, waitingPage,
             page,
             answeredSince,
-            news, setVoided, setCaptured, appAccount,
+            news, attempts, setVoided, setCaptured, appAccount,
         ]
     }
 }
