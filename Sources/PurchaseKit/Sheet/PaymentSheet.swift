@@ -140,13 +140,17 @@ public enum EarlierPurchase: Hashable, Sendable {
 /// Answers automatically, for scripts and tests.
 public struct AutomaticSheet: PaymentSheet {
     private let answer: SheetAnswer
+    private let code: String?
 
-    public init(_ answer: SheetAnswer) {
+    /// `code`: what it enters where the customer enters an offer's code.
+    public init(_ answer: SheetAnswer, code: String? = nil) {
         self.answer = answer
+        self.code = code
     }
 
     public func present(_ contents: SheetContents) async -> SheetAnswer { answer }
     public func notify(_ sentence: String) async { StandardError.say(sentence) }
     public func ask(_ question: String) async -> SheetAnswer { answer }
+    public func askForCode() async -> String? { answer == .confirm ? code : nil }
     public func askForConsent(_ increase: SheetPriceIncrease) async -> SheetAnswer { answer }
 }
