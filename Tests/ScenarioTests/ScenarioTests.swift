@@ -8,6 +8,7 @@ import Shop
 import SignedData
 import StoreKit
 import StoreWire
+import Synchronization
 import TestSupport
 import Testing
 
@@ -227,6 +228,57 @@ extension TestShop {
         #expect(dates.allSatisfy { $0 <= now })
         let wall = shop.wall.now.milliseconds(since: TestWallClock.start)
         #expect(now.milliseconds(since: TestWallClock.start) == wall * 86_400)
+    }
+
+    @Test func `an app hears on the main queue, and of each transaction in order`() async throws {
+        final class Listener: NSObject, SKPaymentTransactionObserver, Sendable {
+            private static let key = DispatchSpecificKey<Bool>()
+            let states = Mutex<[String: [SKPaymentTransactionState]]>([:])
+            let strays = Mutex(0)
+
+            override init() {
+                super.init()
+                DispatchQueue.main.setSpecific(key: Self.key, value: true)
+            }
+
+            func paymentQueue(
+                _ queue: SKPaymentQueue, updatedTransactions transactions: [SKPaymentTransaction]
+            ) {
+                note()
+                states.withLock { states in
+                    for transaction in transactions {
+                        states[transaction.payment.productIdentifier, default: []]
+                            .append(transaction.transactionState)
+                    }
+                }
+            }
+
+            func paymentQueue(
+                _ queue: SKPaymentQueue, removedTransactions transactions: [SKPaymentTransaction]
+            ) { note() }
+
+            private func note() {
+                if DispatchQueue.getSpecific(key: Self.key) == nil { strays.withLock { $0 += 1 } }
+            }
+        }
+        let shop = try await TestShop.monkeys()
+        let device = try await shop.device()
+        let listener = Listener()
+        device.queue.add(listener)
+
+        for product in ["credits.5", "credits.10", "pro"] { try await device.buy(product) }
+        for bought in try await device.heard.all(.purchased, count: 3) {
+            device.queue.finishTransaction(bought)
+        }
+        try await device.heard.removed(count: 3)
+        await until("all that the listener hears") {
+            listener.states.withLock { $0.values.allSatisfy { $0.count == 2 } && $0.count == 3 }
+        }
+
+        #expect(
+            listener.states.withLock { $0.values.allSatisfy { $0 == [.purchasing, .purchased] } })
+        #expect(listener.strays.withLock { $0 } == 0)
+        await shop.close()
     }
 
     @Test func `customers have transactions of their own, on all their devices`() async throws {
