@@ -284,9 +284,9 @@ let package = Package(
             "ScenarioTests",
             [
                 "Archive", "CSyncCounter", "Commerce", "Ledger", "Live", "PurchaseKit",
-                "PurchaseKitTesting", "Shop", "SignedData", "Storage", "StoragePostgres",
-                "StorageSQLite", "StoreKit", "StoreWire", "TestSupport", "TutorialListings",
-                "shopkeeper",
+                "PurchaseKitTesting", "Shop", "ShopServer", "SignedData", "Storage",
+                "StoragePostgres", "StorageSQLite", "StoreKit", "StoreWire", "TestSupport",
+                "TutorialListings", "shopkeeper", logging,
             ]),
         tests(
             "PurchaseKitTestingTests",

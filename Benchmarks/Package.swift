@@ -30,6 +30,8 @@ let package = Package(
                 .product(name: "Live", package: "shopkeeper"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Outbound", package: "shopkeeper"),
+                .product(name: "PurchaseKit", package: "shopkeeper"),
+                .product(name: "PurchaseKitTesting", package: "shopkeeper"),
                 .product(name: "Shop", package: "shopkeeper"),
                 .product(name: "ShopServer", package: "shopkeeper"),
                 .product(name: "SignedData", package: "shopkeeper"),

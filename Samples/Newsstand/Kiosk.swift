@@ -37,6 +37,22 @@ final class Kiosk: NSObject, SKProductsRequestDelegate {
         return true
     }
 
+    /// Subscribes with an offer for which the publisher's server has signed. Returns
+    /// false if the store does not sell the magazine here.
+    func subscribe(to magazine: Magazine, with offer: SKPaymentDiscount) -> Bool {
+        guard let product = product(of: magazine) else { return false }
+        let payment = SKMutablePayment(product: product)
+        payment.paymentDiscount = offer
+        SKPaymentQueue.default().add(payment)
+        return true
+    }
+
+    /// Lets the reader enter an offer's code.
+    func redeem() { SKPaymentQueue.default().presentCodeRedemptionSheet() }
+
+    /// Lets the reader consent to a higher price, if one was announced.
+    func showPriceConsent() { SKPaymentQueue.default().showPriceConsentIfNeeded() }
+
     func restore() { SKPaymentQueue.default().restoreCompletedTransactions() }
 
     /// `$4.99 every month`, or `free`.
@@ -47,7 +63,32 @@ final class Kiosk: NSObject, SKProductsRequestDelegate {
         formatter.locale = product.priceLocale
         let price = formatter.string(from: product.price) ?? "\(product.price)"
         guard let period = product.subscriptionPeriod else { return price }
-        return "\(price) every \(words(period))"
+        let regular = "\(price) every \(words(period))"
+        guard let first = product.introductoryPrice else { return regular }
+        return "\(words(of: first, formatter)), then \(regular)"
+    }
+
+    /// `Half: $2.49 every month, 2 times`, for each offer that is signed for.
+    static func offers(of product: SKProduct) -> [String] {
+        let formatter = NumberFormatter()
+        formatter.numberStyle = .currency
+        return product.discounts.map { offer in
+            formatter.locale = offer.priceLocale
+            return "\(offer.identifier ?? ""): \(words(of: offer, formatter))"
+        }
+    }
+
+    private static func words(
+        of offer: SKProductDiscount, _ formatter: NumberFormatter
+    ) -> String {
+        let period = words(offer.subscriptionPeriod)
+        let price = formatter.string(from: offer.price) ?? "\(offer.price)"
+        switch offer.paymentMode {
+        case .freeTrial: return "the first \(period) free"
+        case .payUpFront: return "\(price) for the first \(period)"
+        case .payAsYouGo: return "\(price) every \(period), \(offer.numberOfPeriods) times"
+        @unknown default: return price
+        }
     }
 
     private static func words(_ period: SKProductSubscriptionPeriod) -> String {

@@ -38,7 +38,8 @@ final class Screen {
             print("  \(number + 1)  \(line(magazine)) — \(subscription.words)")
         }
         if !SKPaymentQueue.canMakePayments() { print("  Store disabled") }
-        print("  1 or 2 subscribes · r restores · u updates · q quits")
+        print("  1 or 2 subscribes · c redeems a code · p shows a higher price")
+        print("  r restores · u updates · q quits")
         read()
     }
 
@@ -70,6 +71,10 @@ final class Screen {
         case "1": subscribe(to: Magazine.all[0])
         case "2": subscribe(to: Magazine.all[1])
         case "r": kiosk.restore()
+        case "c": kiosk.redeem()
+        case "p":
+            kiosk.showPriceConsent()
+            kiosk.refreshReceipt { self.ended($0) }
         case "u":
             kiosk.loadProducts { error in
                 if error != nil { self.ended(error) } else { self.kiosk.refreshReceipt(self.ended) }

@@ -7,13 +7,17 @@ import StoreKit
 /// be reached.
 final class Script {
     enum Verb {
-        case products, shelf, restore, refresh
+        case products, shelf, restore, refresh, redeem, consent
         case subscribe(Magazine)
+        case offer(Magazine)
     }
 
     static let usage = """
         usage: newsstand                              a menu
                newsstand subscribe gazette|monthly
+               newsstand offer monthly                with a signed offer on standard input
+               newsstand redeem                       asks for an offer's code
+               newsstand consent                      to a higher price that was announced
                newsstand restore | refresh | shelf | products
         """
 
@@ -33,6 +37,9 @@ final class Script {
         case ("shelf", 1): return .shelf
         case ("restore", 1): return .restore
         case ("refresh", 1): return .refresh
+        case ("redeem", 1): return .redeem
+        case ("consent", 1): return .consent
+        case ("offer", 2): return Magazine.named(arguments[1]).map(Verb.offer)
         case ("subscribe", 2): return Magazine.named(arguments[1]).map(Verb.subscribe)
         default: return nil
         }
@@ -52,6 +59,18 @@ final class Script {
         case .shelf: end(nil)
         case .restore: kiosk.restore()
         case .refresh: kiosk.refreshReceipt { self.end($0) }
+        case .redeem: kiosk.redeem()
+        case .consent:
+            kiosk.showPriceConsent()
+            kiosk.refreshReceipt { self.end($0) }
+        case .offer(let magazine):
+            let input = FileHandle.standardInput.readDataToEndOfFile()
+            guard let offer = SignedOffer(input) else {
+                fail("This is no signed offer.", 1)
+            }
+            if !kiosk.subscribe(to: magazine, with: offer.discount) {
+                fail("The store does not sell this.", 1)
+            }
         case .subscribe(let magazine):
             guard SKPaymentQueue.canMakePayments() else { fail("Store disabled", 1) }
             if !kiosk.subscribe(to: magazine) { fail("The store does not sell this.", 1) }
@@ -62,6 +81,7 @@ final class Script {
         for magazine in Magazine.all {
             guard let product = kiosk.product(of: magazine) else { continue }
             print("\(product.localizedTitle)\t\(Kiosk.price(of: product))")
+            for offer in Kiosk.offers(of: product) { print("\t\(offer)") }
         }
         exit(0)
     }

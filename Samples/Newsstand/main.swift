@@ -9,6 +9,10 @@ guard arguments.isEmpty || verb != nil else {
     exit(64)
 }
 
+// The delegate comes first, because it is asked when there is an observer.
+let moment = ConsentMoment()
+SKPaymentQueue.default().delegate = moment
+
 // There is an observer from the first moment on.
 let deliveries = Deliveries()
 SKPaymentQueue.default().add(deliveries)

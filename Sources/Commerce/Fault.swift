@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A failure toward merchants' servers that a sandbox simulates, as its switch names it.
+/// A failure that a sandbox simulates toward merchants' servers or devices, as its switch
+/// names it.
 public enum Fault: Hashable, Sendable {
     /// The App Store Server API has Apple's limits for sandboxes, or a number of
     /// requests an hour to each address.
@@ -10,6 +11,11 @@ public enum Fault: Hashable, Sendable {
     case notifications(NotificationFault)
     /// How often a notification is attempted, with Apple's pauses between.
     case notificationAttempts(Int)
+    /// A device's sign-in and questions for products are answered with this status
+    /// and nothing else, and its payments fail without a reason.
+    case devices(status: Int)
+    /// The authoriser declines the payments that one of the rules names.
+    case payments([DeclineRule])
 
     /// The names of the switches.
     public enum Name: String, Hashable, Sendable, CaseIterable {
@@ -17,6 +23,8 @@ public enum Fault: Hashable, Sendable {
         case verifyReceipt = "verify-receipt"
         case notifications
         case notificationAttempts = "notification-attempts"
+        case devices
+        case payments
 
         /// The values that the switch has, for messages.
         public var rule: String {
@@ -26,9 +34,16 @@ public enum Fault: Hashable, Sendable {
             case .notifications:
                 "one or more of `lose`, `duplicate`, `reorder` and `delay=SECONDS`, joined by commas"
             case .notificationAttempts: "1 to 6"
+            case .devices: "a status: 500 to 599"
+            case .payments:
+                "`all`, or one or more of `customer=NUMBER`, `product=ID`, `amount=9.90` (of "
+                    + "the whole payment) and `attempt=N`; several rules with `;` between"
             }
         }
     }
+
+    /// The longest value in bytes.
+    public static let valueBytesMax = 1000
 
     /// Nil if the switch does not have the value.
     public init?(_ name: Name, value: String) {
@@ -53,6 +68,14 @@ public enum Fault: Hashable, Sendable {
         case .notificationAttempts:
             guard let number = Self.number(value, 1...6) else { return nil }
             self = .notificationAttempts(Int(number))
+        case .devices:
+            guard let status = Self.number(value, 500...599) else { return nil }
+            self = .devices(status: Int(status))
+        case .payments:
+            let rules = value.split(separator: ";", omittingEmptySubsequences: false)
+            let read = rules.compactMap { DeclineRule(Self.trimmed($0)) }
+            guard read.count == rules.count else { return nil }
+            self = .payments(read)
         }
     }
 
@@ -62,6 +85,8 @@ public enum Fault: Hashable, Sendable {
         case .verifyReceipt: .verifyReceipt
         case .notifications: .notifications
         case .notificationAttempts: .notificationAttempts
+        case .devices: .devices
+        case .payments: .payments
         }
     }
 
@@ -72,7 +97,16 @@ public enum Fault: Hashable, Sendable {
         case .verifyReceipt(let status): String(status)
         case .notifications(let fault): fault.text
         case .notificationAttempts(let number): String(number)
+        case .devices(let status): String(status)
+        case .payments(let rules): rules.map(\.text).joined(separator: "; ")
         }
+    }
+
+    /// Without spaces at both ends.
+    private static func trimmed(_ text: Substring) -> String {
+        var text = text.drop { $0 == " " }
+        while text.last == " " { text.removeLast() }
+        return String(text)
     }
 
     fileprivate static func number(_ text: String, _ range: ClosedRange<Int64>) -> Int64? {

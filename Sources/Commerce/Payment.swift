@@ -66,6 +66,8 @@ public struct Payment: Hashable, Sendable {
 public enum PurchaseRefusal: String, Error, Sendable, CaseIterable {
     /// The sandbox's catalogue file makes payments fail.
     case simulated
+    /// A sandbox fails on purpose, without a reason.
+    case storeFault
     /// The app has no such product.
     case unknownProduct
     /// This store lists products of this type but does not sell them yet.
@@ -110,7 +112,8 @@ public enum PurchaseRefusal: String, Error, Sendable, CaseIterable {
     case notRecorded
 }
 
-/// The state of a purchase: `asked → authorising → sold | refused | waiting`.
+/// The state of a purchase: `asked → authorising → sold | refused | waiting`, or
+/// `joined`.
 public enum PurchaseState: Hashable, Sendable {
     /// Stored, not decided yet.
     case asked
@@ -120,6 +123,9 @@ public enum PurchaseState: Hashable, Sendable {
     case refused(PurchaseRefusal)
     /// Waits for an answer from a person.
     case waiting(WaitingReason)
+    /// It was asked for while the customer's payment for the same product was not
+    /// decided, and has the state of that one for ever.
+    case joined(PurchaseID)
 }
 
 public enum WaitingReason: String, Sendable, CaseIterable {

@@ -6,8 +6,15 @@ public struct PurchaseFacts: Hashable, Sendable {
     public let product: Product?
     public let storefront: Storefront
     public let mayBuy: Bool
-    /// The transaction with which the customer already owns the product.
+    /// The transaction with which the customer has the product already: one that
+    /// is owned, or was bought and is not finished.
     public let owned: TransactionID?
+    /// The customer's payment for the same product that is still undecided.
+    public let open: PurchaseID?
+    /// Which payments a sandbox's authoriser declines, and what it knows of this one.
+    public let declines: [DeclineRule]
+    public let customer: CustomerID
+    public let attempt: Int
     public let authoriser: AuthoriserKind
     /// The refusal that the sandbox is configured to give.
     public let simulated: PurchaseRefusal?
@@ -18,12 +25,17 @@ public struct PurchaseFacts: Hashable, Sendable {
     public init(
         product: Product?, storefront: Storefront, mayBuy: Bool, owned: TransactionID?,
         authoriser: AuthoriserKind, simulated: PurchaseRefusal? = nil,
-        subscription: SubscriptionSale? = nil
+        subscription: SubscriptionSale? = nil, open: PurchaseID? = nil,
+        declines: [DeclineRule] = [], customer: CustomerID = CustomerID(0), attempt: Int = 1
     ) {
         self.product = product
         self.storefront = storefront
         self.mayBuy = mayBuy
         self.owned = owned
+        self.open = open
+        self.declines = declines
+        self.customer = customer
+        self.attempt = attempt
         self.authoriser = authoriser
         self.simulated = simulated
         self.subscription = subscription
@@ -71,9 +83,12 @@ public struct Sale: Hashable, Sendable {
 /// Whether a payment may be sold, and what is sold.
 public enum PurchaseDecision: Hashable, Sendable {
     case refuse(PurchaseRefusal)
-    /// The customer already owns the product. Answer with that transaction and
-    /// charge nothing.
+    /// The customer already owns the product, or has bought it and the app has not
+    /// finished that. Answer with that transaction and charge nothing.
     case deliverOwned(TransactionID)
+    /// The customer's payment for the same product is not decided yet. This one
+    /// ends as that one does, and charges nothing.
+    case join(PurchaseID)
     /// The customer subscribes already. Change what happens at the next renewal,
     /// answer with the current period's transaction and charge nothing.
     case arrange(SubscriptionSale, TransactionID)
@@ -86,8 +101,9 @@ public enum PurchaseDecision: Hashable, Sendable {
 
 extension PurchaseDecision {
     /// Decides a payment, in the order of ``PurchaseRefusal``. A product that
-    /// the customer owns is delivered again without checking the price or the
-    /// payment, because nothing is charged.
+    /// the customer has already is delivered again without checking the price or
+    /// the payment, because nothing is charged. Subscriptions join nothing: what
+    /// their group's state makes of a second payment is never a second charge.
     public static func decide(_ payment: Payment, _ facts: PurchaseFacts) -> PurchaseDecision {
         if let simulated = facts.simulated { return .refuse(simulated) }
         guard let product = facts.product else { return .refuse(.unknownProduct) }
@@ -101,6 +117,7 @@ extension PurchaseDecision {
             return .refuse(.quantityOfNonConsumable)
         }
         if let owned = facts.owned { return .deliverOwned(owned) }
+        if let open = facts.open, product.type != .autoRenewable { return .join(open) }
         if let refusal = facts.offerRefusal(payment) { return .refuse(refusal) }
         if let kept = facts.subscription?.kept { return .deliverOwned(kept) }
         guard facts.mayBuy else { return .refuse(.purchasesNotAllowed) }
@@ -113,13 +130,21 @@ extension PurchaseDecision {
         }
         switch facts.authoriser {
         case .none: return .refuse(.noProcessor)
-        case .rule: return .sell(sale)
+        case .rule: return facts.isDeclined(sale) ? .refuse(.declined) : .sell(sale)
         case .processor: return .authorise(sale)
         }
     }
 }
 
 extension PurchaseFacts {
+    /// Whether the sandbox's authoriser declines.
+    fileprivate func isDeclined(_ sale: Sale) -> Bool {
+        let payment = AuthorisedPayment(
+            customer: customer, product: sale.product.id, amount: sale.total.amount,
+            attempt: attempt)
+        return declines.contains { $0.declines(payment) }
+    }
+
     /// Whether the store sells the product. A subscription needs a group and a
     /// period.
     fileprivate func sells(_ product: Product) -> Bool {
@@ -155,6 +180,10 @@ extension SubscriptionSale {
 }
 
 extension ProductType {
+    /// Whether the app delivers each purchase once, so that the next one is
+    /// independent when it has finished it.
+    public var isDeliveredOnce: Bool { self == .consumable || self == .nonRenewing }
+
     /// Whether one payment buys only one of it. A non-renewing subscription is
     /// bought as often as the app offers it: its length is the app's affair.
     public var isBoughtSingly: Bool { self == .nonConsumable || self == .autoRenewable }

@@ -18,8 +18,10 @@ public struct PurchaseEvent: Hashable, Sendable {
     /// What becomes of the purchase.
     public enum Result: Hashable, Sendable {
         case refused(PurchaseRefusal)
-        /// The customer already owned the product.
+        /// The customer already had the product.
         case delivered(TransactionID)
+        /// Another payment for the product is not decided yet, and decides this one.
+        case joined(PurchaseID)
         /// The customer subscribed already, and something else happens at the next
         /// renewal.
         case arranged(SubscriptionSale, TransactionID)
@@ -71,6 +73,9 @@ public struct PurchaseHurdles: Hashable, Sendable {
         self.needsAttention = needsAttention
     }
 
+    /// Whether anything delays the payment.
+    public var isAny: Bool { reason != nil }
+
     fileprivate var reason: WaitingReason? {
         if lacksApproval { return .approval }
         return needsAttention ? .attention : nil
@@ -87,7 +92,7 @@ extension PurchaseEvent {
         switch decision {
         case .sell, .authorise:
             if let reason = hurdles.reason { return PurchaseEvent(.request, .waiting(reason)) }
-        case .refuse, .deliverOwned, .arrange: break
+        case .refuse, .deliverOwned, .join, .arrange: break
         }
         return PurchaseEvent(.request, Result(decision, as: id))
     }
@@ -119,6 +124,7 @@ extension PurchaseEvent {
             case .authorise, .sell: .refused(.priceChanged)
             case .refuse(let refusal): .refused(refusal)
             case .deliverOwned(let owned): .delivered(owned)
+            case .join(let open): .joined(open)
             case .arrange(let sale, let current): .arranged(sale, current)
             }
         var debt = Debt.void
@@ -142,6 +148,7 @@ extension PurchaseEvent.Result {
             switch decision {
             case .refuse(let refusal): .refused(refusal)
             case .deliverOwned(let owned): .delivered(owned)
+            case .join(let open): .joined(open)
             case .arrange(let sale, let current): .arranged(sale, current)
             case .sell(let sale): .sold(sale, as: id)
             case .authorise(let sale): .authorising(sale)
@@ -155,6 +162,7 @@ extension PurchaseEvent {
         switch result {
         case .refused(let refusal): .refused(refusal)
         case .delivered(let id), .arranged(_, let id), .sold(_, let id): .sold(id)
+        case .joined(let open): .joined(open)
         case .authorising: .authorising
         case .waiting(let reason): .waiting(reason)
         }
@@ -165,7 +173,7 @@ extension PurchaseEvent {
         switch result {
         case .sold(let sale, _): sale.subscription
         case .arranged(let sale, _): sale
-        case .refused, .delivered, .authorising, .waiting: nil
+        case .refused, .delivered, .joined, .authorising, .waiting: nil
         }
     }
 
@@ -179,7 +187,7 @@ extension PurchaseEvent {
     public var total: Money? {
         switch result {
         case .sold(let sale, _), .authorising(let sale): sale.total
-        case .refused, .delivered, .arranged, .waiting: nil
+        case .refused, .delivered, .joined, .arranged, .waiting: nil
         }
     }
 }

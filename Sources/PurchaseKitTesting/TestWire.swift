@@ -2,7 +2,7 @@
 
 import Foundation
 import Live
-import PurchaseKit
+public import PurchaseKit
 import StoreWire
 import StrictJSON
 import Synchronization
@@ -72,6 +72,12 @@ public final class TestWire: Sendable {
 
     /// Removes all faults that have not happened yet.
     public func mend() { state.withLock { $0.faults = [:] } }
+
+    /// Returns a transport with this wire's faults over another one, for devices that
+    /// ask a store over HTTP.
+    public func transport(over base: any StoreTransport) -> any StoreTransport {
+        FaultyTransport(base: base, wire: self)
+    }
 
     /// Returns how many calls of a kind the devices have made, including failed
     /// ones.

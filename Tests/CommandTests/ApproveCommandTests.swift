@@ -23,10 +23,12 @@ import Testing
         let store = try await rig.serve()
         defer { store.kill(SIGTERM) }
         _ = try await rig.object("customer", "create", "kid", "--asks-to-buy")
+        _ = try await rig.object("customer", "create", "sis", "--asks-to-buy")
         let device = try await DeviceClient(rig.path(".shopkeeper"), customer: "kid")
+        let other = try await DeviceClient(rig.path(".shopkeeper"), customer: "sis")
         let (first, second) = (UUID().uuidString.lowercased(), UUID().uuidString.lowercased())
         try await ask(device, first)
-        try await ask(device, second)
+        try await ask(other, second)
 
         let waiting = try await rig.list("purchase", "list", "--waiting")
         let approved = try await rig.object("approve", first)
@@ -44,7 +46,7 @@ import Testing
         #expect(plain.status == 0 && plain.output.contains("refused: approvalDeclined"))
         #expect(try await rig.list("purchase", "list", "--waiting").isEmpty)
         #expect(try await device.purchase(first).state == "sold")
-        #expect(try await device.purchase(second).refusal?.code == "approvalDeclined")
+        #expect(try await other.purchase(second).refusal?.code == "approvalDeclined")
         #expect(try await rig.list("transaction", "list").count == 1)
     }
 

@@ -126,7 +126,7 @@ import Testing
     private func checkAlone(_ devices: [DeviceClient]) async throws {
         var failure = ""
         do { _ = try await devices[0].purchase(purchaseID(2)) } catch { failure = "\(error)" }
-        let sold = try await devices[1].purchase(purchaseID(2))
+        let sold = try await devices[1].purchase(purchaseID(2), pack: 10)
         let ready = try await rig.run("curl", "-s", devices[0].url + "/ready")
 
         #expect(failure.contains("503"), "\(failure)")

@@ -34,10 +34,11 @@ struct DeviceClient: Sendable {
         token = device.token
     }
 
-    func purchase(_ id: String) async throws -> PurchaseResponse {
+    /// Buys a pack of 5 or 10 credits.
+    func purchase(_ id: String, pack: Int = 5) async throws -> PurchaseResponse {
         let request = PurchaseRequest(
-            productId: "com.example.monkeycredits.credits5", quantity: 1, unitPrice: 990,
-            currency: "USD")
+            productId: "com.example.monkeycredits.credits\(pack)", quantity: 1,
+            unitPrice: pack == 5 ? 990 : 1790, currency: "USD")
         return try await Self.send(
             url, .purchase(id: id), try JSONEncoder().encode(request), token,
             as: PurchaseResponse.self)

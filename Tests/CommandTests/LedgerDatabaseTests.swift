@@ -179,7 +179,10 @@ import Testing
             }
             return answer
         }
-        let before = try await device.purchase("00000000-0000-4000-8000-00000000000b")
+        // Another customer's, because what is unfinished is not sold again.
+        _ = try await rig.object("customer", "create", "other", "--data", rig.path("s"))
+        let other = try await DeviceClient(rig.path("s"), customer: "other")
+        let before = try await other.purchase("00000000-0000-4000-8000-00000000000b")
         _ = try await rig.object(
             "ledger", "take", try #require(before.signedTransaction), "--account", "blob",
             "--data", rig.path("l"))

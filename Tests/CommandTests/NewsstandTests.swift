@@ -34,7 +34,13 @@ import Testing
     @Test func `prices and periods come from the store, without a warning`() async throws {
         let outcome = try await exec("newsstand products")
 
-        #expect(outcome.output == "The Gazette\tfree\nThe Monthly\t$4.99 every month\n")
+        #expect(
+            outcome.output == """
+                The Gazette\tfree
+                The Monthly\tthe first week free, then $4.99 every month
+                \thalf: $2.49 every month, 2 times
+
+                """)
         #expect(outcome.errors == "")
     }
 
@@ -86,6 +92,38 @@ import Testing
         #expect(dates[3] < dates[4])
         #expect(dates[4] == dates[5])
         #expect(outcome.status == 0)
+    }
+
+    @Test func `a code, a signed offer and a higher price, over real HTTP`() async throws {
+        let outcome = try await exec(
+            """
+            set -e
+            monthly=com.example.newsstand.monthly
+            shopkeeper customer create ann >&2
+            shopkeeper offer code create $monthly fair --custom FAIR26 >&2
+            export SHOPKEEPER_CUSTOMER=ann SHOPKEEPER_DEVICE="$SHOPKEEPER_DATA/ann"
+            SHOPKEEPER_CODE=FAIR26 newsstand redeem
+            key=$(shopkeeper key create --output "$SHOPKEEPER_DATA/k.p8" --json \
+                | sed -n 's/.*"keyId" : "\\([^"]*\\)".*/\\1/p')
+            shopkeeper offer sign $monthly half --key-id "$key" \
+                --private-key "$SHOPKEEPER_DATA/k.p8" --json | newsstand offer monthly
+            echo '{}' | newsstand offer monthly || echo "refused $?"
+            shopkeeper clock advance 1mo >&2
+            shopkeeper clock advance 1mo >&2
+            id=$(shopkeeper subscription list --json \
+                | sed -n 's/.*"subscriptionId" : "\\([0-9]*\\)".*/\\1/p')
+            shopkeeper subscription raise-price "$id" --price 5.99 --from now >&2
+            newsstand shelf
+            newsstand consent
+            shopkeeper clock advance 1mo >&2
+            shopkeeper transaction list --json | grep '"price"'
+            """)
+
+        let prices = outcome.output.split(separator: "\n").filter { $0.contains("\"price\"") }
+            .compactMap { Int($0.filter(\.isNumber)) }
+        #expect(prices == [990, 2490, 2490, 5990], "\(outcome.output) \(outcome.errors)")
+        #expect(outcome.output.contains("refused 1\n"))
+        #expect(outcome.status == 0, "\(outcome.errors)")
     }
 
     @Test func `a cancelled sheet is no error, and a store that is away is the network's`()

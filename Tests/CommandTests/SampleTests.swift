@@ -84,17 +84,18 @@ import Testing
         #expect(outcome.output == "10\n10\n")
     }
 
-    @Test func `an owed purchase of the same size is not taken for the new one`() async throws {
+    @Test func `an owed purchase is delivered instead of a new one, which comes next`() async throws
+    {
         let outcome = try await rig.run(
             "shopkeeper", "exec", "--", "sh", "-c",
             """
             shopkeeper buy com.example.monkeycredits.credits5 --unfinished >&2
-            monkey-credits buy 5 >&2
-            while [ "$(monkey-credits balance)" = 5 ]; do :; done
-            monkey-credits balance
+            monkey-credits buy 5
+            monkey-credits buy 5
+            shopkeeper transaction list --json | grep -c '"productId"'
             """)
 
-        #expect(outcome.output == "10\n")
+        #expect(outcome.output == "5\n10\n2\n")
     }
 
     @Test func `killed at any moment, it credits what was sold, once`() async throws {

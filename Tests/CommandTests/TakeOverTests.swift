@@ -133,15 +133,21 @@ import Testing
         let peer = try ScriptedPeer(.answerAgain(Self.ok))
         let first = try await serve("a", database, notify: peer)
         let second = try await serve("b", database)
-        let devices = [
-            try await DeviceClient(rig.path("a")), try await DeviceClient(rig.path("b")),
-        ]
+        // Each sale is another customer's: what is unfinished is not sold again.
+        var made: [DeviceClient] = []
+        for number in 0..<24 {
+            let name = "c\(number)"
+            _ = try await rig.object("customer", "create", name, "--data", rig.path("a"))
+            let place = rig.path(["a", "b"][number % 2])
+            made.append(try await DeviceClient(place, customer: name))
+        }
+        let devices = made
 
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for number in 0..<24 {
+            for device in devices {
                 group.addTask {
                     let id = UUID().uuidString.lowercased()
-                    let sold = try await devices[number % 2].purchase(id)
+                    let sold = try await device.purchase(id)
                     #expect(sold.state == "sold")
                 }
             }

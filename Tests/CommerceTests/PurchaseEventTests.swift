@@ -11,10 +11,12 @@ import Testing
         how        decision   state         transaction  total  debt
         asked      refuse     refused       -            -      -
         asked      owned      sold          7            -      -
+        asked      join       joined        -            -      -
         asked      sell       sold          9            5970   -
         asked      authorise  authorising   -            5970   -
         child      refuse     refused       -            -      -
         child      owned      sold          7            -      -
+        child      join       joined        -            -      -
         child      sell       waiting:approval   -       -      -
         child      authorise  waiting:approval   -       -      -
         attention  sell       waiting:attention  -       -      -
@@ -82,6 +84,7 @@ import Testing
         return switch word {
         case "refuse": .refuse(.purchasesNotAllowed)
         case "owned": .deliverOwned(TransactionID(7))
+        case "join": .join(PurchaseID("p"))
         case "sell": .sell(sale)
         default: .authorise(sale)
         }
@@ -94,6 +97,7 @@ import Testing
         case .sold: "sold"
         case .refused(.priceChanged): "priceChanged"
         case .refused: "refused"
+        case .joined: "joined"
         case .waiting(let reason): "waiting:\(reason.rawValue)"
         }
     }

@@ -24,6 +24,15 @@ import Testing
         non-consumable  1         1.99 USD  yes      yes    rule        deliver
         non-consumable  1         9.99 EUR  no       yes    none        deliver
         non-consumable  2         1.99 USD  yes      yes    rule        refuse quantityOfNonConsumable
+        consumable      1         9.99 EUR  no       yes    none        deliver
+        non-renewing    2         1.99 USD  yes      yes    rule        deliver
+        consumable      11        1.99 USD  yes      yes    rule        refuse quantityOutOfRange
+        consumable      1         9.99 EUR  no       open   none        join
+        non-renewing    2         1.99 USD  yes      open   rule        join
+        non-consumable  1         1.99 USD  yes      open   rule        join
+        non-consumable  2         1.99 USD  yes      open   rule        refuse quantityOfNonConsumable
+        consumable      1         1.99 USD  yes      both   rule        deliver
+        none            1         1.99 USD  yes      open   rule        refuse unknownProduct
         consumable      1         1.99 USD  no       no     rule        refuse purchasesNotAllowed
         consumable      1         1.98 USD  yes      no     rule        refuse priceChanged
         consumable      1         1.99 EUR  yes      no     rule        refuse priceChanged
@@ -38,7 +47,9 @@ import Testing
         let shown = Money(
             try #require(Amount(decimal: words[2])), try #require(Currency(code: words[3])))
         let facts = try Self.facts(
-            product: words[0], mayBuy: words[4] == "yes", owned: words[5] == "yes",
+            product: words[0], mayBuy: words[4] == "yes",
+            owned: words[5] == "yes" || words[5] == "both",
+            open: words[5] == "open" || words[5] == "both",
             authoriser: try #require(AuthoriserKind(rawValue: words[6])))
         let payment = Payment(productID: "a", quantity: quantity, shownUnitPrice: shown)
         let answer = PurchaseDecision.decide(payment, facts)
@@ -49,6 +60,7 @@ import Testing
         switch decision {
         case .refuse(let refusal): "refuse \(refusal.rawValue)"
         case .deliverOwned: "deliver"
+        case .join: "join"
         case .arrange: "arrange"
         case .sell(let sale): "sell \(sale.total)"
         case .authorise(let sale): "authorise \(sale.total)"
@@ -56,7 +68,7 @@ import Testing
     }
 
     private static func facts(
-        product: String, mayBuy: Bool, owned: Bool, authoriser: AuthoriserKind
+        product: String, mayBuy: Bool, owned: Bool, open: Bool, authoriser: AuthoriserKind
     ) throws -> PurchaseFacts {
         let product = ProductType(rawValue: product).map {
             Product(
@@ -65,7 +77,8 @@ import Testing
         }
         return PurchaseFacts(
             product: product, storefront: try #require(Storefront.named("USA")), mayBuy: mayBuy,
-            owned: owned ? TransactionID(7) : nil, authoriser: authoriser)
+            owned: owned ? TransactionID(7) : nil, authoriser: authoriser,
+            open: open ? PurchaseID("p") : nil)
     }
 
     @Test func `the first broken rule in order is reported`() throws {
@@ -80,11 +93,10 @@ import Testing
             for quantity in quantities {
                 for price in prices {
                     for authoriser in [AuthoriserKind.rule, .processor, .none] {
-                        for bits in 0..<4 {
-                            let (mayBuy, owned) = (bits & 1 == 1, bits & 2 == 2)
+                        for bits in 0..<8 {
                             let facts = try Self.facts(
-                                product: product, mayBuy: mayBuy, owned: owned,
-                                authoriser: authoriser)
+                                product: product, mayBuy: bits & 1 == 1, owned: bits & 2 == 2,
+                                open: bits & 4 == 4, authoriser: authoriser)
                             let payment = Payment(
                                 productID: "a", quantity: quantity, shownUnitPrice: price)
                             let answer = PurchaseDecision.decide(payment, facts)
@@ -96,7 +108,7 @@ import Testing
                 }
             }
         }
-        #expect(cases == 5 * 8 * 3 * 3 * 4)
+        #expect(cases == 5 * 8 * 3 * 3 * 8)
     }
 
     /// Every rule by itself; the declared order picks.
@@ -121,6 +133,7 @@ import Testing
         ]
         if let first, early.contains(first) { return .refuse(first) }
         if let owned = facts.owned { return .deliverOwned(owned) }
+        if let open = facts.open { return .join(open) }
         if let first { return .refuse(first) }
         guard let product = facts.product else { return .refuse(.unknownProduct) }
         let sale = Sale(
@@ -136,7 +149,7 @@ import Testing
     @Test func `the order of refusals is contract`() {
         #expect(
             PurchaseRefusal.allCases.map(\.rawValue) == [
-                "simulated", "unknownProduct", "notSoldYet", "quantityOutOfRange",
+                "simulated", "storeFault", "unknownProduct", "notSoldYet", "quantityOutOfRange",
                 "quantityOfNonConsumable", "offerTokenInvalid", "offerKeyUnknown",
                 "offerSignatureInvalid", "offerOutdated", "offerNonceUsed", "offerCodeInvalid",
                 "offerUnknown", "offerNotEligible", "purchasesNotAllowed", "priceChanged",

@@ -31,6 +31,10 @@ struct Word: Encodable {
 
 /// Prints what happens to each payment, and finishes what has ended.
 final class Teller: NSObject, SKPaymentTransactionObserver {
+    /// The tags under which payments were added. One that is answered with an earlier
+    /// payment's transaction has that one's contents afterwards.
+    private var tags: [ObjectIdentifier: String] = [:]
+
     func paymentQueue(
         _ queue: SKPaymentQueue, updatedTransactions transactions: [SKPaymentTransaction]
     ) {
@@ -51,8 +55,10 @@ final class Teller: NSObject, SKPaymentTransactionObserver {
 
     private func say(_ word: String, _ transaction: SKPaymentTransaction) {
         let payment = transaction.payment
+        let own = ObjectIdentifier(transaction)
+        if word == "purchasing" { tags[own] = payment.applicationUsername }
         Word(
-            word: word, tag: payment.applicationUsername,
+            word: word, tag: tags[own] ?? payment.applicationUsername,
             transaction: transaction.transactionIdentifier, product: payment.productIdentifier,
             quantity: payment.quantity, text: transaction.error.map { "\($0)" }
         ).say()

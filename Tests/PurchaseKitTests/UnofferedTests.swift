@@ -103,8 +103,38 @@ struct UnofferedTests {
         ) { isLoaded, error in
             answers.write("page \(isLoaded) \((error as? SKError)?.code.rawValue ?? -1)")
         }
-        await answers.wait(for: "page")
-        #expect(answers.lines == ["music 6", "advertisement 1", "page false 19"])
+        SKCloudServiceSetupViewController().load(options: [
+            .action: SKCloudServiceSetupAction.subscribe
+        ]) {
+            answers.write("offer \($0) \(($1 as? SKError)?.code.rawValue ?? -1)")
+        }
+        await answers.wait(for: "offer")
+        #expect(
+            answers.lines == ["music 6", "advertisement 1", "page false 19", "offer false 19"])
+    }
+
+    @Test func `a banner is refused, and games have nothing to repair`() async {
+        final class Listener: NSObject, SKOverlayDelegate, Sendable {
+            let diary = Diary()
+
+            func storeOverlayDidFailToLoad(_ overlay: SKOverlay, error: any Error) {
+                let place = (overlay.configuration as? SKOverlay.AppConfiguration)?.position
+                diary.write(
+                    "failed \((error as? SKError)?.code.rawValue ?? -1) \(place == .bottom)")
+            }
+        }
+        let listener = Listener()
+        let configuration = SKOverlay.AppConfiguration(appIdentifier: "1234", position: .bottom)
+        configuration.setAdditionalValue(1, forKey: "a")
+        #expect(configuration.additionalValue(forKey: "a") as? Int == 1)
+        let overlay = SKOverlay(configuration: configuration)
+        overlay.delegate = listener
+        overlay.present(in: self)
+        await listener.diary.wait(for: "failed")
+        #expect(listener.diary.lines == ["failed 19 true"])
+        SKOverlay.dismiss(in: self)
+        #expect(SKOverlay.AppClipConfiguration(position: .bottomRaised).position.rawValue == 1)
+        SKArcadeService.repairArcadeApp()
     }
 }
 

@@ -21,23 +21,11 @@ import Testing
         """
 
     private func shop() async throws -> TestShop {
-        func product(_ id: String, _ kind: ProductKind) -> Product {
-            Product(
-                id: ProductID(id), kind: kind, referenceName: id, price: Amount(milliunits: 4990),
-                localizations: [Localization(locale: "en_US", displayName: id, details: "")])
-        }
-        var options = TestShop.Options()
-        let engine = TestEngine()
-        options.places = engine.places
-        options.dialect = engine.dialect
-        return try await TestShop(
-            Catalogue(
-                products: [
-                    product("consumable", .consumable), product("pro", .nonConsumable),
-                    product("pass", ProductKind(.nonRenewing)),
-                    product("paper", .autoRenewable(groupID: "press", period: "P1M")),
-                ], storefront: "USA", locale: "en_US", appID: 1234),
-            bundleID: Goods.bundleID, options: options)
+        try await .selling([
+            .named("consumable", ProductKind(.consumable)),
+            .named("pro", ProductKind(.nonConsumable)),
+            .named("pass", ProductKind(.nonRenewing)), .subscription("paper"),
+        ])
     }
 
     @Test(arguments: ["consumable", "pro", "pass", "paper"])

@@ -39,7 +39,7 @@ import Testing
             })
         try await shop.restart()
         shop.notifications.answer { _ in 200 }
-        try await device.buy("credits.5")
+        try await device.buy("credits.10")
         let later = try await shop.notifications.all("ONE_TIME_CHARGE", count: 2)
 
         #expect(told.status == 503)

@@ -16,25 +16,12 @@ import Testing
     private let account = "3f2504e0-4f89-41d3-9a0c-0305e82c3301"
 
     private func shop() async throws -> TestShop {
-        func product(_ id: String, _ kind: ProductKind, _ price: Int64 = 990) -> Product {
-            Product(
-                id: ProductID(id), kind: kind, referenceName: id,
-                price: Amount(milliunits: price),
-                localizations: [Localization(locale: "en_US", displayName: id, details: "")])
-        }
-        var options = TestShop.Options()
-        let engine = TestEngine()
-        options.places = engine.places
-        options.dialect = engine.dialect
-        return try await TestShop(
-            Catalogue(
-                products: [
-                    product("credits", ProductKind(.consumable)),
-                    product("pro", ProductKind(.nonConsumable)),
-                    product("season", ProductKind(.nonRenewing)),
-                    product("paper", .autoRenewable(groupID: "press", period: "P1M")),
-                ], storefront: "USA", locale: "en_US", appID: 1234),
-            bundleID: Goods.bundleID, options: options)
+        try await .selling([
+            .named("credits", ProductKind(.consumable), price: 990),
+            .named("pro", ProductKind(.nonConsumable), price: 990),
+            .named("season", ProductKind(.nonRenewing), price: 990),
+            .subscription("paper", price: 990),
+        ])
     }
 
     private func buyAndFinish(

@@ -8,6 +8,7 @@ import Shop
 import SignedData
 import StoreKit
 import StoreWire
+import Synchronization
 import TestSupport
 import Testing
 
@@ -33,12 +34,24 @@ enum Goods {
 
 extension TestShop {
     static func monkeys(_ change: (inout Options) -> Void = { _ in }) async throws -> TestShop {
+        try await selling(Goods.catalogue, change)
+    }
+
+    /// A store on the run's engine that sells these products.
+    static func selling(_ products: [Product]) async throws -> TestShop {
+        try await selling(
+            Catalogue(products: products, storefront: "USA", locale: "en_US", appID: 1234))
+    }
+
+    private static func selling(
+        _ catalogue: Catalogue, _ change: (inout Options) -> Void = { _ in }
+    ) async throws -> TestShop {
         var options = Options()
         let engine = TestEngine()
         options.places = engine.places
         options.dialect = engine.dialect
         change(&options)
-        return try await TestShop(Goods.catalogue, bundleID: Goods.bundleID, options: options)
+        return try await TestShop(catalogue, bundleID: Goods.bundleID, options: options)
     }
 
     func records() async throws -> [TransactionRecord] {
@@ -146,7 +159,9 @@ extension TestShop {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for device in devices {
                 group.addTask {
-                    for _ in 0..<3 { try await device.buy("credits.5") }
+                    for product in ["credits.5", "credits.10", "pro"] {
+                        try await device.buy(product)
+                    }
                     _ = try await device.heard.all(.purchased, count: 3)
                 }
             }
@@ -201,7 +216,8 @@ extension TestShop {
 
         for count in 1...3 {
             try await device.buy("credits.5")
-            _ = try await device.heard.all(.purchased, count: count)
+            let bought = try await device.heard.all(.purchased, count: count)
+            device.queue.finishTransaction(bought[count - 1])
         }
 
         shop.wall.stand()
@@ -212,6 +228,57 @@ extension TestShop {
         #expect(dates.allSatisfy { $0 <= now })
         let wall = shop.wall.now.milliseconds(since: TestWallClock.start)
         #expect(now.milliseconds(since: TestWallClock.start) == wall * 86_400)
+    }
+
+    @Test func `an app hears on the main queue, and of each transaction in order`() async throws {
+        final class Listener: NSObject, SKPaymentTransactionObserver, Sendable {
+            private static let key = DispatchSpecificKey<Bool>()
+            let states = Mutex<[String: [SKPaymentTransactionState]]>([:])
+            let strays = Mutex(0)
+
+            override init() {
+                super.init()
+                DispatchQueue.main.setSpecific(key: Self.key, value: true)
+            }
+
+            func paymentQueue(
+                _ queue: SKPaymentQueue, updatedTransactions transactions: [SKPaymentTransaction]
+            ) {
+                note()
+                states.withLock { states in
+                    for transaction in transactions {
+                        states[transaction.payment.productIdentifier, default: []]
+                            .append(transaction.transactionState)
+                    }
+                }
+            }
+
+            func paymentQueue(
+                _ queue: SKPaymentQueue, removedTransactions transactions: [SKPaymentTransaction]
+            ) { note() }
+
+            private func note() {
+                if DispatchQueue.getSpecific(key: Self.key) == nil { strays.withLock { $0 += 1 } }
+            }
+        }
+        let shop = try await TestShop.monkeys()
+        let device = try await shop.device()
+        let listener = Listener()
+        device.queue.add(listener)
+
+        for product in ["credits.5", "credits.10", "pro"] { try await device.buy(product) }
+        for bought in try await device.heard.all(.purchased, count: 3) {
+            device.queue.finishTransaction(bought)
+        }
+        try await device.heard.removed(count: 3)
+        await until("all that the listener hears") {
+            listener.states.withLock { $0.values.allSatisfy { $0.count == 2 } && $0.count == 3 }
+        }
+
+        #expect(
+            listener.states.withLock { $0.values.allSatisfy { $0 == [.purchasing, .purchased] } })
+        #expect(listener.strays.withLock { $0 } == 0)
+        await shop.close()
     }
 
     @Test func `customers have transactions of their own, on all their devices`() async throws {
@@ -268,5 +335,21 @@ extension TestShop {
         #expect((failed.error as? SKError)?.code == .unknown)
         #expect(device.heard.transactions(.failed).count == 1)
         #expect(try await shop.records().count == 1)
+    }
+}
+
+extension Product {
+    /// A product whose name is its id.
+    static func named(_ id: String, _ kind: ProductKind, price: Int64 = 4990) -> Product {
+        Product(
+            id: ProductID(id), kind: kind, referenceName: id, price: Amount(milliunits: price),
+            localizations: [Localization(locale: "en_US", displayName: id, details: "")])
+    }
+
+    /// A subscription of the group `press`.
+    static func subscription(
+        _ id: String, price: Int64 = 4990, period: String = "P1M"
+    ) -> Product {
+        .named(id, .autoRenewable(groupID: "press", period: period), price: price)
     }
 }

@@ -14,23 +14,10 @@ import Testing
 /// jumps.
 @Suite(.timeLimit(.minutes(5))) struct SubscriptionScenarioTests {
     private func shop() async throws -> TestShop {
-        func product(_ id: String, _ price: Int64, _ period: String = "P1M") -> Product {
-            Product(
-                id: ProductID(id), kind: .autoRenewable(groupID: "press", period: period),
-                referenceName: id, price: Amount(milliunits: price),
-                localizations: [Localization(locale: "en_US", displayName: id, details: "")])
-        }
-        var options = TestShop.Options()
-        let engine = TestEngine()
-        options.places = engine.places
-        options.dialect = engine.dialect
-        return try await TestShop(
-            Catalogue(
-                products: [
-                    product("paper", 4990), product("rival", 3990),
-                    product("year", 49_990, "P1Y"),
-                ], storefront: "USA", locale: "en_US", appID: 1234),
-            bundleID: Goods.bundleID, options: options)
+        try await .selling([
+            .subscription("paper"), .subscription("rival", price: 3990),
+            .subscription("year", price: 49_990, period: "P1Y"),
+        ])
     }
 
     @Test func `a running app hears of each renewal, and a stopped one at its launch`()

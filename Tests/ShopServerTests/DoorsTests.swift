@@ -153,7 +153,10 @@ import Testing
         try await TestServer.with { server in
             let key = try await server.store.doorKey(.operator)
             let token = try await server.token()
-            for n in 1...3 { _ = try await server.buy(purchaseID(n), bearer: token) }
+            for n in 1...3 {
+                _ = try await server.buy(purchaseID(n), bearer: token)
+                try await server.finishAll(bearer: token)
+            }
 
             var seen: [String?] = []
             var after = ""

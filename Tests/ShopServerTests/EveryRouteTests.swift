@@ -214,7 +214,7 @@ private final class Tour {
             product: "pass", bundleID: TestServer.bundleID.value,
             Shop.RequestContext(requestID: "tour"))
         let asking = PurchaseRequest(
-            productId: "credits.5", quantity: 1, unitPrice: 990, currency: "USD",
+            productId: "pro", quantity: 1, unitPrice: 4990, currency: "USD",
             simulatesAskToBuyInSandbox: true)
         _ = try await server.send(
             .purchase(id: purchaseID(2)), asking, bearer: keys[.device] ?? "")

@@ -168,7 +168,7 @@ import Testing
             let token = try await server.token()
             _ = try await server.buy(purchaseID(1), bearer: token)
             let first = try await server.transactions(bearer: token).revision
-            _ = try await server.buy(purchaseID(2), bearer: token)
+            _ = try await server.buy(purchaseID(2), "pro", bearer: token)
             let path = DeviceRoute.transactions(since: first, after: 0, waitSeconds: 0).path
 
             let behind = try await server.transactions(since: first, bearer: token)

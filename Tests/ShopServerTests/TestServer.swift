@@ -259,6 +259,16 @@ extension TestServer {
                 currency: "USD"), bearer: bearer, realm: realm)
     }
 
+    /// Finishes all that the default realm has sold, so that it is sold again.
+    func finishAll(bearer: String) async throws {
+        let sold = try await store.realm(named: Store.defaultRealm).purchases.listTransactions()
+        for record in sold.transactions where !record.isFinished {
+            let id = try #require(record.payload.transactionId)
+            let reply = try await send(.finish(transactionID: id), nothing, bearer: bearer)
+            #expect(reply.status == 200)
+        }
+    }
+
     func transactions(
         since: Int64 = 0, wait: Int = 0, bearer: String
     ) async throws -> TransactionsResponse {

@@ -19,11 +19,11 @@ import Testing
     }
 
     @discardableResult
-    private func buy(_ world: TestWorld, _ n: Int = 1, price: Int64 = 990) async throws
-        -> PurchaseResponse
-    {
+    private func buy(
+        _ world: TestWorld, _ n: Int = 1, _ product: String = "credits.5", price: Int64? = nil
+    ) async throws -> PurchaseResponse {
         try await world.buy(
-            "credits.5", purchaseID(n), price: price,
+            product, purchaseID(n), price: price,
             session: try await world.session(customer: "kid"))
     }
 
@@ -248,7 +248,9 @@ import Testing
 
     @Test func `what waits is listed until it is answered`() async throws {
         let world = try await world()
-        for n in 1...3 { try await buy(world, n) }
+        for (n, product) in ["credits.5", "credits.10", "pro"].enumerated() {
+            try await buy(world, n + 1, product)
+        }
         try await answer("declined", world, 2)
 
         let first = try await world.realm.purchases.listPurchases(state: "waiting", limit: 1)
@@ -335,7 +337,7 @@ import Testing
 
         #expect(kid.asksToBuy && !changed.asksToBuy && changed.canMakePayments)
         #expect(try await buy(world, 1).state == "waiting")
-        #expect(try await buy(world, 2).state == "sold")
+        #expect(try await buy(world, 2, "credits.10").state == "sold")
         let nobody = try await refusal {
             try await world.realm.customers.changeCustomer("7", ChangeCustomerRequest())
         }

@@ -44,10 +44,13 @@ import Testing
         let token = try await realm.customers.signIn(
             SignInRequest(appVersion: "1", deviceUUID: TestWorld.deviceUUID), TestWorld.context
         ).token
+        let session = try await realm.customers.session(token: token)
+        try await realm.finishQuietly(
+            ProductID(product), of: session.customer, before: purchaseID(number))
         return try await realm.purchases.purchase(
             purchaseID(number),
             PurchaseRequest(productId: product, quantity: 1, unitPrice: 990, currency: "USD"),
-            try await realm.customers.session(token: token), TestWorld.context)
+            session, TestWorld.context)
     }
 
     @Test(arguments: Way.all)

@@ -130,6 +130,8 @@ import Testing
             SignInRequest(appVersion: "1", deviceUUID: TestWorld.deviceUUID), TestWorld.context
         ).token
         let session = try await realm.customers.session(token: token)
+        try await realm.finishQuietly(
+            "credits.5", of: session.customer, before: purchaseID(number))
         let response = try await realm.purchases.purchase(
             purchaseID(number),
             PurchaseRequest(productId: "credits.5", quantity: 1, unitPrice: 990, currency: "USD"),

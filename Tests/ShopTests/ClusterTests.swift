@@ -77,7 +77,7 @@ import Testing
     {
         let world = try await Self.world()
         let session = try await world.session()
-        try await world.buy("credits.5", purchaseID(1), session: session)
+        try await world.buy("credits.10", purchaseID(1), session: session)
         world.places.counter.reset()
 
         try await world.buy("credits.5", purchaseID(2), session: session)

@@ -17,7 +17,17 @@ import Testing
         _ = try await world.realm.customers.createCustomer(
             CreateCustomerRequest(name: "kid", asksToBuy: true))
         let kid = try await world.session(customer: "kid")
-        for n in 0..<count { try await world.buy("credits.5", purchaseID(n), session: kid) }
+        // Of different products, because a second payment would join the first.
+        var catalogue = TestWorld.catalogue()
+        catalogue.products += (0..<count).map { n in
+            Product(
+                id: ProductID("coins.\(n)"), kind: .consumable, referenceName: "coins",
+                price: Amount(milliunits: 990),
+                localizations: [Localization(locale: "en_US", displayName: "", details: "")])
+        }
+        try await world.realm.catalogue.putCatalogue(
+            catalogue, app: AppDescription(bundleID: TestWorld.bundleID))
+        for n in 0..<count { try await world.buy("coins.\(n)", purchaseID(n), session: kid) }
         return world
     }
 

@@ -225,7 +225,8 @@ import Testing
                 purchaseID(number), AnswerApprovalRequest(answer: word), TestWorld.context)
         }
         for number in 1...2 {
-            let asked = try await world.buy("credits.5", purchaseID(number), session: session)
+            let product = number == 1 ? "credits.5" : "credits.10"
+            let asked = try await world.buy(product, purchaseID(number), session: session)
             #expect(asked.state == "waiting")
         }
         let before = try await nextNumbers(world, bucket: bucket)

@@ -27,28 +27,32 @@ import Testing
         _ fate: CuttingProxy.Fate, every step: Int, _ processor: ScriptedProcessor? = nil
     ) async throws -> (bought: Int, unknown: Int, world: TestWorld) {
         let (world, proxy, session) = try await rig(processor)
-        try await world.buy("credits.5", purchaseID(1), session: session)
+        try await world.buy("credits.5", purchaseID(1), session: session, isIndependent: false)
+        try await world.realm.finishQuietly("credits.5", of: session.customer, before: "none")
         proxy.pass()
-        try await world.buy("credits.5", purchaseID(2), session: session)
+        try await world.buy("credits.5", purchaseID(2), session: session, isIndependent: false)
         let messages = proxy.messages
         #expect(messages > 20)
         var (bought, unknown) = (2, 0)
         for number in SeededShare.of(1..<(messages + 1), oneIn: step) {
             bought += 1
             let id = purchaseID(bought)
+            try await world.realm.finishQuietly("credits.5", of: session.customer, before: "none")
             proxy.cut(message: number, fate)
-            do { try await world.buy("credits.5", id, session: session) } catch let fault
+            do {
+                try await world.buy("credits.5", id, session: session, isIndependent: false)
+            } catch let fault
                 as StorageFault
             {
                 #expect(fault.code == .outcomeUnknown, "message \(number): \(fault)")
                 unknown += 1
             }
             proxy.pass()
-            var again = try await world.buy("credits.5", id, session: session)
+            var again = try await world.buy("credits.5", id, session: session, isIndependent: false)
             if again.state == "authorising" {
                 // Whoever asked the processor held the errand until now.
                 world.wall.advance(seconds: 60)
-                again = try await world.buy("credits.5", id, session: session)
+                again = try await world.buy("credits.5", id, session: session, isIndependent: false)
             }
             #expect(again.state == "sold", "message \(number)")
         }

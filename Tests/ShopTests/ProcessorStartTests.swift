@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Commerce
+import StoreWire
 import TestSupport
 import Testing
 
@@ -11,12 +12,20 @@ import Testing
     /// A page of purchases and one more, about which a processor gave no answer.
     private func unanswered(_ processor: ScriptedProcessor) async throws -> TestWorld {
         let world = try await TestWorld.open(processor: processor)
-        let session = try await world.session()
         processor.whenAuthorising { throw ScriptedProcessor.Lost() }
         processor.make(asksFail: true)
         let count = Int(PurchaseRoom.settlePage) + 1
-        for number in 1...count { try await world.buy(purchaseID(number), session: session) }
+        for number in 1...count { try await buy(number, world) }
         return world
+    }
+
+    /// Each by a customer of its own, because a second payment for the product would join
+    /// the first.
+    private func buy(_ number: Int, _ world: TestWorld) async throws {
+        _ = try await world.realm.customers.createCustomer(
+            CreateCustomerRequest(name: "c\(number)"))
+        try await world.buy(
+            purchaseID(number), session: try await world.session(customer: "c\(number)"))
     }
 
     @Test func `a start asks once about each purchase of several pages`() async throws {
@@ -46,8 +55,7 @@ import Testing
     @Test func `a processor that hangs does not keep a store from opening`() async throws {
         let processor = ScriptedProcessor([.loseRequest, .loseRequest])
         let world = try await TestWorld.open(processor: processor)
-        let session = try await world.session()
-        for number in 1...2 { try await world.buy(purchaseID(number), session: session) }
+        for number in 1...2 { try await buy(number, world) }
         processor.whenAuthorising {
             try await StorePorts.sleepForEver(.zero)
             throw CancellationError()

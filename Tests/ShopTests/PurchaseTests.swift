@@ -185,18 +185,25 @@ import Testing
         let world = try await TestWorld.open(
             processor: ScriptedProcessor([.approve, .decline, .loseRequest, .approve]))
         let session = try await world.session()
-        func ask(_ id: Int, replacing other: Int? = nil, asks: Bool = false) async throws -> String
-        {
-            try await world.realm.purchases.purchase(
+        // Different products, because a second payment for one that is open joins it.
+        func ask(
+            _ id: Int, _ product: String = "credits.10", replacing other: Int? = nil,
+            asks: Bool = false
+        ) async throws -> String {
+            try await world.realm.finishQuietly(
+                ProductID(product), of: session.customer, before: purchaseID(id))
+            return try await world.realm.purchases.purchase(
                 purchaseID(id),
                 PurchaseRequest(
-                    productId: "credits.5", quantity: 1, unitPrice: 990, currency: "USD",
+                    productId: product, quantity: 1,
+                    unitPrice: ["credits.5": 990, "pro": 4990][product] ?? 1990, currency: "USD",
                     replaces: other.map(purchaseID), simulatesAskToBuyInSandbox: asks), session,
                 TestWorld.context
             ).state
         }
         let states = [
-            try await ask(1), try await ask(2), try await ask(3), try await ask(4, asks: true),
+            try await ask(1, "credits.5"), try await ask(2), try await ask(3, "pro"),
+            try await ask(4, "credits.5", asks: true),
         ]
         #expect(states == ["sold", "refused", "authorising", "waiting"])
 
@@ -267,12 +274,14 @@ import Testing
         let token = try await world.signIn().token
         try await world.buy(
             purchaseID(1), session: try await world.realm.customers.session(token: token))
+        let customer = try await world.realm.customers.session(token: token).customer
+        try await world.realm.finishQuietly("credits.5", of: customer, before: "none")
         world.places.counter.reset()
         let signed = world.logged.count("transaction signed")
         let receipts = world.logged.count("receipt signed")
 
         let buying = try await world.realm.customers.session(token: token)
-        try await world.buy(purchaseID(2), session: buying)
+        try await world.buy("credits.5", purchaseID(2), session: buying, isIndependent: false)
         let reading = try await world.realm.customers.session(token: token)
         let receipt = try await world.realm.purchases.receipt(
             ifNoneMatch: nil, reading, TestWorld.context)

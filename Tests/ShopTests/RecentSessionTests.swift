@@ -13,7 +13,8 @@ import Testing
         _ world: TestWorld, _ token: String, _ id: String, price: Int64? = nil
     ) async throws -> PurchaseResponse {
         let session = try await world.realm.customers.recentSession(token: token)
-        return try await world.buy("credits.5", id, price: price, session: session)
+        return try await world.buy(
+            "credits.5", id, price: price, session: session, isIndependent: false)
     }
 
     @Test func `a session of a moment ago is not read before the commit`() async throws {

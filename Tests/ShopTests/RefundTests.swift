@@ -364,7 +364,7 @@ import Testing
 
 extension TestWorld {
     /// Adds a non-renewing subscription.
-    fileprivate func addPass() async throws {
+    func addPass() async throws {
         _ = try await realm.catalogue.createProduct(
             CreateProductRequest(productId: "pass", type: "non-renewing"),
             bundleID: Self.bundleID.value, Self.context)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Commerce
 import Storage
 import StoragePostgres
 import StoreWire
@@ -34,12 +35,16 @@ import Testing
         let session = try await world.realm.customers.session(token: signedIn.token)
         let numbers = Numbers()
         var bought: [String] = []
-        for _ in 0..<2 {
-            let sold = try await world.buy(numbers.next(), session: session)
+        for product in ["credits.5", "credits.10"] {
+            let sold = try await world.buy(product, numbers.next(), session: session)
             bought.append(try #require(try world.verified(sold.signedTransaction).transactionId))
         }
         let realm = world.realm
         let context = TestWorld.context
+        _ = try await realm.customers.createCustomer(CreateCustomerRequest(name: "other"))
+        let other = try await world.session(customer: "other")
+        // What is unfinished is not sold again.
+        var unsold = ["credits.5", "credits.10"]
 
         let costs = [
             "session": try await cost(world) {
@@ -51,7 +56,7 @@ import Testing
                     ProductsRequest(ids: ["credits.5", "pro"]), session, context)
             },
             "purchase": try await cost(world) {
-                try await world.buy(numbers.next(), session: session)
+                try await world.buy(unsold.removeFirst(), numbers.next(), session: other)
             },
             "transactions": try await cost(world) {
                 _ = try await realm.purchases.transactions(since: 0, session, context)
@@ -84,12 +89,5 @@ import Testing
             last += 1
             return purchaseID(last)
         }
-    }
-}
-
-extension TestWorld {
-    @discardableResult
-    fileprivate func buy(_ id: String, session: DeviceSession) async throws -> PurchaseResponse {
-        try await buy("credits.5", id, session: session)
     }
 }

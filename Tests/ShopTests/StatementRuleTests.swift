@@ -184,9 +184,8 @@ import Testing
             _ = try await world.realm.customers.createCustomer(
                 CreateCustomerRequest(name: name, asksToBuy: true))
             let session = try await world.session(customer: name)
-            for n in 1...2 {
-                try await world.buy("credits.5", purchaseID(n), session: session)
-            }
+            try await world.buy("credits.5", purchaseID(1), session: session)
+            try await world.buy("credits.10", purchaseID(2), session: session)
         }
         for state in [nil, "waiting"] {
             var (seen, after): ([String], String?) = ([], nil)

@@ -70,6 +70,13 @@ final class Logged: Sendable {
 /// Databases in memory that outlive the store that opened them, as files
 /// would: closing one leaves it to the next store.
 final class TestPlaces: Sendable {
+    private let bought = Mutex<Set<String>>([])
+
+    /// Whether a customer has bought a product before, by the words of both.
+    func isKnown(_ words: String) -> Bool {
+        bought.withLock { !$0.insert(words).inserted }
+    }
+
     let counter = Counter()
     let deleted = Mutex<[String]>([])
     private let kept = Mutex<[String: Task<Kept, any Error>]>([:])
@@ -391,10 +398,13 @@ struct TestWorld: Sendable {
         return try await realm.customers.session(token: token)
     }
 
+    /// Buys. What the customer bought of the product before counts as finished, because
+    /// most tests are about purchases that are independent of each other. It is marked so
+    /// without a new revision.
     @discardableResult
     func buy(
         _ product: String, _ id: String, quantity: Int = 1, price: Int64? = nil,
-        username: String? = nil, session: DeviceSession? = nil
+        username: String? = nil, session: DeviceSession? = nil, isIndependent: Bool = true
     ) async throws -> PurchaseResponse {
         let prices: [String: Int64] = [
             "credits.5": 990, "credits.10": 1990, "pro": 4990, "monthly": 2990,
@@ -402,6 +412,11 @@ struct TestWorld: Sendable {
         ]
         var buyer = session
         if buyer == nil { buyer = try await self.session() }
+        if isIndependent, let customer = buyer?.customer,
+            places.isKnown("\(realm.description.id)/\(customer)/\(product)")
+        {
+            try await realm.finishQuietly(ProductID(product), of: customer, before: id)
+        }
         return try await realm.purchases.purchase(
             id,
             PurchaseRequest(
@@ -430,6 +445,34 @@ struct TestWorld: Sendable {
         }
         return try ReceiptVerifier(roots: [realm.authority.root])
             .verify(bytes, bundleID: session.bundleID)
+    }
+}
+
+extension Realm {
+    /// Marks what a customer bought of a product as finished, without a new revision.
+    func finishQuietly(
+        _ product: ProductID, of customer: CustomerID, before id: String
+    ) async throws {
+        let values: [SQLValue] = [
+            .integer(customer.value), .text(product.value), .text(id.lowercased()),
+        ]
+        let unfinished = Statement(
+            "test.unfinished", [.integer, .text, .text],
+            """
+            SELECT transaction_id FROM transactions WHERE customer_id = $1 AND product_id = $2
+                AND finished_at IS NULL AND product_type = 'consumable' AND purchase_id <> $3
+            """)
+        let finish = Statement(
+            "test.finish", [.integer, .text, .text],
+            """
+            UPDATE transactions SET finished_at = purchased_at
+            WHERE customer_id = $1 AND product_id = $2 AND finished_at IS NULL
+                AND product_type = 'consumable' AND purchase_id <> $3
+            """)
+        guard try await !read(of: customer, { try $0.query(unfinished, values) }).isEmpty else {
+            return
+        }
+        try await bookkeeping(of: customer) { try $0.execute(finish, values) }
     }
 }
 

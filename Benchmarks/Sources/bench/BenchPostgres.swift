@@ -35,7 +35,10 @@ final class BenchPostgres {
         let database = PostgresDatabase(conninfo)
         return StoragePlaces(
             registry: { try await database.schema("shopkeeper", migrations: $0) },
-            realm: { try await database.schema("realm_" + $0, migrations: $1) },
+            realm: {
+                try await FinishingPlaces.prepared(
+                    try await database.schema("realm_" + $0, migrations: $1), onPostgres: true)
+            },
             deleteRealm: { _ in }, leasesInDatabaseTime: true,
             proveDurable: { try await database.proveDurable() })
     }

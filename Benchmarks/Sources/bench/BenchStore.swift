@@ -31,9 +31,10 @@ enum BenchStore {
                     migrations: migrations)
             },
             realm: { id, migrations in
-                try await SQLiteStorage.open(
-                    file: folder.appendingPathComponent("\(id).sqlite").path,
-                    migrations: migrations)
+                try await FinishingPlaces.prepared(
+                    try await SQLiteStorage.open(
+                        file: folder.appendingPathComponent("\(id).sqlite").path,
+                        migrations: migrations), onPostgres: false)
             },
             deleteRealm: { _ in })
     }

@@ -28,7 +28,7 @@ struct Bench {
     private static let subjects = [
         "signatures", "purchases", "receipts", "history", "footprint", "latency",
         "notifications", "takeover", "groups", "postgres", "catalogue", "verification",
-        "jumps", "server-api",
+        "jumps", "server-api", "queue",
     ]
 
     /// The exit code: 0 when every figure that was asked for is met.
@@ -129,6 +129,7 @@ struct Bench {
             case "footprint":
                 notes += try await FootprintBench(engine: .files).run()
                 notes += try await FootprintBench(engine: .postgres()).run()
+            case "queue": notes += try await QueueBench().run()
             case "notifications": notes += try await NotificationBench().run()
             case "takeover": notes += try await TakeoverBench().run()
             default:

@@ -19,7 +19,8 @@ extension DeviceConfiguration {
     public static let variables = [
         "SHOPKEEPER_URL", "SHOPKEEPER_BUNDLE_ID", "SHOPKEEPER_APP_VERSION",
         "SHOPKEEPER_ENVIRONMENT", "SHOPKEEPER_CUSTOMER", "SHOPKEEPER_PASSWORD",
-        "SHOPKEEPER_DEVICE", "SHOPKEEPER_ROOT", "SHOPKEEPER_SHEET", "SHOPKEEPER_RESTRICTED",
+        "SHOPKEEPER_DEVICE", "SHOPKEEPER_ROOT", "SHOPKEEPER_SHEET", "SHOPKEEPER_CODE",
+        "SHOPKEEPER_RESTRICTED",
     ]
 
     /// Makes a configuration from the process's environment. A release build
@@ -45,6 +46,7 @@ extension DeviceConfiguration {
         configuration.environment = try storeEnvironment(value("ENVIRONMENT"))
         configuration.customer = value("CUSTOMER")
         configuration.password = value("PASSWORD")
+        configuration.code = value("CODE")
         configuration.isRestricted = try isRestricted(value("RESTRICTED"))
         return configuration
     }

@@ -45,6 +45,9 @@ public struct DeviceConfiguration: Sendable {
     public var sheet: Sheet
     /// Whether payments are forbidden on this device.
     public var isRestricted: Bool
+    /// What a sheet that answers by itself enters where the customer enters an offer's
+    /// code.
+    public var code: String?
     /// Whether the root of a store is trusted at first contact. By default only
     /// in debug builds and on loopback. A release build that sets this accepts
     /// purchases from any server that answers at ``storeURL``.

@@ -76,26 +76,47 @@ extension Device {
         }
     }
 
+    /// Sends the finishes of a product to the store that it may not have. The next
+    /// payment for the product would otherwise be answered with what is finished.
+    func sendFinishes(of product: String, in session: Session) async throws(DeviceFault) {
+        guard productCache[product].map(\.isDeliveredOnce) != false else { return }
+        let finished = (record?.entries ?? []).filter { entry in
+            entry.state == .finished && entry.owner == session.owner
+                && entry.payment.productID == product
+        }
+        for entry in finished {
+            guard let sale = Sale(entry) else { continue }
+            try await sendFinish(entry.key, sale, in: session)
+        }
+    }
+
     /// Whether the finish no longer needs to be sent.
     private func isAcknowledged(_ key: String, _ sale: Sale) async -> Bool {
         do throws(DeviceFault) {
             let session = try await signIn()
             guard session.owner == sale.owner else { return true }
+            try await sendFinish(key, sale, in: session)
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    private func sendFinish(
+        _ key: String, _ sale: Sale, in session: Session
+    ) async throws(DeviceFault) {
+        do throws(DeviceFault) {
             let reply = try await call(.finish(transactionID: sale.transactionID), in: session)
             guard reply.status == 200 else { throw refusal(reply) }
             let answer: FinishResponse = try decode(reply)
             guard answer.transactionId == sale.transactionID else { throw .unknown(nil) }
             try change(.acknowledged(key: key))
-            return true
         } catch .refused(_, let error) where error.code == Self.transactionNotFound {
             // The store does not know the transaction, so there is nothing to
             // hide. After any other refusal, including one by a proxy, the
             // finish is sent again.
             ports.log("The store refused a finish: \(error.message)")
             try? change(.acknowledged(key: key))
-            return true
-        } catch {
-            return false
         }
     }
 }

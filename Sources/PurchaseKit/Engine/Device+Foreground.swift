@@ -3,7 +3,8 @@
 extension Device {
     /// Call this when the app comes to the foreground, which nothing on this platform
     /// reports. What is not finished is delivered again, a store that could not be
-    /// reached is asked again at once, and the customer is asked about a higher price that waits for consent.
+    /// reached is asked again at once, and the customer is asked about a higher price that
+    /// waits for consent.
     public nonisolated func enterForeground() {
         post { $0.deliverAgain() }
     }

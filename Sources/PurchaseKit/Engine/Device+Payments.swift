@@ -101,12 +101,17 @@ extension Device {
             guard let product = try await sold(entry.payment) else {
                 return fail(entry, Self.unknown(entry.payment.productID))
             }
+            try await sendFinishes(of: product.id, in: session)
             confirmedCountries[entry.key] = storefront?.countryCode
-            guard let contents = sheetContents(entry, product, isPriceChanged: false) else {
+            let earlier = earlier(product, session.owner)
+            guard let contents = sheetContents(entry, product, earlier: earlier) else {
                 return fail(entry, PaymentFailure(.unknown, "The product's price is unreadable."))
             }
             guard await present(contents) == .confirm else { return cancel(entry) }
-            let shown = ShownPrice(unitPrice: product.priceNow, currency: product.currency)
+            // Without a charge nothing is the price that was confirmed. The store
+            // refuses it if there is nothing to deliver again by now.
+            let shown = ShownPrice(
+                unitPrice: contents.isCharged ? product.priceNow : 0, currency: product.currency)
             try change(.confirmed(key: entry.key, session.owner, shown))
             return .again
         } catch {
@@ -181,7 +186,8 @@ extension Device {
     }
 
     private func sheetContents(
-        _ entry: QueueEntry, _ product: ProductDescription, isPriceChanged: Bool
+        _ entry: QueueEntry, _ product: ProductDescription, isPriceChanged: Bool = false,
+        earlier: EarlierPurchase? = nil
     ) -> SheetContents? {
         guard let currency = Currency(code: product.currency),
             (0...Amount.milliunitsMax).contains(product.price),
@@ -194,7 +200,7 @@ extension Device {
             unitPrice: Money(Amount(milliunits: product.priceNow), currency),
             priceLocale: product.priceLocale, isPriceChanged: isPriceChanged,
             subscription: SheetSubscription(product, currency),
-            isOwned: product.isOwned == true)
+            isOwned: product.isOwned == true, earlier: earlier)
     }
 
     private func refuseRestricted(_ entry: QueueEntry) async -> CarryStep {
@@ -217,6 +223,9 @@ extension Device {
                 return .done
             }
             let wasSentBefore = carriage.mayHaveBeenSent
+            if !wasSentBefore {
+                try await sendFinishes(of: entry.payment.productID, in: session)
+            }
             let reply = try await sendPayment(entry, in: session) {
                 carriage.mayHaveBeenSent = true
             }
@@ -293,6 +302,7 @@ extension Device {
         switch response.state {
         case "sold":
             guard let compact = response.signedTransaction else { throw .unknown(nil) }
+            if response.isRepeat == true { return try await sellBefore(entry, compact, response) }
             try await sell(entry, compact, revision: response.revision)
             return .done
         case "refused":
@@ -352,7 +362,7 @@ extension Device {
 
     // MARK: Failing
 
-    private func fail(_ entry: QueueEntry, _ failure: PaymentFailure) -> CarryStep {
+    func fail(_ entry: QueueEntry, _ failure: PaymentFailure) -> CarryStep {
         do throws(DeviceFault) {
             try change(.failed(key: entry.key, failure))
             return .done

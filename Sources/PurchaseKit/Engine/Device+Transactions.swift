@@ -27,6 +27,8 @@ struct VerifiedTransaction {
             productID: productID, quantity: quantity, applicationUsername: appAccountToken)
     }
     var isConsumable: Bool { type == "Consumable" }
+    /// Whether the app delivers it once, and has done so when it has finished it.
+    var isDeliveredOnce: Bool { isConsumable || type == "Non-Renewing Subscription" }
     /// Whether the customer keeps it for good, so that it can be restored.
     var isRestorable: Bool {
         type == "Non-Consumable" || type == "Auto-Renewable Subscription"

@@ -21,6 +21,7 @@ extension PaymentFailure {
             case .priceChanged, .noProcessor, .declined, .approvalDeclined, .approvalTimedOut,
                 .notRecorded, .simulated:
                 .refused
+            case .storeFault: .storeFault
             case nil: Self.code(ofCall: refusal.code)
             }
         self.init(code, refusal.sentences)

@@ -18,6 +18,9 @@ enum QueueEvent: Sendable {
     /// The app finished a failure that could not be recorded before.
     case dropped(key: String)
     case sold(key: String, SoldTransaction, QueueRecord.Receipt)
+    /// The payment was answered with the transaction of an earlier one, whose
+    /// contents it takes over.
+    case soldBefore(key: String, PaymentContents, SoldTransaction, QueueRecord.Receipt)
     /// The store's list of transactions contained unfinished ones.
     case arrived(Arrivals)
     /// The customer restored finished sales, or had the receipt fetched again.
@@ -35,7 +38,8 @@ extension QueueEvent {
     var mustLast: Bool {
         switch self {
         case .launched, .added, .deferred, .dropped, .acknowledged: false
-        case .signedIn, .confirmed, .repriced, .failed, .sold, .arrived, .restored, .finished:
+        case .signedIn, .confirmed, .repriced, .failed, .sold, .soldBefore, .arrived, .restored,
+            .finished:
             true
         }
     }
@@ -108,6 +112,8 @@ extension QueueRecord {
         case .failed(let key, let failure): fail(key, failure)
         case .dropped(let key): drop(key)
         case .sold(let key, let sold, let receipt): sell(key, sold, receipt)
+        case .soldBefore(let key, let payment, let sold, let receipt):
+            sell(key, as: payment, sold, receipt)
         case .arrived(let arrivals): arrive(arrivals)
         case .restored(let restoration): restore(restoration)
         case .finished(let key): finish(key)
@@ -187,15 +193,17 @@ extension QueueRecord {
     }
 
     private mutating func sell(
-        _ key: String, _ sold: SoldTransaction, _ receipt: Receipt
+        _ key: String, as payment: PaymentContents? = nil, _ sold: SoldTransaction,
+        _ receipt: Receipt
     ) -> [QueueAction] {
         let isChanged = change(key, from: [.confirmed, .waiting]) { entry in
             entry.state = .purchased
+            if let payment { entry.payment = payment }
             entry.sold = sold
         }
         guard isChanged else { return [] }
         self.receipt = receipt
-        // An owned product is sold again as the same transaction. It is
+        // What the customer has is sold again as the same transaction. It is
         // unfinished again, and one finish is enough for both.
         let owner = entry(key)?.owner
         entries.removeAll {

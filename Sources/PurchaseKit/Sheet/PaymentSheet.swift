@@ -9,7 +9,7 @@ public protocol PaymentSheet: Sendable {
     /// Returns when the customer has answered.
     func present(_ contents: SheetContents) async -> SheetAnswer
     /// Shows the customer a notice that needs no answer: that payments are not
-    /// allowed.
+    /// allowed, or that a purchase was made before and is not charged again.
     func notify(_ sentence: String) async
     /// Asks the customer a question about something other than a purchase, such as
     /// whether to restore: where Apple's devices ask for a password. A sheet
@@ -54,11 +54,15 @@ public struct SheetContents: Hashable, Sendable {
     /// Whether the customer owns the product already. The payment then charges
     /// nothing, and the product is delivered again.
     public var isOwned: Bool
+    /// An earlier purchase of the product that is not complete. The payment then
+    /// charges nothing, and has that one's outcome.
+    public var earlier: EarlierPurchase?
 
     public init(
         productID: String, title: String, details: String, quantity: Int, unitPrice: Money,
         priceLocale: String, isPriceChanged: Bool = false,
-        subscription: SheetSubscription? = nil, isOwned: Bool = false
+        subscription: SheetSubscription? = nil, isOwned: Bool = false,
+        earlier: EarlierPurchase? = nil
     ) {
         self.productID = productID
         self.title = title
@@ -69,11 +73,16 @@ public struct SheetContents: Hashable, Sendable {
         self.isPriceChanged = isPriceChanged
         self.subscription = subscription
         self.isOwned = isOwned
+        self.earlier = earlier
     }
 
-    /// The unit price times the quantity. Nothing for what the customer owns.
+    /// Whether the payment charges: not for what the customer has already.
+    var isCharged: Bool { !isOwned && earlier == nil }
+
+    /// The unit price times the quantity. Nothing for what the customer has already.
     public var total: Money {
-        Money(isOwned ? Amount(milliunits: 0) : unitPrice.amount * quantity, unitPrice.currency)
+        Money(
+            isCharged ? unitPrice.amount * quantity : Amount(milliunits: 0), unitPrice.currency)
     }
 
     /// Formats an amount like the storefront does: `$1.99`. It never rounds:
@@ -104,22 +113,44 @@ public struct SheetContents: Hashable, Sendable {
         if isOwned {
             return change + [title] + details + ["You own this already. You are not charged again."]
         }
+        if let earlier { return change + [title] + details + [earlier.sentence] }
         let price = "\(quantity) × \(formatted(unitPrice)) = \(formatted(total))"
         let later = subscription.map { [$0.sentence(formatted)] } ?? []
         return change + [title] + details + [price] + later
     }
 }
 
+/// An earlier purchase of the product on a payment sheet.
+public enum EarlierPurchase: Hashable, Sendable {
+    /// It was bought, and the app has still to deliver it.
+    case unfinished
+    /// It waits for an approval.
+    case waiting
+
+    /// What the sheet says about it.
+    public var sentence: String {
+        switch self {
+        case .unfinished: "You have bought this already. You are not charged again."
+        case .waiting:
+            "You have asked for this already, and wait for the answer. You are not charged again."
+        }
+    }
+}
+
 /// Answers automatically, for scripts and tests.
 public struct AutomaticSheet: PaymentSheet {
     private let answer: SheetAnswer
+    private let code: String?
 
-    public init(_ answer: SheetAnswer) {
+    /// `code`: what it enters where the customer enters an offer's code.
+    public init(_ answer: SheetAnswer, code: String? = nil) {
         self.answer = answer
+        self.code = code
     }
 
     public func present(_ contents: SheetContents) async -> SheetAnswer { answer }
     public func notify(_ sentence: String) async { StandardError.say(sentence) }
     public func ask(_ question: String) async -> SheetAnswer { answer }
+    public func askForCode() async -> String? { answer == .confirm ? code : nil }
     public func askForConsent(_ increase: SheetPriceIncrease) async -> SheetAnswer { answer }
 }

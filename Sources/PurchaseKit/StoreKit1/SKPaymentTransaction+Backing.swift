@@ -50,26 +50,36 @@ extension TransactionFacts {
 /// The changing part of a transaction. A class with a lock, because any thread
 /// may read a transaction while the callback queue changes it.
 final class TransactionBacking: @unchecked Sendable {
-    let payment: SKPayment
     /// The first purchase of what was restored.
     let original: SKPaymentTransaction?
     private let lock = NSLock()
     private var current: TransactionFacts
+    private var currentPayment: SKPayment
 
     init(payment: SKPayment) {
-        self.payment = payment
+        currentPayment = payment
         original = nil
         current = TransactionFacts(key: "", state: .purchasing, payment: payment.contents)
     }
 
     init(payment: SKPayment, facts: TransactionFacts) {
-        self.payment = payment
+        currentPayment = payment
         original = facts.original.map { SKPaymentTransaction(original: $0) }
         current = facts
     }
 
     var facts: TransactionFacts {
         get { lock.withLock { current } }
-        set { lock.withLock { current = newValue } }
+        set {
+            lock.withLock {
+                // The transaction of an earlier payment came in answer to this one.
+                if newValue.payment != current.payment {
+                    currentPayment = SKPayment(contents: newValue.payment)
+                }
+                current = newValue
+            }
+        }
     }
+
+    var payment: SKPayment { lock.withLock { currentPayment } }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Commerce
 public import StoreWire
 import StrictJSON
 import WireErrors
@@ -21,6 +22,7 @@ extension DeviceRoom {
     private func answerAtOnce(
         _ call: DeviceCall, _ context: RequestContext, _ carrier: some DeviceCarrier
     ) async throws -> DeviceReply {
+        if let reply = try await simulatedFault(call.route) { return reply }
         switch call.route {
         case .signIn: return try await signIn(try Self.body(call), context, carrier)
         case .products:
@@ -62,6 +64,19 @@ extension DeviceRoom {
                 return DeviceReply(status: 200, body: bytes, etag: etag)
             }
         }
+    }
+
+    /// What a sandbox that fails on purpose answers before a payment is made. Payments
+    /// themselves are refused, so that their outcome is known.
+    private func simulatedFault(_ route: DeviceRoute) async throws -> DeviceReply? {
+        switch route {
+        case .signIn, .products, .offer: break
+        default: return nil
+        }
+        guard case .devices(status: let status)? = try await realm.faults.current(.devices) else {
+            return nil
+        }
+        return DeviceReply(status: status)
     }
 
     /// Converts what ``answer(_:_:by:)`` throws to the reply that a device receives.

@@ -4,8 +4,8 @@ import Commerce
 import Storage
 public import StoreWire
 
-/// The failures toward merchants' servers that a sandbox simulates. Each change is
-/// audited. A production realm has none.
+/// The failures that a sandbox simulates toward merchants' servers and devices. Each
+/// change is audited. A production realm has none.
 public struct FaultRoom: Sendable {
     let realm: Realm
 
@@ -24,13 +24,15 @@ public struct FaultRoom: Sendable {
         _ name: String, _ request: SetFaultRequest, _ context: RequestContext
     ) async throws -> FaultRecord {
         let name = try Self.name(name)
-        guard let fault = Fault(name, value: request.value) else {
+        guard let fault = Fault(name, value: request.value),
+            fault.value.utf8.count <= Fault.valueBytesMax
+        else {
             throw Refusal(
                 .badRequest, code: "faultInvalid", "`\(name.rawValue)` has no such value.",
                 field: "value", rule: name.rule, remedy: "send one of them")
         }
         try checkSandbox()
-        try await realm.house(.rows, context) { house -> Ending<Void> in
+        try await realm.house(.catalogue, context) { house -> Ending<Void> in
             let key: SQLValue = .text(name.rawValue)
             let before = try house.writing.first(Statement.Faults.one, [key])?.text("value")
             guard before != fault.value else { return .leave(()) }
@@ -48,7 +50,7 @@ public struct FaultRoom: Sendable {
     /// Switches a failure off. Refusal: `faultUnknown`.
     public func clear(_ name: String, _ context: RequestContext) async throws {
         let name = try Self.name(name)
-        try await realm.house(.rows, context) { house -> Ending<Void> in
+        try await realm.house(.catalogue, context) { house -> Ending<Void> in
             let key: SQLValue = .text(name.rawValue)
             let before = try house.writing.first(Statement.Faults.remove, [key])?.text("value")
             guard let before else { return .leave(()) }
@@ -92,21 +94,4 @@ public struct FaultRoom: Sendable {
 extension Realm {
     /// The failures that a sandbox simulates.
     public var faults: FaultRoom { FaultRoom(realm: self) }
-}
-
-extension Statement {
-    enum Faults {
-        static let list = Statement(
-            "faults.list", [], "SELECT name, value FROM faults ORDER BY name")
-
-        static let one = Statement(
-            "faults.one", [.text], "SELECT value FROM faults WHERE name = $1")
-
-        static let put = Statement.put("faults.put", into: RealmSchema.faults)
-
-        static let remove = Statement(
-            "faults.remove", [.text], "DELETE FROM faults WHERE name = $1 RETURNING value")
-
-        static let all = [list, one, put, remove]
-    }
 }

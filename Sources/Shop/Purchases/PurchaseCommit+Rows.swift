@@ -54,7 +54,7 @@ extension PurchaseCommit {
         case .sold(let sale, let id): facts(of: sale, id, subscribed, line)
         case .delivered(let owned), .arranged(_, let owned):
             try transaction(owned, line.writing)
-        case .refused, .authorising, .waiting: nil
+        case .refused, .joined, .authorising, .waiting: nil
         }
     }
 
@@ -96,7 +96,7 @@ extension PurchaseCommit {
         case .waiting:
             try ApprovalTimeout.work(key, askedAt: line.now).add(line.writing)
             return true
-        case .refused, .delivered, .arranged, .authorising: return event.debt != nil
+        case .refused, .delivered, .joined, .arranged, .authorising: return event.debt != nil
         }
     }
 
@@ -150,6 +150,7 @@ extension PurchaseCommit {
                 "state": .text(state.word), "cause": .text(event.cause.rawValue),
                 "refusal": .optional(state.refusal?.rawValue),
                 "waiting_for": .optional(state.waitingFor),
+                "joins": .optional(state.joins?.value),
                 "transaction_id": .optional(event.transaction?.value),
                 "total_price": .optional(event.total?.amount.milliunits),
                 "asked_at": .integer(line.now.milliseconds),
@@ -176,14 +177,29 @@ extension PurchaseCommit {
             revision: row.revision, now: wall)
     }
 
+    /// Returns the outcome of a purchase that an earlier commit wrote. One that
+    /// joined another has that one's.
     func outcome(
         of before: PurchaseRow, _ line: CustomerLine
     ) throws -> PurchaseOutcome {
+        if case .joined(let first) = before.state { return try outcome(ofJoined: first, line) }
         var sold: TransactionFacts?
         if case .sold(let id) = before.state { sold = try transaction(id, line.writing) }
         return PurchaseOutcome(
             state: before.state, transaction: sold, charge: charge(of: before),
             revision: before.revision, now: line.now)
+    }
+
+    func outcome(
+        ofJoined first: PurchaseID, _ line: CustomerLine
+    ) throws -> PurchaseOutcome {
+        let first = PurchaseKey(
+            customer: key.customer, bundleID: key.bundleID, purchaseID: first)
+        let row = try line.writing.first(Statement.Purchases.one, first.values)
+        guard let row = try row.flatMap({ try PurchaseRow($0, key: first) }),
+            row.state.joins == nil
+        else { throw StorageFault(.malformedRow, "a purchase that joined none") }
+        return try outcome(of: row, line)
     }
 
     func charge(of row: PurchaseRow) -> Charge? {

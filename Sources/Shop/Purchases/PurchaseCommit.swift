@@ -26,6 +26,9 @@ struct PurchaseCommit: Sendable {
     let shelf: Shelf
     let wall: Timestamp
     let leases: LeaseClock
+    /// Whether it answers with a purchase of the same product that is unfinished
+    /// or undecided. Not for a history that is made in the past.
+    var repeats = true
 
     /// Reads everything that the decision on the payment needs.
     var question: LineQuestion {
@@ -50,10 +53,16 @@ struct PurchaseCommit: Sendable {
         }
         try checkReplaced(line.facts)
         let switches = try shelf(line).apps[key.bundleID]?.settings
-        let decision = try decide(line, simulated: switches?.purchaseRefusal)
-        return .commit(
-            try apply(
-                .asked(decision, hurdles(line.account, switches), as: newID), to: nil, line))
+        let hurdles = hurdles(line.account, switches)
+        let decision = try decide(
+            line, simulated: try simulated(switches, line), open: try open(line.facts, hurdles),
+            isAuthorised: !hurdles.isAny)
+        let event = PurchaseEvent.asked(decision, hurdles, as: newID)
+        let outcome = try apply(event, to: nil, line)
+        guard case .joined(let first) = event.state else { return .commit(outcome) }
+        var joined = try self.outcome(ofJoined: first, line)
+        joined.cause = event.cause
+        return .commit(joined)
     }
 
     /// Writes a processor's answer if the purchase is still authorising.
@@ -124,11 +133,31 @@ struct PurchaseCommit: Sendable {
             needsAttention: account.interruptsPurchases || switches?.interruptsPurchases == true)
     }
 
+    /// Returns the customer's undecided purchase of the same product. One that was
+    /// interrupted has failed for the app, and counts only while the next one would
+    /// be interrupted too.
+    private func open(_ facts: Row, _ hurdles: PurchaseHurdles) throws -> PurchaseID? {
+        guard repeats else { return nil }
+        let open = try facts.optionalText("open_purchase")
+        let interrupted =
+            hurdles.needsAttention ? try facts.optionalText("interrupted_purchase") : nil
+        return (open ?? interrupted).map { PurchaseID($0) }
+    }
+
+    /// Returns the transaction that a payment is answered with, without a charge.
+    private func owned(_ facts: Row) throws -> TransactionID? {
+        let unfinished = repeats ? try facts.optionalInteger("unfinished") : nil
+        return (try facts.optionalInteger("owned") ?? unfinished).map(TransactionID.init)
+    }
+
     /// Decides the payment by the facts that the line has read.
+    /// `isAuthorised`: whether the authoriser is asked now. A payment that waits first
+    /// is declined after its approval.
     private func decide(
-        _ line: CustomerLine, simulated: PurchaseRefusal? = nil
+        _ line: CustomerLine, simulated: PurchaseRefusal? = nil, open: PurchaseID? = nil,
+        isAuthorised: Bool = true
     ) throws -> PurchaseDecision {
-        let owned = try line.facts.optionalInteger("owned").map(TransactionID.init)
+        let owned = try owned(line.facts)
         let storefront = try storefront(line)
         // An owned product is delivered again, whether it is on sale or not.
         let shelf = try shelf(line)
@@ -143,7 +172,35 @@ struct PurchaseCommit: Sendable {
                 owned: owned, authoriser: authoriser, simulated: simulated,
                 subscription: try product.flatMap {
                     try subscription($0, shelf, storefront, line)
-                }))
+                }, open: open, declines: isAuthorised ? try declines(line) : [],
+                customer: key.customer, attempt: try attempt(line)))
+    }
+
+    /// The refusal that the sandbox is configured to give.
+    private func simulated(
+        _ switches: SandboxSettings?, _ line: CustomerLine
+    ) throws -> PurchaseRefusal? {
+        if case .devices? = try shelf(line).faults[.devices] { return .storeFault }
+        return switches?.purchaseRefusal
+    }
+
+    /// Which payments the sandbox's authoriser declines.
+    private func declines(_ line: CustomerLine) throws -> [DeclineRule] {
+        guard case .payments(let rules)? = try shelf(line).faults[.payments] else { return [] }
+        return rules
+    }
+
+    /// Which of the customer's payments for the product this is. Counted only if a
+    /// rule asks for it.
+    private func attempt(_ line: CustomerLine) throws -> Int {
+        guard try declines(line).contains(where: { $0.attempt != nil }) else { return 1 }
+        let before = try line.writing.first(
+            Statement.Purchases.attempts,
+            [
+                .integer(key.customer.value), .text(key.bundleID.value),
+                .text(payment.productID.value), .text(key.purchaseID.value),
+            ])
+        return Int(try before?.integer("attempts") ?? 0) + 1
     }
 
     /// Returns what the payment does if the product is a subscription.

@@ -19,6 +19,11 @@ extension PurchaseRefusal {
                 "settings._storeKitErrors of its catalogue file",
                 "switch the simulated error off"
             )
+        case .storeFault:
+            (
+                "The store has failed.", nil, "this sandbox fails on purpose: `fault set devices`",
+                "`shopkeeper fault clear devices`"
+            )
         case .unknownProduct:
             (
                 "The app sells no product of this id.", "productId",

@@ -119,6 +119,7 @@ extension PurchaseRow {
         record.refusal = state.refusal?.rawValue
         record.waitingFor = waitingFor?.rawValue
         record.approval = approval?.rawValue
+        record.joins = state.joins?.value
         if case .sold(let id) = state { record.transactionId = id.description }
         if case .waiting = state {
             record.answerableUntil = ApprovalAnswer.deadline(askedAt: askedAt)

@@ -177,6 +177,7 @@ private struct Past: Sendable {
         _ commit: PurchaseCommit, _ jump: LastJump, who: String, _ line: CustomerLine
     ) throws -> Ending<PastOutcome> {
         var commit = commit
+        commit.repeats = false
         let known = try PurchaseRow(line.facts, key: key)
         if known == nil { try check(line) }
         let dated = line.dated(date, jump: jump)

@@ -134,6 +134,10 @@ extension PurchaseRoom {
             response.signedTransaction = try outcome.transaction.map { facts in
                 try realm.sign(facts, at: outcome.now)
             }
+            if let facts = outcome.transaction, facts.isRepeated(by: commit.key.purchaseID) {
+                response.isRepeat = true
+                response.isFinished = facts.finishedAt != nil
+            }
         case .refused(let refusal):
             response.refusal = refusal.wireError
             if refusal == .priceChanged {
@@ -143,7 +147,7 @@ extension PurchaseRoom {
                 response.product = try await described(commit, session, at: outcome.now)
             }
         case .waiting(let reason): response.waitingFor = reason.rawValue
-        case .asked, .authorising: break
+        case .asked, .authorising, .joined: break
         }
         return response
     }
@@ -162,5 +166,13 @@ extension PurchaseRoom {
             } catch is Refusal { return nil }
         }
         return try await realm.catalogue.described(product, shelf, session, at: now)
+    }
+}
+
+extension TransactionFacts {
+    /// Whether a payment was answered with the transaction of an earlier one.
+    /// Periods of subscriptions are not meant: a payment may change the next one.
+    fileprivate func isRepeated(by purchase: PurchaseID) -> Bool {
+        type != .autoRenewable && purchaseID != purchase
     }
 }

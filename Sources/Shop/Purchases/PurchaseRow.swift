@@ -116,6 +116,8 @@ struct PurchaseRow: Sendable {
         switch try row.text("state") {
         case "asked": return .asked
         case "authorising": return .authorising
+        case "joined":
+            if let first = try row.optionalText("joins") { return .joined(PurchaseID(first)) }
         case "sold": return .sold(TransactionID(try row.integer("transaction_id")))
         case PurchaseState.refusedWord:
             if let refusal = PurchaseRefusal(rawValue: try row.text("refusal")) {
@@ -142,6 +144,7 @@ extension PurchaseState {
         case .sold: "sold"
         case .refused: Self.refusedWord
         case .waiting: "waiting"
+        case .joined: "joined"
         }
     }
 
@@ -155,11 +158,17 @@ extension PurchaseState {
         return nil
     }
 
+    /// The purchase that decides this one too.
+    var joins: PurchaseID? {
+        if case .joined(let first) = self { return first }
+        return nil
+    }
+
     /// Whether the state is final.
     var isDecided: Bool {
         switch self {
         case .sold, .refused: true
-        case .asked, .authorising, .waiting: false
+        case .asked, .authorising, .waiting, .joined: false
         }
     }
 }

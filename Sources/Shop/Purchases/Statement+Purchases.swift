@@ -8,7 +8,7 @@ extension Statement {
 
         /// Everything that the decision on a payment needs, behind the
         /// customer's line: the clock, the purchase if it exists, what the
-        /// customer owns, and the requesting session.
+        /// customer has already or has asked for, and the requesting session.
         static let facts = Statement(
             "purchases.facts", [.integer, .text, .text, .text, .text, .blob],
             """
@@ -18,6 +18,21 @@ extension Statement {
                         AND t.product_type = 'non-consumable' AND t.revoked_at IS NULL
                         AND t.original_transaction_id = t.transaction_id
                         AND t.ownership = 'purchased') AS owned,
+                (SELECT t.transaction_id FROM transactions t
+                    WHERE t.customer_id = $1 AND t.bundle_id = $2 AND t.finished_at IS NULL
+                        AND t.product_id = $4 AND t.revoked_at IS NULL
+                        AND t.product_type IN ('consumable', 'non-renewing')
+                    ORDER BY t.transaction_id LIMIT 1) AS unfinished,
+                (SELECT o.purchase_id FROM purchases o
+                    WHERE o.customer_id = $1 AND o.bundle_id = $2 AND o.product_id = $4
+                        AND o.state IN ('authorising', 'waiting')
+                        AND (o.state = 'authorising' OR o.waiting_for = 'approval')
+                    ORDER BY o.purchase_id LIMIT 1) AS open_purchase,
+                (SELECT o.purchase_id FROM purchases o
+                    WHERE o.customer_id = $1 AND o.bundle_id = $2 AND o.product_id = $4
+                        AND o.state IN ('authorising', 'waiting')
+                        AND o.state = 'waiting' AND o.waiting_for = 'attention'
+                    ORDER BY o.purchase_id LIMIT 1) AS interrupted_purchase,
                 (SELECT q.state FROM purchases q WHERE q.customer_id = $1 AND q.bundle_id = $2
                     AND q.purchase_id = $5) AS replaced_state,
                 s.expires_at AS session_expires_at, s.ended_at AS session_ended_at,
@@ -154,6 +169,16 @@ extension Statement {
                 AND captured_at IS NULL
             """)
 
+        /// How many other payments for a product have reached the authoriser.
+        static let attempts = Statement(
+            "purchases.attempts", [.integer, .text, .text, .text],
+            """
+            SELECT count(*) AS attempts FROM purchases
+            WHERE customer_id = $1 AND bundle_id = $2 AND product_id = $3
+                AND purchase_id <> $4
+                AND (refusal = 'declined' OR (state = 'sold' AND total_price IS NOT NULL))
+            """)
+
         static let appAccount = Statement(
             "purchases.appAccount", [.integer, .text],
             """
@@ -177,7 +202,7 @@ extension Statement {
             owned, facts, insert, move, bringForward, lastDates, one, waitingByID, waitingPage,
             page,
             answeredSince,
-            news, setVoided, setCaptured, appAccount,
+            news, attempts, setVoided, setCaptured, appAccount,
         ]
     }
 }

@@ -140,12 +140,12 @@ extension RealmSchema {
             "revoked_at": .time.optional,
         ], references: [ofApp])
 
-    /// The failures toward merchants' servers that a sandbox simulates.
+    /// The failures that a sandbox simulates toward merchants' servers and devices.
     static let faults = Table(
         "faults", key: ["name"],
         [
             "name": .word(Fault.Name.allCases.map(\.rawValue)),
-            "value": .text(bytes: 1...255),
+            "value": .text(bytes: 1...Fault.valueBytesMax),
         ], rowsMax: Fault.Name.allCases.count)
 
     /// `old_value` and `new_value` are texts for people.

@@ -13,6 +13,7 @@ extension RealmSchema {
     /// approved it, and the sum is still to be given back. `waiting_for` keeps
     /// its value after the answer. `cause` is that of the last event. `offer` is
     /// the requested one, as JSON.
+    /// `joins` is the purchase of the same product that decides this one too.
     /// `history_revision` is the customer's at the first request. It is part of
     /// the charge key: see ``PurchaseKey/charge(in:since:)``.
     static let purchases = Table(
@@ -24,7 +25,7 @@ extension RealmSchema {
             "application_username": .text(bytes: 0...Edge.usernameBytesMax).optional,
             "replaces": .uuid.optional, "simulates_ask_to_buy": .flag,
             "offer": .json.optional, "is_committed": .flag,
-            "state": .word(["asked", "authorising", "sold", "refused", "waiting"]),
+            "state": .word(["asked", "authorising", "sold", "refused", "waiting", "joined"]),
             "cause": .word(PurchaseCause.allCases.map(\.rawValue)),
             "refusal": .word(PurchaseRefusal.allCases.map(\.rawValue)).optional,
             "waiting_for": .word(WaitingReason.allCases.map(\.rawValue)).optional,
@@ -33,9 +34,13 @@ extension RealmSchema {
             "processor_reference": .longText.optional, "void_owed_at": .time.optional,
             "voided_at": .time.optional, "captured_at": .time.optional, "asked_at": .time,
             "decided_at": .time.optional, "revision": .count,
-            "history_revision": .count.optional,
+            "history_revision": .count.optional, "joins": .uuid.optional,
         ],
         indexes: [
+            // The next payment for the product joins it.
+            .init(
+                "purchases_open", on: ["customer_id", "bundle_id", "product_id"],
+                where: "state IN ('authorising', 'waiting')"),
             .init(
                 "purchases_waiting", on: ["customer_id", "bundle_id", "purchase_id"],
                 where: "state = 'waiting'"),
@@ -54,6 +59,7 @@ extension RealmSchema {
                 ["bundle_id", "product_id"], to: "products",
                 where: "t.state IN ('authorising', 'waiting', 'sold')"),
             .init(["customer_id", "transaction_id"], to: "transactions"),
+            .init(["customer_id", "bundle_id", "joins"], to: "purchases"),
         ])
 
     /// Facts never change. Dates beside them show later events. `changed_at` is
@@ -92,6 +98,10 @@ extension RealmSchema {
                 where: "product_type = 'non-consumable' AND revoked_at IS NULL "
                     + "AND original_transaction_id = transaction_id "
                     + "AND ownership = 'purchased'"),
+            // What is delivered once and unfinished is not sold again.
+            .init(
+                "transactions_unfinished", on: ["customer_id", "bundle_id", "product_id"],
+                where: "finished_at IS NULL AND product_type IN ('consumable', 'non-renewing')"),
             // Only what a receipt contains, so that finished consumables cost
             // it nothing.
             .init(

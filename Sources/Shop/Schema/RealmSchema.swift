@@ -21,16 +21,23 @@ enum RealmSchema {
         .kept(realm), .copied(clocks), .cleared(jumps), .copied(apps, without: ["shared_secret"]),
         .copied(products),
         .copied(appVersions), .copied(subscriptionGroups), .kept(catalogueFiles),
-        .kept(catalogueImages), .kept(serverKeys), .kept(faults), .kept(audit), .kept(numberMarks),
+        .kept(catalogueImages), .kept(serverKeys), .copied(faults), .kept(audit),
+        .kept(numberMarks),
         .kept(snapshots), .kept(snapshotPages),
         .kept(clusters), .kept(customers), .kept(signInNames), .kept(arrivals),
         .cleared(devices), .cleared(sessions), .cleared(appAccounts),
         // A waiting payment stays as a declined one, also when the history is
-        // cleared again, so that a device that asks again does not buy again.
+        // cleared again, so that a device that asks again does not buy again. What
+        // joined it stays too.
         .cleared(
             purchases,
             history: .deleted(
-                where: "state <> 'waiting' AND (approval IS NULL OR approval <> 'declined')")),
+                where: "state <> 'waiting' AND (approval IS NULL OR approval <> 'declined') "
+                    + "AND NOT EXISTS (SELECT 1 FROM purchases f "
+                    + "WHERE f.customer_id = purchases.customer_id "
+                    + "AND f.bundle_id = purchases.bundle_id "
+                    + "AND f.purchase_id = purchases.joins "
+                    + "AND (f.state = 'waiting' OR f.approval = 'declined'))")),
         .cleared(transactions, history: .deleted),
         .cleared(subscriptions, history: .deleted),
         .cleared(subscriptionEvents, history: .deleted),

@@ -42,6 +42,8 @@ struct Shelf: Sendable {
     let revision: Int64
     let isProduction: Bool
     let apps: [BundleID: App]
+    /// What a sandbox simulates. In production nothing.
+    let faults: [Fault.Name: Fault]
 
     init(reading: any Reading) throws {
         guard let realm = try reading.first(Statement.Catalogues.revision) else {
@@ -72,6 +74,13 @@ struct Shelf: Sendable {
                 groups[bundleID] ?? [], isProduction: isProduction)
         }
         self.apps = apps
+        var faults: [Fault.Name: Fault] = [:]
+        let switched = try isProduction ? [] : reading.query(Statement.Faults.list, [])
+        for row in switched {
+            guard let name = Fault.Name(rawValue: try row.text("name")) else { continue }
+            faults[name] = Fault(name, value: try row.text("value"))
+        }
+        self.faults = faults
     }
 
     func product(_ id: ProductID, of app: BundleID) -> Product? { apps[app]?.byID[id]?.product }

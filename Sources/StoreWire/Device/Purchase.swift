@@ -47,6 +47,13 @@ public struct PurchaseResponse: Hashable, Sendable, Codable {
     public var state: String
     /// Present with `sold`.
     public var signedTransaction: String?
+    /// True if the transaction is that of an earlier payment, because the customer
+    /// has the product already: owned, or bought and not finished. Nothing was
+    /// charged, and its quantity may be another. Missing otherwise.
+    public var isRepeat: Bool?
+    /// Present with `isRepeat`: whether the earlier payment's transaction is
+    /// finished.
+    public var isFinished: Bool?
     /// Present with `refused`: code, sentence, field, rule and remedy.
     public var refusal: WireError?
     /// Present with `waiting`: `approval` or `attention`.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A failure toward merchants' servers that a sandbox simulates.
+/// A failure that a sandbox simulates toward merchants' servers or devices.
 public struct FaultRecord: Hashable, Sendable, Codable {
-    /// `rate-limits`, `verify-receipt`, `notifications` or `notification-attempts`.
+    /// `rate-limits`, `verify-receipt`, `notifications`, `notification-attempts`,
+    /// `devices` or `payments`.
     public var name: String
     public var value: String
 

@@ -13,7 +13,7 @@ public struct PurchaseRecord: Hashable, Sendable, Codable {
     public var unitPrice: Int64
     /// ISO 4217.
     public var currency: String
-    /// `waiting`, `authorising`, `sold` or `refused`.
+    /// `waiting`, `authorising`, `sold`, `refused` or `joined`.
     public var state: String
     /// Present with `refused`: the code of the reason.
     public var refusal: String?
@@ -23,6 +23,9 @@ public struct PurchaseRecord: Hashable, Sendable, Codable {
     public var approval: String?
     /// Present with `sold`.
     public var transactionId: String?
+    /// Present with `joined`: the purchase of the same product that was undecided,
+    /// and decides this one too.
+    public var joins: String?
     /// The commercial time of the first request.
     public var askedDate: Timestamp
     /// The commercial time until which it can be answered.

@@ -6,17 +6,22 @@ from .facts import grouped
 
 def apps_get_what_they_paid(evidence):
     """A payment that an app added ends sold and delivered, or failed and never
-    sold; it is sold once, and delivered as it was bought."""
+    sold; it is sold once, and delivered as it was bought. One that was answered with
+    an earlier payment's transaction ends with that one."""
     rows = grouped(
         [row for row in evidence.purchases if row.get("application_username")],
         "application_username",
     )
     transactions = {row["transaction_id"]: row for row in evidence.transactions}
     for (tag,), entries in grouped(
-        [entry for entry in evidence.kits if entry["word"] != "complaint"], "tag"
+        # What was delivered once more for a later payment has no tag of its own.
+        [entry for entry in evidence.kits if entry["word"] != "complaint" and "tag" in entry],
+        "tag",
     ).items():
         words = {entry["word"] for entry in entries}
         sold = [row for row in rows.get((tag,), []) if row["state"] == "sold"]
+        if any(is_repeat(row, transactions) for row in sold):
+            continue
         if len(sold) > 1:
             yield f"payment {tag} was sold {len(sold)} times"
         if "failed" in words and sold:
@@ -26,6 +31,12 @@ def apps_get_what_they_paid(evidence):
         if "purchasing" in words and not words & {"purchased", "failed"}:
             yield f"payment {tag} was added and never ended"
         yield from delivered_as_bought(tag, entries, sold, transactions)
+
+
+def is_repeat(row, transactions):
+    """Whether a payment was answered with the transaction of an earlier one."""
+    sale = transactions.get(row["transaction_id"])
+    return sale is not None and sale["purchase_id"] != row["purchase_id"]
 
 
 def delivered_as_bought(tag, entries, sold, transactions):

@@ -70,8 +70,8 @@ def events(evidence):
         ),
         "signatures": evidence.signatures,
         "restored": sum(len(fork["sales"]) > 0 for fork in evidence.forks),
-        "kit deliveries": len({e["tag"] for e in evidence.kits if e["word"] == "purchased"}),
-        "kit failures": len({e["tag"] for e in evidence.kits if e["word"] == "failed"}),
+        "kit deliveries": len({e.get("tag") for e in evidence.kits if e["word"] == "purchased"}),
+        "kit failures": len({e.get("tag") for e in evidence.kits if e["word"] == "failed"}),
     }
     if evidence.receipts is not None:
         counts["receipts"] = len(evidence.receipts)

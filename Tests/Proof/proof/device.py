@@ -46,6 +46,10 @@ class Device:
         self.unfinished = []
         self.unspent = []
         self._known = set()
+        #: The transactions whose units it spends.
+        self._credited = set()
+        #: The products of its transactions, by number.
+        self._sold = {}
         self._wanted = set()
 
     def _uuid(self):
@@ -150,6 +154,10 @@ class Device:
             self._wanted.add(product["id"])
             self.buy_twice(product)
             return
+        # What is unfinished is not sold again: mostly it is finished before.
+        open_ends = [] if product["isOnce"] else self.unfinished_of(product["id"])
+        if open_ends and self._random.randrange(6):
+            self.finish(open_ends[0])
         purchase = self._uuid()
         quantity = 1 if product["isOnce"] else self._random.randint(1, 3)
         price = product["price"]
@@ -166,6 +174,10 @@ class Device:
             self.ask_at_once(purchase)
         else:
             self.ask_again(purchase)
+
+    def unfinished_of(self, product):
+        """Its transactions of a product that it has not finished."""
+        return [number for number in self.unfinished if self._sold.get(number) == product]
 
     def buy_twice(self, product):
         """What can be owned once, under two ids at the same moment: both may be
@@ -221,10 +233,17 @@ class Device:
             number = facts["transactionId"]
             if number not in self._known:
                 self._known.add(number)
+                self._sold[number] = facts["productId"]
                 self.unfinished.append(number)
-                if facts["type"] == "Consumable" and self._ledger:
-                    keys = [self._uuid() for _ in range(facts["quantity"])]
-                    self.unspent.append(Unspent(number, signed, keys))
+            # The units of a repeated purchase are those of whoever bought it.
+            is_own = not answer[1].get("isRepeat")
+            if (
+                facts["type"] == "Consumable" and self._ledger and is_own
+                and number not in self._credited
+            ):
+                self._credited.add(number)
+                keys = [self._uuid() for _ in range(facts["quantity"])]
+                self.unspent.append(Unspent(number, signed, keys))
 
     def redeem(self, unspent):
         """Spends a unit of what was bought."""
@@ -238,6 +257,13 @@ class Device:
         body = dict(self.bodies[purchase])
         body["quantity"] = body["quantity"] % 9 + 1
         self.put(purchase, body, verb="other contents")
+
+    def put_away(self, number):
+        """Finishes a transaction without keeping account of it."""
+        answer = self.call(
+            "POST", f"{self._door}/transactions/{number}/finish", verb="finish", transaction=number
+        )
+        return answer is not None and answer[0] == 200
 
     def finish(self, number):
         answer = self.call(

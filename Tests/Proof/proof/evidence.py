@@ -76,6 +76,19 @@ def add_realm(evidence, reader, sources):
         if table == "customers":
             rows = [row for row in rows if row["customer_id"] not in known]
         getattr(evidence, table).extend(rows)
+    evidence.purchases = [settled(row, evidence.purchases) for row in evidence.purchases]
+
+
+def settled(row, purchases):
+    """A purchase, or one that joined another in the state of that one."""
+    if row["state"] != "joined":
+        return row
+    key = ("customer_id", "bundle_id")
+    first = [
+        other for other in purchases
+        if other["purchase_id"] == row["joins"] and all(other[name] == row[name] for name in key)
+    ]
+    return row | {name: first[0][name] for name in ("state", "refusal", "transaction_id")}
 
 
 def add_logs(evidence, sources, trust):

@@ -177,8 +177,13 @@ class Forks:
             if answer is None or answer[0] != 200 or answer[1]["state"] != "sold":
                 entry["complaints"].append(f"{purchase} was not sold: {answer}")
                 continue
+            number = payload(answer[1]["signedTransaction"])["transactionId"]
+            # What is unfinished is not sold again.
+            device.put_away(number)
+            if answer[1].get("isRepeat"):
+                continue
             yield {
-                "number": payload(answer[1]["signedTransaction"])["transactionId"], "purchase": purchase,
+                "number": number, "purchase": purchase,
                 "customer": device.customer, "where": entry["name"],
             }
 

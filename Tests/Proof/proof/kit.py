@@ -38,14 +38,16 @@ class Kit:
         }
         self._errors = stage.errors
         self._lock = threading.RLock()
-        self._open, self._count, self.lives = set(), 0, 0
+        self._count, self.lives = 0, 0
         self._is_over = threading.Event()
         self._is_calm = False
         self._start()
         threading.Thread(target=self._shop, daemon=True).start()
 
     def _start(self):
+        """What is still open is reported again by the app."""
         self._heard = 0
+        self._open = set()
         self._program = Program(
             [self._path], self._errors, stdin=subprocess.PIPE, environment=self._environment)
         self.lives += 1

@@ -67,7 +67,10 @@ def add_renewals(evidence, steps, traceless):
 
 
 def steps_of(row):
-    """The commits of one purchase: asked, approved, settled, captured, voided."""
+    """The commits of one purchase: asked, approved, settled, captured, voided. One that
+    joined another was asked only."""
+    if row.get("joins") is not None:
+        return 1
     return (
         1
         + (row["waiting_for"] is not None and row["approval"] is not None)
@@ -136,12 +139,13 @@ def ledger_accounts_agree(evidence):
 
 def numbers_are_given_out_once(evidence):
     """Whatever was copied, restored, advanced or put back, in whatever order: a
-    number stands for one purchase of one customer."""
+    number stands for one purchase of one customer. A purchase that was answered with an
+    earlier one's transaction has no number of its own."""
     told = [
         {"number": entry["signed"]["transactionId"], "purchase": entry["purchase"],
          "customer": entry["customer"], "where": "the store"}
         for entry in evidence.sold()
-        if entry["signed"]["type"] == "Consumable"
+        if entry["signed"]["type"] == "Consumable" and not entry["answer"].get("isRepeat")
     ]
     told += [sale for fork in evidence.forks for sale in fork["sales"]]
     told += [entry for entry in evidence.side if entry["act"] == "sold"]

@@ -98,6 +98,25 @@ def non_consumables_are_paid_once(evidence):
             yield f"{product} was charged {len(orders)} times to {customer}"
 
 
+def unfinished_is_not_sold_again(evidence):
+    """What is delivered once is sold again only when it was finished. Dates say which
+    came first, unless a clock was stepped."""
+    if evidence.seconds_stepped:
+        return
+    bought = [row for row in evidence.transactions if row["product_type"] == "consumable"]
+    for (customer, _, product), rows in grouped(
+        bought, "customer_id", "bundle_id", "product_id"
+    ).items():
+        rows.sort(key=lambda row: row["purchased_at"])
+        for first, later in zip(rows, rows[1:]):
+            finished = first["finished_at"]
+            is_open = finished is None or finished > later["purchased_at"]
+            if is_open and first["revoked_at"] is None:
+                yield (
+                    f"{product} was sold to {customer} as {later['transaction_id']} while "
+                    f"{first['transaction_id']} was unfinished")
+
+
 def charges_stand_in_order(evidence):
     """Charged, then captured or voided: never the other way, never both."""
     for (key,), entries in evidence.processor_entries().items():
@@ -142,5 +161,6 @@ def sales_are_captured(evidence):
 
 
 RULES = [
-    sums_are_right, non_consumables_are_paid_once, charges_stand_in_order, sales_are_captured,
+    sums_are_right, non_consumables_are_paid_once, unfinished_is_not_sold_again,
+    charges_stand_in_order, sales_are_captured,
 ]

@@ -154,6 +154,10 @@ class Side:
                 self._complain(f"purchase {purchase} was not sold")
                 continue
             number = payload(answers[0]["signedTransaction"])["transactionId"]
+            # What is unfinished is not sold again.
+            self._until(lambda number=number: device.put_away(number))
+            if answers[0].get("isRepeat"):
+                continue
             numbers.add(number)
             self._log.write(act="sold", number=number, purchase=purchase,
                             customer=str(device.customer), where="side")

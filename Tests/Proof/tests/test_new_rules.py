@@ -77,6 +77,12 @@ SPOILT = [
     ("a non-consumable charged twice", money.non_consumables_are_paid_once, both(
         lambda evidence: evidence.catalogue.update(coins=ONCE),
         add("processor", charged("p2")))),
+    # unfinished_is_not_sold_again
+    ("a purchase sold again before it was finished", money.unfinished_is_not_sold_again,
+     add("transactions", transaction_row(101, "p2", purchased_at=59))),
+    ("a purchase sold again that was never finished", money.unfinished_is_not_sold_again, both(
+        row("transactions", finished_at=None),
+        add("transactions", transaction_row(101, "p2", purchased_at=70)))),
     # charges_stand_in_order
     ("a void before the charge", money.charges_stand_in_order, log("void", "charge")),
     ("a charge after the void", money.charges_stand_in_order, log("charge", "void", "charge")),

@@ -96,7 +96,9 @@ import Testing
         for number in 0..<Self.buyers {
             let transport = HTTPTransport(storeURL: url)
             let randomness = Randomness.seeded(chance.next())
-            let request = SignInRequest(deviceUUID: randomness.uuid())
+            await parent.addCustomer("buyer-\(number)")
+            let request = SignInRequest(
+                deviceUUID: randomness.uuid(), customer: "buyer-\(number)")
             let reply = try await transport.send(
                 DeviceCall(
                     route: .signIn, body: Array(try JSONEncoder().encode(request)),
@@ -122,7 +124,8 @@ import Testing
     private static func askAgain(
         _ id: String, _ buyers: [SignedInBuyer], _ siege: Siege
     ) async throws {
-        let isAnswered = try await buyers[0].buyer.ask(id)
+        let number = try #require(siege.buyers[id])
+        let isAnswered = try await buyers[number].buyer.ask(id)
         #expect(isAnswered, "\(id)")
     }
 

@@ -24,6 +24,8 @@ final class Siege: Sendable {
         /// Sent to the life that was killed, and not answered by it.
         var unanswered = 0
         var answers: [String: Set<String>] = [:]
+        /// The numbers of those who bought, by purchase id.
+        var buyers: [String: Int] = [:]
 
         var isDue: Bool { sent >= killAt }
         var sight: String {
@@ -36,6 +38,7 @@ final class Siege: Sendable {
     var isOver: Bool { state.withLock { $0.isOver } }
     /// Transaction ids that were answered, by purchase id.
     var answers: [String: Set<String>] { state.withLock { $0.answers } }
+    var buyers: [String: Int] { state.withLock { $0.buyers } }
     var underWay: Int { state.withLock { $0.underWay.count } }
 
     /// The store listens; it shall be killed around its `killAt`-th purchase.
@@ -71,8 +74,9 @@ final class Siege: Sendable {
         }
     }
 
-    func begin(_ id: String) {
+    func begin(_ id: String, by buyer: Int) {
         state.withLock { state in
+            state.buyers[id] = buyer
             state.underWay.insert(id)
             state.sent += 1
         }
@@ -99,7 +103,8 @@ final class Siege: Sendable {
     }
 }
 
-/// Answers payments that wait for approval, with the operator's key.
+/// Makes the customers, and answers payments that wait for approval, with the
+/// operator's key.
 struct Parent: Sendable {
     private struct Run: Decodable { let operatorKey: String }
 
@@ -112,13 +117,20 @@ struct Parent: Sendable {
         key = try JSONDecoder().decode(Run.self, from: run).operatorKey
     }
 
+    func addCustomer(_ name: String) async {
+        await send("POST", "/customers", #"{"name":"\#(name)"}"#)
+    }
+
     /// Whether the store has heard is for the next question to tell.
     func approve(_ id: String) async {
-        let path = "/operator/v1/purchases/\(id)/approval"
-        guard let address = URL(string: url.absoluteString + path) else { return }
+        await send("PUT", "/purchases/\(id)/approval", #"{"answer":"approved"}"#)
+    }
+
+    private func send(_ method: String, _ path: String, _ body: String) async {
+        guard let address = URL(string: url.absoluteString + "/operator/v1" + path) else { return }
         var request = URLRequest(url: address)
-        request.httpMethod = "PUT"
-        request.httpBody = Data(#"{"answer":"approved"}"#.utf8)
+        request.httpMethod = method
+        request.httpBody = Data(body.utf8)
         request.setValue("application/json", forHTTPHeaderField: "Content-Type")
         request.setValue("Bearer \(key)", forHTTPHeaderField: "Authorization")
         _ = try? await URLSession.shared.data(for: request)
@@ -126,7 +138,8 @@ struct Parent: Sendable {
 }
 
 /// A customer's device that buys without pause, under purchase ids that it
-/// keeps until they are answered.
+/// keeps until they are answered. It finishes each before the next, because what is
+/// unfinished is not sold again.
 struct Buyer: Sendable {
     let number: Int
     let transport: HTTPTransport
@@ -139,13 +152,16 @@ struct Buyer: Sendable {
         while !siege.isOver {
             let id = randomness.uuid()
             while try await !ask(id) { try Task.checkCancellation() }
+            for transaction in siege.answers[id] ?? [] {
+                while try await !finish(transaction) { try Task.checkCancellation() }
+            }
         }
     }
 
     /// Whether there was an answer.
     func ask(_ id: String) async throws -> Bool {
         try await siege.whenUp()
-        siege.begin(id)
+        siege.begin(id, by: number)
         do throws(TransportFailure) {
             let reply = try await transport.send(try call(id))
             guard reply.status == 200 else {
@@ -166,6 +182,15 @@ struct Buyer: Sendable {
             siege.unanswered(id, isSent: true)
             return false
         }
+    }
+
+    /// Whether the store has confirmed it.
+    private func finish(_ transaction: String) async throws -> Bool {
+        try await siege.whenUp()
+        let call = DeviceCall(
+            route: .finish(transactionID: transaction), token: token,
+            requestID: "buyer-\(number)")
+        return (try? await transport.send(call))?.status == 200
     }
 
     private func call(_ id: String) throws(TransportFailure) -> DeviceCall {

@@ -4,10 +4,10 @@ import ArgumentParser
 import Commerce
 import StoreWire
 
-/// Failures toward merchants' servers that a sandbox simulates.
+/// Failures that a sandbox simulates toward merchants' servers and devices.
 struct FaultCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "fault", abstract: "Simulate failures toward merchants' servers.",
+        commandName: "fault", abstract: "Simulate failures toward merchants' servers and devices.",
         discussion: Fault.Name.allCases.map { name in
             "\(name.rawValue): \(name.rule)."
         }.joined(separator: "\n") + """
@@ -15,6 +15,8 @@ struct FaultCommand: AsyncParsableCommand {
 
             `fault set notifications lose` sends none, `duplicate` sends each twice, `reorder` \
             lets later ones overtake, and `delay=SECONDS` keeps each back, by the realm's clock. \
+            `fault set devices 500` fails sign-ins, products and payments without a reason, \
+            and `fault set payments "product=pro attempt=1"` declines what it names. \
             Each stays until `fault clear`. Sandboxes only.
             """,
         subcommands: [Set.self, Clear.self, List.self], defaultSubcommand: List.self)
