@@ -54,6 +54,9 @@ public final class TestWire: Sendable {
         case doubled
         /// The answer is cut off in its middle.
         case cutOff
+        /// The answer comes in slow drops, and has not ended when the request's time is
+        /// over, after so many milliseconds.
+        case trickle(milliseconds: Int)
         /// Something else answers, with text that is no answer of a store.
         case garbage
     }
@@ -107,10 +110,12 @@ struct FaultyTransport: StoreTransport {
             throw .unknown(URLError(.networkConnectionLost))
         case .late(let milliseconds):
             let reply = try await base.send(call)
-            do { try await Live.sleep(.milliseconds(milliseconds)) } catch {
-                throw .unknown(URLError(.cancelled))
-            }
+            try await pause(milliseconds)
             return reply
+        case .trickle(let milliseconds):
+            _ = try await base.send(call)
+            try await pause(milliseconds)
+            throw .unknown(URLError(.timedOut))
         case .doubled:
             _ = try await base.send(call)
             return try await base.send(call)
@@ -124,6 +129,12 @@ struct FaultyTransport: StoreTransport {
             let error = WireError(
                 code: "storageUnavailable", message: "The test says that the store cannot.")
             return DeviceReply(status: 503, body: (try? StrictJSON.encode(error)) ?? [])
+        }
+    }
+
+    private func pause(_ milliseconds: Int) async throws(TransportFailure) {
+        do { try await Live.sleep(.milliseconds(milliseconds)) } catch {
+            throw .unknown(URLError(.cancelled))
         }
     }
 }

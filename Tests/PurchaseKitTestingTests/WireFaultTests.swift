@@ -14,7 +14,7 @@ import Testing
     @Test(
         arguments: [
             .requestLost, .answerLost, .unavailable, .late(milliseconds: 5), .doubled, .cutOff,
-            .garbage,
+            .garbage, .trickle(milliseconds: 5),
         ] as [TestWire.Fault])
     func `a purchase survives a fault at each call`(fault: TestWire.Fault) async throws {
         let processor = TestProcessor()

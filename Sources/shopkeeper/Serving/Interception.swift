@@ -84,7 +84,7 @@ struct Interception: Sendable {
         // Python's requests, which Apple's library for Python uses.
         "REQUESTS_CA_BUNDLE",
         "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "DENO_CERT",
-        // Swift's URLSession on Linux.
+        // Swift's URLSession on Android. On Linux it trusts the system's file alone.
         "URLSessionCertificateAuthorityInfoFile",
     ]
 
