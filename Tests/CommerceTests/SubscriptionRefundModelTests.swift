@@ -146,7 +146,6 @@ import Testing
             case .expired where event.at < known?.end ?? event.at:
                 for (id, sale) in sales where event.at < sale.end {
                     sales[id]?.end = event.at
-                    sales[id]?.start = min(sale.start, event.at)
                 }
             default: break
             }

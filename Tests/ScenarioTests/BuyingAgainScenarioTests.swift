@@ -57,6 +57,24 @@ import Testing
         await shop.close()
     }
 
+    @Test func `one finish is enough for all payments with one transaction`() async throws {
+        let shop = try await TestShop.monkeys()
+        let device = try await shop.device()
+        try await device.buy("credits.5")
+        _ = try await device.heard.first(.purchased)
+        try await device.buy("credits.5")
+        let again = try await device.heard.all(.purchased, count: 2)[1]
+
+        try await finish(again, on: device, count: 2)
+
+        #expect(device.queue.transactions.isEmpty)
+        try await device.buy("credits.5")
+        _ = try await device.heard.all(.purchased, count: 3)
+        #expect(device.sheet.shown.map(\.earlier) == [nil, .unfinished, nil])
+        #expect(try await shop.records().count == 2)
+        await shop.close()
+    }
+
     @Test func `what was given back is bought and charged anew`() async throws {
         let shop = try await TestShop.monkeys()
         let device = try await shop.device()

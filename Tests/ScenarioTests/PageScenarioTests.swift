@@ -39,16 +39,31 @@ import Testing
             let request = PurchaseRequest(
                 productId: "credits.5", quantity: 1, unitPrice: 990, currency: "USD")
             _ = try await realm.purchases.purchase(id, request, session, context)
+            try await run(Self.finishAll, session, realm)
         }
-        let together = Statement(
-            "test.oneCommit", [.integer],
-            """
-            UPDATE transactions
-            SET revision = (SELECT revision FROM customers WHERE customer_id = $1)
-            WHERE customer_id = $1
-            """)
-        try await realm.storage(of: session.customer).write {
-            try $0.execute(together, [.integer(session.customer.value)])
+        try await run(Self.together, session, realm)
+    }
+
+    private func run(
+        _ statement: Statement, _ session: DeviceSession, _ realm: Realm
+    ) async throws {
+        let customer = session.customer
+        try await realm.storage(of: customer).write {
+            try $0.execute(statement, [.integer(customer.value)])
         }
     }
+
+    /// What is not finished is not sold again.
+    private static let finishAll = Statement(
+        "test.finishAll", [.integer],
+        "UPDATE transactions SET finished_at = purchased_at WHERE customer_id = $1")
+
+    private static let together = Statement(
+        "test.oneCommit", [.integer],
+        """
+        UPDATE transactions
+        SET finished_at = NULL,
+            revision = (SELECT revision FROM customers WHERE customer_id = $1)
+        WHERE customer_id = $1
+        """)
 }

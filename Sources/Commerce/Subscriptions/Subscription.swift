@@ -92,7 +92,7 @@ public struct SubscribedPeriod: Hashable, Sendable, Codable {
     /// The transaction that sold it.
     public internal(set) var transaction: TransactionID
     public let productID: ProductID
-    public private(set) var start: Timestamp
+    public let start: Timestamp
     public private(set) var end: Timestamp
     /// Its length in the calendar.
     public let length: Period
@@ -145,11 +145,10 @@ public struct SubscribedPeriod: Hashable, Sendable, Codable {
 }
 
 extension SubscribedPeriod {
-    /// Moves the end, also to an earlier instant: one that had not begun then begins
-    /// and ends there. The periods after it begin on that day.
+    /// Moves the end, also to an earlier instant, which may be before the start: then
+    /// the period never runs. The periods after it begin on that day.
     mutating func extend(to end: Timestamp) {
         self.end = end
-        start = min(start, end)
         anchorDay = CivilDate(end).day
     }
 }

@@ -315,7 +315,13 @@ extension QueueRecord {
             return [.remove(key: key)]
         case .purchased:
             change(key, from: [.purchased]) { $0.state = .finished }
-            return [.remove(key: key), .tellFinish(key: key)]
+            // Payments that were answered with the same transaction are finished too.
+            let same = entries.filter {
+                $0.state == .purchased && $0.owner == entry.owner
+                    && $0.sold?.transactionID == entry.sold?.transactionID
+            }.map(\.key)
+            entries.removeAll { same.contains($0.key) }
+            return [.remove(key: key)] + same.map { .remove(key: $0) } + [.tellFinish(key: key)]
         case .asked, .confirmed, .waiting, .finished:
             return []
         }

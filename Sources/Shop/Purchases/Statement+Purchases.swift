@@ -33,8 +33,11 @@ extension Statement {
                         AND o.state IN ('authorising', 'waiting')
                         AND o.state = 'waiting' AND o.waiting_for = 'attention'
                     ORDER BY o.purchase_id LIMIT 1) AS interrupted_purchase,
-                (SELECT q.state FROM purchases q WHERE q.customer_id = $1 AND q.bundle_id = $2
-                    AND q.purchase_id = $5) AS replaced_state,
+                (SELECT coalesce(d.state, q.state) FROM purchases q
+                    LEFT JOIN purchases d ON d.customer_id = q.customer_id
+                        AND d.bundle_id = q.bundle_id AND d.purchase_id = q.joins
+                    WHERE q.customer_id = $1 AND q.bundle_id = $2
+                        AND q.purchase_id = $5) AS replaced_state,
                 s.expires_at AS session_expires_at, s.ended_at AS session_ended_at,
                 \(columns)
             FROM \(Lines.withClocks)

@@ -86,8 +86,7 @@ extension Statement {
         static let extend = Statement(
             "transactions.extend", [.integer, .integer, .integer, .blob, .integer, .integer],
             """
-            UPDATE transactions SET expires_at = $3, record = $4, changed_at = $5, revision = $6,
-                purchased_at = CASE WHEN purchased_at > $3 THEN $3 ELSE purchased_at END
+            UPDATE transactions SET expires_at = $3, record = $4, changed_at = $5, revision = $6
             WHERE customer_id = $1 AND transaction_id = $2
             """)
 

@@ -24,7 +24,7 @@ struct TransactionFacts: Sendable {
     let appAccountToken: String?
     let appTransactionID: Int64
     let purchaseID: PurchaseID?
-    var purchasedAt: Timestamp
+    let purchasedAt: Timestamp
     let originalPurchasedAt: Timestamp
     var finishedAt: Timestamp?
     var revokedAt: Timestamp?

@@ -43,12 +43,11 @@ extension TransactionFacts {
             ])
     }
 
-    /// Writes that a subscription's period ends later, or was cut short. One that had not
-    /// begun begins and ends at that instant.
+    /// Writes that a subscription's period ends later, or was cut short. Its purchase
+    /// date, which the device was told, stays, also if that is later.
     func extend(to end: Timestamp, _ line: CustomerLine) throws {
         var extended = self
         extended.period?.expiresAt = end
-        extended.purchasedAt = min(purchasedAt, end)
         try line.writing.execute(
             Statement.Transactions.extend,
             [

@@ -100,7 +100,17 @@ extension RunningStore {
         var target = url
         if target == nil {
             let apps = try await operatorDoor.get("/apps", as: AppList.self).apps
-            target = apps.first { $0.bundleId == bundleID }?.notificationUrl
+            let app = apps.first { $0.bundleId == bundleID }
+            guard app?.notificationVersion != 1 else {
+                throw Failure(
+                    .no, "notificationVersionOne",
+                    "This app's notifications are of version 1, and only version 2 is posted by "
+                        + "hand.", field: "--to",
+                    rule: "an app with version 2, or --to",
+                    remedy: "cause an event, name a URL with --to, or set the app's again "
+                        + "without --v1")
+            }
+            target = app?.notificationUrl
         }
         guard let address = target else {
             throw Failure(

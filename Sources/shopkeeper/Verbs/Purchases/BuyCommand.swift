@@ -82,6 +82,10 @@ struct BuyCommand: AsyncParsableCommand {
     static func words(_ record: TransactionRecord, _ product: String, _ quantity: Int) -> String {
         let id = record.payload.transactionId ?? ""
         guard let running = record.payload.productId, running != product else {
+            guard record.payload.quantity ?? quantity == quantity else {
+                return "Bought before: \(record.payload.quantity ?? 1) × \(product), transaction "
+                    + "\(id). Nothing was charged again."
+            }
             return "Bought \(quantity) × \(product), transaction \(id)."
         }
         return "\(product) follows \(running) at the end of its period. Transaction \(id) runs."

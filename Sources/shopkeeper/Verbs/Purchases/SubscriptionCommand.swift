@@ -54,7 +54,9 @@ struct SubscriptionCommand: AsyncParsableCommand {
                     found.map { record in
                         [
                             record.subscriptionId, record.customerId, record.productId,
-                            record.status, "until \(record.usableUntil ?? record.endDate)",
+                            record.status,
+                            (record.usableFrom.map { "from \($0) " } ?? "")
+                                + "until \(record.usableUntil ?? record.endDate)",
                             record.next,
                         ]
                     }))
