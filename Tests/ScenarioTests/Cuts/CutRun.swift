@@ -14,7 +14,8 @@ import TestSupport
 
 /// What a world has wrong with it, to show that the auditor sees it.
 enum Flaw: Sendable, CaseIterable {
-    /// Each sending of a payment is a purchase of its own.
+    /// Each sending of a payment is a purchase of its own, and what was sold is
+    /// finished before the next.
     case purchaseIDsForgotten
     /// The device's disk never synced.
     case writesNotSynced
