@@ -100,9 +100,11 @@ def non_consumables_are_paid_once(evidence):
 
 def unfinished_is_not_sold_again(evidence):
     """What is delivered once is sold again only when it was finished. Dates say which
-    came first, unless a clock was stepped."""
+    came first, unless a clock was stepped. What was given back when the next one was
+    sold, and was taken back later, is unfinished beside it."""
     if evidence.seconds_stepped:
         return
+    taken_back = {row["transaction_id"] for row in evidence.refunds if row["state"] == "reversed"}
     bought = [row for row in evidence.transactions if row["product_type"] == "consumable"]
     for (customer, _, product), rows in grouped(
         bought, "customer_id", "bundle_id", "product_id"
@@ -111,7 +113,8 @@ def unfinished_is_not_sold_again(evidence):
         for first, later in zip(rows, rows[1:]):
             finished = first["finished_at"]
             is_open = finished is None or finished > later["purchased_at"]
-            if is_open and first["revoked_at"] is None:
+            is_kept = first["revoked_at"] is None and first["transaction_id"] not in taken_back
+            if is_open and is_kept:
                 yield (
                     f"{product} was sold to {customer} as {later['transaction_id']} while "
                     f"{first['transaction_id']} was unfinished")
