@@ -44,7 +44,7 @@ extension TransactionFacts {
     }
 
     /// Writes that a subscription's period ends later, or was cut short. Its purchase
-    /// date, which the device was told, stays, also if that is later.
+    /// date, which devices know, stays, also if that is later.
     func extend(to end: Timestamp, _ line: CustomerLine) throws {
         var extended = self
         extended.period?.expiresAt = end
