@@ -176,9 +176,8 @@ class Subscription:
 
     def _expired(self, facts, at, cause):
         if at < self.current["end"]:
-            before = self.running["period"] if self.running else None
-            for period in (self.current, before, self.given_back):
-                if period is not None and at < period["end"]:
+            for period in self.periods():
+                if at < period["end"]:
                     cut(period, at)
         self._stop(facts["reason"])
         self.kind, self.facts = "expired", {"reason": facts["reason"], "at": at}
@@ -224,6 +223,11 @@ class Subscription:
         self._refundReversed(facts, at, cause)
 
     # Answers
+
+    def periods(self):
+        """The current one, and those beside it whose end can still move."""
+        before = self.running["period"] if self.running else None
+        return [p for p in (self.current, before, self.given_back) if p is not None]
 
     def runs(self, at):
         """Whether the period before the current one still runs."""

@@ -17,9 +17,9 @@ def periods_follow_each_other(evidence):
     for number, events in evidence.events_of().items():
         ends, sales = {}, {}
         for kind, facts, at, cause, before in steps(events):
-            if kind is None or kind in SALES:
-                if before.current:
-                    ends[before.current["transaction"]] = before.current["end"]
+            # A test that ends it early also cuts the periods beside the current one.
+            for known in before.periods():
+                ends[known["transaction"]] = known["end"]
             if kind in SALES:
                 period = facts["period"]
                 sales[period["transaction"]] = period
