@@ -84,8 +84,9 @@ import Testing
         #expect(outcome.output == "10\n10\n")
     }
 
-    @Test func `an owed purchase is delivered instead of a new one, which comes next`() async throws
-    {
+    /// The first `buy` is answered with what is owed, unless that was delivered and finished
+    /// before the payment came to the store: then it is sold again.
+    @Test func `an owed purchase and new ones are credited, each once`() async throws {
         let outcome = try await rig.run(
             "shopkeeper", "exec", "--", "sh", "-c",
             """
@@ -95,7 +96,7 @@ import Testing
             shopkeeper transaction list --json | grep -c '"productId"'
             """)
 
-        #expect(outcome.output == "5\n10\n2\n")
+        #expect(["5\n10\n2\n", "10\n15\n3\n"].contains(outcome.output), "\(outcome.output)")
     }
 
     @Test func `killed at any moment, it credits what was sold, once`() async throws {
