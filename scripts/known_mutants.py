@@ -3,7 +3,11 @@
 
 A cure is listed with its file under `Sources`, what stands there, what stands there instead
 on as many lines, where `isMutant(#)` chooses it, and the suites that must notice.
+
+usage: scripts/known_mutants.py     lists those whose words the sources no longer have
 """
+import pathlib
+import sys
 
 #: Modules of which none are drawn by lot, and the suites that answer for them.
 KNOWN_PARTS = {
@@ -157,8 +161,8 @@ MISSED_ONCE = [
      "guard isHeard, !isClosed else {", "guard isHeard, isMutant(#) || !isClosed else {",
      "PurchaseKitTests.Close"),
     ("Work/Worker+DueWork.swift",
-     "guard left > jump.reached else { return }",
-     "guard isMutant(#) || left > jump.reached else { return }", "ShopTests.DueWorkOrder"),
+     "guard reached > jump.reached || last.dueAt",
+     "guard isMutant(#) || reached > jump.reached || last.dueAt", "ShopTests.DueWorkOrder"),
     ("SignedData/Receipts/ReceiptHeader.swift",
      "if let expirationDate {", "if let expirationDate, !isMutant(#) {",
      "SignedDataTests.ReceiptTests"),
@@ -555,8 +559,8 @@ LOGS = [
      "if before.isEmpty, !event.mustLast {",
      "if before.isEmpty, !event.mustLast, !isMutant(#) {", "PurchaseKitTests.PowerLoss"),
     ("PurchaseKit/QueueFile/QueueRecord+Events.swift",
-     "case .signedIn, .confirmed, .repriced, .failed, .sold, .arrived, .finished: true",
-     "case .signedIn, .confirmed, .repriced, .failed, .sold, .arrived, .finished: !isMutant(#)",
+     ".restored,\n            .finished:\n            true",
+     ".restored,\n            .finished:\n            !isMutant(#)",
      "PurchaseKitTests.PowerLoss"),
 ]
 
@@ -593,8 +597,8 @@ DESCRIPTORS = [
      "if !isMutant(#) { try configuration.fitIntoProcess(telling: logger) }",
      "CommandTests.Descriptor"),
     ("HTTPShell/Call.swift",
-     "guard !connections.isNearlyFull else {",
-     "guard isMutant(#) || !connections.isNearlyFull else {", "ShopServerTests.Connections"),
+     "guard !shared.connections.isNearlyFull else {",
+     "guard isMutant(#) || !shared.connections.isNearlyFull else {", "ShopServerTests.Connections"),
     ("HTTPShell/Connections.swift",
      "func isAcceptingNewConnections() -> Bool { connections.hasRoom }",
      "func isAcceptingNewConnections() -> Bool { isMutant(#) || connections.hasRoom }",
@@ -708,7 +712,7 @@ SHARES = [
     ("HTTPShell/WaitingPlaces.swift",
      "if shares.contains(where:", "if !isMutant(#), shares.contains(where:",
      "ShopServerTests.LongPoll"),
-    ("HTTPShell/WaitingPlaces.swift",
+    ("HTTPShell/WaitingAnswer.swift",
      "if approach.isProxied, let client", "if approach.isProxied, !isMutant(#), let client",
      "ShopServerTests.LongPoll"),
     ("HTTPShell/WaitingPlaces.swift",
@@ -739,21 +743,21 @@ SHARES = [
 
 #: Passwords are hashed by a few, for all in turn.
 PASSWORDS = [
-    ("Shop/Guards/PasswordQueue.swift",
+    ("Shop/Guards/WorkQueue.swift",
      "guard !isOver, state.jobs.count < Self.jobsMax else",
      "guard isMutant(#) || !isOver, state.jobs.count < Self.jobsMax else",
      "ShopTests.PasswordQueue"),
-    ("Shop/Guards/PasswordQueue.swift",
+    ("Shop/Guards/WorkQueue.swift",
      "|| (own > 0 && own + job.work", "|| (own > 0 && !isMutant(#) && own + job.work",
      "ShopTests.PasswordQueue"),
-    ("Shop/Guards/PasswordQueue.swift",
+    ("Shop/Guards/WorkQueue.swift",
      "guard state.running < workers, !state.line.isEmpty",
      "guard state.running < (isMutant(#) ? 1 : workers), !state.line.isEmpty",
      "ShopTests.PasswordQueue"),
-    ("Shop/Guards/PasswordQueue.swift",
+    ("Shop/Guards/WorkQueue.swift",
      "onCancel: {\n            drop(number)",
      "onCancel: {\n            if !isMutant(#) { drop(number) }", "ShopTests.PasswordQueue"),
-    ("Shop/Guards/PasswordQueue.swift",
+    ("Shop/Guards/WorkQueue.swift",
      "state.line.remove(at: state.nextPlace)",
      "state.line.remove(at: isMutant(#) ? 0 : state.nextPlace)", "ShopTests.PasswordQueue"),
     ("Shop/Guards/AttemptLimits.swift",
@@ -825,7 +829,9 @@ NAMES = [
      "guard isMutant(#) || !proxies.trustStrangers || behindAnyProxy else {",
      "CommandTests.Proxy"),
     ("Shop/Customers/CustomerRoom+SignIn.swift",
-     "rule: realm.isProduction\n", "rule: realm.isProduction && !isMutant(#)\n", "ShopTests.SignIn"),
+     'rule: realm.isProduction\n                    ? "the bundle id',
+     'rule: realm.isProduction && !isMutant(#)\n                    ? "the bundle id',
+     "ShopTests.SignIn"),
 ]
 
 #: `stop` and `exec` keep to their own store.
@@ -1140,8 +1146,8 @@ COMPLETENESS = [
 #: Inner work in its customers' order, and what an errand writes in the line.
 ORDER = [
     ("Work/Worker+DueWork.swift",
-     "guard piece.work.dueAt <= line.now else",
-     "guard isMutant(#) || piece.work.dueAt <= line.now else",
+     "guard pieces[index].work.dueAt <= line.now else",
+     "guard isMutant(#) || pieces[index].work.dueAt <= line.now else",
      "ShopTests.DueWorkOrder"),
     ("Work/Worker+DueWork.swift",
      "others.away.isEmpty", "isMutant(#) || others.away.isEmpty", "ShopTests.Cluster"),
@@ -1172,13 +1178,14 @@ BELLS = [
     ("Shop/Purchases/PurchaseCommit+Rows.swift",
      "            return true", "            return !isMutant(#)", "ShopTests.PurchaseBell"),
     ("Work/Worker+Errands.swift",
-     "open.filter { $0.dueAt > now }",
-     "open.filter { $0.dueAt > now || isMutant(#) && $0.dueAt == now }", "ShopTests.ErrandTests"),
+     "lanes.filter { $0.dueAt > $0.now }",
+     "lanes.filter { $0.dueAt > $0.now || isMutant(#) && $0.dueAt == $0.now }",
+     "ShopTests.ErrandTests"),
     ("Shop/Purchases/PurchaseCommit+Rows.swift",
      ".optional(line.historyRevision)", ".optional(isMutant(#) ? nil : line.historyRevision)",
      "ShopTests.ChargeKey"),
     ("Work/Worker+Errands.swift",
-     "room.filter { $0.1 > 0 }", "room.filter { $0.1 > 0 || isMutant(#) }",
+     "return room > 0 ? (lane, room) : nil", "return room > 0 || isMutant(#) ? (lane, room) : nil",
      "ShopTests.ErrandTests"),
     ("Work/WorkContext.swift",
      "guard wall >= next[index] else",
@@ -1198,3 +1205,18 @@ KNOWN = [
         REVOCATIONS, OPINIONS, DEVICES, COMPLETENESS, ORDER, BELLS)
     for name, text, spoilt, names in group
 ]
+
+
+def lost(tree):
+    """The files and words of mutants that no longer stand in a tree of sources."""
+    for _, name, text, *_ in KNOWN:
+        path = tree / name
+        if not path.exists() or text not in path.read_text():
+            yield name, text
+
+
+if __name__ == "__main__":
+    gone = list(lost(pathlib.Path(__file__).resolve().parent.parent))
+    for name, text in gone:
+        print(f"{name} no longer has the words {text!r}: name them anew")
+    sys.exit(1 if gone else 0)

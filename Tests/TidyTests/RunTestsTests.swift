@@ -85,6 +85,14 @@ import Testing
         "✔ Test run with 1 test in 1 suite passed after 1 second",
     ]
 
+    /// Otherwise a cure that was moved is never switched off again, and nothing says so.
+    @Test func `the words of every known mutant still stand in the sources`() async throws {
+        let outcome = try await ChildProcess.run(
+            ["python3", try PackageRoot.path() + "/scripts/known_mutants.py"],
+            environment: environment, folder: URL(fileURLWithPath: folder.path))
+        #expect(outcome.status == 0, "\(outcome.output)")
+    }
+
     @Test(arguments: [("sleep 600", 124, true), ("exit 3", 3, false), ("true", 0, false)])
     func `a stage that takes too long is stopped with a sentence`(
         command: String, status: Int32, isStopped: Bool
