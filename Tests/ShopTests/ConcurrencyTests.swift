@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Commerce
+import Dispatch
+import Storage
 import StoreWire
+import Synchronization
+import TestSupport
 import Testing
 
 @testable import Shop
@@ -24,6 +28,27 @@ import Testing
         #expect(ids.count == 1)
         #expect(Set(responses.map(\.revision)).count == 1)
         #expect(try await world.outbox().count == 1)
+    }
+
+    /// Otherwise a purchase may bear an earlier date than what it waited for.
+    @Test func `a commit that waited for the line is dated when it gets it`() async throws {
+        let wall = TestWall()
+        let world = try await TestWorld.open(wall: wall)
+        let (customer, realm) = (try await world.session().customer, world.realm)
+        let isHeld = Mutex(false)
+        let isAsked = DispatchSemaphore(value: 0)
+
+        async let first = realm.lineOrLeave(of: customer) { line -> Ending<Timestamp> in
+            isHeld.withLock { $0 = true }
+            _ = isAsked.wait(timeout: .now() + 60)
+            wall.advance(seconds: 10)
+            return .leave(line.now)
+        }
+        await until("the line is held") { isHeld.withLock { $0 } }
+        isAsked.signal()
+        let second = try await realm.lineOrLeave(of: customer) { .leave($0.now) }.answer
+
+        #expect(try await first.answer.adding(seconds: 10) <= second)
     }
 
     @Test func `64 requests with one purchase id make one charge`() async throws {

@@ -225,7 +225,8 @@ import Testing
             let (wall, inner) = (realm.ports.wall.now, inner)
             guard isOvertaken else { return inner }
             try await realm.storage(of: work.customer).write { writing in
-                let line = try CustomerLine(work.customer, asking: .time, wall: wall, writing)
+                let line = try CustomerLine(
+                    work.customer, asking: .time, wall: .standing(at: wall), writing)
                 #expect(try DueWork.take([work], writing) == nil)
                 try inner.write(work, #require(line), answer: [])
             }

@@ -79,7 +79,7 @@ import Testing
                 let first = try writing.first(
                     Statement.DueWorks.first, [.integer(kid.value), .integer(.max)])
                 let work = try DueWork(#require(first))
-                let line = try CustomerLine(kid, asking: .time, wall: wall, writing)
+                let line = try CustomerLine(kid, asking: .time, wall: .standing(at: wall), writing)
                 #expect(try DueWork.take([work], writing) == nil)
                 try ApprovalTimeout().write(work, #require(line), answer: [])
             }

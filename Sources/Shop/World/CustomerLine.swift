@@ -41,15 +41,17 @@ package struct CustomerLine {
     let facts: Row
     package let writing: any Writing
 
-    /// Nil if there is no such customer.
+    /// Nil if there is no such customer. The clock is read when the line is held: of two
+    /// commits in one line, the second is dated no earlier than the first.
     init?(
-        _ customer: CustomerID, asking question: LineQuestion, wall: Timestamp,
+        _ customer: CustomerID, asking question: LineQuestion, wall: WallClock,
         _ writing: any Writing
     ) throws {
         let key = SQLValue.integer(customer.value)
         guard let row = try writing.first(Statement.Lines.line, [key]) else { return nil }
+        let now = wall.now
         let facts = try writing.first(question.statement, [key] + question.values)
-        self = try CustomerLine(customer, row, facts, wall: wall, writing)
+        self = try CustomerLine(customer, row, facts, wall: now, writing)
     }
 
     /// Locks the rows of several customers, in this order, and returns the line of each.
@@ -166,7 +168,7 @@ extension Realm {
         let storage = storage(of: customer)
         var mustCatchUp = true
         while true {
-            let (wall, waits) = (ports.wall.now, mustCatchUp)
+            let (wall, waits) = (ports.wall, mustCatchUp)
             let turn = try await storage.writeOrLeave { writing -> Ending<Answer?> in
                 guard let line = try CustomerLine(customer, asking: question, wall: wall, writing)
                 else { throw missing }
