@@ -177,6 +177,19 @@ extension PurchaseEvent {
         }
     }
 
+    /// The event in a store that may have lost a charge of this payment, because it was
+    /// restored from a copy: a payment that ends without a sale of its own owes whatever
+    /// was charged under its key. The processor's own answers know what was.
+    public var givingBackWhatWasLost: PurchaseEvent {
+        guard cause != .processor, debt == nil else { return self }
+        switch result {
+        case .sold, .authorising, .waiting: return self
+        case .refused, .delivered, .joined, .arranged:
+            return PurchaseEvent(
+                cause, result, approval: approval, reference: reference, debt: .void)
+        }
+    }
+
     /// The transaction that was sold or delivered.
     public var transaction: TransactionID? {
         if case .sold(let id) = state { return id }

@@ -49,6 +49,20 @@ import Testing
         )
     }
 
+    /// Not that of a payment that is still open, nor what the processor itself has said.
+    @Test(arguments: table.split(separator: "\n").dropFirst().map(String.init))
+    func `where charges may be lost, what ends without a sale owes its own`(line: String) throws {
+        let words = line.split(separator: " ").map(String.init)
+        let event = try Self.event(words[0], try Self.decision(words[1]))
+        let isOver = ["refused", "sold", "joined"].contains(words[2]) && words[3] != "9"
+        let owesNew = isOver && Int(words[0]) == nil
+
+        let giving = event.givingBackWhatWasLost
+
+        #expect(giving.debt == (owesNew ? .void : event.debt))
+        #expect(giving.result == event.result && giving.approval == event.approval)
+    }
+
     @Test func `an answer without a decision refuses`() {
         let declined = PurchaseEvent.notApproved(isTimedOut: false)
         #expect(declined.state == .refused(.approvalDeclined) && declined.approval == .declined)

@@ -237,7 +237,7 @@ import Testing
             tokenHash: nil, transactionNumber: 7, notificationUUID: "u",
             subscriptions: world.realm.subscriptions.commit,
             appTransactionID: session.appTransactionID, evidence: nil, authoriser: .processor,
-            realmID: world.realm.description.id,
+            mayHaveLostCharges: false, realmID: world.realm.description.id,
             shelf: try await world.realm.loadShelf(), wall: world.wall.clock.now,
             leases: world.realm.leases)
         let ending = try await world.realm.lineOrLeave(

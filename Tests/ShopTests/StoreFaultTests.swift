@@ -115,7 +115,7 @@ import Testing
                     Amount(milliunits: 990), session.storefront.currency)),
             tokenHash: nil, transactionNumber: 1, notificationUUID: "u",
             subscriptions: world.realm.subscriptions.commit, appTransactionID: 1,
-            evidence: nil, authoriser: .rule, realmID: "r",
+            evidence: nil, authoriser: .rule, mayHaveLostCharges: false, realmID: "r",
             shelf: try await world.realm.loadShelf(), wall: TestWall.start,
             leases: world.realm.leases)
         let fault = await #expect(throws: StorageFault.self) {

@@ -13,6 +13,7 @@ extension PurchaseCommit {
     func apply(
         _ event: PurchaseEvent, to before: PurchaseRow?, _ line: CustomerLine
     ) throws -> PurchaseOutcome {
+        let event = mayHaveLostCharges ? event.givingBackWhatWasLost : event
         let subscribed = try event.subscription.flatMap {
             try self.subscribed(to: $0.plan, line)
         }
@@ -151,6 +152,7 @@ extension PurchaseCommit {
                 "refusal": .optional(state.refusal?.rawValue),
                 "waiting_for": .optional(state.waitingFor),
                 "joins": .optional(state.joins?.value),
+                "void_owed_at": .optional(event.debt == .void ? line.now : nil),
                 "transaction_id": .optional(event.transaction?.value),
                 "total_price": .optional(event.total?.amount.milliunits),
                 "asked_at": .integer(line.now.milliseconds),

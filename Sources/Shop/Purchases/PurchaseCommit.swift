@@ -22,6 +22,8 @@ struct PurchaseCommit: Sendable {
     /// What was found out about the offer that the payment asks for.
     let evidence: OfferEvidence?
     let authoriser: AuthoriserKind
+    /// Whether the processor may know a charge of this payment that the store has lost.
+    let mayHaveLostCharges: Bool
     let realmID: String
     let shelf: Shelf
     let wall: Timestamp

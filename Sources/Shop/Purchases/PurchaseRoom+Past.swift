@@ -97,7 +97,7 @@ extension PurchaseRoom {
             notificationUUID: realm.uuid(for: "notification/ONE_TIME_CHARGE/\(number)"),
             subscriptions: realm.subscriptions.commit, appTransactionID: past.account,
             evidence: evidence, authoriser: realm.authoriserKind,
-            realmID: realm.description.id,
+            mayHaveLostCharges: false, realmID: realm.description.id,
             shelf: try await realm.loadShelf(for: past.customer),
             wall: realm.ports.wall.now, leases: realm.leases)
     }

@@ -80,6 +80,7 @@ extension PurchaseRoom {
             subscriptions: realm.subscriptions.commit,
             appTransactionID: session.appTransactionID, evidence: evidence,
             authoriser: realm.authoriserKind,
+            mayHaveLostCharges: realm.mayHaveLostCharges,
             realmID: realm.description.id,
             shelf: try await realm.shelf(
                 revision: session.clock.catalogueRevision, for: key.customer),

@@ -112,7 +112,7 @@ extension PurchaseRoom {
             notificationUUID: realm.uuid(for: "notification/ONE_TIME_CHARGE/\(number)"),
             subscriptions: realm.subscriptions.commit,
             appTransactionID: account, evidence: evidence, authoriser: realm.authoriserKind,
-            realmID: realm.description.id,
+            mayHaveLostCharges: realm.mayHaveLostCharges, realmID: realm.description.id,
             shelf: shelf, wall: realm.ports.wall.now, leases: realm.leases)
     }
 

@@ -10,7 +10,8 @@ extension RealmSchema {
         0...Amount.milliunitsMax * Int64(Payment.quantityMax))
 
     /// `void_owed_at`: the purchase was refused after the processor had
-    /// approved it, and the sum is still to be given back. `waiting_for` keeps
+    /// approved it, or ended without a charge in a store that was restored
+    /// from a copy, and the sum is still to be given back. `waiting_for` keeps
     /// its value after the answer. `cause` is that of the last event. `offer` is
     /// the requested one, as JSON.
     /// `joins` is the purchase of the same product that decides this one too.

@@ -50,7 +50,9 @@ extension Realm {
                 guard
                     try writing.first(
                         Statement.Realms.insert,
-                        row.born(generation: 1, house: 0, buckets: Founding.text(map))) != nil
+                        row.born(
+                            generation: Self.firstGeneration, house: 0,
+                            buckets: Founding.text(map))) != nil
                 else { return }
                 try writing.execute(Statement.Clustering.insertClock, RealmClock.bornRow)
                 try Founding.write(map, marks: marks, writing)

@@ -18,6 +18,8 @@ package import Work
 public final class Realm: Sendable {
     /// The sign-in name of the customer that a sandbox is created with.
     public static let defaultCustomer = "customer"
+    /// The generation with which a realm is made.
+    static let firstGeneration: Int64 = 1
 
     /// Contains the generation of when this process opened the realm. A session
     /// contains the present one.
@@ -125,6 +127,12 @@ public final class Realm: Sendable {
     var authoriserKind: AuthoriserKind {
         if processor != nil { return .processor }
         return isProduction ? .none : .rule
+    }
+
+    /// Whether the processor may know charges that the store does not: since the realm
+    /// was made, it was restored from a copy or set back.
+    var mayHaveLostCharges: Bool {
+        processor != nil && description.generation > Self.firstGeneration
     }
 
     /// Draws a number of a kind. `bucket` is that of its customer. A customer's
