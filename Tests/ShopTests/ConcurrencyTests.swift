@@ -41,6 +41,7 @@ import Testing
         async let first = realm.lineOrLeave(of: customer) { line -> Ending<Timestamp> in
             isHeld.withLock { $0 = true }
             _ = isAsked.wait(timeout: .now() + 60)
+            isAsked.signal()
             wall.advance(seconds: 10)
             return .leave(line.now)
         }
