@@ -101,7 +101,8 @@ extension Device {
             guard let product = try await sold(entry.payment) else {
                 return fail(entry, Self.unknown(entry.payment.productID))
             }
-            try await sendFinishes(of: product.id, in: session)
+            // For the sheet only: what fails here is sent again before the payment.
+            try? await sendFinishes(of: product.id, in: session)
             confirmedCountries[entry.key] = storefront?.countryCode
             let earlier = earlier(product, session.owner)
             guard let contents = sheetContents(entry, product, earlier: earlier) else {
@@ -223,9 +224,7 @@ extension Device {
                 return .done
             }
             let wasSentBefore = carriage.mayHaveBeenSent
-            if !wasSentBefore {
-                try await sendFinishes(of: entry.payment.productID, in: session)
-            }
+            if !wasSentBefore, let step = await finishFirst(entry, in: session) { return step }
             let reply = try await sendPayment(entry, in: session) {
                 carriage.mayHaveBeenSent = true
             }
@@ -235,6 +234,22 @@ extension Device {
             return try await take(decode(reply), of: entry, &carriage)
         } catch {
             return handle(error, of: entry, &carriage)
+        }
+    }
+
+    /// Sends the finishes that must come before a payment. Returns what follows if one
+    /// could not be sent: the payment was not sent either, and waits for it.
+    private func finishFirst(_ entry: QueueEntry, in session: Session) async -> CarryStep? {
+        do throws(DeviceFault) {
+            try await sendFinishes(of: entry.payment.productID, in: session)
+            return nil
+        } catch .overtaken {
+            return .again
+        } catch .setUp(let words) {
+            return fail(entry, DeviceFault.setUp(words).paymentFailure)
+        } catch {
+            sayOnce("A payment waits for an earlier finish: \(error.sentence)")
+            return .later
         }
     }
 
