@@ -7,7 +7,7 @@ VENV := .venv
 SOURCES := Package.swift Sources Samples Tests Benchmarks Fuzz/Package.swift Fuzz/Sources
 
 .DEFAULT_GOAL := help
-.PHONY: help run on-sqlite on-postgres test test-proxy test-stranger test-growing lint format build unit peers packages bench fuzz cuts soak flaws mutants times clean
+.PHONY: help run run-journal on-sqlite on-postgres test test-proxy test-stranger test-growing lint format build unit peers packages bench fuzz cuts soak flaws mutants times clean
 
 help:                ## what there is to do
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1|/p' Makefile | awk -F'|' '{printf "%-22s %s\n", $$1, $$2}'
@@ -20,6 +20,13 @@ run: packages        ## serve the sample's catalogue on http://127.0.0.1:4780
 	$(SWIFT) build --product remove-ads
 	@exec "$$($(SWIFT) build --show-bin-path)/shopkeeper" serve \
 	    Samples/MonkeyCredits/MonkeyCredits.storekit --bundle-id com.example.monkeycredits $(ARGS)
+
+run-journal: packages ## the sample with a server that embeds the ledger: store, server and app
+	$(SWIFT) build --product shopkeeper
+	$(SWIFT) build --product journal-server
+	$(SWIFT) build --product journal
+	@export PATH="$$($(SWIFT) build --show-bin-path):$$PATH"; exec shopkeeper exec \
+	    Samples/Journal/Journal.storekit --bundle-id com.example.journal -- Samples/Journal/run $(ARGS)
 
 test: packages peers lint build unit  ## lint, build, every test, the peers' checks
 

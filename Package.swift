@@ -72,6 +72,8 @@ let package = Package(
         // Where foreign bytes enter, for the fuzzers.
         .library(name: "FuzzEntries", targets: ["FuzzEntries"]),
         .executable(name: "shopkeeper", targets: ["shopkeeper"]),
+        .executable(name: "journal", targets: ["Journal"]),
+        .executable(name: "journal-server", targets: ["JournalServer"]),
         .executable(name: "monkey-credits", targets: ["MonkeyCredits"]),
         .executable(name: "newsstand", targets: ["Newsstand"]),
         .executable(name: "photo-filters", targets: ["PhotoFilters"]),
@@ -186,6 +188,16 @@ let package = Package(
             ],
             swiftSettings: strict),
         .executableTarget(
+            name: "Journal", dependencies: ["StoreKit"], path: "Samples/Journal/App",
+            swiftSettings: asAnAppWouldBe),
+        // The app's server. It embeds the ledger.
+        .executableTarget(
+            name: "JournalServer",
+            dependencies: [
+                "Commerce", "Ledger", "Live", "Storage", "StorageSQLite", "StoreWire", hummingbird,
+            ],
+            path: "Samples/Journal/Server", swiftSettings: asAnAppWouldBe),
+        .executableTarget(
             name: "MonkeyCredits", dependencies: ["StoreKit"], path: "Samples/MonkeyCredits",
             exclude: ["MonkeyCredits.storekit", "README.md"], swiftSettings: asAnAppWouldBe),
         .executableTarget(
@@ -298,22 +310,21 @@ let package = Package(
         tests(
             "CommandTests",
             [
-                "CatalogueFile", "Commerce", "ForwardProxy", "MonkeyCredits", "Newsstand",
-                "PhotoFilters", "RemoveAds", "Shop", "StoreWire", "TestSupport",
-                "shopkeeper", logging,
+                "CatalogueFile", "Commerce", "ForwardProxy", "Journal", "JournalServer",
+                "MonkeyCredits", "Newsstand", "PhotoFilters", "RemoveAds", "Shop", "StoreWire",
+                "TestSupport", "shopkeeper", logging,
             ]),
         tests(
             "LedgerTests",
             [
-                "Archive", "Commerce", "Ledger", "SignedData", "Storage", "StoragePostgres",
-                "StorageSQLite",
-                "StoreWire", "TestSupport", crypto,
+                "Archive", "Commerce", "JournalServer", "Ledger", "SignedData", "Storage",
+                "StoragePostgres", "StorageSQLite", "StoreWire", "TestSupport", crypto,
             ]),
         tests(
             "LedgerServerTests",
             [
                 "Commerce", "Ledger", "LedgerServer", "Live", "SignedData", "Storage",
-                "StorageSQLite", "StoreWire", logging,
+                "StorageSQLite", "StoreWire", "TestSupport", logging,
             ]),
         tests(
             "StatementTests",

@@ -60,9 +60,12 @@ package struct Call: Sendable {
         request.uri.queryParameters[values: Substring(name)].map(String.init)
     }
 
-    /// Decodes the body as JSON.
-    package func body<Value: Decodable>(_ type: Value.Type) async throws -> Value {
-        try StrictJSON.decode(type, from: try await jsonBytes())
+    /// Decodes the body as JSON. `max` is its limit in bytes, for a route that
+    /// accepts larger bodies than others.
+    package func body<Value: Decodable>(
+        _ type: Value.Type, max: Int? = nil
+    ) async throws -> Value {
+        try StrictJSON.decode(type, from: try await jsonBytes(max: max))
     }
 
     /// Returns the body, which is declared as JSON. Another content type is

@@ -11,17 +11,20 @@ struct BookedPurchase: Hashable, Sendable {
     let fate: PurchaseFate
     let account: String?
     let spent: Int
+    /// The number of units that are reserved at present.
+    let held: Int
     let revision: Int64
 
     init(
-        _ proven: ProvenPurchase, account: String?, fate: PurchaseFate? = nil, spent: Int = 0,
-        revision: Int64
+        _ proven: ProvenPurchase, account: String?, facts: BookedFacts? = nil,
+        fate: PurchaseFate? = nil, spent: Int = 0, held: Int = 0, revision: Int64
     ) {
         key = proven.key
-        facts = proven.facts
+        self.facts = facts ?? proven.facts
         self.fate = fate ?? proven.fate
         self.account = account
         self.spent = spent
+        self.held = held
         self.revision = revision
     }
 
@@ -38,13 +41,15 @@ struct BookedPurchase: Hashable, Sendable {
             quantity: Int(try row.integer("quantity")),
             purchasedAt: Timestamp(milliseconds: try row.integer("purchased_at")),
             originalTransactionID: try row.text("original_transaction_id"),
-            price: try row.optionalInteger("price"), currency: try row.optionalText("currency"))
+            price: try row.optionalInteger("price"), currency: try row.optionalText("currency"),
+            isFromReceipt: try row.boolean("from_receipt"))
         fate = PurchaseFate(
             signedAt: Timestamp(milliseconds: try row.integer("signed_at")),
             revokedAt: try row.optionalInteger("revoked_at").map(Timestamp.init(milliseconds:)),
             revocationReason: try row.optionalInteger("revocation_reason").map { Int($0) })
         account = try row.optionalText("account")
         spent = Int(try row.integer("spent"))
+        held = Int(try row.integer("held"))
         revision = try row.integer("revision")
     }
 
@@ -52,7 +57,8 @@ struct BookedPurchase: Hashable, Sendable {
     var unspendable: Unspendable? {
         if !facts.isRedeemable { return .notRedeemable }
         if fate.revokedAt != nil { return .revoked }
-        return spent < facts.quantity ? nil : .spent
+        if spent >= facts.quantity { return .spent }
+        return spent + held < facts.quantity ? nil : .reserved
     }
 
     var wire: LedgerPurchase {
@@ -61,14 +67,14 @@ struct BookedPurchase: Hashable, Sendable {
             bundleId: key.bundleID, transactionId: key.transactionID,
             originalTransactionId: facts.originalTransactionID, productId: facts.productID,
             type: facts.type, purchaseDate: facts.purchasedAt, quantity: facts.quantity,
-            unspent: unspendable == nil ? facts.quantity - spent : 0, account: account,
+            unspent: unspendable == nil ? facts.quantity - spent - held : 0, account: account,
             revocationDate: fate.revokedAt, revocationReason: fate.revocationReason,
             revision: revision)
     }
 
     /// Why a purchase cannot be spent. The cases are in order of precedence.
     enum Unspendable: Hashable, Sendable, CaseIterable {
-        case notRedeemable, revoked, spent
+        case notRedeemable, revoked, spent, reserved
     }
 }
 
@@ -76,9 +82,9 @@ struct BookedPurchase: Hashable, Sendable {
 enum Taking: Hashable, Sendable {
     /// The proof contains nothing new.
     case nothing
-    /// Insert the purchase, assign it to `account`, or write its fate, as far
-    /// as these are given.
-    case change(account: String?, fate: PurchaseFate?)
+    /// Insert the purchase, assign it to `account`, write finer facts, or write
+    /// its fate, as far as these are given.
+    case change(account: String?, facts: BookedFacts?, fate: PurchaseFate?)
 
     /// Rejects a proof that contradicts the books: `purchaseContradicts` with
     /// the field, and `purchaseClaimed`.
@@ -102,8 +108,9 @@ enum Taking: Hashable, Sendable {
         }
         let fate = booked.fate.merged(with: proven.fate)
         let claim = booked.account == nil ? account : nil
-        let isNews = fate != booked.fate
-        return claim == nil && !isNews
-            ? .nothing : .change(account: claim, fate: isNews ? fate : nil)
+        let news = fate == booked.fate ? nil : fate
+        let facts = booked.facts.refined(by: proven.facts)
+        return claim == nil && news == nil && facts == nil
+            ? .nothing : .change(account: claim, facts: facts, fate: news)
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Commerce
-import Storage
+public import Storage
 public import StoreWire
 
 extension Ledger {
@@ -12,107 +12,76 @@ extension Ledger {
     /// Refusals, in order: `textInvalid`, `environmentMissing`,
     /// `environmentRefused`, `bundleIdMissing`, `bundleIdRefused`,
     /// `purchaseUnnamed`, `redemptionContradicts` (naming the field),
-    /// `purchaseUnknown`, `notRedeemable`, `purchaseRevoked`, `purchaseSpent`.
+    /// `keyReserved`, `purchaseUnknown`, `notRedeemable`, `purchaseRevoked`,
+    /// `purchaseSpent`, `purchaseReserved`.
     public func redeem(
         _ request: RedeemRequest, account: String, requestID: String = ""
     ) async throws -> LedgerRedemption {
-        let wish = try wish(request, account: account)
+        let prepared = try prepare(request, account: account)
         // A repeated request needs no commit.
-        if let told = try await storage.read({ try wish.told($0) }) { return told.wire }
-        let now = ports.wall.now
-        let (redemption, isNew) = try await storage.write { try wish.fulfil($0, at: now) }
+        if let told = try await storage.read({ try prepared.wish.redeemed($0) }) { return told }
+        let (redemption, isNew) = try await storage.write { try prepared.redeem(in: $0) }
         if isNew { figures.countRedeemed() }
+        tell(redemption, requestID)
+        return redemption
+    }
+
+    /// Checks a request, for a redemption in a transaction of the merchant's own
+    /// on the ledger's database. Refusals: the first ones of ``redeem(_:account:requestID:)``,
+    /// up to `purchaseUnnamed`.
+    public func prepare(
+        _ request: RedeemRequest, account: String
+    ) throws(LedgerRefusal) -> PreparedRedemption {
+        PreparedRedemption(
+            wish: try RedemptionWish(
+                account: account, idempotencyKey: request.idempotencyKey,
+                purpose: request.purpose, transactionID: request.transactionId,
+                productID: request.productId, environment: environment(request.environment),
+                bundleID: bundleID(request.bundleId)),
+            now: ports.wall.now)
+    }
+
+    func tell(_ redemption: LedgerRedemption, _ requestID: String) {
         ports.log(
             "redeemed",
             [
-                "requestId": requestID, "transactionId": redemption.key.transactionID,
-                "environment": redemption.key.environment.rawValue,
-                "unit": "\(redemption.unit)",
+                "requestId": requestID, "transactionId": redemption.transactionId,
+                "environment": redemption.environment, "unit": "\(redemption.unit)",
             ])
-        return redemption.wire
-    }
-
-    private func wish(
-        _ request: RedeemRequest, account: String
-    ) throws(LedgerRefusal) -> RedemptionWish {
-        let wish = RedemptionWish(
-            account: try Edge.account(account),
-            idempotencyKey: try Edge.text(request.idempotencyKey, "idempotencyKey"),
-            purpose: try Edge.text(
-                request.purpose, "purpose", bytesMax: Edge.purposeBytesMax),
-            transactionID: try Edge.optional(request.transactionId, "transactionId"),
-            productID: try Edge.optional(request.productId, "productId"),
-            environment: try environment(request.environment),
-            bundleID: try bundleID(request.bundleId))
-        guard wish.transactionID != nil || wish.productID != nil else {
-            throw LedgerRefusal(
-                .badRequest, code: "purchaseUnnamed", "Which purchase is to be spent?",
-                field: "transactionId", rule: "`transactionId`, `productId`, or both",
-                remedy: "name the transaction, or the product for its oldest unspent purchase")
-        }
-        return wish
     }
 }
 
-/// A redemption as a row of the ledger's books.
-struct BookedRedemption: Hashable, Sendable {
+/// A checked redemption, to be carried out in a transaction of the merchant's
+/// own. The unit is spent if that transaction commits, and only then.
+///
+/// ```swift
+/// let paid = try ledger.prepare(
+///     RedeemRequest(idempotencyKey: key, productId: "year", purpose: "comments"),
+///     account: account)
+/// try await storage.write { writing in
+///     guard try paid.redeem(in: writing).isNew else { return }
+///     try writing.execute(extendByAYear, [.text(journal)])
+/// }
+/// ```
+public struct PreparedRedemption: Sendable {
     let wish: RedemptionWish
-    let key: PurchaseKey
-    let productID: String
-    let unit: Int
-    let redeemedAt: Timestamp
+    let now: Timestamp
 
-    init(
-        _ wish: RedemptionWish, of purchase: BookedPurchase, unit: Int, redeemedAt: Timestamp
-    ) {
-        self.wish = wish
-        key = purchase.key
-        productID = purchase.facts.productID
-        self.unit = unit
-        self.redeemedAt = redeemedAt
-    }
-
-    init(_ row: Row) throws {
-        guard let environment = Environment(named: try row.text("environment")) else {
-            throw StorageFault(.malformedRow, "a redemption's environment is unknown")
-        }
-        key = PurchaseKey(
-            root: try row.text("root"), environment: environment,
-            bundleID: try row.text("bundle_id"), transactionID: try row.text("transaction_id"))
-        productID = try row.text("product_id")
-        unit = Int(try row.integer("unit"))
-        redeemedAt = Timestamp(milliseconds: try row.integer("redeemed_at"))
-        wish = RedemptionWish(
-            account: try row.text("account"), idempotencyKey: try row.text("idempotency_key"),
-            purpose: try row.text("purpose"),
-            transactionID: try row.optionalText("asked_transaction_id"),
-            productID: try row.optionalText("asked_product_id"), environment: environment,
-            bundleID: key.bundleID)
-    }
-
-    var wire: LedgerRedemption {
-        LedgerRedemption(
-            account: wish.account, idempotencyKey: wish.idempotencyKey, purpose: wish.purpose,
-            rootFingerprint: key.root, environment: key.environment.rawValue,
-            bundleId: key.bundleID, productId: productID, transactionId: key.transactionID,
-            unit: unit, redeemedDate: redeemedAt)
-    }
-
-    var row: [SQLValue] {
-        LedgerSchema.redemptions.row(
-            key.columns,
-            [
-                "account": .text(wish.account), "idempotency_key": .text(wish.idempotencyKey),
-                "purpose": .text(wish.purpose),
-                "asked_transaction_id": .optional(wish.transactionID),
-                "asked_product_id": .optional(wish.productID),
-                "product_id": .text(productID), "unit": .integer(Int64(unit)),
-                "redeemed_at": .integer(redeemedAt.milliseconds),
-            ])
+    /// Spends one unit, or finds what the same key has spent before. `isNew` says
+    /// which: the effect belongs in the transaction only if it is true.
+    ///
+    /// The first statement locks the account's line, so that transactions of one
+    /// account run one after the other. Runs again if the transaction does.
+    /// Refusals: those of ``Ledger/redeem(_:account:requestID:)`` from
+    /// `redemptionContradicts` on. The transaction must not continue after one.
+    public func redeem(
+        in writing: any Writing
+    ) throws -> (redemption: LedgerRedemption, isNew: Bool) {
+        try wish.fulfil(writing, at: now)
     }
 }
 
-/// A request to spend a unit, in checked values.
+/// A request to spend or reserve a unit, in checked values.
 struct RedemptionWish: Hashable, Sendable {
     let account: String
     let idempotencyKey: String
@@ -121,6 +90,38 @@ struct RedemptionWish: Hashable, Sendable {
     let productID: String?
     let environment: Environment
     let bundleID: String
+
+    /// Checks a request. `environment` and `bundleID` are checked after the texts.
+    init(
+        account: String, idempotencyKey: String, purpose: String, transactionID: String?,
+        productID: String?,
+        environment: @autoclosure () throws(LedgerRefusal) -> Environment,
+        bundleID: @autoclosure () throws(LedgerRefusal) -> String
+    ) throws(LedgerRefusal) {
+        self.account = try Edge.account(account)
+        self.idempotencyKey = try Edge.text(idempotencyKey, "idempotencyKey")
+        self.purpose = try Edge.text(purpose, "purpose", bytesMax: Edge.purposeBytesMax)
+        self.transactionID = try Edge.optional(transactionID, "transactionId")
+        self.productID = try Edge.optional(productID, "productId")
+        self.environment = try environment()
+        self.bundleID = try bundleID()
+        guard transactionID != nil || productID != nil else {
+            throw LedgerRefusal(
+                .badRequest, code: "purchaseUnnamed", "Which purchase is to be spent?",
+                field: "transactionId", rule: "`transactionId`, `productId`, or both",
+                remedy: "name the transaction, or the product for its oldest unspent purchase")
+        }
+    }
+
+    init(_ row: Row, environment: Environment) throws {
+        account = try row.text("account")
+        idempotencyKey = try row.text("idempotency_key")
+        purpose = try row.text("purpose")
+        transactionID = try row.optionalText("asked_transaction_id")
+        productID = try row.optionalText("asked_product_id")
+        self.environment = environment
+        bundleID = try row.text("bundle_id")
+    }
 
     /// Returns the first field in which two wishes with the same key differ.
     /// Nil if they are equal.
@@ -132,12 +133,12 @@ struct RedemptionWish: Hashable, Sendable {
         return bundleID.isSame(as: other.bundleID) ? nil : "bundleId"
     }
 
-    /// Returns the redemption that was made with this key, if there is one.
-    /// Refusal: `redemptionContradicts`.
+    /// Returns what was done with this key, if anything was. Refusal:
+    /// `redemptionContradicts`.
     func told(_ reading: any Reading) throws -> BookedRedemption? {
-        let values: [SQLValue] = [.text(account), .text(idempotencyKey)]
-        guard let row = try reading.first(Statement.Redemptions.byKey, values) else { return nil }
-        let told = try BookedRedemption(row)
+        guard let told = try BookedRedemption.find(account, idempotencyKey, reading) else {
+            return nil
+        }
         guard let field = difference(from: told.wish) else { return told }
         throw LedgerRefusal(
             .conflict, code: "redemptionContradicts",
@@ -146,32 +147,64 @@ struct RedemptionWish: Hashable, Sendable {
             remedy: "send what was sent before, or a new key for a new redemption")
     }
 
+    /// Returns the redemption that was made with this key, if there is one.
+    /// Refusals: `redemptionContradicts`, `keyReserved`.
+    func redeemed(_ reading: any Reading) throws -> LedgerRedemption? {
+        guard let told = try told(reading) else { return nil }
+        guard let redemption = told.redemption else {
+            throw LedgerRefusal(
+                .conflict, code: "keyReserved", "This key belongs to a reservation.",
+                field: "idempotencyKey", rule: "one idempotency key is one redemption",
+                remedy: "confirm the reservation, or redeem under a new key")
+        }
+        return redemption
+    }
+
     /// Runs in a commit, possibly twice: locks the account's line, checks for
     /// the redemption, then spends one unit with a conditional statement.
     func fulfil(
         _ writing: any Writing, at now: Timestamp
-    ) throws -> (BookedRedemption, isNew: Bool) {
+    ) throws -> (redemption: LedgerRedemption, isNew: Bool) {
+        let revision = try lockLine(writing)
+        if let told = try redeemed(writing) { return (told, isNew: false) }
+        let purchase = try candidate(writing, at: now)
+        let spending =
+            purchase.key.values + [
+                .text(account), .integer(revision), .integer(now.milliseconds),
+            ]
+        guard let spent = try writing.first(Statement.Booked.spend, spending) else {
+            throw refusal(.spent)
+        }
+        let redemption = BookedRedemption(
+            self, of: purchase,
+            spent: (unit: Int(try spent.integer("spent")), at: now))
+        try writing.execute(Statement.Redemptions.insert, redemption.row)
+        guard let wire = redemption.redemption else {
+            throw StorageFault(.malformedRow, "a redemption has no unit")
+        }
+        return (wire, isNew: true)
+    }
+
+    /// Locks the line of an account that has purchases, and returns its new
+    /// revision.
+    func lockLine(_ writing: any Writing) throws -> Int64 {
         guard let line = try writing.first(Statement.Accounts.takeKnownLine, [.text(account)])
         else { throw unknown }
-        if let told = try told(writing) { return (told, isNew: false) }
+        return try line.integer("revision")
+    }
+
+    /// Returns the purchase of which a unit is to be spent, if it has one.
+    func candidate(_ writing: any Writing, at now: Timestamp) throws -> BookedPurchase {
         let values: [SQLValue] = [
             .text(account), .text(environment.rawValue), .text(bundleID),
-            .optional(transactionID), .optional(productID),
+            .optional(transactionID), .optional(productID), .integer(now.milliseconds),
         ]
         guard let row = try writing.first(Statement.Booked.candidates, values) else {
             throw unknown
         }
         let purchase = try BookedPurchase(row)
         if let reason = purchase.unspendable { throw refusal(reason) }
-        let spending =
-            purchase.key.values + [.text(account), .integer(try line.integer("revision"))]
-        guard let spent = try writing.first(Statement.Booked.spend, spending) else {
-            throw refusal(.spent)
-        }
-        let redemption = BookedRedemption(
-            self, of: purchase, unit: Int(try spent.integer("spent")), redeemedAt: now)
-        try writing.execute(Statement.Redemptions.insert, redemption.row)
-        return (redemption, isNew: true)
+        return purchase
     }
 
     private var field: String { transactionID == nil ? "productId" : "transactionId" }
@@ -184,7 +217,7 @@ struct RedemptionWish: Hashable, Sendable {
             remedy: "submit its signed transaction first")
     }
 
-    private func refusal(_ reason: BookedPurchase.Unspendable) -> LedgerRefusal {
+    func refusal(_ reason: BookedPurchase.Unspendable) -> LedgerRefusal {
         switch reason {
         case .notRedeemable:
             LedgerRefusal(
@@ -201,6 +234,12 @@ struct RedemptionWish: Hashable, Sendable {
                 .conflict, code: "purchaseSpent", "Every unit of this purchase is spent.",
                 field: field, rule: "each unit is spent once",
                 remedy: "redeem another purchase")
+        case .reserved:
+            LedgerRefusal(
+                .conflict, code: "purchaseReserved",
+                "The units that are left of this purchase are reserved.", field: field,
+                rule: "a reserved unit is spent under the key of its reservation",
+                remedy: "confirm or release the reservation, or wait until it expires")
         }
     }
 }

@@ -66,11 +66,12 @@ extension Ledger {
         let environment = try self.environment(environment)
         let start = try after.map { try UnspentCursor($0) } ?? .start
         let limit = try Edge.limit(limit)
+        let now = ports.wall.now
         let rows = try await storage.read {
             try $0.query(
                 Statement.Booked.unspentPage,
                 [.text(account), .text(environment.rawValue)] + start.values
-                    + [.integer(Int64(limit + 1))])
+                    + [.integer(Int64(limit + 1)), .integer(now.milliseconds)])
         }
         let found = try rows.map { try BookedPurchase($0) }
         let page = found.prefix(limit)
@@ -79,21 +80,24 @@ extension Ledger {
             next: found.count > limit ? page.last.map { UnspentCursor($0).text } : nil)
     }
 
-    private func book(
+    /// The use case in which all kinds of proof meet: whichever comes first books
+    /// the purchase, and later ones change only what they add.
+    func book(
         _ proven: ProvenPurchase, account: String?
     ) async throws -> BookedPurchase {
         // A proof without news costs no commit.
-        let known = try await storage.read { try Booking.find(proven.key, $0) }
+        let now = ports.wall.now
+        let known = try await storage.read { try Booking.find(proven.key, $0, at: now) }
         if let known, try Taking.decide(known, proven, account: account) == .nothing {
             return known
         }
-        let booking = Booking(proven: proven, account: account, recordedAt: ports.wall.now)
+        let booking = Booking(proven: proven, account: account, recordedAt: now)
         let booked = try await storage.write { try booking.write($0) }
         figures.countTaken()
         return booked
     }
 
-    private func tell(_ message: String, _ purchase: BookedPurchase, _ requestID: String) {
+    func tell(_ message: String, _ purchase: BookedPurchase, _ requestID: String) {
         ports.log(
             message,
             [
@@ -105,13 +109,16 @@ extension Ledger {
 }
 
 /// Writes one proof to the books. Runs in a commit, possibly twice.
-private struct Booking: Sendable {
+struct Booking: Sendable {
     let proven: ProvenPurchase
     let account: String?
     let recordedAt: Timestamp
 
-    static func find(_ key: PurchaseKey, _ reading: any Reading) throws -> BookedPurchase? {
-        try reading.first(Statement.Booked.byKey, key.values).map { try BookedPurchase($0) }
+    static func find(
+        _ key: PurchaseKey, _ reading: any Reading, at now: Timestamp
+    ) throws -> BookedPurchase? {
+        try reading.first(Statement.Booked.byKey, key.values + [.integer(now.milliseconds)])
+            .map { try BookedPurchase($0) }
     }
 
     /// Locks the owner's line, then writes the row. An owner never changes. So
@@ -119,7 +126,7 @@ private struct Booking: Sendable {
     /// between the first read and the write.
     func write(_ writing: any Writing) throws -> BookedPurchase {
         for _ in 0..<3 {
-            let known = try Self.find(proven.key, writing)
+            let known = try Self.find(proven.key, writing, at: recordedAt)
             let owner = known?.account ?? account
             if let known { _ = try Taking.decide(known, proven, account: account) }
             let revision = try owner.map { try line($0, writing) } ?? 0
@@ -143,19 +150,25 @@ private struct Booking: Sendable {
         if try writing.first(Statement.Booked.insert, values) != nil {
             return BookedPurchase(proven, account: owner, revision: revision)
         }
-        guard let known = try Self.find(proven.key, writing) else { return nil }
+        guard let known = try Self.find(proven.key, writing, at: recordedAt) else { return nil }
         guard known.account == nil || known.account == owner else {
             _ = try Taking.decide(known, proven, account: account)
             return nil
         }
         switch try Taking.decide(known, proven, account: account) {
         case .nothing: return known
-        case .change(let claim, let fate):
+        case .change(let claim, let facts, let fate):
             if let claim {
                 let values = proven.key.values + [.text(claim), .integer(revision)]
                 guard try writing.first(Statement.Booked.claim, values) != nil else { return nil }
             }
             let holder = claim ?? known.account
+            if let facts {
+                let values = Self.facts(facts, proven.key, holder, revision)
+                guard try writing.first(Statement.Booked.setFacts, values) != nil else {
+                    return nil
+                }
+            }
             if let fate {
                 let values = Self.fate(fate, proven.key, holder, revision, known.fate)
                 guard try writing.first(Statement.Booked.setFate, values) != nil else {
@@ -163,8 +176,8 @@ private struct Booking: Sendable {
                 }
             }
             return BookedPurchase(
-                proven, account: holder, fate: fate ?? known.fate, spent: known.spent,
-                revision: revision)
+                proven, account: holder, facts: facts ?? known.facts, fate: fate ?? known.fate,
+                spent: known.spent, held: known.held, revision: revision)
         }
     }
 
@@ -178,6 +191,7 @@ private struct Booking: Sendable {
                 "quantity": .integer(Int64(facts.quantity)),
                 "purchased_at": .integer(facts.purchasedAt.milliseconds),
                 "price": .optional(facts.price), "currency": .optional(facts.currency),
+                "from_receipt": .boolean(facts.isFromReceipt),
                 "recorded_at": .integer(recordedAt.milliseconds),
                 "signed_at": .integer(fate.signedAt.milliseconds),
                 "revoked_at": .optional(fate.revokedAt?.milliseconds),
@@ -185,6 +199,15 @@ private struct Booking: Sendable {
                 "account": .optional(owner), "spent": .integer(0),
                 "revision": .integer(revision),
             ])
+    }
+
+    private static func facts(
+        _ facts: BookedFacts, _ key: PurchaseKey, _ holder: String?, _ revision: Int64
+    ) -> [SQLValue] {
+        key.values + [
+            .optional(holder), .integer(facts.purchasedAt.milliseconds),
+            .optional(facts.price), .optional(facts.currency), .integer(revision),
+        ]
     }
 
     private static func fate(

@@ -139,7 +139,18 @@ public struct LedgerStatusCheck: Sendable {
 
     /// Throws `certificateRevoked`, and with a hard check also `statusUnknown`.
     func admit(_ compact: String, _ field: String) async throws(LedgerRefusal) {
-        switch await check.verdict(ofSignedJSON: compact) {
+        try admit(await check.verdict(ofSignedJSON: compact), field)
+    }
+
+    /// Throws as for a signed transaction.
+    func admit(receipt bytes: [UInt8], _ field: String) async throws(LedgerRefusal) {
+        try admit(await check.verdict(ofReceipt: bytes), field)
+    }
+
+    private func admit(
+        _ verdict: CertificateStatusCheck.Verdict, _ field: String
+    ) throws(LedgerRefusal) {
+        switch verdict {
         case .good, .noAddress: return
         case .revoked:
             throw LedgerRefusal(

@@ -7,22 +7,32 @@ public import StoreWire
 /// A certificate whose signatures the ledger trusts, and the environments that
 /// it may prove: the root of a sandbox proves nothing about production.
 public struct TrustedRoot: Hashable, Sendable {
-    /// In DER.
+    /// In DER. Its fingerprint is part of the key of every purchase that it
+    /// proves.
     public let certificate: [UInt8]
     public let environments: Set<Environment>
+    /// The same store's roots for app receipts, in DER, if they are others. What
+    /// they prove is booked as if ``certificate`` had proven it, so that a
+    /// transaction has one row, whether a receipt or a signed transaction comes
+    /// first.
+    public let receiptRoots: [[UInt8]]
 
-    public init(certificate: [UInt8], environments: Set<Environment>) {
+    public init(
+        certificate: [UInt8], environments: Set<Environment>, receiptRoots: [[UInt8]] = []
+    ) {
         self.certificate = certificate
         self.environments = environments
+        self.receiptRoots = receiptRoots
     }
 
-    /// Reads a file in DER or PEM. Throws ``WireError`` `rootInvalid`.
+    /// Reads files in DER or PEM. Throws ``WireError`` `rootInvalid`.
     public init(
-        file bytes: [UInt8], environments: Set<Environment>
+        file bytes: [UInt8], environments: Set<Environment>, receiptRoots: [[UInt8]] = []
     ) throws(WireError) {
         do {
             self.init(
-                certificate: try RootCertificate.der(ofFile: bytes), environments: environments)
+                certificate: try RootCertificate.der(ofFile: bytes), environments: environments,
+                receiptRoots: try receiptRoots.map(RootCertificate.der(ofFile:)))
         } catch {
             throw WireError(
                 code: "rootInvalid", message: "This is not a root certificate.", field: "root",

@@ -38,7 +38,9 @@ enum LedgerSchema {
         purchaseKey + [
             "original_transaction_id": .name, "product_id": .name, "product_type": .name,
             "quantity": quantity, "purchased_at": signedTime, "price": anything.optional,
-            "currency": .text(bytes: 1...255).optional, "recorded_at": .time,
+            "currency": .text(bytes: 1...255).optional,
+            // Whether the facts are known from an app receipt alone.
+            "from_receipt": .flag, "recorded_at": .time,
             "signed_at": signedTime, "revoked_at": signedTime.optional,
             "revocation_reason": anything.optional, "account": .name.optional,
             "spent": .integer(0...quantityMax), "revision": .count,
@@ -54,13 +56,24 @@ enum LedgerSchema {
         return spent <= quantity ? nil : BrokenRule("spent", "no more units than there are")
     }
 
+    /// The units that are spent or reserved. A row has a unit once it is spent. Before
+    /// that it is a reservation, which holds a unit of its purchase until it is
+    /// released or expires.
     static let redemptions = Table(
         "redemptions", key: ["account", "idempotency_key"],
         purchaseKey + [
             "account": .name, "idempotency_key": .name,
             "purpose": .text(bytes: 1...Edge.purposeBytesMax),
             "asked_transaction_id": .name.optional, "asked_product_id": .name.optional,
-            "product_id": .name, "unit": quantity, "redeemed_at": .time,
+            "product_id": .name, "reserved_at": .time.optional, "expires_at": .time.optional,
+            "released_at": .time.optional, "unit": quantity.optional,
+            "redeemed_at": .time.optional,
+        ],
+        constraints: [
+            "CHECK ((unit IS NULL) = (redeemed_at IS NULL))",
+            "CHECK ((reserved_at IS NULL) = (expires_at IS NULL))",
+            "CHECK (unit IS NOT NULL OR reserved_at IS NOT NULL)",
+            "CHECK (released_at IS NULL OR unit IS NULL)",
         ],
         indexes: [
             // Ensures that a unit is spent once, even if other checks fail.
@@ -73,7 +86,18 @@ enum LedgerSchema {
             // be redeemed.
             .init(["account"], to: "accounts"),
             .init(["root", "environment", "bundle_id", "transaction_id"], to: "purchases"),
-        ])
+        ]
+    ) { row in
+        let has = { (column: String) in (try? row.optionalInteger(column)) ?? nil != nil }
+        guard has("unit") == has("redeemed_at") else {
+            return BrokenRule("unit", "a redeemed unit has its date, and a reserved one none")
+        }
+        guard has("reserved_at") == has("expires_at"), has("unit") || has("reserved_at") else {
+            return BrokenRule("expires_at", "a reservation has an end")
+        }
+        return has("unit") && has("released_at")
+            ? BrokenRule("released_at", "a unit is spent or released") : nil
+    }
 
     static let keys = Table(
         "ledger_keys", key: ["door"],

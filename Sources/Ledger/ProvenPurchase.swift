@@ -22,6 +22,9 @@ struct BookedFacts: Hashable, Sendable {
     /// Missing in older signed data. Compared only if both have it.
     let price: Int64?
     let currency: String?
+    /// Whether they are known from an app receipt alone: without a price, and
+    /// with dates in whole seconds.
+    var isFromReceipt = false
 
     /// The most units of a transaction, many times what a store sells at once.
     static let quantityMax = 10_000
@@ -37,7 +40,7 @@ struct BookedFacts: Hashable, Sendable {
         if !productID.isSame(as: other.productID) { return "productId" }
         if !type.isSame(as: other.type) { return "type" }
         if quantity != other.quantity { return "quantity" }
-        if purchasedAt != other.purchasedAt { return "purchaseDate" }
+        guard isSameDate(as: other) else { return "purchaseDate" }
         guard originalTransactionID.isSame(as: other.originalTransactionID) else {
             return "originalTransactionId"
         }
@@ -46,6 +49,27 @@ struct BookedFacts: Hashable, Sendable {
             return "currency"
         }
         return nil
+    }
+}
+
+extension BookedFacts {
+    /// Receipts have dates in whole seconds.
+    private func isSameDate(as other: BookedFacts) -> Bool {
+        guard isFromReceipt || other.isFromReceipt else {
+            return purchasedAt == other.purchasedAt
+        }
+        return Self.second(purchasedAt) == Self.second(other.purchasedAt)
+    }
+
+    private static func second(_ instant: Timestamp) -> Int64 {
+        let rest = instant.milliseconds % 1000
+        return instant.milliseconds - (rest < 0 ? rest + 1000 : rest)
+    }
+
+    /// Returns what another proof of the same purchase adds to these facts. Nil if
+    /// it adds nothing. The result does not depend on which proof came first.
+    func refined(by other: BookedFacts) -> BookedFacts? {
+        isFromReceipt && !other.isFromReceipt ? other : nil
     }
 }
 
@@ -117,17 +141,17 @@ struct ProvenPurchase: Hashable, Sendable {
         }
     }
 
-    private static func text(
+    static func text(
         _ value: String?, _ field: String
     ) throws(LedgerRefusal) -> String {
         guard let value else { throw incomplete(field, "1 to \(Edge.textBytesMax) bytes") }
         return try Edge.text(value, field)
     }
 
-    private static func incomplete(_ field: String, _ rule: String) -> LedgerRefusal {
+    static func incomplete(_ field: String, _ rule: String) -> LedgerRefusal {
         LedgerRefusal(
             .badRequest, code: "transactionIncomplete",
-            "A required field of the signed transaction is missing or invalid.", field: field,
+            "A required field of the transaction is missing or invalid.", field: field,
             rule: rule, remedy: "submit the transaction as the store signed it")
     }
 }

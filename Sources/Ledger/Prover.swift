@@ -11,6 +11,7 @@ struct Prover: Sendable {
         let fingerprint: String
         let environments: Set<Environment>
         let verifier: JWSVerifier
+        let receipts: ReceiptVerifier
     }
 
     private let witnesses: [Witness]
@@ -20,13 +21,17 @@ struct Prover: Sendable {
         // A root that is configured twice counts once, with the environments of
         // both.
         var environments: [[UInt8]: Set<Environment>] = [:]
+        var receiptRoots: [[UInt8]: Set<[UInt8]>] = [:]
         for root in configuration.roots {
             environments[root.certificate, default: []].formUnion(root.environments)
+            receiptRoots[root.certificate, default: [root.certificate]]
+                .formUnion(root.receiptRoots)
         }
         witnesses = environments.map { certificate, environments in
             Witness(
                 fingerprint: CertificateAuthority.fingerprint(of: certificate),
-                environments: environments, verifier: JWSVerifier(roots: [certificate]))
+                environments: environments, verifier: JWSVerifier(roots: [certificate]),
+                receipts: ReceiptVerifier(roots: Array(receiptRoots[certificate] ?? [])))
         }.sorted { $0.fingerprint < $1.fingerprint }
         apps = Dictionary(
             configuration.apps.map { ($0.bundleID.value, $0) },
@@ -87,17 +92,50 @@ struct Prover: Sendable {
         return (said, purchase)
     }
 
+    /// Returns the contents of a receipt, and the store and environment that it
+    /// proves.
+    func receipt(
+        _ bytes: [UInt8], wall: Timestamp
+    ) throws(LedgerRefusal) -> ProvenReceipt {
+        let field = "receipt"
+        let (witness, receipt) = try prove(field) { witness throws(VerificationFailure) in
+            try witness.receipts.verifySigned(bytes).receipt
+        }
+        let app = try app(receipt.bundleID?.value, field)
+        let environment = try environment(
+            receipt.environment.map(Self.environment(ofReceipt:)), app, witness, field)
+        try checkFuture(receipt.creationDate, environment, wall, field)
+        try checkNumber(receipt.appItemID, app, environment, field)
+        return ProvenReceipt(
+            receipt: receipt, root: witness.fingerprint, environment: environment,
+            bundleID: app.bundleID.value)
+    }
+
+    /// Receipts have other words for some environments.
+    private static func environment(ofReceipt word: String) -> String {
+        switch word {
+        case "ProductionVPP": Environment.production.rawValue
+        case "ProductionSandbox", "ProductionVPPSandbox": Environment.sandbox.rawValue
+        default: word
+        }
+    }
+
     private func verify<Payload: Decodable & Sendable>(
         _ compact: String, _ type: Payload.Type,
         _ signedDate: @Sendable (Payload) -> Timestamp?, _ field: String
     ) throws(LedgerRefusal) -> (Witness, Verified<Payload>) {
+        try prove(field) { witness throws(VerificationFailure) in
+            try witness.verifier.verify(compact, as: type, signedDate: signedDate, now: nil)
+        }
+    }
+
+    /// Tries one root after another, until one has signed it.
+    private func prove<Proof>(
+        _ field: String, _ verify: (Witness) throws(VerificationFailure) -> Proof
+    ) throws(LedgerRefusal) -> (Witness, Proof) {
         var failure: VerificationFailure?
         for witness in witnesses {
-            do {
-                let verified = try witness.verifier.verify(
-                    compact, as: type, signedDate: signedDate, now: nil)
-                return (witness, verified)
-            } catch {
+            do { return (witness, try verify(witness)) } catch {
                 failure = error
                 // Another root may have signed it. All other failures are
                 // final.

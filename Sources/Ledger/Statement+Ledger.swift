@@ -38,14 +38,36 @@ extension Statement {
     enum Booked {
         private static let columns = LedgerSchema.purchases.list("p")
 
-        /// Which purchases can still be spent. The only place for this rule in
-        /// SQL.
-        private static let unspent = """
-            p.revoked_at IS NULL AND p.spent < p.quantity
-                AND p.product_type IN ('Consumable', 'Non-Renewing Subscription')
+        /// The units of the purchase `p` that are reserved at the time `now`, which
+        /// is a parameter. Reservations end by their dates: no program has to end
+        /// them.
+        private static func held(_ p: String, _ now: String) -> String {
+            """
+            (SELECT COUNT(*) FROM redemptions h
+                WHERE h.root = \(p).root AND h.environment = \(p).environment
+                    AND h.bundle_id = \(p).bundle_id AND h.transaction_id = \(p).transaction_id
+                    AND h.unit IS NULL AND h.released_at IS NULL AND h.expires_at > \(now))
+            """
+        }
+
+        /// Which purchases can still be spent at the time `now`. The only place for
+        /// this rule in SQL.
+        private static func unspent(_ p: String, _ now: String) -> String {
+            """
+            \(p).revoked_at IS NULL AND \(p).spent + \(held(p, now)) < \(p).quantity
+                AND \(p).product_type IN ('Consumable', 'Non-Renewing Subscription')
+            """
+        }
+
+        private static let isKey = """
+            root = $1 AND environment = $2 AND bundle_id = $3 AND transaction_id = $4
             """
 
-        static let byKey = Statement.one("purchases.byKey", of: LedgerSchema.purchases)
+        static let byKey = Statement(
+            "purchases.byKey", [.text, .text, .text, .text, .integer],
+            """
+            SELECT \(columns), \(held("p", "$5")) AS held FROM purchases p WHERE \(isKey)
+            """)
 
         /// Returns no row if the purchase is in the books already.
         static let insert = Statement.insert(
@@ -82,45 +104,80 @@ extension Statement {
             RETURNING transaction_id
             """)
 
+        /// Writes the facts of a signed transaction over those of a receipt.
+        static let setFacts = Statement(
+            "purchases.setFacts",
+            [.text, .text, .text, .text, .text, .integer, .integer, .text, .integer],
+            """
+            UPDATE purchases
+            SET purchased_at = $6, price = $7, currency = $8, from_receipt = FALSE, revision = $9
+            WHERE \(isKey) AND account IS NOT DISTINCT FROM CAST($5 AS TEXT) AND from_receipt
+            RETURNING transaction_id
+            """)
+
         static let unspentPage = Statement(
             "purchases.unspentPage",
-            [.text, .text, .integer, .text, .text, .text, .integer],
+            [.text, .text, .integer, .text, .text, .text, .integer, .integer],
             """
-            SELECT \(columns) FROM purchases p
+            SELECT \(columns), \(held("p", "$8")) AS held FROM purchases p
             WHERE p.account = $1 AND p.environment = $2
                 AND (p.revision, p.transaction_id, p.root, p.bundle_id) > ($3, $4, $5, $6)
-                AND \(unspent)
+                AND \(unspent("p", "$8"))
             ORDER BY p.revision, p.transaction_id, p.root, p.bundle_id LIMIT $7
             """)
 
         /// The purchases that a redemption may spend, beginning with the
         /// oldest.
         static let candidates = Statement(
-            "purchases.candidates", [.text, .text, .text, .text, .text],
+            "purchases.candidates", [.text, .text, .text, .text, .text, .integer],
             """
-            SELECT \(columns) FROM purchases p
+            SELECT \(columns), \(held("p", "$6")) AS held FROM purchases p
             WHERE p.account = $1 AND p.environment = $2 AND p.bundle_id = $3
                 AND (CAST($4 AS TEXT) IS NULL OR p.transaction_id = $4)
                 AND (CAST($5 AS TEXT) IS NULL OR p.product_id = $5)
-            ORDER BY CASE WHEN \(unspent) THEN 0 ELSE 1 END,
+            ORDER BY CASE WHEN \(unspent("p", "$6")) THEN 0 ELSE 1 END,
                 p.purchased_at, p.transaction_id, p.root
             LIMIT 1
             """)
 
-        /// Spends one unit. Returns no row if none is left, the purchase was
-        /// revoked, or it belongs to another account.
+        /// Spends one unit. Returns no row if none is left or all others are
+        /// reserved, the purchase was revoked, or it belongs to another account.
         static let spend = Statement(
-            "purchases.spend", [.text, .text, .text, .text, .text, .integer],
+            "purchases.spend", [.text, .text, .text, .text, .text, .integer, .integer],
             """
             UPDATE purchases SET spent = spent + 1, revision = $6
-            WHERE root = $1 AND environment = $2 AND bundle_id = $3 AND transaction_id = $4
-                AND account = $5 AND spent < quantity AND revoked_at IS NULL
-                AND product_type IN ('Consumable', 'Non-Renewing Subscription')
+            WHERE \(isKey) AND account = $5 AND \(unspent("purchases", "$7"))
             RETURNING spent
             """)
 
+        /// Notes that the number of free units has changed, if there was one at the
+        /// time `$7`.
+        static let hold = Statement(
+            "purchases.hold", [.text, .text, .text, .text, .text, .integer, .integer],
+            """
+            UPDATE purchases SET revision = $6
+            WHERE \(isKey) AND account = $5 AND \(unspent("purchases", "$7"))
+            RETURNING spent
+            """)
+
+        /// Spends the unit that a reservation holds. A reservation is a promise: it
+        /// is kept even if the store has revoked the purchase since.
+        static let spendHeld = Statement(
+            "purchases.spendHeld", [.text, .text, .text, .text, .text, .integer],
+            """
+            UPDATE purchases SET spent = spent + 1, revision = $6
+            WHERE \(isKey) AND account = $5 AND spent < quantity
+            RETURNING spent
+            """)
+
+        /// Notes that a reservation has given its unit back.
+        static let giveBack = Statement(
+            "purchases.giveBack", [.text, .text, .text, .text, .text, .integer],
+            "UPDATE purchases SET revision = $6 WHERE \(isKey) AND account = $5")
+
         static let all = [
-            byKey, insert, claim, setFate, unspentPage, candidates, spend,
+            byKey, insert, claim, setFate, setFacts, unspentPage, candidates, spend, hold,
+            spendHeld, giveBack,
         ]
     }
 
@@ -130,6 +187,27 @@ extension Statement {
         static let insert = Statement.insert(
             "redemptions.insert", into: LedgerSchema.redemptions)
 
-        static let all = [byKey, insert]
+        /// Turns a reservation into a redemption. Returns no row if it is none any
+        /// more.
+        static let confirm = Statement(
+            "redemptions.confirm", [.text, .text, .integer, .integer],
+            """
+            UPDATE redemptions SET unit = $3, redeemed_at = $4
+            WHERE account = $1 AND idempotency_key = $2 AND unit IS NULL
+                AND released_at IS NULL
+            RETURNING idempotency_key
+            """)
+
+        /// Returns no row if it is no reservation any more.
+        static let release = Statement(
+            "redemptions.release", [.text, .text, .integer],
+            """
+            UPDATE redemptions SET released_at = $3
+            WHERE account = $1 AND idempotency_key = $2 AND unit IS NULL
+                AND released_at IS NULL
+            RETURNING idempotency_key
+            """)
+
+        static let all = [byKey, insert, confirm, release]
     }
 }

@@ -45,7 +45,7 @@ struct LedgerVisit: Sendable {
 
 /// Every route of the ledger.
 enum LedgerRoutes {
-    static let table = RouteTable<LedgerAccess, LedgerVisit>(open + accounts)
+    static let table = RouteTable<LedgerAccess, LedgerVisit>(open + accounts + reservations)
 
     private static let open: [LedgerRoute] = [
         LedgerRoute("GET", "/health", .probe) { _ in try .json(ServerStatus(status: "ok")) },
@@ -62,6 +62,11 @@ enum LedgerRoutes {
             let body = try await $0.body(TakePurchaseRequest.self)
             return try .json(try await $0.ledger.take(body, requestID: $0.call.requestID))
         },
+        LedgerRoute("POST", "/ledger/v1/receipts", .merchant) {
+            let body = try await $0.call.body(
+                TakeReceiptRequest.self, max: Self.receiptBodyBytesMax)
+            return try .json(try await $0.ledger.take(body, requestID: $0.call.requestID))
+        },
         LedgerRoute("GET", "/ledger/v1/accounts/{}/unspent", .merchant) {
             try .json(
                 try await $0.ledger.unspent(
@@ -74,6 +79,29 @@ enum LedgerRoutes {
                     try await $0.body(), account: $0.parts[0], requestID: $0.call.requestID))
         },
     ]
+
+    private static let reservations: [LedgerRoute] = [
+        LedgerRoute("POST", "/ledger/v1/accounts/{}/reservations", .merchant) {
+            try .json(
+                try await $0.ledger.reserve(
+                    try await $0.body(), account: $0.parts[0], requestID: $0.call.requestID))
+        },
+        LedgerRoute("POST", "/ledger/v1/accounts/{}/reservations/{}/confirm", .merchant) {
+            try .json(
+                try await $0.ledger.confirm(
+                    reservation: $0.parts[1], account: $0.parts[0],
+                    requestID: $0.call.requestID))
+        },
+        LedgerRoute("POST", "/ledger/v1/accounts/{}/reservations/{}/release", .merchant) {
+            try .json(
+                try await $0.ledger.release(
+                    reservation: $0.parts[1], account: $0.parts[0],
+                    requestID: $0.call.requestID))
+        },
+    ]
+
+    /// A receipt of three megabytes in Base64.
+    private static let receiptBodyBytesMax = 4_500_000
 
     private static func ready(_ visit: LedgerVisit) async throws -> Response {
         let (ledger, call) = (visit.ledger, visit.call)

@@ -109,6 +109,21 @@ private struct Served: Sendable {
         return try authority.get().transactions.sign(payload)
     }
 
+    /// A receipt of one purchase, in Base64.
+    static func receipt(_ id: Int = 1) throws -> String {
+        let purchasedAt = Timestamp(milliseconds: 1_760_000_000_000)
+        let header = ReceiptHeader(
+            environment: "ProductionSandbox", bundleID: "com.example.monkeys", appVersion: "1",
+            device: Array(repeating: 7, count: 16), opaque: Array(repeating: 9, count: 16),
+            creationDate: purchasedAt)
+        let record = ReceiptPurchase(
+            quantity: 1, productID: "credits.5", transactionID: "\(id)",
+            purchaseDate: purchasedAt, type: .consumable)
+        return Data(
+            try authority.get().receipts.sign(header, records: [record.encoded()])
+        ).base64EncodedString()
+    }
+
     static func notification(_ transaction: String) throws -> String {
         var data = NotificationData()
         data.bundleId = "com.example.monkeys"
@@ -180,6 +195,46 @@ private struct Served: Sendable {
             #expect(Self.code(more.body) == "purchaseSpent")
             #expect(
                 try JSONDecoder().decode(UnspentPurchases.self, from: left.body).purchases == [])
+        }
+    }
+
+    @Test func `a unit of a receipt is reserved, confirmed once, and another released`()
+        async throws
+    {
+        try await Served.with { served in
+            for id in 1...2 {
+                let taken = try await served.send(
+                    "POST", "/ledger/v1/receipts",
+                    "{\"receipt\":\"\(try Served.receipt(id))\",\"account\":\"blob\"}")
+                #expect(taken.status == 200)
+                let told = try JSONDecoder().decode(ReceiptTaken.self, from: taken.body)
+                #expect(told.purchases.map(\.transactionId) == ["\(id)"])
+                let held = try await served.send(
+                    "POST", "\(Self.accounts)/blob/reservations",
+                    "{\"idempotencyKey\":\"order \(id)\",\"transactionId\":\"\(id)\","
+                        + "\"purpose\":\"ship\"}")
+                let reservation = try JSONDecoder().decode(LedgerReservation.self, from: held.body)
+                #expect(reservation.state == "held")
+            }
+            let path = "\(Self.accounts)/blob/reservations/order%20"
+            let confirmed = try await served.send("POST", path + "1/confirm")
+            let again = try await served.send("POST", path + "1/confirm")
+            let released = try await served.send("POST", path + "2/release")
+            let late = try await served.send("POST", path + "2/confirm")
+            let none = try await served.send("POST", path + "3/confirm")
+            let keyless = try await served.send("POST", path + "1/confirm", key: "")
+            let left = try await served.send("GET", "\(Self.accounts)/blob/unspent")
+
+            let redemption = try JSONDecoder().decode(
+                LedgerRedemption.self, from: confirmed.body)
+            #expect(redemption.unit == 1)
+            #expect(confirmed.body == again.body)
+            #expect(released.status == 200)
+            #expect(late.status == 409 && Self.code(late.body) == "reservationReleased")
+            #expect(none.status == 404 && Self.code(none.body) == "reservationUnknown")
+            #expect(keyless.status == 401)
+            let unspent = try JSONDecoder().decode(UnspentPurchases.self, from: left.body)
+            #expect(unspent.purchases.map(\.transactionId) == ["2"])
         }
     }
 

@@ -54,7 +54,8 @@ struct Book: Sendable {
     static func open(
         environments: Set<Environment> = [.sandbox],
         apps: [BundleID] = [Book.bundleID], appID: Int64? = nil, storage: (any Storage)? = nil,
-        moreRoots: [TrustedRoot] = [], status: LedgerStatusCheck? = nil
+        moreRoots: [TrustedRoot] = [], status: LedgerStatusCheck? = nil,
+        wall: WallClock = .standing(at: now)
     ) async throws -> Book {
         var own = storage
         if own == nil { own = try await Shelf.storage() }
@@ -68,7 +69,7 @@ struct Book: Sendable {
             apps: apps.map {
                 LedgerApp(bundleID: $0, appID: appID, environments: environments)
             })
-        var ports = LedgerPorts(wall: .standing(at: now), randomness: .seeded(1)) { _, _ in }
+        var ports = LedgerPorts(wall: wall, randomness: .seeded(1)) { _, _ in }
         ports.status = status
         let ledger = try await Ledger.open(
             storage: storage, configuration: configuration, ports: ports)

@@ -145,7 +145,11 @@ import Testing
             transactionID: taken.transactionId)
 
         let spent = try await book.storage.write {
-            try $0.first(Statement.Booked.spend, key.values + [.text("blob"), .integer(9)])
+            try $0.first(
+                Statement.Booked.spend,
+                key.values + [
+                    .text("blob"), .integer(9), .integer(Book.now.milliseconds),
+                ])
         }
 
         #expect(spent == nil)

@@ -22,6 +22,9 @@ import Testing
             storage: try await SQLiteStorage.open(file: file, migrations: Ledger.migrations))
         try await book.take(1) { $0.quantity = 3 }
         _ = try await book.redeem()
+        _ = try await book.ledger.reserve(
+            ReserveRequest(idempotencyKey: "reserved", productId: "credits.5", purpose: "feed"),
+            account: "blob")
         await book.ledger.close()
         let source = try SQLiteReader(file: file)
         _ = try await LedgerBackup.write(

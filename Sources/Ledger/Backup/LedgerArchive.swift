@@ -55,7 +55,10 @@ private final class SpentUnits {
             for unit in 0..<(try row.integer("spent")) {
                 balance &+= try Self.hash(row, unit: unit + 1)
             }
-        case "redemptions": balance &-= try Self.hash(row, unit: try row.integer("unit"))
+        case "redemptions":
+            if let unit = try row.optionalInteger("unit") {
+                balance &-= try Self.hash(row, unit: unit)
+            }
         default: break
         }
     }

@@ -71,6 +71,11 @@ public actor CertificateStatusCheck {
         return await verdict(of: chain ?? [])
     }
 
+    /// Asks about the chain of a verified receipt.
+    public func verdict(ofReceipt bytes: [UInt8]) async -> Verdict {
+        await verdict(of: (try? ReceiptEnvelope(bytes, rules: .all))?.certificates ?? [])
+    }
+
     /// Asks about three verified certificates in DER: leaf, intermediate, root.
     public func verdict(of chain: [[UInt8]]) async -> Verdict {
         let now = wall.now

@@ -17,6 +17,14 @@ struct TrustOptions: ParsableArguments {
 
     @Option(
         name: .long,
+        help: """
+            A root of app receipts, if it differs from that of --trust, as Apple's does; DER or \
+            PEM. Repeatable.
+            """)
+    var trustReceipts: [String] = []
+
+    @Option(
+        name: .long,
         help: "A store to fetch roots from, each for its own environment. Repeatable.")
     var trustStore: [String] = []
 
@@ -40,7 +48,15 @@ struct TrustOptions: ParsableArguments {
         let environments = try self.environments()
         var roots: [TrustedRoot] = []
         var apps = bundleId
-        for file in trust { roots.append(try Self.root(file, environments)) }
+        // Receipts and signed transactions of one store belong together.
+        guard trustReceipts.isEmpty || trust.count == 1 else {
+            throw Failure(
+                .usage, "trustReceiptsAmbiguous", "Which store signs receipts with that root?",
+                field: "--trust-receipts", rule: "one --trust beside it",
+                remedy: "name the root of the same store's signed transactions with --trust")
+        }
+        let receiptRoots = try trustReceipts.map { try Self.bytes($0, "--trust-receipts") }
+        for file in trust { roots.append(try Self.root(file, environments, receiptRoots)) }
         let pins = try rootFingerprint.map(Self.pin)
         for url in trustStore { roots += try await Self.roots(of: url, environments, pins) }
         if roots.isEmpty || apps.isEmpty, let run = Self.onlyStore {
@@ -81,14 +97,20 @@ struct TrustOptions: ParsableArguments {
     }
 
     private static func root(
-        _ path: String, _ environments: Set<Environment>
+        _ path: String, _ environments: Set<Environment>, _ receiptRoots: [[UInt8]] = []
     ) throws -> TrustedRoot {
+        try TrustedRoot(
+            file: try bytes(path, "--trust"), environments: environments,
+            receiptRoots: receiptRoots)
+    }
+
+    private static func bytes(_ path: String, _ field: String) throws -> [UInt8] {
         guard let bytes = FileManager.default.contents(atPath: path) else {
             throw Failure(
-                .input, "fileUnreadable", "\(path) cannot be read.", field: "--trust",
+                .input, "fileUnreadable", "\(path) cannot be read.", field: field,
                 rule: "a root certificate in DER or PEM")
         }
-        return try TrustedRoot(file: [UInt8](bytes), environments: environments)
+        return [UInt8](bytes)
     }
 
     /// Fetches a store's roots. Over plain HTTP an attacker on the way could
