@@ -180,4 +180,19 @@ import Testing
         #expect(bought["productId"] as? String == "com.example.monkeycredits.credits5")
         #expect(bought["isFinished"] as? Bool == true)
     }
+
+    @Test func `a repeat of what is not finished says that nothing is charged`() async throws {
+        let store = try await rig.serve()
+        defer { store.kill(SIGTERM) }
+        let product = "com.example.monkeycredits.credits5"
+
+        let first = try await rig.run("shopkeeper", "buy", product, "--unfinished")
+        let repeated = try await rig.run("shopkeeper", "buy", product)
+        let next = try await rig.run("shopkeeper", "buy", product)
+
+        #expect(first.output.hasPrefix("Bought 1 × "), "\(first.output)")
+        #expect(repeated.output.hasPrefix("Bought before: 1 × "), "\(repeated.output)")
+        #expect(next.output.hasPrefix("Bought 1 × "), "\(next.output)")
+        #expect(try await rig.list("transaction", "list").count == 2)
+    }
 }

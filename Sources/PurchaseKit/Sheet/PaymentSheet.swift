@@ -77,7 +77,7 @@ public struct SheetContents: Hashable, Sendable {
     }
 
     /// Whether the payment charges: not for what the customer has already.
-    var isCharged: Bool { !isOwned && earlier == nil }
+    public var isCharged: Bool { !isOwned && earlier == nil }
 
     /// The unit price times the quantity. Nothing for what the customer has already.
     public var total: Money {

@@ -61,9 +61,10 @@ struct BuyCommand: AsyncParsableCommand {
         let payment = payment
         payment.billingPlan = monthly ? BillingPlan.Kind.monthly.rawValue : nil
         payment.requestedOffer = try offer(found.run.bundleId)
+        let sheet = ConfirmingSheet()
         let (device, files) = try BuyingDevice.make(
             found, customer: customer ?? Live.environment["SHOPKEEPER_CUSTOMER"],
-            folder: found.run.data + "/devices/shopkeeper")
+            folder: found.run.data + "/devices/shopkeeper", sheet: sheet)
         let buyer = Buyer(device: device, files: files, finishes: !unfinished)
         let sold: String
         do {
@@ -74,15 +75,21 @@ struct BuyCommand: AsyncParsableCommand {
         }
         let record = try await record(of: sold, found)
         await BuyingDevice.close(device)
-        try printing.show(record, Self.words(record, product, quantity))
+        try printing.show(
+            record, Self.words(record, product, quantity, isCharged: sheet.showedCharge))
     }
 
     /// A change to a lower service sells nothing now: the store answers with the
     /// transaction that runs.
-    static func words(_ record: TransactionRecord, _ product: String, _ quantity: Int) -> String {
+    ///
+    /// - Parameter isCharged: False if the payment sheet said that the payment
+    ///   charges nothing, because of an earlier purchase.
+    static func words(
+        _ record: TransactionRecord, _ product: String, _ quantity: Int, isCharged: Bool = true
+    ) -> String {
         let id = record.payload.transactionId ?? ""
         guard let running = record.payload.productId, running != product else {
-            guard record.payload.quantity ?? quantity == quantity else {
+            guard isCharged, record.payload.quantity ?? quantity == quantity else {
                 return "Bought before: \(record.payload.quantity ?? 1) × \(product), transaction "
                     + "\(id). Nothing was charged again."
             }

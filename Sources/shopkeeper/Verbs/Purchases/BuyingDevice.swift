@@ -7,9 +7,11 @@ import PurchaseKit
 
 /// The device with which the command buys.
 enum BuyingDevice {
-    /// `customer`: nil for the sandbox's own.
+    /// `customer`: nil for the sandbox's own. `sheet`: what answers instead of the
+    /// customer.
     static func make(
-        _ store: RunningStore, customer: String?, folder: String
+        _ store: RunningStore, customer: String?, folder: String,
+        sheet: any PaymentSheet = AutomaticSheet(.confirm)
     ) throws -> (Device, WatchedFiles) {
         guard let url = URL(string: store.url) else {
             throw Failure(.bug, "bug", "The run file's URL is invalid: \(store.url)")
@@ -24,6 +26,7 @@ enum BuyingDevice {
         var ports = DevicePorts.live(configuration)
         let files = WatchedFiles(ports.files)
         ports.files = files
+        ports.sheet = sheet
         return (Device(configuration: configuration, ports: ports), files)
     }
 
