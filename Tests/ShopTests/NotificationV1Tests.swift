@@ -99,6 +99,23 @@ import Work
         #expect(receipt.purchases.count == 2)
     }
 
+    @Test func `an upgrade cancels first, and is sent again as a whole`() async throws {
+        let world = try await world()
+        _ = try await run(["buy:news"], world)
+        let courier = ScriptedCourier(Delivery(status: 200), Delivery(status: 500))
+        try await NotificationCauseTests().run("buy:premium", 1, world)
+
+        try await world.attempt(courier)
+        try await world.attempt(courier)
+
+        let types = try courier.parcels.map {
+            let body = try JSONSerialization.jsonObject(with: Data($0.body)) as? Object
+            return body?["notification_type"] as? String
+        }
+        let whole = ["CANCEL", "INTERACTIVE_RENEWAL"]
+        #expect(types == whole + whole)
+    }
+
     @Test func `production has the other word, and its own pauses`() async throws {
         let body = ResponseBodyV1(
             notificationType: "REFUND", isProduction: true, bundleID: "a.b",

@@ -7,17 +7,17 @@ import StoreWire
 import StrictJSON
 
 extension MerchantRoom {
-    /// Makes the body of version 1 for an owed notification, with what is true now.
-    /// `row` is one of ``Statement/Notifications/facts``.
+    /// Makes the bodies of version 1 for an owed notification, with what is true now, in
+    /// the order in which they are sent. Empty if version 1 has none. `row` is one of ``Statement/Notifications/facts``.
     func old(
         _ row: Row, of customer: CustomerID, at now: Timestamp
-    ) async throws -> OldNotification {
+    ) async throws -> [[UInt8]] {
         let bundleID = BundleID(try row.text("bundle_id"))
         let facts = try await sold(row, to: customer)
-        let type = NotificationKind.versionOne(
+        let types = NotificationKind.versionOne(
             try row.text("notification_type"), subtype: try row.optionalText("subtype"),
             isSubscription: facts?.type == .autoRenewable)
-        guard let type, let facts else { return .none }
+        guard let first = types.first, let facts else { return [] }
         let holdings = try await realm.read(of: customer) {
             try ReceiptHoldings(of: customer, bundleID, $0)
         }
@@ -25,7 +25,7 @@ extension MerchantRoom {
         let pending = holdings.pending(environment: environment, at: now)
         let device = try await lastDevice(of: customer, bundleID)
         var body = ResponseBodyV1(
-            notificationType: type, isProduction: realm.isProduction, bundleID: bundleID.value,
+            notificationType: first, isProduction: realm.isProduction, bundleID: bundleID.value,
             unifiedReceipt: UnifiedReceipt(
                 environment: environment.rawValue,
                 latestReceipt: try device.map { device in
@@ -49,11 +49,14 @@ extension MerchantRoom {
             body.autoRenewProductID = renewal?.autoRenewProductID
             body.isRenewing = renewal?.isOn ?? false
             body.expirationIntent = renewal?.expirationIntent
-            if type == "DID_CHANGE_RENEWAL_STATUS" {
+            if first == "DID_CHANGE_RENEWAL_STATUS" {
                 body.statusChangeDate = Timestamp(milliseconds: try row.integer("created_at"))
             }
         }
-        return .body(try StrictJSON.encode(body))
+        return try types.map { type in
+            body.notificationType = type
+            return try StrictJSON.encode(body)
+        }
     }
 
     /// The transaction that a notification is about. Nil if it is about none.

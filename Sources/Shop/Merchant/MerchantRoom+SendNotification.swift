@@ -16,17 +16,17 @@ struct ReadyNotification: Sendable {
     let uuid: String
     let url: String
     let signedPayload: String
-    /// What an app with version 1 is sent.
-    let old: OldNotification?
+    /// What an app with version 1 is sent, in this order: nothing, if the version has no
+    /// such type. Nil for an app with version 2.
+    let old: [[UInt8]]?
     /// The number of recorded attempts before this one.
     let attemptsBefore: Int
     /// The customer's commercial time at this attempt, and its clock.
     let now: Timestamp
     let clock: ClockID
 
-    func body() throws -> [UInt8] {
-        if case .body(let bytes) = old { return bytes }
-        return try StrictJSON.encode(ResponseBodyV2(signedPayload: signedPayload))
+    func bodies() throws -> [[UInt8]] {
+        try old ?? [StrictJSON.encode(ResponseBodyV2(signedPayload: signedPayload))]
     }
 
     /// Records that it is not attempted.
@@ -52,14 +52,6 @@ struct ReadyNotification: Sendable {
         try writing.execute(
             Statement.Notifications.setDelivered, key + [.integer(now.milliseconds)])
     }
-}
-
-/// What version 1 has for a notification.
-enum OldNotification: Sendable {
-    /// The JSON of a ``StoreWire/ResponseBodyV1``.
-    case body([UInt8])
-    /// The version has no such type.
-    case none
 }
 
 /// The result of one attempt.
@@ -88,14 +80,9 @@ extension MerchantRoom {
         guard let ready = try await readyNotification(cause, of: customer) else {
             return NotificationAttempt(outcome: .done)
         }
-        if case .some(.none) = ready.old {
-            return NotificationAttempt(outcome: .done, ready: ready)
-        }
-        let parcel = Parcel(
-            url: ready.url, body: try ready.body(), id: ready.uuid,
-            isProduction: realm.isProduction)
-        if twice { _ = await courier.deliver(parcel) }
-        let delivery = await courier.deliver(parcel)
+        let bodies = try ready.bodies()
+        if bodies.isEmpty { return NotificationAttempt(outcome: .done, ready: ready) }
+        let delivery = await deliver(bodies, of: ready, by: courier, twice: twice)
         var facts = [
             "notification": ready.uuid, "attempt": "\(ready.attemptsBefore + 1)",
             "result": delivery.result.rawValue,
@@ -144,6 +131,21 @@ extension MerchantRoom {
         guard pause > 0 else { return nil }
         let now = try await realm.now(for: errand.customer)
         return ErrandReport(.again(at: now.adding(milliseconds: pause)))
+    }
+
+    /// Delivers the bodies of a notification one after the other, up to the first that
+    /// fails. A later attempt delivers all of them again.
+    private func deliver(
+        _ bodies: [[UInt8]], of ready: ReadyNotification, by courier: any Courier, twice: Bool
+    ) async -> Delivery {
+        var delivery = Delivery(status: 200)
+        for body in bodies where delivery.result == .success {
+            let parcel = Parcel(
+                url: ready.url, body: body, id: ready.uuid, isProduction: realm.isProduction)
+            if twice { _ = await courier.deliver(parcel) }
+            delivery = await courier.deliver(parcel)
+        }
+        return delivery
     }
 
     /// The pauses before further attempts of this realm's notifications.

@@ -85,22 +85,24 @@ public struct UnifiedReceipt: Hashable, Sendable, Encodable {
 }
 
 extension NotificationKind {
-    /// The type of version 1 for a type of version 2 and its subtype. Nil if version 1 has
-    /// none. `isSubscription`: whether it is about an auto-renewable one.
+    /// The types of version 1 for a type of version 2 and its subtype, in the order in which
+    /// they are sent. Empty if version 1 has none. An upgrade has two: `CANCEL` for the
+    /// subscription that it ends, and then the other one's begin.
+    ///
+    /// - Parameter isSubscription: Whether it is about an auto-renewable one.
     public static func versionOne(
         _ type: String, subtype: String?, isSubscription: Bool
-    ) -> String? {
+    ) -> [String] {
         switch (type, subtype) {
-        case ("SUBSCRIBED", "INITIAL_BUY"): "INITIAL_BUY"
-        case ("SUBSCRIBED", _): "INTERACTIVE_RENEWAL"
-        case ("DID_RENEW", "BILLING_RECOVERY"): "DID_RECOVER"
-        case ("DID_CHANGE_RENEWAL_PREF", "UPGRADE"), ("OFFER_REDEEMED", "UPGRADE"),
-            ("OFFER_REDEEMED", nil):
-            "INTERACTIVE_RENEWAL"
-        case ("OFFER_REDEEMED", "DOWNGRADE"): "DID_CHANGE_RENEWAL_PREF"
-        case ("PRICE_INCREASE", "PENDING"): "PRICE_INCREASE_CONSENT"
-        case ("REFUND", _): isSubscription ? "CANCEL" : "REFUND"
-        default: sameInVersionOne.contains(type) ? type : nil
+        case ("SUBSCRIBED", "INITIAL_BUY"): ["INITIAL_BUY"]
+        case ("SUBSCRIBED", _), ("OFFER_REDEEMED", nil): ["INTERACTIVE_RENEWAL"]
+        case ("DID_RENEW", "BILLING_RECOVERY"): ["DID_RECOVER"]
+        case ("DID_CHANGE_RENEWAL_PREF", "UPGRADE"), ("OFFER_REDEEMED", "UPGRADE"):
+            ["CANCEL", "INTERACTIVE_RENEWAL"]
+        case ("OFFER_REDEEMED", "DOWNGRADE"): ["DID_CHANGE_RENEWAL_PREF"]
+        case ("PRICE_INCREASE", "PENDING"): ["PRICE_INCREASE_CONSENT"]
+        case ("REFUND", _): [isSubscription ? "CANCEL" : "REFUND"]
+        default: sameInVersionOne.contains(type) ? [type] : []
         }
     }
 
