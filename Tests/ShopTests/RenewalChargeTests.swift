@@ -127,6 +127,32 @@ import Testing
         try await world.checkFolds()
     }
 
+    @Test func `a waiting device is informed when the processor has answered`() async throws {
+        let processor = ScriptedProcessor([])
+        let world = try await TestWorld.openWithSubscriptions(processor: processor)
+        try await world.buy("news", purchaseID(1))
+        let session = try await world.session()
+        let never = NoTimeout()
+        let waiting = Mutex<Task<Void, any Error>?>(nil)
+        // What asks the processor was announced before this.
+        processor.whenAuthorising {
+            let revision = try await world.realm.purchases.transactions(
+                since: 0, session, TestWorld.context
+            ).revision
+            let task = Task {
+                try await world.realm.purchases.changes(
+                    since: revision, session, timeout: never.wait)
+            }
+            await never.started()
+            waiting.withLock { $0 = task }
+        }
+
+        try await world.jump(Period(1, .month))
+
+        try await #require(waiting.withLock(\.self)).value
+        #expect(try await world.charges() == ["sold"])
+    }
+
     @Test func `a retry that is cancelled, or paid by buying, is given back`() async throws {
         for isBought in [false, true] {
             let processor = ScriptedProcessor([.approve, .decline, .decline])

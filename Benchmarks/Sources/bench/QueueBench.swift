@@ -42,7 +42,7 @@ struct QueueBench {
         let counter = Counter(transactions)
         let pulse = Pulse()
         let before = Self.residentBytes()
-        let elapsed = try await secondsAwaited {
+        let elapsed = await secondsAwaited {
             device.queue.add(counter)
             await counter.whenAll()
         }

@@ -28,7 +28,7 @@ struct Bench {
     private static let subjects = [
         "signatures", "purchases", "receipts", "history", "footprint", "latency",
         "notifications", "takeover", "groups", "postgres", "catalogue", "verification",
-        "jumps", "server-api", "queue",
+        "jumps", "events", "server-api", "queue",
     ]
 
     /// The exit code: 0 when every figure that was asked for is met.
@@ -125,6 +125,7 @@ struct Bench {
                 let asked = try await ServerAPIBench().run()
                 figures += asked.figures
                 notes += asked.notes
+            case "events": figures += try await EventsBench().run()
             case "history": figures += try await HistoryBench().run()
             case "footprint":
                 notes += try await FootprintBench(engine: .files).run()

@@ -136,6 +136,10 @@ extension Device {
         var lost = LostTransactions()
         let read = ReadCursor(revision: page.revision, after: page.after.flatMap { Int64($0) })
         var noted = PageRead(since: since, read: read, cleared: page.clearedRevision)
+        // What comes into the queue meanwhile is not added again either.
+        let known = Set(
+            (record?.entries ?? []).filter { $0.owner == owner }
+                .compactMap { $0.sold?.transactionID })
         for transaction in page.transactions {
             do throws(DeviceFault) {
                 var verified = try await verify(transaction.signedTransaction)
@@ -146,8 +150,9 @@ extension Device {
                         revision: transaction.revision,
                         signedTransaction: transaction.signedTransaction))
                 lost.note(verified, known: record?.revoked(of: owner) ?? [])
-                guard !verified.isRevoked, !transaction.isFinished,
-                    isNew(verified, transaction.purchaseId, owner)
+                let id = verified.sold.transactionID
+                guard !verified.isRevoked, !transaction.isFinished, !known.contains(id),
+                    !finishedSales.contains(Sale(owner, id))
                 else { continue }
                 items.append(arrival(verified, transaction.purchaseId))
             } catch .unverified(let failure) {
@@ -209,16 +214,6 @@ extension Device {
         }
         let lost = products.subtracting(kept.map(\.productID.value))
         if !lost.isEmpty { report(.revoked(lost.sorted())) }
-    }
-
-    private func isNew(
-        _ transaction: VerifiedTransaction, _ purchaseID: String?, _ owner: Owner
-    ) -> Bool {
-        let id = transaction.sold.transactionID
-        guard !finishedSales.contains(Sale(owner, id)) else { return false }
-        return !(record?.entries ?? []).contains { entry in
-            entry.owner == owner && entry.sold?.transactionID == id
-        }
     }
 
     private func arrival(

@@ -2,6 +2,7 @@
 
 import Commerce
 import Foundation
+import Synchronization
 
 /// The queue file. Every change reads it again under the lock, so that several
 /// processes can share it, and replaces it as a whole.
@@ -18,6 +19,7 @@ struct QueueFile: Sendable {
     /// the file is written.
     private let newDeviceUUID: String
     private let bytesMax: Int
+    private let memory = QueueFileMemory()
 
     init(
         files: any DeviceFiles, storeURL: String, bundleID: String?, randomness: Randomness,
@@ -90,6 +92,7 @@ struct QueueFile: Sendable {
                 } else {
                     try files.replace(before + [file])
                 }
+                memory.keep(file.bytes, after)
             }
             return Change(record: after, actions: actions, notice: found.notice)
         }
@@ -128,6 +131,13 @@ struct QueueFile: Sendable {
     }
 
     private func parse(_ bytes: [UInt8]) throws -> QueueRecord {
+        if let record = memory.record(in: bytes) { return record }
+        let record = try decode(bytes)
+        memory.keep(bytes, record)
+        return record
+    }
+
+    private func decode(_ bytes: [UInt8]) throws -> QueueRecord {
         struct Versioned: Decodable { var version: Int }
         let data = Data(bytes)
         let decoder = JSONDecoder()
@@ -156,6 +166,22 @@ struct QueueFile: Sendable {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes, .prettyPrinted]
         return Array(try encoder.encode(record)) + [UInt8(ascii: "\n")]
+    }
+}
+
+/// The last contents that this process read or wrote. Decoding a long queue takes much
+/// longer than comparing its bytes, and most changes find what the last one wrote. A class,
+/// because copies of a ``QueueFile`` share it.
+private final class QueueFileMemory: Sendable {
+    private let last = Mutex<(bytes: [UInt8], record: QueueRecord)?>(nil)
+
+    /// Returns the record that these bytes contain. Nil if they are others.
+    func record(in bytes: [UInt8]) -> QueueRecord? {
+        last.withLock { $0?.bytes == bytes ? $0?.record : nil }
+    }
+
+    func keep(_ bytes: [UInt8], _ record: QueueRecord) {
+        last.withLock { $0 = (bytes, record) }
     }
 }
 

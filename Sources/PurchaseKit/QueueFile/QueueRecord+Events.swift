@@ -221,8 +221,9 @@ extension QueueRecord {
             customers.append(KnownCustomer(owner: arrivals.owner, cleared: revision))
         }
         actions += revoke(arrivals)
+        var known = KnownSales(entries, of: arrivals.owner)
         for item in arrivals.items {
-            actions += arrive(item, arrivals)
+            actions += arrive(item, arrivals, &known)
         }
         if let receipt = arrivals.receipt { self.receipt = receipt }
         return actions
@@ -265,25 +266,22 @@ extension QueueRecord {
         return actions
     }
 
-    private mutating func arrive(_ item: Arrivals.Item, _ arrivals: Arrivals) -> [QueueAction] {
-        let own = entries.first {
-            $0.purchaseID != nil && $0.purchaseID == item.purchaseID
-                && $0.owner == arrivals.owner
-        }
+    private mutating func arrive(
+        _ item: Arrivals.Item, _ arrivals: Arrivals, _ known: inout KnownSales
+    ) -> [QueueAction] {
+        let own = item.purchaseID.flatMap { known.purchases[$0] }.map { entries[$0] }
         if let own, own.state == .confirmed || own.state == .waiting {
             // The answer to a payment in this file. The process of that payment
             // delivers it.
             guard own.launch == arrivals.launch else { return [] }
+            known.transactions.insert(item.sold.transactionID)
             change(own.key, from: [.confirmed, .waiting]) { entry in
                 entry.state = .purchased
                 entry.sold = item.sold
             }
             return [.deliver(key: own.key)]
         }
-        let isKnown = entries.contains { entry in
-            entry.owner == arrivals.owner && entry.sold?.transactionID == item.sold.transactionID
-        }
-        guard !isKnown else { return [] }
+        guard known.transactions.insert(item.sold.transactionID).inserted else { return [] }
         entries.append(
             QueueEntry(
                 key: item.key, purchaseID: item.purchaseID, launch: arrivals.launch,
@@ -346,5 +344,21 @@ extension QueueRecord {
         else { return false }
         change(&entries[index])
         return true
+    }
+}
+
+/// What a queue has of a customer, so that each arrival need not look through it.
+private struct KnownSales {
+    /// The ids of the transactions that were sold.
+    var transactions: Set<String> = []
+    /// The places of entries by their purchase ids. The first, if there are several.
+    var purchases: [String: Int] = [:]
+
+    init(_ entries: [QueueEntry], of owner: Owner) {
+        for (place, entry) in entries.enumerated() where entry.owner == owner {
+            if let sold = entry.sold { transactions.insert(sold.transactionID) }
+            guard let purchase = entry.purchaseID, purchases[purchase] == nil else { continue }
+            purchases[purchase] = place
+        }
     }
 }
