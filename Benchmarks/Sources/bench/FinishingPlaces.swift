@@ -3,8 +3,8 @@
 import Shop
 import Storage
 
-/// Databases that finish each consumable when it is sold. The store does not sell again
-/// what is unfinished, and a load that also sent finishes would measure those. Ours and
+/// Databases that finish what is delivered once when it is sold. The store does not sell
+/// again what is unfinished, and a load that also sent finishes would measure those. Ours and
 /// the bare handlers write into such databases alike.
 enum FinishingPlaces {
     /// Adds the trigger to a realm's database.
@@ -18,7 +18,7 @@ enum FinishingPlaces {
     private static let sqlite = [
         """
         CREATE TRIGGER IF NOT EXISTS bench_finish AFTER INSERT ON transactions
-        WHEN NEW.finished_at IS NULL AND NEW.product_type = 'consumable'
+        WHEN NEW.finished_at IS NULL AND NEW.product_type IN ('consumable', 'non-renewing')
         BEGIN
             UPDATE transactions SET finished_at = NEW.purchased_at
             WHERE customer_id = NEW.customer_id AND transaction_id = NEW.transaction_id;
@@ -33,7 +33,8 @@ enum FinishingPlaces {
         """,
         """
         CREATE OR REPLACE TRIGGER bench_finish BEFORE INSERT ON transactions
-        FOR EACH ROW WHEN (NEW.product_type = 'consumable') EXECUTE FUNCTION bench_finish()
+        FOR EACH ROW WHEN (NEW.product_type IN ('consumable', 'non-renewing'))
+        EXECUTE FUNCTION bench_finish()
         """,
     ]
 }

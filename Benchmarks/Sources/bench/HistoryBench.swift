@@ -56,12 +56,12 @@ struct Shopper {
         session = try await realm.customers.session(token: answer.token)
     }
 
-    func buy(_ count: Int) async throws {
+    func buy(_ count: Int, of product: String = "com.example.coins") async throws {
         for _ in 0..<count {
             let answer = try await realm.purchases.purchase(
                 UUID().uuidString.lowercased(),
                 PurchaseRequest(
-                    productId: "com.example.coins", quantity: 1, unitPrice: 990, currency: "USD"),
+                    productId: product, quantity: 1, unitPrice: 990, currency: "USD"),
                 session, context)
             guard answer.state == "sold" else {
                 throw ClientFailure("a purchase ended as \(answer.state)")

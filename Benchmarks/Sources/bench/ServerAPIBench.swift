@@ -148,7 +148,8 @@ struct ServerAPIBench {
         var receipts: [(count: Int, receipt: [UInt8])] = []
         for count in Brief.or([1, 100, 1000], brief: [1, 10]) {
             let shopper = try await Shopper(realm, "receipt-\(count)")
-            try await shopper.buy(count)
+            // A receipt keeps these when they are finished.
+            try await shopper.buy(count, of: "com.example.season")
             let answer = try await realm.purchases.receipt(
                 ifNoneMatch: nil, shopper.session, Self.context)
             guard case .receipt(let bytes, _) = answer else {
@@ -186,7 +187,13 @@ struct ServerAPIBench {
                 referenceName: "Monthly", price: Amount(milliunits: 4990),
                 localizations: [
                     Localization(locale: "en_US", displayName: "Monthly", details: "A month.")
-                ])
+                ]),
+            Product(
+                id: "com.example.season", kind: .nonRenewing, referenceName: "Season",
+                price: Amount(milliunits: 990),
+                localizations: [
+                    Localization(locale: "en_US", displayName: "Season", details: "A season.")
+                ]),
         ], storefront: "USA", locale: "en_US")
 }
 
