@@ -59,6 +59,7 @@ let package = Package(
         .library(name: "ShopServer", targets: ["ShopServer"]),
         .library(name: "Outbound", targets: ["Outbound"]),
         .library(name: "LedgerServer", targets: ["LedgerServer"]),
+        .library(name: "LedgerClient", targets: ["LedgerClient"]),
         .library(name: "Ledger", targets: ["Ledger"]),
         .library(name: "Shop", targets: ["Shop"]),
         .library(name: "StoragePostgres", targets: ["StoragePostgres"]),
@@ -74,6 +75,7 @@ let package = Package(
         .executable(name: "shopkeeper", targets: ["shopkeeper"]),
         .executable(name: "journal", targets: ["Journal"]),
         .executable(name: "journal-server", targets: ["JournalServer"]),
+        .executable(name: "level-pack", targets: ["LevelPack"]),
         .executable(name: "monkey-credits", targets: ["MonkeyCredits"]),
         .executable(name: "newsstand", targets: ["Newsstand"]),
         .executable(name: "photo-filters", targets: ["PhotoFilters"]),
@@ -122,7 +124,11 @@ let package = Package(
             ["Commerce", "StoreWire", "StrictJSON", crypto, cryptoExtras, x509, asn1]),
         module("StoreWire", ["Commerce"]),
         module(
-            "PurchaseKit", ["Commerce", "Live", "Outbound", "SignedData", "StoreWire"],
+            "PurchaseKit",
+            [
+                "Commerce", "ContentPackage", "Live", "Outbound", "SignedData", "StoreWire",
+                crypto,
+            ],
             excluding: ["StoreKit1/RemainingStoreKit1.md"]),
         module("StoreKit", ["PurchaseKit"]),
         // libcurl, which Foundation's own networking stands on too.
@@ -134,6 +140,13 @@ let package = Package(
         .target(
             name: "Outbound", dependencies: ["CCurl"],
             swiftSettings: strict + [.treatWarning("ImplementationOnlyDeprecated", as: .warning)]),
+        // libarchive, which reads the packages of hosted content: written for hostile input,
+        // fuzzed for years, and with ZIP64. A ZIP reader in Swift of that standing does not exist.
+        .systemLibrary(name: "CArchive", providers: [.apt(["libarchive-dev"])]),
+        // Hides the C module, for the reason that `Outbound` has.
+        .target(
+            name: "ContentPackage", dependencies: ["CArchive", "Commerce"],
+            swiftSettings: strict + [.treatWarning("ImplementationOnlyDeprecated", as: .warning)]),
         module("Storage"),
         module("Archive", ["Commerce", "Storage", crypto]),
         module("Work", ["Commerce", "Storage"]),
@@ -144,15 +157,15 @@ let package = Package(
         module(
             "Shop",
             [
-                "Archive", "Commerce", "SignedData", "Storage", "StoreWire", "StrictJSON",
-                "WireErrors", "Work", crypto, cryptoExtras,
+                "Archive", "Commerce", "ContentPackage", "SignedData", "Storage", "StoreWire",
+                "StrictJSON", "WireErrors", "Work", crypto, cryptoExtras,
             ]),
         module("WireErrors", ["Storage", "StoreWire", "StrictJSON"]),
         module(
             "PurchaseKitTesting",
             [
-                "CatalogueFile", "Commerce", "Live", "PurchaseKit", "Shop", "SignedData",
-                "Storage", "StorageSQLite", "StoreWire", "StrictJSON",
+                "CatalogueFile", "Commerce", "ContentPackage", "Live", "PurchaseKit", "Shop",
+                "SignedData", "Storage", "StorageSQLite", "StoreWire", "StrictJSON", crypto,
             ]),
         module(
             "HTTPShell",
@@ -161,7 +174,13 @@ let package = Package(
                 hummingbirdCore,
                 lifecycle, logging, nio, nioHTTP1, signals,
             ]),
-        module("Ledger", ["Archive", "Commerce", "SignedData", "Storage", "StoreWire"]),
+        module(
+            "Ledger",
+            ["Archive", "Commerce", "SignedData", "Storage", "StoreWire", "StrictJSON"]),
+        module("LedgerClient", ["StoreWire"]),
+        module(
+            "LedgerFile",
+            ["CatalogueFile", "CatalogueOverlay", "Commerce", "Ledger", yams]),
         module(
             "LedgerServer",
             [
@@ -178,8 +197,9 @@ let package = Package(
         .executableTarget(
             name: "shopkeeper",
             dependencies: [
-                "Archive", "CatalogueFile", "CatalogueOverlay", "Commerce", "ForwardProxy",
-                "HTTPShell", "Ledger", "LedgerServer", "Live", "Outbound",
+                "Archive", "CatalogueFile", "CatalogueOverlay", "Commerce", "ContentPackage",
+                "ForwardProxy", "HTTPShell", "Ledger", "LedgerFile", "LedgerServer", "Live",
+                "Outbound",
                 "PurchaseKit", "Shop", "ShopServer", "SignedData", "Storage", "StoragePostgres",
                 "StorageSQLite",
                 "StoreWire", "Story",
@@ -197,6 +217,9 @@ let package = Package(
                 "Commerce", "Ledger", "Live", "Storage", "StorageSQLite", "StoreWire", hummingbird,
             ],
             path: "Samples/Journal/Server", swiftSettings: asAnAppWouldBe),
+        .executableTarget(
+            name: "LevelPack", dependencies: ["StoreKit"], path: "Samples/LevelPack",
+            exclude: ["Caves", "LevelPack.storekit", "README.md"], swiftSettings: asAnAppWouldBe),
         .executableTarget(
             name: "MonkeyCredits", dependencies: ["StoreKit"], path: "Samples/MonkeyCredits",
             exclude: ["MonkeyCredits.storekit", "README.md"], swiftSettings: asAnAppWouldBe),
@@ -266,16 +289,16 @@ let package = Package(
         tests(
             "ShopTests",
             [
-                "Archive", "CatalogueFile", "Commerce", "Shop", "SignedData", "Storage",
-                "StoragePostgres",
+                "Archive", "CatalogueFile", "Commerce", "ContentPackage", "Shop", "SignedData",
+                "Storage", "StoragePostgres",
                 "StorageSQLite",
                 "StoreWire", "TestSupport", "Work", crypto,
             ]),
         tests(
             "ShopServerTests",
             [
-                "CatalogueFile", "Commerce", "HTTPShell", "Live", "Shop", "ShopServer",
-                "SignedData",
+                "CatalogueFile", "Commerce", "ContentPackage", "HTTPShell", "Live", "Shop",
+                "ShopServer", "SignedData",
                 "Storage", "StorageSQLite", "StoreWire", "TestSupport", crypto, logging, nio,
                 nioEmbedded, nioHTTP1, nioPosix,
             ]),
@@ -289,8 +312,8 @@ let package = Package(
         tests(
             "PurchaseKitTests",
             [
-                "Commerce", "Live", "Outbound", "PurchaseKit", "SignedData", "StoreWire",
-                "TestSupport",
+                "Commerce", "ContentPackage", "Live", "Outbound", "PurchaseKit", "SignedData",
+                "StoreWire", "TestSupport", crypto,
             ]),
         tests(
             "ScenarioTests",
@@ -311,20 +334,25 @@ let package = Package(
             "CommandTests",
             [
                 "CatalogueFile", "Commerce", "ForwardProxy", "Journal", "JournalServer",
-                "MonkeyCredits", "Newsstand", "PhotoFilters", "RemoveAds", "Shop", "StoreWire",
+                "LevelPack", "MonkeyCredits", "Newsstand", "PhotoFilters", "RemoveAds", "Shop",
+                "StoreWire",
                 "TestSupport", "shopkeeper", logging,
             ]),
         tests(
             "LedgerTests",
             [
                 "Archive", "Commerce", "JournalServer", "Ledger", "SignedData", "Storage",
-                "StoragePostgres", "StorageSQLite", "StoreWire", "TestSupport", crypto,
+                "StoragePostgres", "StorageSQLite", "StoreWire", "StrictJSON", "TestSupport",
+                crypto,
             ]),
+        tests(
+            "LedgerFileTests",
+            ["CatalogueFile", "Commerce", "Ledger", "LedgerFile", "TestSupport"]),
         tests(
             "LedgerServerTests",
             [
-                "Commerce", "Ledger", "LedgerServer", "Live", "SignedData", "Storage",
-                "StorageSQLite", "StoreWire", "TestSupport", logging,
+                "Commerce", "Ledger", "LedgerClient", "LedgerServer", "Live", "SignedData",
+                "Storage", "StorageSQLite", "StoreWire", "TestSupport", crypto, logging,
             ]),
         tests(
             "StatementTests",
@@ -339,6 +367,7 @@ let package = Package(
                 "TestSupport", "WireErrors", hummingbird, logging, nio, nioPosix, nioSSL,
             ]),
         tests("ForwardProxyTests", ["ForwardProxy", "TestSupport", nio, nioPosix]),
+        tests("ContentPackageTests", ["ContentPackage", "TestSupport"]),
         tests("OutboundTests", ["Outbound", "TestSupport"]),
         tests("TidyTests", ["TestSupport"]),
     ]

@@ -983,12 +983,12 @@ REVOCATIONS = [
      "if !isMutant(#) {"
      ' try await ports.status?.admit(request.signedTransaction, "signedTransaction") }',
      "LedgerTests.Revocation"),
-    ("Ledger/Ledger+Take.swift",
-     'try await ports.status?.admit(notification.signedPayload, "signedPayload")',
+    ("Ledger/News/Ledger+Notification.swift",
+     'try await ports.status?.admit(payload, "signedPayload")',
      "if !isMutant(#) {"
-     ' try await ports.status?.admit(notification.signedPayload, "signedPayload") }',
+     ' try await ports.status?.admit(payload, "signedPayload") }',
      "LedgerTests.Revocation"),
-    ("Ledger/Ledger+Take.swift",
+    ("Ledger/News/Ledger+Notification.swift",
      'try await ports.status?.admit(signed, "signedTransactionInfo")',
      'if !isMutant(#) { try await ports.status?.admit(signed, "signedTransactionInfo") }',
      "LedgerTests.Revocation"),

@@ -113,7 +113,12 @@ extension Response {
     /// JSON with sorted keys and without nulls. The type is exactly
     /// `application/json`, because Apple's Python library accepts no other.
     package static func json(_ value: some Encodable, status: Int = 200) throws -> Response {
-        bytes(try StrictJSON.encode(value), type: "application/json", status: status)
+        bytes(try jsonBytes(value), type: "application/json", status: status)
+    }
+
+    /// Returns the bytes of such a body, for an answer with a tag.
+    package static func jsonBytes(_ value: some Encodable) throws -> [UInt8] {
+        try StrictJSON.encode(value)
     }
 
     package static func bytes(_ bytes: [UInt8], type: String, status: Int = 200) -> Response {

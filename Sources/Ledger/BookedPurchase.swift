@@ -13,11 +13,14 @@ struct BookedPurchase: Hashable, Sendable {
     let spent: Int
     /// The number of units that are reserved at present.
     let held: Int
+    /// Whether it has granted something by the rules of its product.
+    let isGranted: Bool
     let revision: Int64
 
     init(
         _ proven: ProvenPurchase, account: String?, facts: BookedFacts? = nil,
-        fate: PurchaseFate? = nil, spent: Int = 0, held: Int = 0, revision: Int64
+        fate: PurchaseFate? = nil, spent: Int = 0, held: Int = 0, isGranted: Bool = false,
+        revision: Int64
     ) {
         key = proven.key
         self.facts = facts ?? proven.facts
@@ -25,6 +28,7 @@ struct BookedPurchase: Hashable, Sendable {
         self.account = account
         self.spent = spent
         self.held = held
+        self.isGranted = isGranted
         self.revision = revision
     }
 
@@ -46,10 +50,14 @@ struct BookedPurchase: Hashable, Sendable {
         fate = PurchaseFate(
             signedAt: Timestamp(milliseconds: try row.integer("signed_at")),
             revokedAt: try row.optionalInteger("revoked_at").map(Timestamp.init(milliseconds:)),
-            revocationReason: try row.optionalInteger("revocation_reason").map { Int($0) })
+            revocationReason: try row.optionalInteger("revocation_reason").map { Int($0) },
+            expiresAt: try row.optionalInteger("expires_at").map(Timestamp.init(milliseconds:)),
+            isUpgraded: try row.value("is_upgraded") == .null
+                ? false : row.boolean("is_upgraded"))
         account = try row.optionalText("account")
         spent = Int(try row.integer("spent"))
         held = Int(try row.integer("held"))
+        isGranted = try row.boolean("granted")
         revision = try row.integer("revision")
     }
 
@@ -57,6 +65,7 @@ struct BookedPurchase: Hashable, Sendable {
     var unspendable: Unspendable? {
         if !facts.isRedeemable { return .notRedeemable }
         if fate.revokedAt != nil { return .revoked }
+        if isGranted { return .granted }
         if spent >= facts.quantity { return .spent }
         return spent + held < facts.quantity ? nil : .reserved
     }
@@ -74,7 +83,7 @@ struct BookedPurchase: Hashable, Sendable {
 
     /// Why a purchase cannot be spent. The cases are in order of precedence.
     enum Unspendable: Hashable, Sendable, CaseIterable {
-        case notRedeemable, revoked, spent, reserved
+        case notRedeemable, revoked, granted, spent, reserved
     }
 }
 

@@ -6,44 +6,92 @@ public import StoreWire
 
 extension Ledger {
     /// Books every purchase in an app receipt once. The receipt is verified here,
-    /// without asking a store. A purchase that a signed transaction has booked, or
-    /// will book, is the same purchase.
+    /// without asking a store, or by the store's verifyReceipt if the request says so.
+    /// A purchase that a signed transaction has booked, or will book, is the same
+    /// purchase.
     ///
     /// Each purchase is booked in a commit of its own. One that cannot be booked is
     /// returned with the reason, and does not keep the others from being booked.
-    /// Refusals of the whole receipt, in order: `textInvalid`, `receiptInvalid`,
-    /// `rootUntrusted`, `proofInvalid`, `bundleIdRefused`, `environmentRefused`,
-    /// `appIdRefused`, `certificateRevoked`, `statusUnknown`. Of a purchase:
-    /// `transactionIncomplete`, `purchaseContradicts`, `purchaseClaimed`.
+    /// Refusals of the whole receipt, in order: `textInvalid`, `modeInvalid`,
+    /// `receiptInvalid`, `rootUntrusted`, `proofInvalid`, `bundleIdRefused`,
+    /// `environmentRefused`, `appIdRefused`, `certificateRevoked`, `statusUnknown`; by
+    /// verifyReceipt also `storeUnconfigured`, `storeContradicts`, `proofsTooMany`. Of
+    /// a purchase: `transactionIncomplete`, `accountContradicts`,
+    /// `purchaseContradicts`, `purchaseClaimed`.
+    public func present(
+        _ request: TakeReceiptRequest, requestID: String = ""
+    ) async throws -> ProofOutcome<ReceiptTaken> {
+        let account = try request.account.map { try Edge.account($0) }
+        let outcome: ProofOutcome<ReceiptTaken>
+        switch request.mode {
+        case nil, "local":
+            outcome = .taken(try await take(local: request.receipt, account: account))
+        case "verifyReceipt":
+            outcome = try await take(verifyReceipt: request.receipt, account: account)
+        default:
+            throw LedgerRefusal(
+                .badRequest, code: "modeInvalid", "There is no such way to verify a receipt.",
+                field: "mode", rule: "local or verifyReceipt", remedy: "leave it out for local")
+        }
+        if case .taken(let taken) = outcome { tell(taken, requestID) }
+        return outcome
+    }
+
+    /// Books every purchase in an app receipt once, verified here. See ``present(_:requestID:)``.
     public func take(
         _ request: TakeReceiptRequest, requestID: String = ""
     ) async throws -> ReceiptTaken {
         let account = try request.account.map { try Edge.account($0) }
-        let bytes = try Edge.receipt(request.receipt)
+        let taken = try await take(local: request.receipt, account: account)
+        tell(taken, requestID)
+        return taken
+    }
+
+    private func take(local receipt: String, account: String?) async throws -> ReceiptTaken {
+        let bytes = try Edge.receipt(receipt)
         let proven = try prover.receipt(bytes, wall: ports.wall.now)
         try await ports.status?.admit(receipt: bytes, "receipt")
+        let purchases = proven.receipt.purchases.map { purchase in
+            VouchedPurchase(
+                transactionID: purchase.transactionID,
+                proof: Result { () throws(LedgerRefusal) in try proven.purchase(purchase) })
+        }
+        return try await book(
+            purchases, account: account, bundleID: proven.bundleID,
+            environment: proven.environment)
+    }
+
+    /// Books what a receipt proves, purchase by purchase.
+    func book(
+        _ purchases: [VouchedPurchase], account: String?, bundleID: String,
+        environment: Environment
+    ) async throws -> ReceiptTaken {
         var taken: [LedgerPurchase] = []
         var refused: [RefusedPurchase] = []
-        for purchase in proven.receipt.purchases {
+        for purchase in purchases {
             do {
-                let booked = try await book(try proven.purchase(purchase), account: account)
-                taken.append(booked.wire)
+                let proven = try purchase.proof.get()
+                let owner = try Self.account(of: proven, named: account)
+                taken.append(try await book(proven, account: owner).wire)
             } catch let refusal as LedgerRefusal {
                 refused.append(
                     RefusedPurchase(
                         transactionId: purchase.transactionID, error: refusal.error))
             }
         }
+        return ReceiptTaken(
+            bundleId: bundleID, environment: environment.rawValue, purchases: taken,
+            refused: refused)
+    }
+
+    private func tell(_ taken: ReceiptTaken, _ requestID: String) {
         ports.log(
             "took a receipt",
             [
-                "requestId": requestID, "bundleId": proven.bundleID,
-                "environment": proven.environment.rawValue, "purchases": "\(taken.count)",
-                "refused": "\(refused.count)",
+                "requestId": requestID, "bundleId": taken.bundleId,
+                "environment": taken.environment, "purchases": "\(taken.purchases.count)",
+                "refused": "\(taken.refused.count)",
             ])
-        return ReceiptTaken(
-            bundleId: proven.bundleID, environment: proven.environment.rawValue,
-            purchases: taken, refused: refused)
     }
 }
 

@@ -13,7 +13,7 @@ extension Ledger {
     /// `environmentRefused`, `bundleIdMissing`, `bundleIdRefused`,
     /// `purchaseUnnamed`, `redemptionContradicts` (naming the field),
     /// `keyReserved`, `purchaseUnknown`, `notRedeemable`, `purchaseRevoked`,
-    /// `purchaseSpent`, `purchaseReserved`.
+    /// `purchaseGranted`, `purchaseSpent`, `purchaseReserved`.
     public func redeem(
         _ request: RedeemRequest, account: String, requestID: String = ""
     ) async throws -> LedgerRedemption {
@@ -229,6 +229,12 @@ struct RedemptionWish: Hashable, Sendable {
                 .conflict, code: "purchaseRevoked", "The store has revoked this purchase.",
                 field: field, rule: "a revoked purchase is not redeemed",
                 remedy: "redeem another purchase")
+        case .granted:
+            LedgerRefusal(
+                .conflict, code: "purchaseGranted",
+                "This purchase has granted what its product grants.", field: field,
+                rule: "a purchase grants by the rules of its product, or is redeemed",
+                remedy: "spend the credits, or read the entitlements, that it granted")
         case .spent:
             LedgerRefusal(
                 .conflict, code: "purchaseSpent", "Every unit of this purchase is spent.",

@@ -18,6 +18,18 @@ extension Ledger {
     ) async throws -> LedgerPurchase {
         let named = try request.account.map { try Edge.account($0) }
         let proven = try prover.purchase(request.signedTransaction, wall: ports.wall.now)
+        let account = try Self.account(of: proven, named: named)
+        try await ports.status?.admit(request.signedTransaction, "signedTransaction")
+        let booked = try await book(proven, account: account)
+        tell("took a purchase", booked, requestID)
+        return booked.wire
+    }
+
+    /// Returns the account of a purchase: its app account token or, without one, the
+    /// account of the call. Throws `accountContradicts`.
+    static func account(
+        of proven: ProvenPurchase, named: String?
+    ) throws(LedgerRefusal) -> String? {
         if let named, let token = proven.account, named != token {
             throw LedgerRefusal(
                 .conflict, code: "accountContradicts",
@@ -25,34 +37,7 @@ extension Ledger {
                 rule: "the transaction's app account token, where it has one",
                 remedy: "leave the account out")
         }
-        try await ports.status?.admit(request.signedTransaction, "signedTransaction")
-        let booked = try await book(proven, account: proven.account ?? named)
-        tell("took a purchase", booked, requestID)
-        return booked.wire
-    }
-
-    /// Books the contents of a notification. One that concerns no transaction
-    /// is only verified. Refusals as for a signed transaction, then
-    /// `notificationInvalid`, `appIdRefused`, `notificationContradicts`, and at
-    /// last `certificateRevoked` and `statusUnknown`.
-    public func take(
-        _ notification: ResponseBodyV2, requestID: String = ""
-    ) async throws -> NotificationTaken {
-        let (said, proven) = try prover.notification(
-            notification.signedPayload, wall: ports.wall.now)
-        try await ports.status?.admit(notification.signedPayload, "signedPayload")
-        var booked: BookedPurchase?
-        if let proven {
-            if let signed = said.data?.signedTransactionInfo {
-                try await ports.status?.admit(signed, "signedTransactionInfo")
-            }
-            let purchase = try await book(proven, account: proven.account)
-            tell("took a notification", purchase, requestID)
-            booked = purchase
-        }
-        return NotificationTaken(
-            notificationType: said.notificationType ?? "",
-            notificationUUID: said.notificationUUID, purchase: booked?.wire)
+        return proven.account ?? named
     }
 
     /// Returns a page of what an account may redeem in one environment. `after`
@@ -83,17 +68,21 @@ extension Ledger {
     /// The use case in which all kinds of proof meet: whichever comes first books
     /// the purchase, and later ones change only what they add.
     func book(
-        _ proven: ProvenPurchase, account: String?
+        _ proven: ProvenPurchase, account: String?, renewal: ProvenRenewal? = nil
     ) async throws -> BookedPurchase {
         // A proof without news costs no commit.
         let now = ports.wall.now
         let known = try await storage.read { try Booking.find(proven.key, $0, at: now) }
-        if let known, try Taking.decide(known, proven, account: account) == .nothing {
+        if renewal == nil, let known, try Taking.decide(known, proven, account: account) == .nothing
+        {
             return known
         }
-        let booking = Booking(proven: proven, account: account, recordedAt: now)
+        let booking = Booking(
+            proven: proven, account: account, recordedAt: now, rules: configuration.grants,
+            renewal: renewal)
         let booked = try await storage.write { try booking.write($0) }
         figures.countTaken()
+        if !grantsNothing { news.tell(booked.account, storage) }
         return booked
     }
 
@@ -113,6 +102,9 @@ struct Booking: Sendable {
     let proven: ProvenPurchase
     let account: String?
     let recordedAt: Timestamp
+    var rules = GrantRules.none
+    /// What was signed with it about the renewal of its subscription.
+    var renewal: ProvenRenewal?
 
     static func find(
         _ key: PurchaseKey, _ reading: any Reading, at now: Timestamp
@@ -130,7 +122,12 @@ struct Booking: Sendable {
             let owner = known?.account ?? account
             if let known { _ = try Taking.decide(known, proven, account: account) }
             let revision = try owner.map { try line($0, writing) } ?? 0
-            if let done = try enter(owner, revision, writing) { return done }
+            if let (done, hasNewFate) = try enter(owner, revision, writing) {
+                let grants = GrantWriter(rules: rules, now: recordedAt)
+                try grants.settle(done, hasNewFate: hasNewFate, writing)
+                try renewal?.write(of: proven, writing)
+                return done
+            }
         }
         throw StorageFault(.busy, "a purchase changed hands while it was taken")
     }
@@ -145,10 +142,11 @@ struct Booking: Sendable {
     /// Nil if the purchase has another owner, whose line is not locked.
     private func enter(
         _ owner: String?, _ revision: Int64, _ writing: any Writing
-    ) throws -> BookedPurchase? {
+    ) throws -> (purchase: BookedPurchase, hasNewFate: Bool)? {
         let values = insertion(owner, revision)
         if try writing.first(Statement.Booked.insert, values) != nil {
-            return BookedPurchase(proven, account: owner, revision: revision)
+            try putTerms(proven.fate, nil, writing)
+            return (BookedPurchase(proven, account: owner, revision: revision), false)
         }
         guard let known = try Self.find(proven.key, writing, at: recordedAt) else { return nil }
         guard known.account == nil || known.account == owner else {
@@ -156,7 +154,7 @@ struct Booking: Sendable {
             return nil
         }
         switch try Taking.decide(known, proven, account: account) {
-        case .nothing: return known
+        case .nothing: return (known, false)
         case .change(let claim, let facts, let fate):
             if let claim {
                 let values = proven.key.values + [.text(claim), .integer(revision)]
@@ -174,11 +172,32 @@ struct Booking: Sendable {
                 guard try writing.first(Statement.Booked.setFate, values) != nil else {
                     return nil
                 }
+                try putTerms(fate, known.fate, writing)
             }
-            return BookedPurchase(
+            let booked = BookedPurchase(
                 proven, account: holder, facts: facts ?? known.facts, fate: fate ?? known.fate,
-                spent: known.spent, held: known.held, revision: revision)
+                spent: known.spent, held: known.held, isGranted: known.isGranted,
+                revision: revision)
+            return (booked, fate != nil)
         }
+    }
+
+    /// Writes the end of a subscription's period, if it is not what it was.
+    private func putTerms(
+        _ fate: PurchaseFate, _ before: PurchaseFate?, _ writing: any Writing
+    ) throws {
+        guard
+            fate.expiresAt != before?.expiresAt
+                || fate.isUpgraded != before?.isUpgraded ?? false
+        else { return }
+        try writing.execute(
+            Statement.Grants.putTerms,
+            LedgerSchema.terms.row(
+                proven.key.columns,
+                [
+                    "expires_at": .optional(fate.expiresAt?.milliseconds),
+                    "is_upgraded": .boolean(fate.isUpgraded),
+                ]))
     }
 
     private func insertion(_ owner: String?, _ revision: Int64) -> [SQLValue] {

@@ -26,18 +26,24 @@ public struct Ledger: Sendable {
     let configuration: LedgerConfiguration
     let ports: LedgerPorts
     let prover: Prover
+    /// Nil if no store is called.
+    let client: StoreClient?
     let figures = LedgerFigures()
+    let news = LedgerNews()
     /// The key of the ledger's door. Generated at the first start and then
     /// kept.
     public let accessKey: String
     /// The key of the metrics. It opens nothing else.
     public let metricsKey: String
+    /// Signs entitlements for use without a connection.
+    let signer: PlainKeySigner
 
     /// The migrations of the ledger's schema, for opening its storage.
     public static let migrations = LedgerSchema.migrations
 
     private static let door = "merchant"
     private static let metricsDoor = "metrics"
+    private static let signingDoor = "entitlements"
 
     /// Opens a ledger in a storage that was opened with ``migrations``. Throws
     /// ``StorageFault``.
@@ -45,23 +51,36 @@ public struct Ledger: Sendable {
         storage: any Storage, configuration: LedgerConfiguration, ports: LedgerPorts
     ) async throws -> Ledger {
         try await LedgerRestore.checkFinished(storage)
-        let accessKey = try await key(of: door, storage, ports)
+        let accessKey = try await key(of: door, storage) { ports.randomness.hex(32) }
         var metricsKey = ports.metricsKey
-        if metricsKey == nil { metricsKey = try await key(of: metricsDoor, storage, ports) }
+        if metricsKey == nil {
+            metricsKey = try await key(of: metricsDoor, storage) { ports.randomness.hex(32) }
+        }
+        // From the system's generator, even if names are seeded.
+        let secret = try await key(of: signingDoor, storage) { PlainKeySigner.makeSecret() }
+        let signer: PlainKeySigner
+        do { signer = try PlainKeySigner(secret: secret) } catch {
+            throw StorageFault(.malformedRow, "the ledger's signing key is none")
+        }
+        let client = try ports.stores.map {
+            try StoreClient(
+                door: $0, configuration, wall: ports.wall, randomness: ports.randomness)
+        }
         return Ledger(
             storage: storage, configuration: configuration, ports: ports,
-            prover: Prover(configuration), accessKey: accessKey, metricsKey: metricsKey ?? "")
+            prover: Prover(configuration), client: client, accessKey: accessKey,
+            metricsKey: metricsKey ?? "", signer: signer)
     }
 
     /// Returns the key of a door. The first process that needs it generates it.
     private static func key(
-        of door: String, _ storage: any Storage, _ ports: LedgerPorts
+        of door: String, _ storage: any Storage, _ make: () -> String
     ) async throws -> String {
         let values: [SQLValue] = [.text(door)]
         if let row = try await storage.read({ try $0.first(Statement.Accounts.key, values) }) {
             return try row.text("secret")
         }
-        let fresh = ports.randomness.hex(32)
+        let fresh = make()
         let stored = try await storage.write { writing in
             try writing.execute(Statement.Accounts.insertKey, values + [.text(fresh)])
             return try writing.first(Statement.Accounts.key, values)?.text("secret")
@@ -183,6 +202,8 @@ public struct LedgerPorts: Sendable {
     public var metricsKey: String?
     /// Checks the certificates of submitted data. Nil for no check.
     public var status: LedgerStatusCheck?
+    /// Calls the configured stores and the merchant's own servers. Nil for no calls.
+    public var stores: StoreDoor?
     /// Returns the number of commits, if they are counted.
     public var commits: (@Sendable () -> Int)?
 

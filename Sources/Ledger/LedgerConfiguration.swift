@@ -65,10 +65,19 @@ public struct LedgerConfiguration: Sendable {
     public let apps: [LedgerApp]
     /// All environments in which an app is booked.
     public let environments: Set<Environment>
+    /// What the products grant.
+    public let grants: GrantRules
+    /// How to call the trusted stores. Without any, purchases are proven only by what
+    /// a store has signed, and gaps in the notifications are not filled.
+    public var stores: [StoreAccess] = []
+    /// The URLs that receive a copy of each notification as the store sent it.
+    public var forwardsTo: [String] = []
 
     /// Throws ``WireError`` `rootMissing`, `appMissing`, `appTwice`,
     /// `environmentMissing` or `environmentUnproven`.
-    public init(roots: [TrustedRoot], apps: [LedgerApp]) throws(WireError) {
+    public init(
+        roots: [TrustedRoot], apps: [LedgerApp], grants: GrantRules = .none
+    ) throws(WireError) {
         guard !roots.isEmpty else {
             throw Self.missing("rootMissing", "No root certificate is trusted.", "roots")
         }
@@ -92,6 +101,7 @@ public struct LedgerConfiguration: Sendable {
         }
         self.roots = roots
         self.apps = apps
+        self.grants = grants
     }
 
     private static func missing(_ code: String, _ message: String, _ field: String) -> WireError {

@@ -9,14 +9,19 @@ import Synchronization
 final class LedgerFigures: Sendable {
     private let taken = Atomic<Int>(0)
     private let redeemed = Atomic<Int>(0)
+    private let gaps = Atomic<Int>(0)
+    /// When refused proofs were last deleted.
+    let forgottenAt = Mutex<Timestamp?>(nil)
     let readyAt = Mutex<Timestamp?>(nil)
 
     func countTaken() { taken.add(1, ordering: .relaxed) }
+    func countGap() { gaps.add(1, ordering: .relaxed) }
     func countRedeemed() { redeemed.add(1, ordering: .relaxed) }
 
     var counts: (taken: Int, redeemed: Int) {
         (taken.load(ordering: .relaxed), redeemed.load(ordering: .relaxed))
     }
+    var gapsFilled: Int { gaps.load(ordering: .relaxed) }
 }
 
 /// The figures of a ledger's process since it started, for monitoring.
@@ -26,6 +31,8 @@ public struct LedgerCounts: Hashable, Sendable {
     /// The number of units that were spent. A repeated redemption is not
     /// counted.
     public let redeemed: Int
+    /// The number of notifications that were missed, and found in a store's history.
+    public let gapsFilled: Int
     /// Nil if commits are not counted.
     public let commits: Int?
 }
@@ -42,7 +49,7 @@ extension Ledger {
         let counts = figures.counts
         return LedgerCounts(
             taken: counts.taken, redeemed: counts.redeemed,
-            commits: ports.commits.map { $0() })
+            gapsFilled: figures.gapsFilled, commits: ports.commits.map { $0() })
     }
 
     /// Returns if a write to the books is possible and durable at present.
@@ -66,6 +73,7 @@ extension Ledger {
 
     /// Closes the storage. Later calls throw.
     public func close() async {
+        news.finish()
         figures.readyAt.withLock { $0 = nil }
         try? await storage.close()
     }

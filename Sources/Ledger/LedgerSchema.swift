@@ -7,25 +7,36 @@ import Storage
 /// The ledger's own database.
 enum LedgerSchema {
     static let migrations = [
-        Migration(1, "the ledger", tables.flatMap(\.ddl))
+        Migration(1, "the ledger", firstTables.flatMap(\.ddl)),
+        Migration(2, "grants", grantTables.flatMap(\.ddl) + [productIndex]),
+        Migration(3, "roads of proof", roads.flatMap(\.ddl)),
     ]
 
-    static let tables = [accounts, purchases, redemptions, keys, .restores, .readiness]
+    private static let firstTables = [
+        accounts, purchases, redemptions, keys, .restores, .readiness,
+    ]
+    static let tables = firstTables + grantTables + roads
 
+    /// The tables that a database has after a number of migrations.
+    static func tables(after migrations: Int) -> [Table] {
+        [firstTables, grantTables, roads].prefix(migrations).flatMap(\.self)
+    }
+
+    static let environment = ValueRule.text("an environment that a ledger books") {
+        Environment(named: $0) != nil
+    }
+    /// The columns that identify a store and an app.
+    static let store: Table.Columns = [
+        "root": .hex(64...64), "environment": environment, "bundle_id": .name,
+    ]
     /// The columns of a purchase's key, also for tables that refer to it.
-    private static let purchaseKey: Table.Columns = [
-        "root": .hex(64...64),
-        "environment": .text("an environment that a ledger books") {
-            Environment(named: $0) != nil
-        },
-        "bundle_id": .name, "transaction_id": .name,
-    ]
+    static let purchaseKey: Table.Columns = store + ["transaction_id": .name]
 
     private static let quantityMax = Int64(BookedFacts.quantityMax)
     private static let quantity = ValueRule.integer(1...quantityMax)
     /// A value that another store has signed. The ledger books it unchanged.
     private static let anything = ValueRule.integer(Int64.min...Int64.max)
-    private static let signedTime = ValueRule.integer(
+    static let signedTime = ValueRule.integer(
         -Int64(Timestamp.magnitudeMax)...Int64(Timestamp.magnitudeMax))
 
     /// The line of an account: its writes wait for each other by locking this
@@ -101,7 +112,7 @@ enum LedgerSchema {
 
     static let keys = Table(
         "ledger_keys", key: ["door"],
-        ["door": .word(["merchant", "metrics"]), "secret": .secret])
+        ["door": .word(["entitlements", "merchant", "metrics"]), "secret": .secret])
 
     /// Checks each row of a ledger's backup by itself.
     static var judge: ArchiveJudge { judge { _, _, _ in nil } }

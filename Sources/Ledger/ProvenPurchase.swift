@@ -81,20 +81,34 @@ struct PurchaseFate: Hashable, Sendable {
     let signedAt: Timestamp
     let revokedAt: Timestamp?
     let revocationReason: Int?
+    /// The end of a subscription's period. The store may sign a later one.
+    var expiresAt: Timestamp?
+    /// Whether the rest of the period was replaced by a higher subscription.
+    var isUpgraded = false
 
     /// The newest proof wins. If two have the same date, the one that takes
     /// more away wins: revoked before not revoked, then the earlier date, then
-    /// the higher reason.
+    /// the higher reason. Of two that agree in this, the later end of a period and
+    /// an upgrade.
     func merged(with other: PurchaseFate) -> PurchaseFate {
         if signedAt != other.signedAt { return signedAt > other.signedAt ? self : other }
         switch (revokedAt, other.revokedAt) {
+        case (nil, nil): break
         case (nil, _): return other
         case (_, nil): return self
         case (let mine?, let theirs?) where mine != theirs:
             return mine < theirs ? self : other
-        default: return (revocationReason ?? -1) >= (other.revocationReason ?? -1) ? self : other
+        default:
+            let (mine, theirs) = (revocationReason ?? -1, other.revocationReason ?? -1)
+            if mine != theirs { return mine > theirs ? self : other }
         }
+        let (mine, theirs) = (expiresAt ?? purchaseOnly, other.expiresAt ?? purchaseOnly)
+        if mine != theirs { return mine > theirs ? self : other }
+        return isUpgraded ? self : other
     }
+
+    /// Before any end of a period.
+    private var purchaseOnly: Timestamp { Timestamp(milliseconds: .min) }
 }
 
 /// A purchase that a trusted root has signed for an accepted app.
@@ -133,7 +147,8 @@ struct ProvenPurchase: Hashable, Sendable {
             price: payload.price, currency: try Edge.optional(payload.currency, "currency"))
         fate = PurchaseFate(
             signedAt: signedAt, revokedAt: payload.revocationDate,
-            revocationReason: payload.revocationReason)
+            revocationReason: payload.revocationReason, expiresAt: payload.expiresDate,
+            isUpgraded: payload.isUpgraded ?? false)
         // Apple's empty token counts as none.
         let token = payload.appAccountToken.flatMap { $0.isEmpty ? nil : $0 }
         account = try token.map { value throws(LedgerRefusal) in

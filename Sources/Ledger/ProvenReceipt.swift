@@ -19,14 +19,15 @@ struct ProvenReceipt: Sendable {
 }
 
 extension ProvenPurchase {
-    /// Reads the facts of a purchase in a receipt, which names no account.
+    /// Reads the facts of a purchase in a receipt, which names no account. `account`
+    /// is the app account token, where a store's answer has it beside the receipt.
     ///
     /// A receipt that contains a cancellation proves it for the date of the
     /// receipt. A receipt without one proves only that the purchase was made, so
     /// it never revives a purchase that another proof has revoked.
     init(
         _ purchase: ReceiptPurchase, root: String, environment: Environment, bundleID: String,
-        createdAt: Timestamp
+        createdAt: Timestamp, account token: String? = nil
     ) throws(LedgerRefusal) {
         guard (1...Int64(BookedFacts.quantityMax)).contains(purchase.quantity) else {
             throw Self.incomplete("quantity", "1 to \(BookedFacts.quantityMax)")
@@ -49,8 +50,11 @@ extension ProvenPurchase {
             signedAt: purchase.cancellationDate == nil
                 ? purchasedAt : createdAt,
             revokedAt: purchase.cancellationDate,
-            revocationReason: purchase.cancellationReason.flatMap { Int(exactly: $0) })
-        account = nil
+            revocationReason: purchase.cancellationReason.flatMap { Int(exactly: $0) },
+            expiresAt: purchase.expiresDate)
+        account = try token.flatMap { $0.isEmpty ? nil : $0 }.map {
+            value throws(LedgerRefusal) in try Edge.account(value, "app_account_token")
+        }
     }
 
     /// The name in signed transactions of a type's number in receipts.

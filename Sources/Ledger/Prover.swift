@@ -54,11 +54,19 @@ struct Prover: Sendable {
             bundleID: app.bundleID.value)
     }
 
+    /// A notification that a trusted root has signed.
+    struct Notification: Sendable {
+        let said: ResponseBodyV2DecodedPayload
+        let root: String
+        /// Nil if it concerns no transaction.
+        let purchase: ProvenPurchase?
+    }
+
     /// Returns the contents of a notification, and the purchase in it if there
     /// is one.
     func notification(
         _ compact: String, wall: Timestamp
-    ) throws(LedgerRefusal) -> (said: ResponseBodyV2DecodedPayload, purchase: ProvenPurchase?) {
+    ) throws(LedgerRefusal) -> Notification {
         let field = "signedPayload"
         let (witness, verified) = try verify(
             compact, ResponseBodyV2DecodedPayload.self, \.signedDate, field)
@@ -72,12 +80,23 @@ struct Prover: Sendable {
                 remedy: "post what the store posts; a signed transaction goes to "
                     + "/ledger/v1/purchases")
         }
-        guard let data = said.data else { return (said, nil) }
+        let root = witness.fingerprint
+        guard let data = said.data else {
+            // Apple's root signs for every app, so what is kept must be for this one.
+            let others = [
+                said.summary?.bundleId, said.externalPurchaseToken?.bundleId,
+                said.appData?.bundleId,
+            ]
+            _ = try app(others.compactMap(\.self).first, field)
+            return Notification(said: said, root: root, purchase: nil)
+        }
         let app = try app(data.bundleId, field)
         let environment = try environment(data.environment, app, witness, field)
         try checkFuture(said.signedDate, environment, wall, field)
         try checkNumber(data.appAppleId, app, environment, field)
-        guard let signed = data.signedTransactionInfo else { return (said, nil) }
+        guard let signed = data.signedTransactionInfo else {
+            return Notification(said: said, root: root, purchase: nil)
+        }
         let purchase = try purchase(signed, field: "signedTransactionInfo", wall: wall)
         guard purchase.key.bundleID.isSame(as: app.bundleID.value),
             purchase.key.environment == environment, purchase.key.root == witness.fingerprint
@@ -89,7 +108,31 @@ struct Prover: Sendable {
                 rule: "one root, one app and one environment for both",
                 remedy: "submit the notification as the store sent it")
         }
-        return (said, purchase)
+        return Notification(said: said, root: root, purchase: purchase)
+    }
+
+    /// Returns what was signed about the renewal of a purchase's subscription.
+    func renewal(
+        _ compact: String, of purchase: ProvenPurchase, wall: Timestamp
+    ) throws(LedgerRefusal) -> ProvenRenewal {
+        let field = "signedRenewalInfo"
+        let (witness, verified) = try verify(
+            compact, JWSRenewalInfoDecodedPayload.self, \.signedDate, field)
+        let payload = verified.payload
+        try checkFuture(payload.signedDate, purchase.key.environment, wall, field)
+        guard witness.fingerprint == purchase.key.root,
+            payload.originalTransactionId.isSame(as: purchase.facts.originalTransactionID)
+        else {
+            throw LedgerRefusal(
+                .badRequest, code: "notificationContradicts",
+                "The notification's transaction and renewal disagree.", field: field,
+                rule: "one root and one subscription for both",
+                remedy: "submit the notification as the store sent it")
+        }
+        guard let signedAt = payload.signedDate else {
+            throw ProvenPurchase.incomplete("signedDate", "an instant")
+        }
+        return ProvenRenewal(signedAt: signedAt, graceUntil: payload.gracePeriodExpiresDate)
     }
 
     /// Returns the contents of a receipt, and the store and environment that it
@@ -109,6 +152,19 @@ struct Prover: Sendable {
         return ProvenReceipt(
             receipt: receipt, root: witness.fingerprint, environment: environment,
             bundleID: app.bundleID.value)
+    }
+
+    /// Returns the app whose receipt this is, before a store is asked about it.
+    func app(of receipt: AppReceipt) throws(LedgerRefusal) -> LedgerApp {
+        try app(receipt.bundleID?.value, "receipt")
+    }
+
+    /// Checks a receipt that a store has vouched for, in an environment.
+    func check(
+        _ receipt: AppReceipt, of app: LedgerApp, in environment: Environment, wall: Timestamp
+    ) throws(LedgerRefusal) {
+        try checkFuture(receipt.creationDate, environment, wall, "receipt")
+        try checkNumber(receipt.appItemID, app, environment, "receipt")
     }
 
     /// Receipts have other words for some environments.

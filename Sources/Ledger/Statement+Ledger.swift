@@ -6,7 +6,9 @@ extension Statement {
     /// Every statement of a ledger's database, for the test that prepares all
     /// of them.
     enum LedgerBook {
-        static let all = Accounts.all + Booked.all + Redemptions.all + Upkeep.all
+        static let all =
+            Accounts.all + Booked.all + Redemptions.all + Upkeep.all + Grants.all
+            + Credits.all + History.all + Waiting.all + News.all + Forwards.all
     }
 
     enum Accounts {
@@ -31,12 +33,33 @@ extension Statement {
 
         static let key = Statement.one("keys.one", of: LedgerSchema.keys)
 
-        static let all = [takeLine, takeKnownLine, insertKey, key]
+        /// The first account after another one.
+        static let next = Statement(
+            "accounts.next", [.text],
+            "SELECT account FROM accounts WHERE account > $1 ORDER BY account LIMIT 1")
+
+        static let all = [takeLine, takeKnownLine, insertKey, key, next]
     }
 
     /// Statements about the purchases in the books.
     enum Booked {
-        private static let columns = LedgerSchema.purchases.list("p")
+        private static let columns =
+            LedgerSchema.purchases.list("p") + ", t.expires_at, t.is_upgraded"
+        private static let purchases = """
+            purchases p LEFT JOIN terms t ON t.root = p.root
+                AND t.environment = p.environment AND t.bundle_id = p.bundle_id
+                AND t.transaction_id = p.transaction_id
+            """
+
+        /// Whether the purchase `p` has granted something, so that its units are not
+        /// redeemed one by one.
+        private static func granted(_ p: String) -> String {
+            """
+            EXISTS (SELECT 1 FROM grants g
+                WHERE g.root = \(p).root AND g.environment = \(p).environment
+                    AND g.bundle_id = \(p).bundle_id AND g.transaction_id = \(p).transaction_id)
+            """
+        }
 
         /// The units of the purchase `p` that are reserved at the time `now`, which
         /// is a parameter. Reservations end by their dates: no program has to end
@@ -56,6 +79,7 @@ extension Statement {
             """
             \(p).revoked_at IS NULL AND \(p).spent + \(held(p, now)) < \(p).quantity
                 AND \(p).product_type IN ('Consumable', 'Non-Renewing Subscription')
+                AND NOT \(granted(p))
             """
         }
 
@@ -66,7 +90,10 @@ extension Statement {
         static let byKey = Statement(
             "purchases.byKey", [.text, .text, .text, .text, .integer],
             """
-            SELECT \(columns), \(held("p", "$5")) AS held FROM purchases p WHERE \(isKey)
+            SELECT \(columns), \(held("p", "$5")) AS held, \(granted("p")) AS granted
+            FROM \(purchases)
+            WHERE p.root = $1 AND p.environment = $2 AND p.bundle_id = $3
+                AND p.transaction_id = $4
             """)
 
         /// Returns no row if the purchase is in the books already.
@@ -119,11 +146,22 @@ extension Statement {
             "purchases.unspentPage",
             [.text, .text, .integer, .text, .text, .text, .integer, .integer],
             """
-            SELECT \(columns), \(held("p", "$8")) AS held FROM purchases p
+            SELECT \(columns), \(held("p", "$8")) AS held, FALSE AS granted
+            FROM \(purchases)
             WHERE p.account = $1 AND p.environment = $2
                 AND (p.revision, p.transaction_id, p.root, p.bundle_id) > ($3, $4, $5, $6)
                 AND \(unspent("p", "$8"))
             ORDER BY p.revision, p.transaction_id, p.root, p.bundle_id LIMIT $7
+            """)
+
+        /// An account's purchases, spendable or not.
+        static let ofAccount = Statement(
+            "purchases.ofAccount", [.text, .integer, .integer],
+            """
+            SELECT \(columns), \(held("p", "$3")) AS held, \(granted("p")) AS granted
+            FROM \(purchases)
+            WHERE p.account = $1
+            ORDER BY p.environment, p.transaction_id, p.root, p.bundle_id LIMIT $2
             """)
 
         /// The purchases that a redemption may spend, beginning with the
@@ -131,7 +169,8 @@ extension Statement {
         static let candidates = Statement(
             "purchases.candidates", [.text, .text, .text, .text, .text, .integer],
             """
-            SELECT \(columns), \(held("p", "$6")) AS held FROM purchases p
+            SELECT \(columns), \(held("p", "$6")) AS held, \(granted("p")) AS granted
+            FROM \(purchases)
             WHERE p.account = $1 AND p.environment = $2 AND p.bundle_id = $3
                 AND (CAST($4 AS TEXT) IS NULL OR p.transaction_id = $4)
                 AND (CAST($5 AS TEXT) IS NULL OR p.product_id = $5)
@@ -176,8 +215,8 @@ extension Statement {
             "UPDATE purchases SET revision = $6 WHERE \(isKey) AND account = $5")
 
         static let all = [
-            byKey, insert, claim, setFate, setFacts, unspentPage, candidates, spend, hold,
-            spendHeld, giveBack,
+            byKey, insert, claim, setFate, setFacts, unspentPage, ofAccount, candidates, spend,
+            hold, spendHeld, giveBack,
         ]
     }
 

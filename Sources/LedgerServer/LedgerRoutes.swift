@@ -13,6 +13,8 @@ enum LedgerAccess: Hashable, Sendable {
     case probe
     /// Everyone. The body is signed by a store; an unsigned one is rejected.
     case signed
+    /// Everyone. The answer contains no secret.
+    case open
     /// The merchant's own servers.
     case merchant
     /// Those that collect the metrics.
@@ -45,7 +47,8 @@ struct LedgerVisit: Sendable {
 
 /// Every route of the ledger.
 enum LedgerRoutes {
-    static let table = RouteTable<LedgerAccess, LedgerVisit>(open + accounts + reservations)
+    static let table = RouteTable<LedgerAccess, LedgerVisit>(
+        open + accounts + reservations + grants + roads)
 
     private static let open: [LedgerRoute] = [
         LedgerRoute("GET", "/health", .probe) { _ in try .json(ServerStatus(status: "ok")) },
@@ -57,6 +60,47 @@ enum LedgerRoutes {
         },
     ]
 
+    private static let grants: [LedgerRoute] = [
+        LedgerRoute("GET", "/ledger/v1/keys", .open) { try .json($0.ledger.publicKeys) },
+        LedgerRoute("GET", EntitlementAnswers.pattern, .merchant) {
+            try await EntitlementAnswers.now($0)
+        },
+        LedgerRoute("GET", "/ledger/v1/accounts/{}/entitlements/{}", .merchant) {
+            try .json(
+                try await $0.ledger.reason(
+                    account: $0.parts[0], entitlement: $0.parts[1],
+                    environment: $0.call.query("environment")))
+        },
+        LedgerRoute("GET", "/ledger/v1/accounts/{}/signed-entitlements", .merchant) {
+            try .json(
+                try await $0.ledger.signedEntitlements(
+                    account: $0.parts[0], environment: $0.call.query("environment"),
+                    seconds: try $0.number("seconds")))
+        },
+        LedgerRoute("GET", "/ledger/v1/accounts/{}/balances", .merchant) {
+            try .json(
+                try await $0.ledger.balances(
+                    account: $0.parts[0], environment: $0.call.query("environment")))
+        },
+        LedgerRoute("POST", "/ledger/v1/accounts/{}/spendings", .merchant) {
+            try .json(
+                try await $0.ledger.spend(
+                    try await $0.body(), account: $0.parts[0], requestID: $0.call.requestID))
+        },
+        LedgerRoute("GET", "/ledger/v1/accounts/{}/history", .merchant) {
+            try .json(
+                try await $0.ledger.history(
+                    account: $0.parts[0], environment: $0.call.query("environment"),
+                    after: $0.call.query("after"), limit: try $0.number("limit")))
+        },
+        LedgerRoute("GET", "/ledger/v1/products", .merchant) {
+            try .json(try await $0.ledger.products())
+        },
+        LedgerRoute("POST", "/ledger/v1/apply", .merchant) {
+            try .json(try await $0.ledger.applyGrants(requestID: $0.call.requestID))
+        },
+    ]
+
     private static let accounts: [LedgerRoute] = [
         LedgerRoute("POST", "/ledger/v1/purchases", .merchant) {
             let body = try await $0.body(TakePurchaseRequest.self)
@@ -65,7 +109,8 @@ enum LedgerRoutes {
         LedgerRoute("POST", "/ledger/v1/receipts", .merchant) {
             let body = try await $0.call.body(
                 TakeReceiptRequest.self, max: Self.receiptBodyBytesMax)
-            return try .json(try await $0.ledger.take(body, requestID: $0.call.requestID))
+            return try outcome(
+                try await $0.ledger.present(body, requestID: $0.call.requestID))
         },
         LedgerRoute("GET", "/ledger/v1/accounts/{}/unspent", .merchant) {
             try .json(
@@ -100,6 +145,35 @@ enum LedgerRoutes {
         },
     ]
 
+    private static let roads: [LedgerRoute] = [
+        LedgerRoute("POST", "/ledger/v1/transactions", .merchant) {
+            let body = try await $0.body(TakeTransactionRequest.self)
+            return try outcome(try await $0.ledger.take(body, requestID: $0.call.requestID))
+        },
+        LedgerRoute("GET", "/ledger/v1/accounts/{}/proofs", .merchant) {
+            try .json(try await $0.ledger.waitingProofs(account: $0.parts[0]))
+        },
+        LedgerRoute("POST", "/ledger/v1/reconciliations", .merchant) {
+            try .json(try await $0.ledger.reconcile(try await $0.body(ReconcileRequest.self)))
+        },
+        LedgerRoute("GET", "/ledger/v1/forwards", .merchant) {
+            try .json(try await $0.ledger.forwards())
+        },
+        LedgerRoute("POST", "/ledger/v1/forwards/unpark", .merchant) {
+            try .json(try await $0.ledger.unpark(try await $0.body(UnparkRequest.self)))
+        },
+    ]
+
+    /// A proof that is kept for later is accepted, and not done.
+    private static func outcome(
+        _ outcome: ProofOutcome<some Encodable>
+    ) throws -> Response {
+        switch outcome {
+        case .taken(let taken): try .json(taken)
+        case .kept(let kept): try .json(kept, status: 202)
+        }
+    }
+
     /// A receipt of three megabytes in Base64.
     private static let receiptBodyBytesMax = 4_500_000
 
@@ -125,6 +199,10 @@ enum LedgerRoutes {
             Figure(
                 "shopkeeper_ledger_redeemed_total", .counter, "Units that were spent.",
                 [.init(Double(counts.redeemed))]),
+            Figure(
+                "shopkeeper_ledger_gaps_filled_total", .counter,
+                "Missed notifications that were found in a store's history.",
+                [.init(Double(counts.gapsFilled))]),
         ]
         return visit.call.figures.response(figures, commits: counts.commits)
     }

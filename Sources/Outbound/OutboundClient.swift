@@ -40,9 +40,10 @@ public final class OutboundClient: Sendable {
     }
 
     /// Sends a request and waits for the whole answer. Throws the code
-    /// `cancelled` if the task is cancelled.
+    /// `cancelled` if the task is cancelled. A body that goes into the stream is
+    /// not in the answer.
     public func send(
-        _ request: OutboundRequest
+        _ request: OutboundRequest, into stream: OutboundStream? = nil
     ) async throws(OutboundFault) -> OutboundResponse {
         let url = try CheckedURL(request.url, policy)
         try Self.check(request)
@@ -53,7 +54,7 @@ public final class OutboundClient: Sendable {
                 loop.start(
                     Transfer(
                         number: number, url: url, request, policy, roots: roots,
-                        continuation: continuation))
+                        stream: stream, continuation: continuation))
                 // The task was cancelled before the call started, so the
                 // handler below ran too early.
                 if Task.isCancelled { loop.cancel(number) }

@@ -21,6 +21,9 @@ public struct OutboundRequest: Hashable, Sendable {
     public var connectTimeoutMilliseconds = 5_000
     /// The time-out for the whole call.
     public var timeoutMilliseconds = 15_000
+    /// If set, the call has no time-out as a whole. It ends when it has carried
+    /// fewer than 100 bytes a second for so many seconds.
+    public var stallSeconds: Int?
     /// Whether a proxy from the environment (`https_proxy`) is used. Only for
     /// HTTPS, where a proxy sees nothing but the server's name.
     public var usesEnvironmentProxy = false
@@ -39,6 +42,27 @@ public struct OutboundRequest: Hashable, Sendable {
 
 /// The server's answer. A redirect is returned like any other answer and not
 /// followed.
+/// Takes an answer's body while it arrives, instead of the memory. The functions are
+/// called on the client's thread, and delay its other calls. `false` ends the call
+/// with the code `cancelled`.
+public struct OutboundStream: Sendable {
+    /// The statuses whose bodies are streamed. Other bodies are in the response.
+    let statuses: Set<Int>
+    let begin: @Sendable (_ status: Int, _ headers: [String: String]) -> Bool
+    let take: @Sendable (UnsafeRawBufferPointer) -> Bool
+
+    /// `begin` is called before the first byte.
+    public init(
+        statuses: Set<Int>,
+        begin: @escaping @Sendable (_ status: Int, _ headers: [String: String]) -> Bool,
+        take: @escaping @Sendable (UnsafeRawBufferPointer) -> Bool
+    ) {
+        self.statuses = statuses
+        self.begin = begin
+        self.take = take
+    }
+}
+
 public struct OutboundResponse: Hashable, Sendable {
     public let status: Int
     /// By name in lower case. If a name occurs more than once, the last value

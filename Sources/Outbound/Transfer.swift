@@ -19,6 +19,7 @@ final class Transfer: @unchecked Sendable {
     private let request: OutboundRequest
     private let policy: AddressPolicy
     private let roots: [UInt8]?
+    private let stream: OutboundStream?
     private var continuation: CheckedContinuation<Outcome, Never>?
 
     private var easy: UnsafeMutableRawPointer?
@@ -29,17 +30,21 @@ final class Transfer: @unchecked Sendable {
     private var isHeadWhole = false
     private var body: [UInt8] = []
     private var isTooLarge = false
+    private var isStreaming = false
+    private var isStopped = false
     private var metRefusedAddress = false
 
     init(
         number: UInt64, url: CheckedURL, _ request: OutboundRequest, _ policy: AddressPolicy,
-        roots: [UInt8]?, continuation: CheckedContinuation<Outcome, Never>
+        roots: [UInt8]?, stream: OutboundStream?,
+        continuation: CheckedContinuation<Outcome, Never>
     ) {
         self.number = number
         self.url = url
         self.request = request
         self.policy = policy
         self.roots = roots
+        self.stream = stream
         self.continuation = continuation
     }
 
@@ -66,7 +71,12 @@ final class Transfer: @unchecked Sendable {
             (CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)),
             (CURLOPT_SSL_VERIFYPEER, 1), (CURLOPT_SSL_VERIFYHOST, 2),
             (CURLOPT_CONNECTTIMEOUT_MS, max(request.connectTimeoutMilliseconds, 1)),
-            (CURLOPT_TIMEOUT_MS, max(request.timeoutMilliseconds, 1)),
+            (
+                CURLOPT_TIMEOUT_MS,
+                request.stallSeconds == nil ? max(request.timeoutMilliseconds, 1) : 0
+            ),
+            (CURLOPT_LOW_SPEED_LIMIT, request.stallSeconds == nil ? 0 : 100),
+            (CURLOPT_LOW_SPEED_TIME, request.stallSeconds ?? 0),
         ]
         guard numbers.allSatisfy({ ccurl_set_long(easy, $0, $1) == CURLE_OK }) else {
             return false
@@ -117,12 +127,22 @@ final class Transfer: @unchecked Sendable {
 
     /// Called by curl. Returning false ends the transfer.
     fileprivate func take(body bytes: UnsafeRawBufferPointer) -> Bool {
+        if let stream, stream.statuses.contains(status) {
+            isStopped = !(begin(stream) && stream.take(bytes))
+            return !isStopped
+        }
         guard body.count + bytes.count <= request.bodyBytesMax else {
             isTooLarge = true
             return false
         }
         body.append(contentsOf: bytes)
         return true
+    }
+
+    private func begin(_ stream: OutboundStream) -> Bool {
+        if isStreaming { return true }
+        isStreaming = true
+        return stream.begin(status, head)
     }
 
     fileprivate func take(head bytes: UnsafeRawBufferPointer) -> Bool {
@@ -164,6 +184,7 @@ final class Transfer: @unchecked Sendable {
             return end(.success(response), leaving: multi)
         }
         let reason = String(cString: curl_easy_strerror(code))
+        if isStopped { return fail(fault(.cancelled, "the stream ended it"), leaving: multi) }
         fail(fault(Self.meaning(code, metRefusedAddress, isTooLarge), reason), leaving: multi)
     }
 

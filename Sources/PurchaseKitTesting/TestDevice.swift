@@ -152,7 +152,15 @@ public final class TestDevice: Sendable {
         let queue = options.callbackQueue
         var ports = DevicePorts(
             transport: FaultyTransport(
-                base: ShopTransport(sleep: { try await Live.sleep($0) }) {
+                base: ShopTransport(
+                    sleep: { try await Live.sleep($0) },
+                    store: { [weak shop] () throws(TransportFailure) in
+                        guard let shop, shop.isReachable else {
+                            throw .notSent(URLError(.cannotConnectToHost))
+                        }
+                        return shop.store
+                    }
+                ) {
                     [weak shop] () throws(TransportFailure) in
                     guard let shop, shop.isReachable else {
                         throw .notSent(URLError(.cannotConnectToHost))

@@ -208,6 +208,7 @@ public final class TestShop: Sendable {
             courier: notifications, passwordCost: PasswordCost(rounds: 2), log: options.log,
             defaultRealmSeed: options.seed.map(Int64.init))
         ports.jumpNotifications = .awaited
+        ports.content = FolderContentFiles(path: folder.file("content"))
         return ports
     }
 }

@@ -19,7 +19,9 @@ public final class TestWire: Sendable {
     /// A call of a device to the store.
     public enum Call: Hashable, Sendable, CaseIterable {
         case signIn, products, offer, purchase, transactions, finish, requestRefund, receipt
-        case priceIncreases, consent
+        case priceIncreases, consent, content
+        /// A transfer of hosted content.
+        case contentBytes
 
         init(_ route: DeviceRoute) {
             switch route {
@@ -33,6 +35,7 @@ public final class TestWire: Sendable {
             case .receipt: self = .receipt
             case .priceIncreases: self = .priceIncreases
             case .consent: self = .consent
+            case .content: self = .content
             }
         }
     }
@@ -132,9 +135,49 @@ struct FaultyTransport: StoreTransport {
         }
     }
 
+    func fetch(
+        _ fetch: ContentFetch, into sink: any ContentSink
+    ) async throws(TransportFailure) -> Int {
+        switch wire.next(.contentBytes) {
+        case nil, .doubled: return try await base.fetch(fetch, into: sink)
+        case .notSent: throw .notSent(URLError(.cannotConnectToHost))
+        case .requestLost, .answerLost: throw .unknown(URLError(.networkConnectionLost))
+        case .late(let milliseconds):
+            try await pause(milliseconds)
+            return try await base.fetch(fetch, into: sink)
+        case .cutOff: return try await base.fetch(fetch, into: HalfSink(sink))
+        case .trickle(let milliseconds):
+            do throws(TransportFailure) {
+                return try await base.fetch(fetch, into: HalfSink(sink))
+            } catch {
+                try await pause(milliseconds)
+                throw .unknown(URLError(.timedOut))
+            }
+        case .garbage:
+            let text = Array("<html>It works!</html>".utf8)
+            if sink.begin(at: 0) { _ = text.withUnsafeBytes { sink.take($0) } }
+            return 200
+        case .unavailable: return 503
+        }
+    }
+
     private func pause(_ milliseconds: Int) async throws(TransportFailure) {
         do { try await Live.sleep(.milliseconds(milliseconds)) } catch {
             throw .unknown(URLError(.cancelled))
         }
+    }
+}
+
+/// Takes half of the first bytes, and then ends the transfer.
+private final class HalfSink: ContentSink {
+    private let base: any ContentSink
+
+    init(_ base: any ContentSink) { self.base = base }
+
+    func begin(at offset: Int64) -> Bool { base.begin(at: offset) }
+
+    func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        _ = base.take(UnsafeRawBufferPointer(rebasing: bytes[..<(bytes.count / 2)]))
+        return false
     }
 }

@@ -38,7 +38,7 @@ struct Shopkeeper: AsyncParsableCommand {
                 name: "Catalogue",
                 subcommands: [
                     CatalogueCommand.self, AppCommand.self, ProductCommand.self,
-                    GroupCommand.self, OfferCommand.self,
+                    GroupCommand.self, OfferCommand.self, ContentCommand.self,
                 ]),
             CommandGroup(
                 name: "Merchant",

@@ -51,7 +51,7 @@ import Testing
             uniqueKeysWithValues: LedgerRoutes.table.all.map { route in
                 let tag =
                     switch route.access {
-                    case .probe, .signed: "Public"
+                    case .probe, .signed, .open: "Public"
                     case .merchant: "Merchant"
                     case .metrics: "Metrics"
                     }
@@ -71,6 +71,14 @@ import Testing
             account: "a", idempotencyKey: "k", purpose: "p", rootFingerprint: "a",
             environment: "Sandbox", bundleId: "b", productId: "p", transactionId: "1", unit: 1,
             redeemedDate: .init(milliseconds: 1))
+        let proof = WaitingProofReport(
+            proof: "p", kind: "receipt", bundleId: "b", keptDate: .init(milliseconds: 1),
+            attempts: 1, nextDate: .init(milliseconds: 1), trouble: "t", refusal: "r")
+        let forward = ForwardReport(
+            url: "u", waiting: 1, parked: 1, oldestDate: .init(milliseconds: 1), trouble: "t")
+        let difference = LedgerDifference(
+            kind: "factsDiffer", environment: "Sandbox", bundleId: "b", transactionId: "1",
+            field: "quantity", isFixed: false, refusal: "r")
         return [
             ("Purchase", purchase), ("Redemption", redemption),
             (
@@ -96,8 +104,91 @@ import Testing
                 UnspentPurchases(
                     account: "a", environment: "Sandbox", purchases: [], next: "n")
             ),
+            (
+                "Entitlement",
+                LedgerEntitlement(
+                    name: "n", isActive: true, startDate: .init(milliseconds: 1),
+                    endDate: .init(milliseconds: 1), productId: "p", transactionId: "1", why: "w")
+            ),
+            (
+                "Entitlements",
+                AccountEntitlements(account: "a", environment: "Sandbox", entitlements: [])
+            ),
+            (
+                "EntitlementReason",
+                EntitlementReason(
+                    account: "a", environment: "Sandbox", name: "n", isActive: true, why: "w",
+                    purchases: [], grantedBy: [])
+            ),
+            (
+                "EntitlingPurchase",
+                EntitlingPurchase(
+                    transactionId: "1", productId: "p", startDate: .init(milliseconds: 1),
+                    endDate: .init(milliseconds: 1), end: "never")
+            ),
+            (
+                "SignedEntitlements",
+                SignedEntitlements(signedEntitlements: "s", expiresDate: .init(milliseconds: 1))
+            ),
+            ("PublicKeys", LedgerPublicKeys(keys: [])),
+            (
+                "Balance",
+                LedgerBalance(currency: "c", balance: 1, granted: 1, spent: 1, writtenOff: 1)
+            ),
+            ("Balances", AccountBalances(account: "a", environment: "Sandbox", balances: [])),
+            (
+                "Spend",
+                SpendRequest(
+                    idempotencyKey: "k", currency: "c", amount: 1, purpose: "p",
+                    environment: "Sandbox")
+            ),
+            (
+                "Spending",
+                LedgerSpending(
+                    account: "a", environment: "Sandbox", idempotencyKey: "k", currency: "c",
+                    amount: 1, purpose: "p", entry: 1, balance: 1,
+                    spentDate: .init(milliseconds: 1))
+            ),
+            (
+                "Event",
+                LedgerEvent(
+                    date: .init(milliseconds: 1), kind: "k", text: "t", transactionId: "1",
+                    idempotencyKey: "k")
+            ),
+            (
+                "History",
+                AccountHistory(account: "a", environment: "Sandbox", events: [], next: "n")
+            ),
+            (
+                "Product",
+                LedgerProduct(
+                    productId: "p", environment: "Sandbox", purchases: 1, claimed: 1,
+                    granted: 1, isConfigured: true)
+            ),
+            ("Products", LedgerProducts(products: [])),
+            ("GrantsApplied", GrantsApplied(granted: 1, left: 1)),
             ("TakePurchase", TakePurchaseRequest(signedTransaction: "s", account: "a")),
-            ("TakeReceipt", TakeReceiptRequest(receipt: "r", account: "a")),
+            ("TakeReceipt", TakeReceiptRequest(receipt: "r", account: "a", mode: "local")),
+            (
+                "TakeTransaction",
+                TakeTransactionRequest(
+                    transactionId: "1", account: "a", bundleId: "b", environment: "Sandbox")
+            ),
+            (
+                "ProofKept",
+                ProofKept(proof: "p", keptDate: .init(milliseconds: 1), message: "m")
+            ),
+            ("WaitingProof", proof),
+            ("WaitingProofs", WaitingProofs(account: "a", proofs: [proof])),
+            ("Forward", forward), ("Forwards", ForwardReports(forwards: [forward])),
+            ("Unpark", UnparkRequest(url: "u")),
+            ("Reconcile", ReconcileRequest(account: "a", after: "b", fix: true)),
+            ("Difference", difference),
+            (
+                "Reconciliation",
+                ReconcileReport(
+                    account: "a", checked: 1, differences: [difference], next: "a")
+            ),
             (
                 "Redeem",
                 RedeemRequest(

@@ -17,7 +17,7 @@ import Testing
 #endif
 
 /// A ledger's server on a free port, over a book in memory.
-private struct Served: Sendable {
+struct Served: Sendable {
     let ledger: Ledger
     let storage: any Storage
     let port: Int
@@ -26,7 +26,8 @@ private struct Served: Sendable {
     private static let authority = Result { try CertificateAuthority.make(.sandbox) }
 
     static func with(
-        _ given: (any Storage)? = nil, _ body: (Served) async throws -> Void
+        _ given: (any Storage)? = nil, grants: GrantRules = .none,
+        _ body: (Served) async throws -> Void
     ) async throws {
         var opened = given
         if opened == nil {
@@ -36,7 +37,8 @@ private struct Served: Sendable {
         let configuration = try LedgerConfiguration(
             roots: [
                 TrustedRoot(certificate: try authority.get().root, environments: [.sandbox])
-            ], apps: [LedgerApp(bundleID: "com.example.monkeys", environments: [.sandbox])])
+            ], apps: [LedgerApp(bundleID: "com.example.monkeys", environments: [.sandbox])],
+            grants: grants)
         let ledger = try await Ledger.open(
             storage: storage, configuration: configuration,
             ports: LedgerPorts(wall: Live.wallClock, randomness: Live.randomness) { _, _ in })
@@ -82,13 +84,14 @@ private struct Served: Sendable {
 
     func ask(
         _ method: String, _ path: String, _ body: String? = nil, key: String? = nil,
-        type: String = "application/json", host: String? = nil
+        type: String = "application/json", host: String? = nil, knownTag: String? = nil
     ) async throws -> (HTTPURLResponse, Data) {
         var request = URLRequest(
             url: try #require(URL(string: "http://127.0.0.1:\(port)\(path)")))
         request.httpMethod = method
         request.httpBody = body.map { Data($0.utf8) }
         if body != nil { request.setValue(type, forHTTPHeaderField: "Content-Type") }
+        if let knownTag { request.setValue(knownTag, forHTTPHeaderField: "If-None-Match") }
         if let host { request.setValue(host, forHTTPHeaderField: "Host") }
         let key = key ?? ledger.accessKey
         if !key.isEmpty { request.setValue("Bearer \(key)", forHTTPHeaderField: "Authorization") }

@@ -55,7 +55,7 @@ struct Book: Sendable {
         environments: Set<Environment> = [.sandbox],
         apps: [BundleID] = [Book.bundleID], appID: Int64? = nil, storage: (any Storage)? = nil,
         moreRoots: [TrustedRoot] = [], status: LedgerStatusCheck? = nil,
-        wall: WallClock = .standing(at: now)
+        wall: WallClock = .standing(at: now), grants: GrantRules = .none
     ) async throws -> Book {
         var own = storage
         if own == nil { own = try await Shelf.storage() }
@@ -68,7 +68,7 @@ struct Book: Sendable {
             ] + moreRoots,
             apps: apps.map {
                 LedgerApp(bundleID: $0, appID: appID, environments: environments)
-            })
+            }, grants: grants)
         var ports = LedgerPorts(wall: wall, randomness: .seeded(1)) { _, _ in }
         ports.status = status
         let ledger = try await Ledger.open(

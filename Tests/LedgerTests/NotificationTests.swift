@@ -64,6 +64,27 @@ import Testing
         #expect(told.purchase == nil)
     }
 
+    @Test func `a summary is kept if it is for this app, and refused for another`() async throws {
+        let book = try await Book.open()
+        func body(_ bundleID: String?) throws -> ResponseBodyV2 {
+            var summary = NotificationSummary()
+            summary.bundleId = bundleID
+            var payload = ResponseBodyV2DecodedPayload()
+            payload.notificationType = "RENEWAL_EXTENSION"
+            payload.subtype = "SUMMARY"
+            payload.signedDate = Book.now
+            payload.summary = summary
+            return ResponseBodyV2(
+                signedPayload: try Book.sandbox().transactions.sign(payload))
+        }
+
+        #expect(try await book.ledger.take(try body(Book.bundleID.value)).purchase == nil)
+        for other in ["com.example.other", nil] {
+            let told = try await refusal { try await book.ledger.take(try body(other)) }
+            #expect(told == ["bundleIdRefused", "bundleId"])
+        }
+    }
+
     @Test func `a transaction or renewal info posted as a notification is refused`() async throws {
         let book = try await Book.open()
         var untyped = ResponseBodyV2DecodedPayload()

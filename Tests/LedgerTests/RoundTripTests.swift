@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Commerce
 import Storage
 import StoragePostgres
 import StoreWire
@@ -33,8 +34,16 @@ import Testing
         let database = PostgresDatabase(
             try await PostgresCluster.shared().conninfo,
             options: PostgresOptions(connections: 1, waitMilliseconds: 60_000, observer: counter))
-        let book = try await Book.open(
-            storage: try await database.schema("ledger_trips", migrations: Ledger.migrations))
+        let storage = try await database.schema("ledger_trips", migrations: Ledger.migrations)
+        let book = try await Book.open(storage: storage)
+        let granting = try await Book.open(
+            storage: storage,
+            grants: try GrantRules([
+                "coins": [
+                    Grant(name: "coins", kind: .credits(perUnit: 9)),
+                    Grant(name: "pro", kind: .entitlement(.forever)),
+                ]
+            ]))
         /// Once before, so that the connection has its statements prepared.
         func cost(_ work: (Int) async throws -> Void) async throws -> String {
             try await work(1)
@@ -53,6 +62,16 @@ import Testing
                 _ = try await book.ledger.take(
                     try Book.notification(try Book.signed(10 + $0)))
             },
+            "take with two grants": try await cost {
+                try await granting.prove(20 + $0, account: "blob")
+            },
+            "spend": try await cost { try await granting.spend("spend-\($0)", 1) },
+            "spend again": try await cost { _ in try await granting.spend("spend-1", 1) },
+            "entitlements": try await cost { _ in _ = try await granting.active() },
+            "balances": try await cost { _ in _ = try await granting.balance() },
+            "refund": try await cost {
+                try await granting.prove(20 + $0, account: nil, signed: 3, revoked: 2)
+            },
         ]
 
         #expect(
@@ -62,7 +81,13 @@ import Testing
                 "redeem": "7 trips, 6 statements, 1 commits",
                 "redeem again": "2 trips, 1 statements, 0 commits",
                 "unspent": "2 trips, 1 statements, 0 commits",
-                "notification": "5 trips, 3 statements, 1 commits",
+                "notification": "7 trips, 6 statements, 1 commits",
+                "take with two grants": "10 trips, 9 statements, 1 commits",
+                "refund": "12 trips, 11 statements, 1 commits",
+                "spend": "6 trips, 6 statements, 1 commits",
+                "spend again": "2 trips, 1 statements, 0 commits",
+                "entitlements": "2 trips, 1 statements, 0 commits",
+                "balances": "2 trips, 1 statements, 0 commits",
             ])
         await database.close()
     }

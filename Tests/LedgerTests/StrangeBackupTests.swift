@@ -3,6 +3,7 @@
 import Archive
 import Commerce
 import Foundation
+import SignedData
 import Storage
 import StorageSQLite
 import StoreWire
@@ -19,12 +20,34 @@ import Testing
         let folder = try temporaryFolder()
         let file = folder.file("ledger.sqlite")
         let book = try await Book.open(
-            storage: try await SQLiteStorage.open(file: file, migrations: Ledger.migrations))
+            asking: FakeStore(), environments: [.sandbox],
+            storage: try await SQLiteStorage.open(file: file, migrations: Ledger.migrations),
+            grants: try GrantRules([
+                "coins": [
+                    Grant(name: "coins", kind: .credits(perUnit: 100), onReversal: .debt),
+                    Grant(name: "pro", kind: .entitlement(.period(Period(1, .year)))),
+                ]
+            ]),
+            forwardsTo: ["https://merchant.example/hook"])
+        _ = try await book.ledger.take(try Book.notification(try Book.signed(9)))
+        _ = try await book.present(8)
+        _ = try await book.ledger.fillGaps()
         try await book.take(1) { $0.quantity = 3 }
         _ = try await book.redeem()
         _ = try await book.ledger.reserve(
             ReserveRequest(idempotencyKey: "reserved", productId: "credits.5", purpose: "feed"),
             account: "blob")
+        try await book.prove(20, account: "blob") {
+            $0.expiresDate = Book.now
+        }
+        try await book.spend("spent", 30)
+        _ = try await book.ledger.take(
+            try Book.notification(try Book.signed(30)) {
+                var renewal = JWSRenewalInfoDecodedPayload()
+                renewal.originalTransactionId = "\(2_000_000_000_000_030)"
+                renewal.signedDate = Book.now
+                $0.signedRenewalInfo = try? Book.sandbox().transactions.sign(renewal)
+            })
         await book.ledger.close()
         let source = try SQLiteReader(file: file)
         _ = try await LedgerBackup.write(
@@ -69,6 +92,18 @@ import Testing
             SpoiltValue("redemptions.redeemed_at", huge),
             SpoiltValue("redemptions.environment", "\"\""),
             SpoiltValue("ledger_keys.door", "\"other\""),
+            SpoiltValue("grants.kind", "\"other\""), SpoiltValue("grants.name", "\"a b\""),
+            SpoiltValue("grants.lasting", "\"forever\"", "\"other\""),
+            SpoiltValue("grants.period", "\"P1H\"", "\"P2D\""),
+            SpoiltValue("grants.amount", "-1", "29", huge),
+            SpoiltValue("grants.consumed", "-1", "101", huge),
+            SpoiltValue("grants.on_reversal", "\"other\""),
+            SpoiltValue("credit_books.wallet", "71", huge),
+            SpoiltValue("credit_books.entries", "-1"),
+            SpoiltValue("credit_entries.kind", "\"other\"", "\"spending\""),
+            SpoiltValue("credit_entries.wallet", "99"),
+            SpoiltValue("credit_entries.number", "0"),
+            SpoiltValue("terms.expires_at", huge), SpoiltValue("renewals.signed_at", "null"),
             SpoiltValue("ledger_keys.secret", "\"\"", "\"sixteen letters \\u001b\""),
         ])
     func `a value that no ledger writes is refused`(spoilt: SpoiltValue) async throws {
@@ -93,13 +128,30 @@ import Testing
             "purchases.original_transaction_id", "purchases.product_id",
             "purchases.product_type", "purchases.currency", "redemptions.bundle_id",
             "redemptions.transaction_id", "redemptions.product_id",
+            "terms.bundle_id", "terms.transaction_id", "renewals.bundle_id",
+            "renewals.original_transaction_id", "grants.bundle_id", "grants.transaction_id",
+            "grants.account", "credit_books.account", "credit_entries.account",
+            "credit_entries.bundle_id", "credit_entries.transaction_id",
+            "proofs_waiting.account", "proofs_waiting.bundle_id", "proofs_waiting.proof",
+            "proofs_waiting.trouble", "proofs_waiting.refusal",
+            "notifications_in.notification_id", "notifications_in.bundle_id",
+            "notifications_in.notification_type", "notifications_in.subtype",
+            "notifications_in.payload", "notifications_in.refusal", "news_cursors.bundle_id",
+            "news_cursors.page_token", "forwards.url", "forwards.notification_id",
+            "forwards.trouble",
         ]
+        // A store's own texts, which are as long as they are.
+        let texts: Set = ["proofs_waiting.proof", "notifications_in.payload"]
         let numbers: Set = ["purchases.price", "purchases.revocation_reason"]
         let dates: Set = [
             "purchases.purchased_at", "purchases.signed_at", "purchases.revoked_at",
+            "terms.expires_at", "renewals.signed_at", "renewals.grace_until",
+            "grants.purchased_at", "credit_entries.balance",
+            "notifications_in.signed_at", "news_cursors.read_through",
+            "news_cursors.sweep_from", "news_cursors.sweep_seen",
         ]
         let expected = [
-            "path": names, "escape": names, "bidirectional": names, "long": [],
+            "path": names, "escape": names, "bidirectional": names, "long": texts,
             "huge": numbers, "negative": numbers.union(dates),
         ]
         for (name, value) in StrangeValue.all {
@@ -138,6 +190,28 @@ import Testing
         let fault = fault(strange, "\(table).\(column)")
 
         #expect(fault?.message.contains("`spent` of `purchases`") == true, "\(fault as Any)")
+    }
+
+    /// Each book is the sum of its entries and of its grants: else credits could be
+    /// spent that no purchase has brought in.
+    @Test(
+        arguments: [
+            ("credit_books", "entries", "3"), ("credit_books", "currency", "\"gems\""),
+            ("credit_books", "account", "\"other\""),
+            ("credit_entries", "number", "3"), ("credit_entries", "currency", "\"gems\""),
+            ("grants", "consumed", "29"), ("grants", "amount", "101"),
+            ("grants", "is_reversed", "1"), ("grants", "account", "\"other\""),
+            ("grants", "environment", "\"Production\""),
+        ])
+    func `books of credits that do not balance are refused`(
+        table: String, column: String, value: String
+    ) async throws {
+        var strange = try await Self.filled.value
+        try strange.put(value, column, of: table)
+
+        let fault = fault(strange, "\(table).\(column)")
+
+        #expect(fault?.message.contains("`credit_books`") == true, "\(fault as Any)")
     }
 
     @Test func `tables and databases that no ledger has are refused`() async throws {

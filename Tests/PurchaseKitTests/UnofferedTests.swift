@@ -32,7 +32,7 @@ struct UnofferedTests {
         return error.code == .clientInvalid && error.localizedDescription.contains(word)
     }
 
-    @Test func `nothing is downloadable, and a download that is started fails`() async throws {
+    @Test func `a download that an app has made fails when it is started`() async throws {
         let app = try Rig().launch(observer: nil)
         let observer = Downloads()
         app.queue.add(observer)
@@ -47,7 +47,7 @@ struct UnofferedTests {
         await observer.diary.wait(for: "failed")
 
         #expect(observer.diary.lines == ["failed 1"])
-        #expect(isRefusal(download.error, "content"))
+        #expect(isRefusal(download.error, "another queue"))
         #expect(download.contentURL == nil)
         #expect(SKDownload.contentURL(forProductID: "a") == nil)
         #expect(SKPaymentTransaction().downloads == [])

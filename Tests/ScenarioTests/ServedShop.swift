@@ -21,6 +21,7 @@ import Testing
 struct ServedShop: Sendable {
     let shop: TestShop
     private let url: URL
+    var address: String { url.absoluteString }
 
     /// Serves the store while `body` runs.
     static func with(

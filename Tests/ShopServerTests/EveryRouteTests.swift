@@ -81,6 +81,7 @@ extension EveryRouteTests {
         "POST /operator/v1/apps", "POST /operator/v1/apps/{}/products",
         "POST /operator/v1/apps/{}/versions", "POST /operator/v1/apps/{}/groups",
         "POST /operator/v1/apps/{}/bulk-changes",
+        "POST /operator/v1/apps/{}/products/{}/content",
         // Their first time, as the tour comes by.
         "PUT /operator/v1/apps/{}/catalogue", "PUT /operator/v1/apps/{}/images/{}",
     ]
@@ -89,6 +90,10 @@ extension EveryRouteTests {
         "DELETE /operator/v1/realms/{}", "DELETE /control/v1/snapshots/{}",
         "DELETE /operator/v1/apps/{}/images/{}",
         "DELETE /operator/v1/apps/{}/groups/{}",
+    ]
+    /// Pieces of an upload: its begin and its completion are audited.
+    private static let unaudited: Set<String> = [
+        "PUT /operator/v1/apps/{}/products/{}/content/{}"
     ]
 
     /// A route that is new and changes something fails here until it writes
@@ -110,7 +115,9 @@ extension EveryRouteTests {
                 let good = try await tour.ask(step, step.good)
                 try tour.remember(step, good)
                 let entries = try await tour.audited().subtracting(before)
-                guard let who = step.good.key.flatMap({ doors[$0] }), step.method != "GET" else {
+                guard let who = step.good.key.flatMap({ doors[$0] }), step.method != "GET",
+                    !Self.unaudited.contains(step.route)
+                else {
                     #expect(entries.isEmpty, "\(step.route): \(entries)")
                     continue
                 }
@@ -139,12 +146,12 @@ extension DeviceRoute {
         let all: [DeviceRoute] = [
             .signIn, .products, .offer, .purchase(id: "a"), .transactions(since: 0, waitSeconds: 0),
             .finish(transactionID: "1"), .requestRefund(transactionID: "1"), .receipt,
-            .priceIncreases, .consent(subscriptionID: "1"),
+            .priceIncreases, .consent(subscriptionID: "1"), .content(transactionID: "1"),
         ]
         for route in all {
             switch route {
             case .signIn, .products, .offer, .purchase, .transactions, .finish, .requestRefund,
-                .receipt, .priceIncreases, .consent:
+                .receipt, .priceIncreases, .consent, .content:
                 continue
             }
         }
@@ -268,6 +275,30 @@ private final class Tour {
             try await realm.purchases.listTransactions().transactions
                 .first { $0.purchaseId == purchaseID(4) }?.payload.transactionId)
         words["customer"] = sold.customerId
+        try await sellLevel()
+    }
+
+    /// Sells a product that gets content.
+    private func sellLevel() async throws {
+        let realm = try await server.store.realm(named: Store.defaultRealm)
+        let (app, context) = (TestServer.bundleID.value, Shop.RequestContext(requestID: "tour"))
+        var details = ProductChange()
+        details.price = 990
+        details.localizations = [
+            ProductWords(locale: "en_US", displayName: "Level", description: "")
+        ]
+        details.state = "ready"
+        _ = try await realm.catalogue.createProduct(
+            CreateProductRequest(
+                productId: SamplePackage.product, type: "non-consumable", details: details),
+            bundleID: app, context)
+        let payment = PurchaseRequest(
+            productId: SamplePackage.product, quantity: 1, unitPrice: 990, currency: "USD")
+        _ = try await server.send(
+            .purchase(id: purchaseID(6)), payment, bearer: keys[.device] ?? "")
+        words["level"] = try #require(
+            try await realm.purchases.listTransactions().transactions
+                .first { $0.purchaseId == purchaseID(6) }?.payload.transactionId)
     }
 
     /// What is in the store's audit and in the default realm's.

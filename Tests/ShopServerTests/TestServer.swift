@@ -37,12 +37,12 @@ struct TestServer: Sendable {
     /// Runs `body` against a server, then stops it.
     static func with<Answer>(
         time: TestTime = TestTime(), wall: WallClock = Live.wallClock,
-        route: RealmRoute = RealmRoute(),
+        route: RealmRoute = RealmRoute(), content: (any ContentFiles)? = nil,
         configure: (inout ShopServerConfiguration) throws -> Void = { _ in },
         _ body: (TestServer) async throws -> Answer
     ) async throws -> Answer {
         let server = try await start(
-            time: time, wall: wall, route: route, configure: configure)
+            time: time, wall: wall, route: route, content: content, configure: configure)
         do {
             let answer = try await body(server)
             try await server.stop()
@@ -55,11 +55,11 @@ struct TestServer: Sendable {
 
     static func start(
         time: TestTime = TestTime(), wall: WallClock = Live.wallClock,
-        route: RealmRoute = RealmRoute(),
+        route: RealmRoute = RealmRoute(), content: (any ContentFiles)? = nil,
         configure: (inout ShopServerConfiguration) throws -> Void = { _ in }
     ) async throws -> TestServer {
         let lines = Recorder<LogLine>()
-        let storages = Storages()
+        let storages = Storages(content: content)
         let store = try await openStore(lines: lines, wall, storages)
         var configuration = try ShopServerConfiguration(port: 0)
         configuration.stopsOnSignals = false
@@ -116,12 +116,14 @@ struct TestServer: Sendable {
     private static func ports(
         keys: MemoryKeyStore, wall: WallClock, log: ShopLog, _ storages: Storages
     ) -> StorePorts {
-        StorePorts(
+        var ports = StorePorts(
             places: StoragePlaces(
                 registry: { try await storages.open($0) },
                 realm: { try await storages.open($1) }, deleteRealm: { _ in }),
             keys: keys, wall: wall, randomness: Live.randomness,
             passwordCost: PasswordCost(rounds: 2), log: log)
+        ports.content = storages.content ?? FolderContentFiles(path: storages.folder)
+        return ports
     }
 
     /// The default realm with a catalogue and a customer with a password, a
@@ -168,6 +170,15 @@ struct TestServer: Sendable {
 /// The databases of one store in memory, so that a test can break them.
 final class Storages: Sendable {
     private let opened = Mutex<[any Storage]>([])
+    /// Nil for a folder of the store's own.
+    let content: (any ContentFiles)?
+    /// The folder of hosted content, removed with the store.
+    let folder = FileManager.default.temporaryDirectory
+        .appendingPathComponent("content-\(UUID().uuidString)").path
+
+    init(content: (any ContentFiles)? = nil) { self.content = content }
+
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
 
     func open(_ migrations: [Migration]) async throws -> any Storage {
         let storage = try await SQLiteStorage.open(file: nil, migrations: migrations)

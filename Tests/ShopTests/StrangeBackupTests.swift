@@ -300,6 +300,7 @@ import Testing
             requestedAt: Timestamp(milliseconds: 1)))
 
     private static let realmRows = [
+        contentRow,
         "INSERT INTO jumps VALUES (0, 1800000000000, 1800000000000, 1800000000000, 0)",
         "INSERT INTO catalogue_files VALUES ('\(app)', 'a.storekit', x'7b7d', NULL, 1)",
         "INSERT INTO catalogue_images VALUES ('\(app)', 'b', x'00')",
@@ -371,7 +372,7 @@ import Testing
         #expect(Set(text.tables.map(\.table.table)) == Set(known))
     }
 
-    @Test(arguments: spoilt)
+    @Test(arguments: spoilt + content)
     func `a value that no store writes is refused`(spoilt: SpoiltValue) async throws {
         let text = try await Self.filled.value
         for value in spoilt.values {
@@ -539,8 +540,7 @@ import Testing
         await (try await place.open()).close()
     }
 
-    /// Whether a place has no rows, no realms and no keys, so that another store
-    /// may begin there.
+    /// Whether a place has no rows, realms or keys, so that another store may begin there.
     private func expectEmpty(
         _ place: BackupPlace, _ location: SourceLocation = #_sourceLocation
     ) async throws {

@@ -312,6 +312,7 @@ struct TestWorld: Sendable {
         environment: Environment = .sandbox, courier: (any Courier)? = nil,
         keys: (any KeyStore)? = nil, opensSandboxes: Bool = true, doorKeys: [Door: String] = [:],
         dueWork: [any DueWorkHandler<Realm>] = [ApprovalTimeout(), SubscriptionWork()],
+        content: (any ContentFiles)? = nil,
         sleep: @escaping @Sendable (Duration) async throws -> Void = StorePorts.sleepForEver
     ) async throws -> TestWorld {
         let shared = try await Self.keys.value
@@ -324,6 +325,7 @@ struct TestWorld: Sendable {
         ports.opensSandboxes = opensSandboxes
         ports.doorKeys = doorKeys
         ports.dueWork = dueWork
+        ports.content = content
         ports.sleep = sleep
         let store = try await Store.open(ports)
         if let realm, try await store.realms().allSatisfy({ $0.name != realm }) {

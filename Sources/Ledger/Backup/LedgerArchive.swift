@@ -9,31 +9,39 @@ struct LedgerArchive {
     let contents: ArchiveContents
 
     init(path: String) throws {
-        let units = SpentUnits()
+        let (units, credits) = (SpentUnits(), CreditBalance())
         contents = try ArchiveContents(
-            path: path, holds: LedgerBackup.holds, judge: Self.judge(units))
-        try check(units)
+            path: path, holds: LedgerBackup.holds, judge: Self.judge(units, credits))
+        try check(units, credits)
     }
 
     init(bytes: [UInt8], name: String) throws {
-        let units = SpentUnits()
+        let (units, credits) = (SpentUnits(), CreditBalance())
         contents = try ArchiveContents(
-            bytes: bytes, name: name, holds: LedgerBackup.holds, judge: Self.judge(units))
-        try check(units)
+            bytes: bytes, name: name, holds: LedgerBackup.holds, judge: Self.judge(units, credits))
+        try check(units, credits)
     }
 
-    private static func judge(_ units: SpentUnits) -> ArchiveJudge {
+    private static func judge(_ units: SpentUnits, _ credits: CreditBalance) -> ArchiveJudge {
         LedgerSchema.judge { _, table, row in
             do { try units.add(table, row) } catch { return BrokenRule("spent", SpentUnits.rule) }
+            do { try credits.add(table, row) } catch {
+                return BrokenRule("wallet", CreditBalance.rule)
+            }
             return nil
         }
     }
 
-    private func check(_ units: SpentUnits) throws {
+    private func check(_ units: SpentUnits, _ credits: CreditBalance) throws {
         guard units.isBalanced else {
             throw ArchiveContents.invalid(
                 contents.path, "`spent` of `purchases`, or `unit` of `redemptions`",
                 SpentUnits.rule)
+        }
+        guard credits.isBalanced else {
+            throw ArchiveContents.invalid(
+                contents.path, "`credit_books`, `credit_entries` or `grants`",
+                CreditBalance.rule)
         }
     }
 }

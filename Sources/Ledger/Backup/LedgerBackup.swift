@@ -23,7 +23,8 @@ public enum LedgerBackup {
             path: path,
             header: ArchiveHeader(holds: holds, madeAt: madeAt, engine: dialect.engine))
         do {
-            try await writer.add(storage, as: database, dialect, LedgerSchema.tables)
+            try await writer.add(
+                storage, as: database, dialect, LedgerSchema.tables(after: taken.count))
             return try writer.finish()
         } catch {
             writer.discard()
@@ -69,7 +70,9 @@ public enum LedgerRestore {
             do {
                 try await contents.load(dialect) { _ in storage }
                 try await contents.check(
-                    Statement.Upkeep.references, in: storage, LedgerBackup.database)
+                    Statement.Upkeep.references(
+                        after: contents.databases.first?.steps.count ?? 0),
+                    in: storage, LedgerBackup.database)
             } catch {
                 guard let fault = strange(error, path) else { throw error }
                 if wasUnfinished != true { try await undo(storage, dialect, delete) }

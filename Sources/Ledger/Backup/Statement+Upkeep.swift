@@ -29,7 +29,12 @@ extension Statement {
             "upkeep.leaveReadiness", [], "UPDATE readiness SET room = NULL")
 
         /// The references that a restore checks once all rows are loaded.
-        static let references = LedgerSchema.tables.filter(\.isInBackup).flatMap(\.missing)
+        static let references = references(after: LedgerSchema.migrations.count)
+
+        /// Those of a backup that has only the first migrations.
+        static func references(after migrations: Int) -> [Table.Missing] {
+            LedgerSchema.tables(after: migrations).filter(\.isInBackup).flatMap(\.missing)
+        }
 
         static let all =
             [unfinished, begin, finish, askReadiness, leaveReadiness]

@@ -43,6 +43,8 @@ public struct DeviceConfiguration: Sendable {
     /// before.
     public var root: [UInt8]?
     public var sheet: Sheet
+    /// What the `contentURL` of a finished download leads to.
+    public var contentForm = ContentForm.folder
     /// Whether payments are forbidden on this device.
     public var isRestricted: Bool
     /// What a sheet that answers by itself enters where the customer enters an offer's

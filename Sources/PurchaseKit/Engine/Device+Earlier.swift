@@ -26,6 +26,7 @@ extension Device {
     ) async throws(DeviceFault) -> CarryStep {
         var transaction = try await verify(compact)
         transaction.sold.revision = response.revision
+        transaction.sold.content = response.content
         let sold = transaction.sold
         guard let owner = entry.owner, transaction.productID == entry.payment.productID else {
             sayOnce("The store answered a payment with a transaction for something else.")

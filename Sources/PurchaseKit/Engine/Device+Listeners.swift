@@ -31,7 +31,10 @@ extension Device {
         }
         let entries = keys.compactMap { entry($0) }.filter { $0.state != .finished }
         guard !entries.isEmpty else { return }
+        let downloads = entries.compactMap { downloadFacts($0) }
+        if !downloads.isEmpty { report(.downloadsKnown(downloads)) }
         report(.updated(entries))
+        takeUpDownloads(entries)
     }
 
     /// Delivers the entries that belong to this launch, once for each customer,
@@ -40,8 +43,10 @@ extension Device {
         guard openFor != owner, let record else { return }
         openFor = owner
         noteReceipt()
+        cleanDownloads()
         let entries = record.entries(of: launch, for: owner)
         deliver(entries.map(\.key).filter { !reported.contains($0) && !untold.contains($0) })
+        takeUpDownloads(entries)
         for entry in entries where carriers[entry.key] == nil {
             switch entry.state {
             case .confirmed, .waiting: carry(entry.key, isResumed: true)

@@ -318,7 +318,7 @@ extension Device {
         case "sold":
             guard let compact = response.signedTransaction else { throw .unknown(nil) }
             if response.isRepeat == true { return try await sellBefore(entry, compact, response) }
-            try await sell(entry, compact, revision: response.revision)
+            try await sell(entry, compact, response)
             return .done
         case "refused":
             guard let refusal = response.refusal else { throw .unknown(nil) }
@@ -357,10 +357,11 @@ extension Device {
 
     /// Verifies the transaction, stores its receipt, and then reports it.
     private func sell(
-        _ entry: QueueEntry, _ compact: String, revision: Int64
+        _ entry: QueueEntry, _ compact: String, _ response: PurchaseResponse
     ) async throws(DeviceFault) {
         var transaction = try await verify(compact)
-        transaction.sold.revision = revision
+        transaction.sold.revision = response.revision
+        transaction.sold.content = response.content
         // A subscription that changes at its next renewal is answered with the
         // transaction of its present period, which may be another product's.
         guard transaction.productID == entry.payment.productID || transaction.isSubscription,

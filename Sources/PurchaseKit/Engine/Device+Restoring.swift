@@ -51,7 +51,8 @@ private struct RestorableSales {
                 transactionID: id, revision: transaction.sold.revision ?? 0,
                 originalID: originalID,
                 originalDate: transaction.originalDate ?? transaction.sold.purchaseDate,
-                originalPayment: original == transaction.payment ? nil : original, date: date))
+                originalPayment: original == transaction.payment ? nil : original, date: date,
+                content: transaction.sold.content))
     }
 }
 
@@ -154,6 +155,7 @@ extension Device {
                 do throws(DeviceFault) {
                     var verified = try await verify(transaction.signedTransaction)
                     verified.sold.revision = transaction.revision
+                    verified.sold.content = transaction.content
                     let sale = Sale(session.owner, verified.sold.transactionID)
                     // The store may not have a finish of this device yet.
                     let isFinished = transaction.isFinished || finishedSales.contains(sale)

@@ -144,6 +144,7 @@ extension Device {
             do throws(DeviceFault) {
                 var verified = try await verify(transaction.signedTransaction)
                 verified.sold.revision = transaction.revision
+                verified.sold.content = transaction.content
                 noted.transactions.append(
                     HistoryRecord.Transaction(
                         transactionID: verified.sold.transactionID,

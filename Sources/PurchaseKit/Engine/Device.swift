@@ -90,6 +90,12 @@ public actor Device {
     var restorer: Task<Void, Never>?
     /// Ends of restores while nothing listened.
     var untoldEnds: [PaymentFailure?] = []
+    /// What is known of downloads, by key of their entries.
+    var downloads: [String: RunningDownload] = [:]
+    /// Downloads that wait for a place, in order.
+    var downloadQueue: [String] = []
+    var activeDownloads: Set<String> = []
+    var downloadTicker: Task<Void, Never>?
     var isClosed = false
     /// The customers whom this launch has asked about higher prices.
     var considered: Set<Owner> = []
@@ -134,6 +140,7 @@ public actor Device {
         restorer?.cancel()
         for task in carriers.values { task.cancel() }
         for task in finishers.values { task.cancel() }
+        closeDownloads()
         ports.files.release(launch: launch)
     }
 
@@ -233,7 +240,9 @@ public actor Device {
         switch action {
         case .deliver(let key): deliver([key])
         case .deliverAll(let keys): deliver(keys)
-        case .remove(let key): report(.removed([key]))
+        case .remove(let key):
+            dropDownload(key)
+            report(.removed([key]))
         case .carry(let key): carry(key, isResumed: false)
         case .tellFinish(let key): tellFinish(key)
         }

@@ -14,6 +14,12 @@ enum QueueNews: Sendable {
     /// A restore has ended, after everything that it delivered. Contains the
     /// reason if it is not complete.
     case restoreEnded(PaymentFailure?)
+    /// Downloads as they are, before their entries are reported.
+    case downloadsKnown([DownloadFacts])
+    /// Downloads that have changed.
+    case downloads([DownloadFacts])
+    /// The download of a key cannot be started.
+    case downloadLost(String, PaymentFailure)
     /// The customer has another storefront.
     case storefrontChanged
 }

@@ -39,6 +39,8 @@ struct SoldTransaction: Hashable, Sendable, Codable {
     /// The customer's revision with which the device received it. Nil in older
     /// files, which counts as older than any revision.
     var revision: Int64?
+    /// The content that the store hosts for it. An older reader loses it.
+    var content: ContentDescription?
 }
 
 /// A finished sale that the customer has restored.
@@ -55,6 +57,8 @@ struct RestoredSale: Hashable, Sendable, Codable {
     var originalPayment: PaymentContents?
     /// When it was restored, in the store's time.
     var date: Timestamp
+    /// The content that the store hosts for it. An older reader loses it.
+    var content: ContentDescription?
 }
 
 /// One payment or transaction in the queue.

@@ -11,46 +11,91 @@ public enum SKDownloadState: Int, Sendable {
     case waiting, active, paused, finished, failed, cancelled
 }
 
-/// Content of a product that the store hosts.
+/// Content of a product that the store hosts, and its way to this device.
 ///
-/// This store hosts none: no transaction has downloads, and one that an app has
-/// made itself fails with `clientInvalid` when it is started.
+/// It changes only right before observers are notified of it, on their queue.
 /// [Apple's page](https://developer.apple.com/documentation/storekit/skdownload)
 open class SKDownload: NSObject, @unchecked Sendable {
     private let lock = NSLock()
-    private var failure: SKError?
+    private var facts: DownloadFacts?
+    private var failure: PaymentFailure?
+    private let owner: SKPaymentTransaction?
 
     /// Makes an empty download, for subclasses in tests.
     public override init() {
+        owner = nil
         super.init()
     }
 
-    open var state: SKDownloadState { lock.withLock { failure } == nil ? .waiting : .failed }
+    init(_ facts: DownloadFacts, of transaction: SKPaymentTransaction) {
+        self.facts = facts
+        failure = facts.failure
+        owner = transaction
+        super.init()
+    }
+
+    /// The product's content is complete in `.finished`, whatever ``progress`` says.
+    open var state: SKDownloadState {
+        lock.withLock {
+            if failure != nil { return .failed }
+            return facts.map { SKDownloadState($0.state) } ?? .waiting
+        }
+    }
     /// The older name of ``state``.
     open var downloadState: SKDownloadState { state }
-    open var contentIdentifier: String { "" }
-    /// In bytes.
-    open var contentLength: Int64 { 0 }
-    /// In bytes.
+    /// The product's id.
+    open var contentIdentifier: String { current?.productID ?? "" }
+    /// Of the package, in bytes.
+    open var contentLength: Int64 { current?.length ?? 0 }
+    /// Of the package, in bytes.
     open var expectedContentLength: Int64 { contentLength }
-    /// The location of the content, as long as the download is `.finished`.
-    open var contentURL: URL? { nil }
-    open var contentVersion: String { "" }
+    /// The content, in `.finished` and until the transaction is finished: a folder
+    /// with `ContentInfo.plist` and `Contents`, or the package itself with
+    /// ``DeviceConfiguration/contentForm``. Copy or move what you need.
+    open var contentURL: URL? { state == .finished ? current?.content : nil }
+    /// Integers with dots between them.
+    open var contentVersion: String { current?.version ?? "" }
     /// Set in `.failed`.
-    open var error: (any Error)? { lock.withLock { failure } }
+    open var error: (any Error)? { lock.withLock { failure }.map(\.transactionError) }
     /// 0 to 1.
-    open var progress: Float { 0 }
-    /// In seconds.
-    open var timeRemaining: TimeInterval { SKDownloadTimeRemainingUnknown }
-    open var transaction: SKPaymentTransaction { SKPaymentTransaction() }
+    open var progress: Float { Float(current?.progress ?? 0) }
+    /// In seconds, or `SKDownloadTimeRemainingUnknown`.
+    open var timeRemaining: TimeInterval {
+        current?.timeRemaining ?? SKDownloadTimeRemainingUnknown
+    }
+    open var transaction: SKPaymentTransaction { owner ?? SKPaymentTransaction() }
 
-    /// The location of a product's content. Nil, because there is none.
+    /// Nil: the content belongs to the app, which moves it from ``contentURL``.
     open class func contentURL(forProductID productID: String) -> URL? { nil }
-    /// Removes a product's content, of which there is none.
+    /// Does nothing: the content belongs to the app.
     open class func deleteContent(forProductID productID: String) {}
 
-    func fail() {
-        lock.withLock { failure = .notOffered("The store hosts no content to download.") }
+    private var current: DownloadFacts? { lock.withLock { facts } }
+
+    /// Identifies the transaction on its device. Nil if an app has made it.
+    var key: String? { current?.key }
+
+    func take(_ facts: DownloadFacts) {
+        lock.withLock {
+            self.facts = facts
+            failure = facts.failure
+        }
+    }
+
+    func fail(_ failure: PaymentFailure) { lock.withLock { self.failure = failure } }
+}
+
+extension SKDownloadState {
+    init(_ state: DownloadMachine.State) {
+        self =
+            switch state {
+            case .waiting: .waiting
+            case .active: .active
+            case .paused: .paused
+            case .finished: .finished
+            case .failed: .failed
+            case .cancelled: .cancelled
+            }
     }
 }
 

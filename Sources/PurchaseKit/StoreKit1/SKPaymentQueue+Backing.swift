@@ -19,6 +19,8 @@ final class QueueBacking: DeviceListener, @unchecked Sendable {
     private var live: [SKPaymentTransaction] = []
     /// The same, by key: a launch may deliver thousands at once.
     private var byKey: [String: SKPaymentTransaction] = [:]
+    /// Of downloads whose transaction is reported next.
+    private var known: [String: DownloadFacts] = [:]
 
     /// `answerMilliseconds`: how long a delegate may take to answer.
     init(
@@ -75,6 +77,14 @@ final class QueueBacking: DeviceListener, @unchecked Sendable {
                 observer.paymentQueue(
                     queue, didRevokeEntitlementsForProductIdentifiers: products)
             }
+        case .downloadsKnown(let facts):
+            lock.withLock { for facts in facts { known[facts.key] = facts } }
+        case .downloads(let facts):
+            tell(lock.withLock { facts.compactMap(download) })
+        case .downloadLost(let key, let failure):
+            let lost = lock.withLock { byKey[key]?.backing.downloads ?? [] }
+            for download in lost { download.fail(failure) }
+            tell(lost)
         case .storefrontChanged:
             for (observer, queue) in listeners() {
                 observer.paymentQueueDidChangeStorefront(queue)
@@ -97,13 +107,39 @@ final class QueueBacking: DeviceListener, @unchecked Sendable {
         }
     }
 
-    /// Reports changed downloads to the observers.
-    func report(_ downloads: [SKDownload]) {
+    /// Reports downloads that cannot be started to the observers.
+    func report(_ downloads: [SKDownload], _ failure: PaymentFailure) {
         callbacks {
-            for (observer, queue) in self.listeners() {
-                observer.paymentQueue(queue, updatedDownloads: downloads)
-            }
+            for download in downloads { download.fail(failure) }
+            self.tell(downloads)
         }
+    }
+
+    private func tell(_ downloads: [SKDownload]) {
+        guard !downloads.isEmpty else { return }
+        for (observer, queue) in listeners() {
+            observer.paymentQueue(queue, updatedDownloads: downloads)
+        }
+    }
+
+    /// Whether a download is that of a transaction in this queue.
+    func holds(_ download: SKDownload) -> Bool {
+        guard let key = download.key else { return false }
+        return lock.withLock {
+            byKey[key]?.backing.downloads.contains { $0 === download } == true
+        }
+    }
+
+    /// Takes up the facts of a download. Nil if its transaction is not in the queue.
+    private func download(_ facts: DownloadFacts) -> SKDownload? {
+        guard let transaction = byKey[facts.key] else { return nil }
+        if let known = transaction.backing.downloads.first {
+            known.take(facts)
+            return known
+        }
+        let download = SKDownload(facts, of: transaction)
+        transaction.backing.downloads = [download]
+        return download
     }
 
     private func listeners() -> [(any SKPaymentTransactionObserver, SKPaymentQueue)] {
@@ -118,6 +154,7 @@ final class QueueBacking: DeviceListener, @unchecked Sendable {
     }
 
     private func update(_ facts: TransactionFacts) -> SKPaymentTransaction {
+        defer { takeUpDownload(facts.key) }
         if let known = byKey[facts.key] {
             known.backing.facts = facts
             return known
@@ -130,8 +167,14 @@ final class QueueBacking: DeviceListener, @unchecked Sendable {
         return transaction
     }
 
+    private func takeUpDownload(_ key: String) {
+        if let facts = known.removeValue(forKey: key) { _ = download(facts) }
+    }
+
     private func remove(_ keys: [String]) -> [SKPaymentTransaction] {
         let removed = keys.compactMap { byKey.removeValue(forKey: $0) }
+        // A download and its transaction refer to each other.
+        for transaction in removed { transaction.backing.downloads = [] }
         guard !removed.isEmpty else { return [] }
         let gone = Set(removed.map(ObjectIdentifier.init))
         live.removeAll { gone.contains(ObjectIdentifier($0)) }

@@ -97,20 +97,33 @@ open class SKPaymentQueue: NSObject, @unchecked Sendable {
     /// `paymentQueueShouldShowPriceConsent(_:)` returns `false`.
     open func showPriceConsentIfNeeded() { device.showPriceConsent() }
 
-    /// Fails each download, and reports that to the observers: this store hosts no
-    /// content.
-    open func start(_ downloads: [SKDownload]) { fail(downloads) }
-    /// Does nothing, because no download is active.
-    open func pause(_ downloads: [SKDownload]) {}
+    /// Starts downloads of transactions that are `.purchased` or `.restored` and not
+    /// finished, some at once and the others in order. Observers are notified of their
+    /// progress. A download that has failed, or was paused or cancelled, is started
+    /// again, and goes on where it was unless it was cancelled. A download of another
+    /// queue, or of a finished transaction, fails with `clientInvalid`.
+    open func start(_ downloads: [SKDownload]) {
+        command(.started, downloads)
+        let others = downloads.filter { !device.backing.holds($0) }
+        guard !others.isEmpty else { return }
+        device.backing.report(
+            others,
+            PaymentFailure(
+                .notSetUp,
+                "The download is of another queue, or of a transaction that is finished. Start "
+                    + "the downloads of this queue's transactions before finishing them."))
+    }
+    /// Stops downloads, and keeps what has arrived.
+    open func pause(_ downloads: [SKDownload]) { command(.paused, downloads) }
     /// Like ``start(_:)``.
-    open func resume(_ downloads: [SKDownload]) { fail(downloads) }
-    /// Does nothing, because no download is active.
-    open func cancel(_ downloads: [SKDownload]) {}
+    open func resume(_ downloads: [SKDownload]) { start(downloads) }
+    /// Stops downloads, and removes what has arrived.
+    open func cancel(_ downloads: [SKDownload]) { command(.cancelled, downloads) }
 
-    private func fail(_ downloads: [SKDownload]) {
-        guard !downloads.isEmpty else { return }
-        for download in downloads { download.fail() }
-        device.backing.report(downloads)
+    private func command(_ event: DownloadMachine.Event, _ downloads: [SKDownload]) {
+        let device = device
+        let keys = downloads.filter { device.backing.holds($0) }.compactMap(\.key)
+        if !keys.isEmpty { device.command(event, keys) }
     }
 
     /// Adds an observer, which is held weakly. The first one after a launch

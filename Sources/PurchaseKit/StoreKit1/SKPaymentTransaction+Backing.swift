@@ -55,6 +55,7 @@ final class TransactionBacking: @unchecked Sendable {
     private let lock = NSLock()
     private var current: TransactionFacts
     private var currentPayment: SKPayment
+    private var currentDownloads: [SKDownload] = []
 
     init(payment: SKPayment) {
         currentPayment = payment
@@ -82,4 +83,9 @@ final class TransactionBacking: @unchecked Sendable {
     }
 
     var payment: SKPayment { lock.withLock { currentPayment } }
+
+    var downloads: [SKDownload] {
+        get { lock.withLock { currentDownloads } }
+        set { lock.withLock { currentDownloads = newValue } }
+    }
 }

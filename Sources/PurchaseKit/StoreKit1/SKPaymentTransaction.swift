@@ -38,8 +38,9 @@ open class SKPaymentTransaction: NSObject, @unchecked Sendable {
     open var original: SKPaymentTransaction? { backing.original }
     /// A copy of the payment that was added.
     open var payment: SKPayment { backing.payment }
-    /// Empty: the store hosts no content.
-    open var downloads: [SKDownload] { [] }
+    /// The content that the store hosts for the product. Only in `.purchased` and
+    /// `.restored`, and until the transaction is finished.
+    open var downloads: [SKDownload] { backing.downloads }
     /// When it was sold or restored, in the store's time. Set in `.purchased` and
     /// `.restored`.
     open var transactionDate: Date? {

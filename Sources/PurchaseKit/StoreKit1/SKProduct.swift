@@ -36,12 +36,17 @@ open class SKProduct: NSObject, @unchecked Sendable {
         given.value("priceLocale") ?? Locale(identifier: facts?.priceLocale ?? "en_US")
     }
     open var productIdentifier: String { given.value("productIdentifier") ?? facts?.id ?? "" }
-    /// `false`: the store hosts no content.
-    open var isDownloadable: Bool { given.value("isDownloadable") ?? false }
-    /// In bytes, one for each download. Empty: the store hosts no content.
-    open var downloadContentLengths: [NSNumber] { given.value("downloadContentLengths") ?? [] }
-    /// Empty: the store hosts no content.
-    open var downloadContentVersion: String { given.value("downloadContentVersion") ?? "" }
+    /// Whether the store hosts content for it.
+    open var isDownloadable: Bool { given.value("isDownloadable") ?? (facts?.content != nil) }
+    /// In bytes, one for each download.
+    open var downloadContentLengths: [NSNumber] {
+        given.value("downloadContentLengths")
+            ?? facts?.content.map { [NSNumber(value: $0.length)] } ?? []
+    }
+    /// Of the newest content. Empty if there is none.
+    open var downloadContentVersion: String {
+        given.value("downloadContentVersion") ?? facts?.content?.version ?? ""
+    }
     /// The older name of ``downloadContentVersion``.
     open var contentVersion: String { given.value("contentVersion") ?? downloadContentVersion }
     open var isFamilyShareable: Bool {

@@ -3,6 +3,7 @@
 public import Foundation
 import Outbound
 public import StoreWire
+import Synchronization
 
 /// The device protocol over HTTP, without cookies, cache or redirects. A proxy
 /// is used only for HTTPS to another machine and if the environment names one.
@@ -21,6 +22,9 @@ public final class HTTPTransport: StoreTransport {
     private let isRemote: Bool
     private let answerMilliseconds: Int
     private let client = OutboundClient(policy: .open)
+    /// For content, whose bytes are written on the client's thread. Made when there
+    /// is some.
+    private let contentClient = Mutex<OutboundClient?>(nil)
 
     /// `storeURL`: the store's URL, with the realm's prefix if there is one.
     public convenience init(storeURL: URL) {
@@ -47,6 +51,57 @@ public final class HTTPTransport: StoreTransport {
             if error.code == .closed { await Self.never() }
             throw Self.failure(error)
         }
+    }
+
+    public func fetch(
+        _ fetch: ContentFetch, into sink: any ContentSink
+    ) async throws(TransportFailure) -> Int {
+        var request = OutboundRequest(
+            "GET", Self.server(of: base) + fetch.url,
+            headers: [
+                OutboundRequest.Header("X-Request-Id", fetch.requestID),
+                OutboundRequest.Header("Range", "bytes=\(fetch.from)-"),
+                OutboundRequest.Header("If-Range", "\"\(fetch.sha256)\""),
+            ])
+        request.connectTimeoutMilliseconds = answerMilliseconds
+        request.stallSeconds = max(answerMilliseconds / 1000, 1)
+        request.usesEnvironmentProxy = isRemote
+        let stream = OutboundStream(
+            statuses: [200, 206],
+            begin: { status, headers in
+                guard status == 206 else { return sink.begin(at: 0) }
+                return Self.offset(headers["content-range"]).map { sink.begin(at: $0) } ?? false
+            }, take: { sink.take($0) })
+        do throws(OutboundFault) {
+            return try await clientForContent().send(request, into: stream).status
+        } catch {
+            if error.code == .closed { await Self.never() }
+            throw Self.failure(error)
+        }
+    }
+
+    private func clientForContent() -> OutboundClient {
+        contentClient.withLock { client in
+            if let client { return client }
+            let made = OutboundClient(policy: .open)
+            LastCalls.watch(made)
+            client = made
+            return made
+        }
+    }
+
+    /// The server's URL: links to content name the realm themselves.
+    static func server(of base: String) -> String {
+        guard let range = base.range(of: "/realms/", options: .backwards),
+            !base[range.upperBound...].contains("/")
+        else { return base }
+        return String(base[..<range.lowerBound])
+    }
+
+    /// The first place of a header `Content-Range`, such as `bytes 10-19/20`.
+    static func offset(_ header: String?) -> Int64? {
+        guard let header, header.lowercased().hasPrefix("bytes ") else { return nil }
+        return header.dropFirst(6).split(separator: "-").first.flatMap { Int64($0) }
     }
 
     private func request(for call: DeviceCall) -> OutboundRequest {

@@ -7,6 +7,14 @@ public import StoreWire
 public protocol StoreTransport: Sendable {
     /// Sends a call and returns the answer with any status.
     func send(_ call: DeviceCall) async throws(TransportFailure) -> DeviceReply
+
+    /// Fetches hosted content from a place on, and hands its bytes to the sink as
+    /// they arrive. Returns the HTTP status of the answer; other answers than 200
+    /// and 206 hand out nothing. Throws if the answer is not complete, and if the
+    /// sink ended it. A transport without it fetches none.
+    func fetch(
+        _ fetch: ContentFetch, into sink: any ContentSink
+    ) async throws(TransportFailure) -> Int
 }
 
 /// Why there is no answer.

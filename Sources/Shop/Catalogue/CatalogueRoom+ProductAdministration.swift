@@ -161,7 +161,7 @@ extension CatalogueRoom {
         .notFound, code: "productIdUnknown", "The app has no product of this id.",
         field: "productId", rule: "one of the app's products", remedy: "list them")
 
-    private static let removedProduct = Refusal(
+    static let removedProduct = Refusal(
         .conflict, code: "productRemoved", "The product was removed.", field: "productId",
         rule: "what was removed stays removed", remedy: "make a product of another id")
 }

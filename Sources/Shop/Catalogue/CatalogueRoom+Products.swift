@@ -31,6 +31,7 @@ extension CatalogueRoom {
         for id in request.ids where seen.insert(ProductID(id)).inserted {
             if var described = described(ProductID(id), shelf, session, introduced, at: now) {
                 if owned.contains(id) { described.isOwned = true }
+                described.content = shelf.content(of: ProductID(id), in: session.bundleID)
                 response.products.append(described)
             } else {
                 let offering = shelf.offering(

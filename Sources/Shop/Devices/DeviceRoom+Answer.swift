@@ -46,6 +46,9 @@ extension DeviceRoom {
             let session = try await session(call)
             return try Self.ok(
                 try await realm.refunds.request(id, try Self.body(call), session, context))
+        case .content(let id):
+            let session = try await session(call)
+            return try Self.ok(try await realm.content.link(id, try Self.body(call), session))
         case .priceIncreases:
             return try Self.ok(
                 try await realm.subscriptions.priceIncreases(try await session(call)))

@@ -29,6 +29,7 @@ extension Refusal.Kind {
         case .tooLarge: 413
         case .tooMany: 429
         case .notImplemented: 501
+        case .unavailable: 503
         }
     }
 }

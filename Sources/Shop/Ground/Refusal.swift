@@ -24,6 +24,8 @@ public struct Refusal: Error, Hashable, Sendable {
         case tooMany
         /// The store knows this request but does not support it.
         case notImplemented
+        /// The store cannot do it at present, for a reason that the operator can end.
+        case unavailable
     }
 
     public let kind: Kind

@@ -5,7 +5,7 @@ import Storage
 import StoreWire
 
 /// Deletes what a realm keeps only for a limited time: signed notifications
-/// with their attempts, and ended sessions. Sales, and what is owed, are kept
+/// with their attempts, ended sessions, and uploads that nobody continues. Sales, and what is owed, are kept
 /// for ever.
 ///
 /// This needs no lease, because a row is deleted once, by whichever process.
@@ -53,7 +53,10 @@ extension KeepingRoom {
                 try $0.query(Statement.Pruning.sessions, ended + [.integer(Int64(batch))]).count
             }
         }
-        if index == 0 { count += try await pruneNonces(batch, storage, wall) }
+        if index == 0 {
+            count += try await pruneNonces(batch, storage, wall)
+            count += try await realm.content.expireUploads(batch: batch)
+        }
         if count > 0 {
             realm.ports.log(.info, "what was past its time is gone", nil, ["rows": "\(count)"])
         }

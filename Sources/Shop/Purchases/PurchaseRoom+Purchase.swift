@@ -139,6 +139,7 @@ extension PurchaseRoom {
                 response.isRepeat = true
                 response.isFinished = facts.finishedAt != nil
             }
+            response.content = try await content(of: outcome.transaction)
         case .refused(let refusal):
             response.refusal = refusal.wireError
             if refusal == .priceChanged {
@@ -151,6 +152,13 @@ extension PurchaseRoom {
         case .asked, .authorising, .joined: break
         }
         return response
+    }
+
+    /// Returns the content as of now. The shelf by which the payment was decided may be
+    /// that of a session of a minute ago, and a device asks for a transaction only once.
+    private func content(of facts: TransactionFacts?) async throws -> ContentDescription? {
+        guard let facts, facts.type == .nonConsumable else { return nil }
+        return facts.content(on: try await realm.loadShelf(for: facts.customer))
     }
 
     /// Returns the product of a payment as its sheet shows it now.

@@ -20,16 +20,26 @@ extension PurchaseRoom {
         }
         let page = try await page(since: since, after: after, session)
         let now = session.clock.now(wall: realm.ports.wall.now)
+        let shelf = try await shelf(with: page.rows, session)
         return TransactionsResponse(
             transactions: try page.rows.map { facts in
                 TransactionDescription(
                     signedTransaction: try realm.sign(facts, at: now),
                     purchaseId: facts.purchaseID?.value, isFinished: facts.finishedAt != nil,
-                    revision: facts.revision)
+                    revision: facts.revision, content: shelf.flatMap(facts.content))
             },
             revision: page.revision, after: page.after, hasMore: page.hasMore, now: now,
             answeredPurchases: page.answered.isEmpty ? nil : page.answered,
             clearedRevision: page.cleared)
+    }
+
+    /// Returns the shelf if a transaction may have content.
+    private func shelf(
+        with rows: [TransactionFacts], _ session: DeviceSession
+    ) async throws -> Shelf? {
+        guard rows.contains(where: { $0.type == .nonConsumable }) else { return nil }
+        return try await realm.shelf(
+            revision: session.clock.catalogueRevision, for: session.customer)
     }
 
     /// Returns when there is news for the session's app after the revision
@@ -132,6 +142,14 @@ extension PurchaseRoom {
             ).map { try $0.text("purchase_id") }
             return page
         }
+    }
+}
+
+extension TransactionFacts {
+    /// Returns the content that the customer may download. Nil if there is none.
+    func content(on shelf: Shelf) -> ContentDescription? {
+        guard type == .nonConsumable, revokedAt == nil else { return nil }
+        return shelf.content(of: productID, in: bundleID)
     }
 }
 

@@ -42,7 +42,7 @@ enum RealmSchema {
         .cleared(subscriptions, history: .deleted),
         .cleared(subscriptionEvents, history: .deleted),
         .cleared(refunds, history: .deleted), .cleared(refundEvents, history: .deleted),
-        .kept(offerCodes), .cleared(offerClaims),
+        .kept(offerCodes), .cleared(offerClaims), .copied(contentVersions),
         .cleared(renewalCharges, history: .deleted),
         .cleared(bulkChanges), .cleared(bulkMarks, history: .deleted),
         .cleared(familyPeople), .cleared(familyShares, history: .deleted),

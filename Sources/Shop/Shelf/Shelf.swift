@@ -34,6 +34,8 @@ struct Shelf: Sendable {
         /// Whether it sells or has sold subscriptions that renew.
         let hasSubscriptions: Bool
         let groups: [SubscriptionGroup]
+        /// The newest content that the store hosts for its products.
+        let content: [ProductID: ContentFacts]
         /// The groups that were set explicitly, and not only named by their
         /// members.
         let toldGroups: Set<String>
@@ -66,12 +68,13 @@ struct Shelf: Sendable {
             live[BundleID(try row.text("bundle_id")), default: []].insert(
                 ProductID(try row.text("product_id")))
         }
+        let content = try Self.newestContent(reading)
         var apps: [BundleID: App] = [:]
         for row in try reading.query(Statement.Catalogues.apps, []) {
             let bundleID = BundleID(try row.text("bundle_id"))
             apps[bundleID] = try App(
                 row, bundleID, sold[bundleID] ?? [], live[bundleID] ?? [],
-                groups[bundleID] ?? [], isProduction: isProduction)
+                groups[bundleID] ?? [], content[bundleID] ?? [:], isProduction: isProduction)
         }
         self.apps = apps
         var faults: [Fault.Name: Fault] = [:]
@@ -112,7 +115,8 @@ struct Shelf: Sendable {
 extension Shelf.App {
     fileprivate init(
         _ row: Row, _ bundleID: BundleID, _ sold: [ListedProduct],
-        _ live: Set<ProductID>, _ told: [StoredGroup], isProduction: Bool
+        _ live: Set<ProductID>, _ told: [StoredGroup], _ content: [ProductID: ContentFacts],
+        isProduction: Bool
     ) throws {
         self.bundleID = bundleID
         appID = try row.optionalInteger("app_id")
@@ -136,6 +140,7 @@ extension Shelf.App {
         hasSubscriptions = sold.contains { $0.product.type == .autoRenewable }
         groups = StoredGroup.groups(told, of: products)
         toldGroups = Set(told.map(\.id))
+        self.content = content
     }
 }
 

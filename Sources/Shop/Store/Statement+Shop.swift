@@ -19,7 +19,8 @@ extension Statement {
             + Notifications.all + Errands.all
             + DueWorks.all + Jumps.all + Pruning.all + Audits.all + Restores.realm + Advances.realm
             + Resets.all + Snapshots.all
-            + ResetNotes.realm + Clearing.all + AppVersions.all + Groups.all + Clustering.all
+            + ResetNotes.realm + Clearing.all + AppVersions.all + Contents.all + Groups.all
+            + Clustering.all
             + Houses.all
     }
 }

@@ -9,7 +9,7 @@ extension Store {
         let courier = ports.courier
         return RealmParts(
             ports: ports, numbers: numbers, keyRealms: keyRealms, authorities: authorities,
-            passwordQueue: passwordQueue, attempts: attempts,
+            passwordQueue: passwordQueue, attempts: attempts, contentKey: contentKey,
             errandHandlers: { processor in
                 var handlers: [any ErrandHandler<Realm>] =
                     [OfferRelease(), BulkErrands()] + FamilyErrands.handlers

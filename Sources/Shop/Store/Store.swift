@@ -28,6 +28,7 @@ public final class Store: Sendable {
     let attempts = AttemptLimits()
     let passwordQueue: PasswordQueue
     let receipts: ReceiptDesk
+    let contentKey: ContentLinkKey
     private let doorKeys: [Door: String]
     private let opened = Mutex<[String: Task<Realm, any Error>]>([:])
     private let named = Mutex<[String: Realm]>([:])
@@ -38,6 +39,7 @@ public final class Store: Sendable {
         self.doorKeys = doorKeys
         passwordQueue = PasswordQueue(workers: ports.passwordWorkers)
         receipts = ReceiptDesk(workers: ports.passwordWorkers)
+        contentKey = ContentLinkKey(keys: ports.keys, randomness: ports.randomness)
         numbers = NumberBlocks(registry: registry)
         keyRealms = ServerKeyRealms(registry: registry)
         authorities = Authorities(keys: ports.keys, statusURLs: ports.statusURLs)

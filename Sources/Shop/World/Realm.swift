@@ -49,6 +49,8 @@ public final class Realm: Sendable {
     let recentSessions = RecentSessions()
     let attempts: AttemptLimits
     let merchantLimits = MerchantLimits()
+    let contentKey: ContentLinkKey
+    let contentChecks = ContentChecks()
     private let seed: Int64?
     private let seeded: SeededNumbers?
     private let numbers: NumberBlocks
@@ -67,6 +69,7 @@ public final class Realm: Sendable {
             cost: parts.ports.passwordCost, randomness: parts.ports.randomness,
             queue: parts.passwordQueue)
         attempts = parts.attempts
+        contentKey = parts.contentKey
         processor = parts.ports.authoriser(opening.description)
         let handlers = parts.errandHandlers(processor)
         errandHandlers = Dictionary(uniqueKeysWithValues: handlers.map { ($0.kind, $0) })

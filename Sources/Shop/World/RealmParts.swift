@@ -11,6 +11,7 @@ struct RealmParts: Sendable {
     let authorities: Authorities
     let passwordQueue: PasswordQueue
     let attempts: AttemptLimits
+    let contentKey: ContentLinkKey
     /// The handlers of outer work, with the realm's payment processor.
     let errandHandlers: @Sendable ((any Authoriser)?) -> [any ErrandHandler<Realm>]
     let dueWorkHandlers: [any DueWorkHandler<Realm>]

@@ -20,6 +20,8 @@ public struct StorePorts: Sendable {
     /// Delivers notifications. If nil, owed ones wait for a process that has a
     /// courier.
     public var courier: (any Courier)?
+    /// Where the packages of hosted content are kept. If nil, the store hosts none.
+    public var content: (any ContentFiles)?
     public var passwordCost: PasswordCost
     /// How many passwords are hashed at once, and how many receipts are verified.
     /// Each password needs the memory of one hash.

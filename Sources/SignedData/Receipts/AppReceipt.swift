@@ -74,3 +74,11 @@ extension AppReceipt {
         unknown = attributes.remaining
     }
 }
+
+extension AppReceipt {
+    /// Reads a receipt that another party vouches for, such as the store's
+    /// verifyReceipt. Its signature and its certificates are **not** verified.
+    public init(vouchedFor bytes: [UInt8]) throws(VerificationFailure) {
+        try self.init(content: try ReceiptEnvelope(bytes, rules: .all).content)
+    }
+}

@@ -42,6 +42,8 @@ extension DeviceRoute {
             return .finish(transactionID: parts[1])
         case (3, "transactions") where !parts[1].isEmpty && parts[2] == "refund-request":
             return .requestRefund(transactionID: parts[1])
+        case (3, "transactions") where !parts[1].isEmpty && parts[2] == "content":
+            return .content(transactionID: parts[1])
         case (3, "subscriptions") where !parts[1].isEmpty && parts[2] == "price-consent":
             return .consent(subscriptionID: parts[1])
         case (1, "transactions"):

@@ -20,6 +20,9 @@ public enum DeviceRoute: Hashable, Sendable {
     case finish(transactionID: String)
     /// `POST /device/v1/transactions/{transactionId}/refund-request`
     case requestRefund(transactionID: String)
+    /// `POST /device/v1/transactions/{transactionId}/content`: a link to the content of
+    /// the transaction's product.
+    case content(transactionID: String)
     /// `GET /device/v1/receipt`
     case receipt
     /// `GET /device/v1/price-increases`: the higher prices that wait for the
@@ -34,7 +37,7 @@ public enum DeviceRoute: Hashable, Sendable {
 
     public var method: String {
         switch self {
-        case .signIn, .products, .offer, .finish, .requestRefund: "POST"
+        case .signIn, .products, .offer, .finish, .requestRefund, .content: "POST"
         case .purchase, .consent: "PUT"
         case .transactions, .receipt, .priceIncreases: "GET"
         }
@@ -43,7 +46,7 @@ public enum DeviceRoute: Hashable, Sendable {
     /// Whether a call of this route has a body, which is JSON.
     public var hasBody: Bool {
         switch self {
-        case .signIn, .products, .offer, .purchase, .requestRefund, .consent: true
+        case .signIn, .products, .offer, .purchase, .requestRefund, .content, .consent: true
         case .transactions, .finish, .receipt, .priceIncreases: false
         }
     }
@@ -57,6 +60,7 @@ public enum DeviceRoute: Hashable, Sendable {
         case .purchase: "\(Self.prefix)/purchases/{}"
         case .finish: "\(Self.prefix)/transactions/{}/finish"
         case .requestRefund: "\(Self.prefix)/transactions/{}/refund-request"
+        case .content: "\(Self.prefix)/transactions/{}/content"
         case .consent: "\(Self.prefix)/subscriptions/{}/price-consent"
         case .transactions: "\(Self.prefix)/transactions"
         case .signIn, .products, .offer, .receipt, .priceIncreases: path
@@ -75,6 +79,7 @@ public enum DeviceRoute: Hashable, Sendable {
                 + (after.map { "&after=\($0)" } ?? "") + "&wait=\(wait)"
         case .finish(let id): "\(Self.prefix)/transactions/\(id)/finish"
         case .requestRefund(let id): "\(Self.prefix)/transactions/\(id)/refund-request"
+        case .content(let id): "\(Self.prefix)/transactions/\(id)/content"
         case .receipt: "\(Self.prefix)/receipt"
         case .priceIncreases: "\(Self.prefix)/price-increases"
         case .consent(let id): "\(Self.prefix)/subscriptions/\(id)/price-consent"

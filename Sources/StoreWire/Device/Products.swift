@@ -61,6 +61,8 @@ public struct ProductDescription: Hashable, Sendable, Codable {
     /// True if the customer owns the product already, so that a payment for it
     /// charges nothing. Missing otherwise.
     public var isOwned: Bool?
+    /// The content that the store hosts for it. Missing if there is none.
+    public var content: ContentDescription?
     /// Whether a payment for it is accepted. The product is listed in any case.
     public var isSold: Bool
 

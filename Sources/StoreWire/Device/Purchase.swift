@@ -54,6 +54,8 @@ public struct PurchaseResponse: Hashable, Sendable, Codable {
     /// Present with `isRepeat`: whether the earlier payment's transaction is
     /// finished.
     public var isFinished: Bool?
+    /// The hosted content of the transaction's product. Missing if there is none.
+    public var content: ContentDescription?
     /// Present with `refused`: code, sentence, field, rule and remedy.
     public var refusal: WireError?
     /// Present with `waiting`: `approval` or `attention`.

@@ -54,14 +54,19 @@ public struct TransactionDescription: Hashable, Sendable, Codable {
     public var purchaseId: String?
     public var isFinished: Bool
     public var revision: Int64
+    /// The hosted content of its product, if the customer may use the transaction.
+    /// Missing otherwise.
+    public var content: ContentDescription?
 
     public init(
-        signedTransaction: String, purchaseId: String?, isFinished: Bool, revision: Int64
+        signedTransaction: String, purchaseId: String?, isFinished: Bool, revision: Int64,
+        content: ContentDescription? = nil
     ) {
         self.signedTransaction = signedTransaction
         self.purchaseId = purchaseId
         self.isFinished = isFinished
         self.revision = revision
+        self.content = content
     }
 }
 

@@ -6,10 +6,13 @@ public struct TakeReceiptRequest: Hashable, Sendable, Codable {
     public let receipt: String
     /// The account of its purchases. Receipts name none.
     public let account: String?
+    /// `local` if absent: the ledger verifies it. `verifyReceipt`: the store does.
+    public let mode: String?
 
-    public init(receipt: String, account: String? = nil) {
+    public init(receipt: String, account: String? = nil, mode: String? = nil) {
         self.receipt = receipt
         self.account = account
+        self.mode = mode
     }
 }
 

@@ -54,6 +54,12 @@ struct DoorClient: Sendable {
         _ = try await send("PUT", path, bytes)
     }
 
+    func put<Answer: Decodable>(
+        _ path: String, bytes: Data, as type: Answer.Type
+    ) async throws -> Answer {
+        try JSONDecoder().decode(type, from: try await send("PUT", path, bytes))
+    }
+
     func patch<Answer: Decodable>(
         _ path: String, _ body: some Encodable, as type: Answer.Type
     ) async throws -> Answer {

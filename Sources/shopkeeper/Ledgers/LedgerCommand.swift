@@ -6,10 +6,14 @@ import StoreWire
 
 struct LedgerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "ledger", abstract: "The merchant's books: what was bought and spent.",
+        commandName: "ledger",
+        abstract: "The merchant's books: what was bought, granted and spent.",
         subcommands: [
-            LedgerServeCommand.self, Take.self, List.self, Redeem.self, LedgerStatusCommand.self,
-            LedgerBackupCommand.self, LedgerRestoreCommand.self,
+            LedgerServeCommand.self, LedgerInitCommand.self, LedgerCheckCommand.self,
+            LedgerApplyCommand.self, Take.self, List.self, Redeem.self, LedgerShowCommand.self,
+            LedgerWhyCommand.self, LedgerHistoryCommand.self, LedgerBalanceCommand.self,
+            LedgerSpendCommand.self, LedgerStatusCommand.self, LedgerBackupCommand.self,
+            LedgerRestoreCommand.self, LedgerReconcileCommand.self, LedgerImportCommand.self,
         ])
 
     struct Take: AsyncParsableCommand {

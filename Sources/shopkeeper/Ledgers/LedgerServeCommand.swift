@@ -4,6 +4,7 @@ import ArgumentParser
 import Commerce
 import Foundation
 import Ledger
+import LedgerFile
 import LedgerServer
 import Live
 import Logging
@@ -21,12 +22,17 @@ struct LedgerServeCommand: AsyncParsableCommand {
             plain HTTP from another machine it needs --root-fingerprint.
             """)
 
+    @OptionGroup var config: LedgerConfigOption
     @OptionGroup var trust: TrustOptions
-    @Option(name: .long, help: "The address to listen at: loopback, unless behind a proxy.")
-    var host = "127.0.0.1"
+    @OptionGroup var stores: LedgerStoreOptions
+    @Option(
+        name: .long,
+        help: "The address to listen at: loopback, unless behind a proxy; default: 127.0.0.1.")
+    var host: String?
     @OptionGroup var proxy: ProxyOptions
-    @Option(name: .long, help: "The port; 0 for any free one.") var port = 4790
-    @Option(name: .long, help: "The data directory.") var data = "./.shopkeeper-ledger"
+    @Option(name: .long, help: "The port; 0 for any free one; default: 4790.") var port: Int?
+    @Option(name: .long, help: "The data directory; default: ./.shopkeeper-ledger.")
+    var data: String?
     @Option(name: .long, help: "A file with the key to /metrics; or SHOPKEEPER_METRICS_KEY.")
     var metricsKey: String?
     @Option(
@@ -41,29 +47,37 @@ struct LedgerServeCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             "Whether to ask at the certificates' status address if they were revoked. hard: "
                 + "book nothing without an answer, as Apple's libraries; soft: book without "
-                + "an answer; off: do not ask.", valueName: "hard|soft|off"))
-    var onlineChecks = OnlineChecks.hard
-    @Option(name: .long, help: "The log on standard error: debug, info, notice, warning or error.")
-    var logLevel = "notice"
+                + "an answer; off: do not ask. Default: hard.", valueName: "hard|soft|off"))
+    var onlineChecks: OnlineChecks?
+    @Option(
+        name: .long,
+        help: "The log on standard error: debug, info, notice (default), warning or error.")
+    var logLevel: String?
     @OptionGroup var printing: PrintOptions
 
     func run() async throws {
-        guard let level = Logger.Level(rawValue: logLevel) else {
-            throw Failure(
-                .usage, "logLevelUnknown", "There is no log level `\(logLevel)`.",
-                field: "--log-level", rule: "debug, info, notice, warning or error")
-        }
-        let logger = TerminalLog.logger("shopkeeper.ledger", level)
-        var configuration = try proxy.configuration(host: host, port: port)
+        let (file, settings) = try config.file()
+        let logger = try logger(settings)
+        let proxy = proxy.filled(from: settings)
+        let host = host ?? settings.host ?? "127.0.0.1"
+        var configuration = try proxy.configuration(
+            host: host, port: port ?? settings.port ?? 4790)
         Live.raiseDescriptorLimit()
         try configuration.fitIntoProcess(telling: logger)
-        let book = try await trust.configuration()
-        let path = URL(fileURLWithPath: data).standardizedFileURL.path
+        var book = try await trust.filled(from: settings)
+            .configuration(grants: file?.grants ?? .none)
+        try stores.add(to: &book)
+        let path = URL(fileURLWithPath: data ?? settings.data ?? "./.shopkeeper-ledger")
+            .standardizedFileURL.path
         let lock = try DirectoryLock(folder: path)
         defer { lock.release() }
         try RestoredFolder.check(path)
-        let database = try database.map { try SecretFile.value($0, field: "--database") }
-        let ledger = try await open(book, path, database, logger)
+        let database = try (database ?? settings.database).map {
+            try SecretFile.value($0, field: "--database")
+        }
+        let ledger = try await open(book, path, database, settings, logger)
+        let applying = Self.apply(ledger, logger)
+        defer { applying?.cancel() }
         let own = ServedStore.ownAddress(host)
         let announced = LedgerRunFile(
             url: "http://" + (own.contains(":") ? "[\(own)]" : own),
@@ -74,29 +88,62 @@ struct LedgerServeCommand: AsyncParsableCommand {
         let server = LedgerServer(
             ledger: ledger, configuration: configuration,
             ports: .live, logger: logger)
+        let chores = Task { await ledger.work() }
+        defer { chores.cancel() }
+        let announcedBook = book
         try await server.run { port in
             var run = announced
             run.url += ":\(port)"
             do { try run.write() } catch {
                 logger.warning("the run file could not be written: other commands need --data")
             }
-            try? announce(run, book)
+            try? announce(run, announcedBook)
+        }
+    }
+
+    private func logger(_ settings: LedgerSettings) throws -> Logger {
+        let word = logLevel ?? settings.logLevel ?? "notice"
+        guard let level = Logger.Level(rawValue: word) else {
+            throw Failure(
+                .usage, "logLevelUnknown", "There is no log level `\(word)`.",
+                field: "--log-level", rule: "debug, info, notice, warning or error")
+        }
+        return TerminalLog.logger("shopkeeper.ledger", level)
+    }
+
+    /// Grants beside the server what was booked before its product was configured.
+    private static func apply(_ ledger: Ledger, _ logger: Logger) -> Task<Void, Never>? {
+        guard !ledger.grantsNothing else { return nil }
+        return Task {
+            do { try await ledger.applyGrants() } catch {
+                guard !Task.isCancelled else { return }
+                logger.warning(
+                    "grants of earlier purchases are missing: repeat with `ledger apply`")
+            }
         }
     }
 
     private func open(
-        _ book: LedgerConfiguration, _ path: String, _ database: String?, _ logger: Logger
+        _ book: LedgerConfiguration, _ path: String, _ database: String?,
+        _ settings: LedgerSettings, _ logger: Logger
     ) async throws -> Ledger {
+        let onlineChecks =
+            onlineChecks ?? settings.onlineChecks.flatMap(OnlineChecks.init) ?? .hard
         let commits = CommitCounter()
         var ports = LedgerPorts(wall: Live.wallClock, randomness: Live.randomness) {
             message, facts in
             logger.info("\(message)", metadata: facts.mapValues { .string($0) })
         }
         ports.commits = { commits.count }
+        if stores.areGiven {
+            ports.stores = LiveStoreDoor.door(
+                isProduction: book.environments.contains(.production))
+        }
         if onlineChecks != .off {
             ports.status = LedgerStatusCheck(LiveStatus.check(), isHard: onlineChecks == .hard)
         }
-        ports.metricsKey = try DoorKeyOptions.key(.metrics, file: metricsKey)
+        ports.metricsKey = try DoorKeyOptions.key(
+            .metrics, file: metricsKey ?? settings.metricsKey)
         do {
             return try await Ledger.open(
                 storage: try await storage(of: book, path, database, commits), configuration: book,

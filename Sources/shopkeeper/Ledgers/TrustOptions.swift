@@ -4,6 +4,7 @@ import ArgumentParser
 import Commerce
 import Foundation
 import Ledger
+import LedgerFile
 import ShopServer
 import SignedData
 
@@ -44,7 +45,22 @@ struct TrustOptions: ParsableArguments {
         help: "Production, Sandbox, Xcode or LocalTesting; default: Sandbox. Repeatable.")
     var environment: [String] = []
 
-    func configuration() async throws -> LedgerConfiguration {
+    /// Returns the options, with a file's settings where an option is not given.
+    func filled(from settings: LedgerSettings) -> TrustOptions {
+        var filled = self
+        if trust.isEmpty, trustStore.isEmpty {
+            filled.trust = settings.trust
+            filled.trustStore = settings.trustStore
+        }
+        if trustReceipts.isEmpty { filled.trustReceipts = settings.trustReceipts }
+        if rootFingerprint.isEmpty { filled.rootFingerprint = settings.rootFingerprint }
+        if bundleId.isEmpty { filled.bundleId = settings.bundleID }
+        filled.appId = appId ?? settings.appID
+        if environment.isEmpty { filled.environment = settings.environment }
+        return filled
+    }
+
+    func configuration(grants: GrantRules = .none) async throws -> LedgerConfiguration {
         let environments = try self.environments()
         var roots: [TrustedRoot] = []
         var apps = bundleId
@@ -74,7 +90,7 @@ struct TrustOptions: ParsableArguments {
             roots: roots,
             apps: apps.map {
                 LedgerApp(bundleID: BundleID($0), appID: appId, environments: environments)
-            })
+            }, grants: grants)
     }
 
     private func environments() throws -> Set<Environment> {

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Foundation
+import LedgerFile
 import ShopServer
 import StoreWire
 
@@ -25,6 +26,15 @@ struct ProxyOptions: ParsableArguments {
         name: .long,
         help: "Allow networks as wide as 0.0.0.0/0; only if no stranger can reach the port.")
     var behindAnyProxy = false
+
+    /// Returns the options, with a file's settings where an option is not given.
+    func filled(from settings: LedgerSettings) -> ProxyOptions {
+        var filled = self
+        if behindProxy.isEmpty { filled.behindProxy = settings.behindProxy }
+        filled.publicUrl = publicUrl ?? settings.publicURL
+        filled.behindAnyProxy = behindAnyProxy || settings.behindAnyProxy ?? false
+        return filled
+    }
 
     func configuration(host: String, port: Int) throws -> ShopServerConfiguration {
         var configuration = try ShopServerConfiguration(

@@ -48,6 +48,14 @@ struct ServeOptions: ParsableArguments {
 
     @Option(
         name: .long,
+        help: """
+            The folder of hosted content; default: `content` in the data directory, with \
+            --database none. Servers that share a database share this folder too.
+            """)
+    var contentFolder: String?
+
+    @Option(
+        name: .long,
         help: "Split the tables of new realms by customer into this many parts.")
     var partitions: Int?
 

@@ -9,7 +9,7 @@ import Storage
 import StorageSQLite
 import Synchronization
 
-/// A data directory: `store.sqlite`, `realms/ID.sqlite` and `keys/`. Only one
+/// A data directory: `store.sqlite`, `realms/ID.sqlite`, `keys/` and `content/`. Only one
 /// process uses it at a time.
 final class StoreFolder: Sendable {
     let path: String
@@ -49,7 +49,18 @@ final class StoreFolder: Sendable {
         let commits = commits
         ports.commits = { commits.count }
         ports.opensSandboxes = options.opensSandboxes
+        ports.content = content(options)
         return ports
+    }
+
+    /// Servers that share a database could not deliver what another one has in its data
+    /// directory, so that they host content only in a folder that is named.
+    private func content(_ options: ServeOptions) -> (any ContentFiles)? {
+        if let named = options.contentFolder {
+            return FolderContentFiles(
+                path: URL(fileURLWithPath: named).standardizedFileURL.path)
+        }
+        return options.database == nil ? FolderContentFiles(path: file("content")) : nil
     }
 
     private func places(_ options: ServeOptions) throws -> StoragePlaces {

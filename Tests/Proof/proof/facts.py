@@ -184,3 +184,14 @@ def approved(entries):
     return [
         entry for entry in entries if entry["act"] == "charge" and entry["state"] == "approved"
     ]
+def refunded(entries):
+    """A charge's refunds that stand, by their names."""
+    found = {}
+    for entry in entries:
+        if entry["act"] == "refund":
+            found[entry["refund"]] = entry
+        elif entry["act"] == "take back":
+            found.pop(entry["refund"], None)
+    return found
+
+

@@ -3,7 +3,7 @@
 
 from collections import Counter
 
-from .facts import approved, grouped
+from .facts import approved, grouped, refunded
 from .fold import read, steps
 
 #: Kinds of events as answers name them.
@@ -137,17 +137,6 @@ def money_adds_up(evidence):
                 f"{row['transaction_id']} says {wanted}"
             )
     yield from refunded_as_asked(evidence, log)
-
-
-def refunded(entries):
-    """A charge's refunds that stand, by their names."""
-    found = {}
-    for entry in entries:
-        if entry["act"] == "refund":
-            found[entry["refund"]] = entry
-        elif entry["act"] == "take back":
-            found.pop(entry["refund"], None)
-    return found
 
 
 def refunded_as_asked(evidence, log):

@@ -3,7 +3,7 @@
 
 from collections import Counter
 
-from .facts import approved, grouped, subject
+from .facts import approved, grouped, refunded, subject
 from .fold import DAY, SALES, day_of, folded, later, parsed, steps
 
 SUBSCRIPTION = "auto-renewable"
@@ -114,7 +114,9 @@ def periods_are_charged_once(evidence):
         key for (key,), entries in log.items()
         if "/renewal/" in key and approved(entries) and key not in voided
     }
-    for period, count in Counter(key.rsplit("/", 1)[0] for key in taken).items():
+    # A period that was charged ahead and refunded whole may be sold again.
+    kept = {key for key in taken if not is_returned(log[key,])}
+    for period, count in Counter(key.rsplit("/", 1)[0] for key in kept).items():
         if count > 1:
             yield f"{period} was charged {count} times"
     pending = {
@@ -131,6 +133,13 @@ def periods_are_charged_once(evidence):
         if row["state"] == "asked":
             yield f"{key} has no answer"
     yield from renewals_have_their_charge(evidence)
+
+
+def is_returned(entries):
+    """Whether refunds that stand gave the whole sum of a charge back."""
+    taken = sum(entry["order"]["total"] for entry in approved(entries))
+    back = sum(entry["order"]["total"] for entry in refunded(entries).values())
+    return taken > 0 and back == taken
 
 
 def renewals_have_their_charge(evidence):

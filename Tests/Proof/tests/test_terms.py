@@ -291,6 +291,16 @@ class SpoiltTests(unittest.TestCase):
         for rule in renewals.RULES + refunds.RULES + announcements.RULES + clocks.RULES:
             self.assertIn(rule, tried)
 
+    def test_a_period_that_was_given_back_whole_is_sold_again(self):
+        # 280 were given back before.
+        for total, wanted in ((210, []), (209, 1)):
+            evidence = sound()
+            add("processor", charged(RENEWAL[:-1] + "2", 490, "bronze.week"))(evidence)
+            entry(RENEWAL, "refund", refund="201.9", order={"total": total, "currency": "USD"})(
+                evidence)
+            found = list(CHARGES(evidence))
+            self.assertEqual(found if wanted == [] else len(found), wanted)
+
     def test_the_order_is_unknown_while_the_machines_clock_was_wrong(self):
         evidence = ruled()
         next(spoil for _, rule, spoil in SPOILT if rule is ORDER)(evidence)

@@ -78,6 +78,7 @@ final class FakeStore: StoreTransport {
     }
 
     let state = Mutex(State())
+    let content = ContentShelf()
     private let fates = Mutex<[@Sendable (DeviceRoute) -> Fate?]>([])
     let authority: CertificateAuthority
     /// Signs instead of the authority, where set.
@@ -131,6 +132,12 @@ final class FakeStore: StoreTransport {
             _ = answer(call)
             return reply
         }
+    }
+
+    func fetch(
+        _ fetch: ContentFetch, into sink: any ContentSink
+    ) async throws(TransportFailure) -> Int {
+        try await content.fetch(fetch, into: sink)
     }
 
     /// Sells without any device asking.
@@ -188,6 +195,9 @@ final class FakeStore: StoreTransport {
                 state.increases.removeAll { $0.subscriptionId == id }
                 state.consents.append("\(id) \(asked?.price ?? 0)")
                 return reply(PriceConsentResponse(subscriptionId: id, price: asked?.price ?? 0))
+            case .content:
+                let (status, answer) = content.link(call)
+                return DeviceReply(status: status, body: reply(answer).body)
             case .requestRefund:
                 return refused(404, WireError(code: "transactionNotFound", message: "None."))
             case .receipt:
@@ -273,10 +283,11 @@ final class FakeStore: StoreTransport {
             sell(asked.productId, asked.quantity, purchaseID: id, &state)
         }
         let sale = state.sales.first { $0.purchaseID == id }
-        return reply(
-            PurchaseResponse(
-                state: "sold", signedTransaction: sale.map { sign($0, state) },
-                revision: state.revision))
+        var response = PurchaseResponse(
+            state: "sold", signedTransaction: sale.map { sign($0, state) },
+            revision: state.revision)
+        response.content = content.description
+        return reply(response)
     }
 
     private func sell(
@@ -304,7 +315,8 @@ final class FakeStore: StoreTransport {
                 transactions: shown.map { sale in
                     TransactionDescription(
                         signedTransaction: sign(sale, state), purchaseId: sale.purchaseID,
-                        isFinished: sale.isFinished, revision: sale.revision)
+                        isFinished: sale.isFinished, revision: sale.revision,
+                        content: content.description)
                 },
                 revision: (isMore ? shown.last?.revision : nil) ?? state.revision,
                 hasMore: isMore, now: state.now))

@@ -2,10 +2,11 @@
 
 import Commerce
 import Foundation
-import PurchaseKit
 import SignedData
 import Synchronization
 import TestSupport
+
+@testable import PurchaseKit
 
 /// A sheet that shows what it was shown, and answers as told.
 final class ScriptedSheet: PaymentSheet {
@@ -101,7 +102,9 @@ final class Rig: Sendable {
                     $0 += 1
                     return $0
                 }),
-            sleep: { _ in
+            sleep: { duration in
+                // Progress is reported by the end of each step alone.
+                if duration == Device.reportEvery { return await untilCancelled() }
                 onNap()
                 if naps { return await giveWay(times: 1) }
                 await untilCancelled()

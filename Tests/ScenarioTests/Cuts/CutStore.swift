@@ -161,6 +161,7 @@ struct CutTransport: StoreTransport {
         case .receipt: "receipt"
         case .priceIncreases: "priceIncreases"
         case .consent: "consent"
+        case .content: "content"
         }
     }
 }

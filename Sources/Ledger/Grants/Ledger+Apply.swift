@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Storage
+public import StoreWire
+
+/// Granting what was booked before its product was configured.
+extension Ledger {
+    /// How many purchases are granted between two reads.
+    private static let applyPage = 100
+
+    /// Whether no product is configured to grant anything.
+    public var grantsNothing: Bool { configuration.grants.products.isEmpty }
+
+    /// Grants what purchases of configured products lack. A repeat, also beside
+    /// other servers, grants nothing twice.
+    ///
+    /// Each purchase is a commit of its own. It reads all purchases of each
+    /// configured product.
+    @discardableResult
+    public func applyGrants(requestID: String = "") async throws -> GrantsApplied {
+        var (granted, left) = (0, 0)
+        let products = configuration.grants.products.sorted { $0.key.value < $1.key.value }
+        for (product, grants) in products {
+            for grant in grants {
+                let applied = try await apply(grant, of: product.value)
+                granted += applied.granted
+                left += applied.left
+            }
+        }
+        ports.log(
+            "applied the rules of grants",
+            ["requestId": requestID, "granted": "\(granted)", "left": "\(left)"])
+        return GrantsApplied(granted: granted, left: left)
+    }
+
+    private func apply(_ grant: Grant, of product: String) async throws -> GrantsApplied {
+        var (granted, left) = (0, 0)
+        var last: [SQLValue] = Array(repeating: .text(""), count: 4)
+        while true {
+            try Task.checkCancellation()
+            let values: [SQLValue] =
+                [.text(product), .text(grant.kindWord), .text(grant.name)]
+                + last + [.integer(Int64(Self.applyPage))]
+            let keys = try await storage.read { reading in
+                try reading.query(Statement.Grants.lacking, values).map { try PurchaseKey($0) }
+            }
+            for key in keys {
+                let count = try await settle(key)
+                granted += count
+                if count == 0 { left += 1 }
+            }
+            guard let end = keys.last, keys.count == Self.applyPage else { break }
+            last = [
+                .text(end.transactionID), .text(end.root), .text(end.environment.rawValue),
+                .text(end.bundleID),
+            ]
+        }
+        return GrantsApplied(granted: granted, left: left)
+    }
+
+    /// Grants what one purchase lacks. Returns the number of new grants.
+    private func settle(_ key: PurchaseKey) async throws -> Int {
+        let writer = GrantWriter(rules: configuration.grants, now: ports.wall.now)
+        let (granted, account) = try await storage.write { writing in
+            // An owner never changes, so the line can be locked before the row is
+            // read for good.
+            guard let owner = try Booking.find(key, writing, at: writer.now)?.account,
+                try writing.first(Statement.Accounts.takeKnownLine, [.text(owner)]) != nil,
+                let purchase = try Booking.find(key, writing, at: writer.now)
+            else { return (0, String?.none) }
+            return (try writer.settle(purchase, hasNewFate: false, writing), owner)
+        }
+        if granted > 0 { news.tell(account, storage) }
+        return granted
+    }
+
+    /// Returns the products in the books, also those that grant nothing. It reads
+    /// all purchases.
+    public func products() async throws -> LedgerProducts {
+        let rows = try await storage.read { try $0.query(Statement.Grants.products, []) }
+        return LedgerProducts(
+            products: try rows.map { row in
+                let product = try row.text("product_id")
+                return LedgerProduct(
+                    productId: product, environment: try row.text("environment"),
+                    purchases: try row.integer("purchases"),
+                    claimed: try row.integer("claimed"), granted: try row.integer("granted"),
+                    isConfigured: !configuration.grants.grants(of: product).isEmpty)
+            })
+    }
+}
+
+extension PurchaseKey {
+    init(_ row: Row) throws {
+        guard let environment = Environment(named: try row.text("environment")) else {
+            throw StorageFault(.malformedRow, "a purchase's environment is unknown")
+        }
+        self.init(
+            root: try row.text("root"), environment: environment,
+            bundleID: try row.text("bundle_id"), transactionID: try row.text("transaction_id"))
+    }
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+public import Storage
+public import StoreWire
+
+extension Ledger {
+    /// Returns what an account can spend. Refusals: `textInvalid`,
+    /// `environmentMissing`, `environmentRefused`.
+    public func balances(
+        account: String, environment: String? = nil
+    ) async throws -> AccountBalances {
+        let account = try Edge.account(account)
+        let environment = try self.environment(environment)
+        let values: [SQLValue] = [.text(account), .text(environment.rawValue)]
+        let rows = try await storage.read { try $0.query(Statement.Credits.balances, values) }
+        return AccountBalances(
+            account: account, environment: environment.rawValue,
+            balances: try rows.map { row in
+                LedgerBalance(
+                    currency: try row.text("currency"), balance: try row.integer("wallet"),
+                    granted: -(try row.integer("issued")), spent: try row.integer("spent"),
+                    writtenOff: -(try row.integer("written_off")))
+            })
+    }
+
+    /// Spends credits of an account. A repeated request with the same key gets the
+    /// same answer and spends nothing.
+    ///
+    /// Refusals, in order: `textInvalid`, `amountInvalid`, `environmentMissing`,
+    /// `environmentRefused`, `spendingContradicts` (naming the field),
+    /// `creditsMissing`.
+    public func spend(
+        _ request: SpendRequest, account: String, requestID: String = ""
+    ) async throws -> LedgerSpending {
+        let prepared = try prepare(request, account: account)
+        if let told = try await storage.read({ try prepared.wish.told($0) }) { return told }
+        let (spending, _) = try await storage.write { try prepared.spend(in: $0) }
+        ports.log(
+            "spent credits", ["requestId": requestID, "environment": spending.environment])
+        return spending
+    }
+
+    /// Checks a request, for a spending in a transaction of the merchant's own on
+    /// the ledger's database. Refusals: the first ones of
+    /// ``spend(_:account:requestID:)``, up to `environmentRefused`.
+    public func prepare(
+        _ request: SpendRequest, account: String
+    ) throws(LedgerRefusal) -> PreparedSpending {
+        PreparedSpending(
+            wish: SpendingWish(
+                account: try Edge.account(account),
+                idempotencyKey: try Edge.text(request.idempotencyKey, "idempotencyKey"),
+                currency: try Edge.text(request.currency, "currency"),
+                purpose: try Edge.text(
+                    request.purpose, "purpose", bytesMax: Edge.purposeBytesMax),
+                amount: try Edge.amount(request.amount),
+                environment: try environment(request.environment)),
+            now: ports.wall.now)
+    }
+}
+
+/// A checked spending, to be carried out in a transaction of the merchant's own,
+/// like a ``PreparedRedemption``.
+public struct PreparedSpending: Sendable {
+    let wish: SpendingWish
+    let now: Timestamp
+
+    /// Spends the credits, or finds what the same key has spent before. `isNew` says
+    /// which: the effect belongs in the transaction only if it is true. Refusals:
+    /// `spendingContradicts`, `creditsMissing`. The transaction must not continue
+    /// after one.
+    public func spend(
+        in writing: any Writing
+    ) throws -> (spending: LedgerSpending, isNew: Bool) {
+        try wish.fulfil(writing, at: now)
+    }
+}
+
+extension Edge {
+    /// The most that is spent at once.
+    static let amountMax: Int64 = 1_000_000_000_000
+
+    static func amount(_ value: Int64) throws(LedgerRefusal) -> Int64 {
+        guard (1...amountMax).contains(value) else {
+            throw LedgerRefusal(
+                .badRequest, code: "amountInvalid", "That many credits cannot be spent.",
+                field: "amount", rule: "1 to \(amountMax)", remedy: "send such a number")
+        }
+        return value
+    }
+}
+
+/// A request to spend credits, in checked values.
+struct SpendingWish: Hashable, Sendable {
+    let account: String
+    let idempotencyKey: String
+    let currency: String
+    let purpose: String
+    let amount: Int64
+    let environment: Environment
+
+    private var book: CreditBook {
+        CreditBook(account: account, environment: environment, currency: currency)
+    }
+
+    /// Returns what was spent with this key, if anything was. Refusal:
+    /// `spendingContradicts`.
+    func told(_ reading: any Reading) throws -> LedgerSpending? {
+        let values: [SQLValue] = [.text(account), .text(idempotencyKey)]
+        guard let row = try reading.first(Statement.Credits.byKey, values) else { return nil }
+        let told = LedgerSpending(
+            account: account, environment: try row.text("environment"),
+            idempotencyKey: idempotencyKey, currency: try row.text("currency"),
+            amount: try row.integer("spent"), purpose: try row.optionalText("purpose") ?? "",
+            entry: try row.integer("number"), balance: try row.integer("balance"),
+            spentDate: Timestamp(milliseconds: try row.integer("recorded_at")))
+        guard let field = difference(from: told) else { return told }
+        throw LedgerRefusal(
+            .conflict, code: "spendingContradicts",
+            "This key was used for a spending with another \(field).", field: field,
+            rule: "one idempotency key is one spending",
+            remedy: "send what was sent before, or a new key for a new spending")
+    }
+
+    private func difference(from told: LedgerSpending) -> String? {
+        if !currency.isSame(as: told.currency) { return "currency" }
+        if amount != told.amount { return "amount" }
+        if !purpose.isSame(as: told.purpose) { return "purpose" }
+        return environment.rawValue == told.environment ? nil : "environment"
+    }
+
+    /// Runs in a commit, possibly twice: locks the account's line, checks for the
+    /// spending, then spends with a conditional statement.
+    func fulfil(
+        _ writing: any Writing, at now: Timestamp
+    ) throws -> (spending: LedgerSpending, isNew: Bool) {
+        guard try writing.first(Statement.Accounts.takeKnownLine, [.text(account)]) != nil else {
+            throw missing
+        }
+        if let told = try told(writing) { return (told, isNew: false) }
+        let spending = book.values + [.integer(amount)]
+        guard let after = try writing.first(Statement.Credits.spend, spending) else {
+            throw missing
+        }
+        try writing.execute(Statement.Credits.consume, spending)
+        let entry = CreditEntry(
+            book: book, number: try after.integer("entries"), kind: .spending,
+            legs: .spending(amount), balance: try after.integer("wallet"), recordedAt: now,
+            cause: .spending(idempotencyKey: idempotencyKey, purpose: purpose))
+        try writing.execute(Statement.Credits.insertEntry, entry.row)
+        return (
+            LedgerSpending(
+                account: account, environment: environment.rawValue,
+                idempotencyKey: idempotencyKey, currency: currency, amount: amount,
+                purpose: purpose, entry: entry.number, balance: entry.balance,
+                spentDate: now), isNew: true
+        )
+    }
+
+    private var missing: LedgerRefusal {
+        LedgerRefusal(
+            .conflict, code: "creditsMissing",
+            "This account has fewer than \(amount) \(currency) in \(environment).",
+            field: "amount", rule: "no more than the balance",
+            remedy: "read the balances, or let the customer buy more")
+    }
+}

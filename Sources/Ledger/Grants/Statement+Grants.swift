@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Storage
+
+extension Statement {
+    /// Statements about what purchases grant.
+    enum Grants {
+        private static let isKey = """
+            root = $1 AND environment = $2 AND bundle_id = $3 AND transaction_id = $4
+            """
+
+        /// Returns no row if the purchase has this grant already.
+        static let insert = Statement.insert(
+            "grants.insert", into: LedgerSchema.grants,
+            """
+            ON CONFLICT (root, environment, bundle_id, transaction_id, kind, name) DO NOTHING
+            RETURNING name
+            """)
+
+        /// Reverses the credits of a purchase, or restores them. Returns the grants
+        /// that were not in that state.
+        static let turn = Statement(
+            "grants.turn", [.text, .text, .text, .text, .boolean],
+            """
+            UPDATE grants SET is_reversed = $5
+            WHERE \(isKey) AND kind = 'credits' AND is_reversed <> $5
+            RETURNING name, on_reversal, amount, consumed
+            """)
+
+        static let putTerms = Statement.put("terms.put", into: LedgerSchema.terms)
+
+        /// Keeps what was signed last. Of two with one date, the earlier end.
+        static let putRenewal = Statement.insert(
+            "renewals.put", into: LedgerSchema.renewals,
+            """
+            ON CONFLICT (root, environment, bundle_id, original_transaction_id) DO UPDATE
+            SET signed_at = excluded.signed_at, grace_until = excluded.grace_until
+            WHERE renewals.signed_at < excluded.signed_at
+                OR renewals.signed_at = excluded.signed_at
+                AND COALESCE(renewals.grace_until, 0) > COALESCE(excluded.grace_until, 0)
+            RETURNING signed_at
+            """)
+
+        /// All facts of an account's entitlements, or of one entitlement.
+        static let entitlements = Statement(
+            "grants.entitlements", [.text, .text, .text],
+            """
+            SELECT g.name, g.lasting, g.period, g.on_reversal, g.root,
+                g.bundle_id, g.transaction_id, p.original_transaction_id, p.product_id, p.quantity,
+                p.purchased_at, p.signed_at, p.revoked_at, t.expires_at, t.is_upgraded,
+                r.grace_until
+            FROM grants g
+            JOIN purchases p ON p.root = g.root AND p.environment = g.environment
+                AND p.bundle_id = g.bundle_id AND p.transaction_id = g.transaction_id
+            LEFT JOIN terms t ON t.root = g.root AND t.environment = g.environment
+                AND t.bundle_id = g.bundle_id AND t.transaction_id = g.transaction_id
+            LEFT JOIN renewals r ON r.root = g.root AND r.environment = g.environment
+                AND r.bundle_id = g.bundle_id
+                AND r.original_transaction_id = p.original_transaction_id
+            WHERE g.account = $1 AND g.environment = $2 AND g.kind = 'entitlement'
+                AND (CAST($3 AS TEXT) IS NULL OR g.name = $3)
+            """)
+
+        /// A page of the purchases of a product that lack a grant, for accounts.
+        static let lacking = Statement(
+            "grants.lacking", [.text, .text, .text, .text, .text, .text, .text, .integer],
+            """
+            SELECT p.root, p.environment, p.bundle_id, p.transaction_id FROM purchases p
+            WHERE p.product_id = $1
+                AND (p.transaction_id, p.root, p.environment, p.bundle_id) > ($4, $5, $6, $7)
+                AND p.account IS NOT NULL AND p.spent = 0
+                AND NOT EXISTS (SELECT 1 FROM grants g
+                    WHERE g.root = p.root AND g.environment = p.environment
+                        AND g.bundle_id = p.bundle_id AND g.transaction_id = p.transaction_id
+                        AND g.kind = $2 AND g.name = $3)
+            ORDER BY p.transaction_id, p.root, p.environment, p.bundle_id LIMIT $8
+            """)
+
+        /// How many purchases of each product have a grant, and how many have none.
+        static let products = Statement(
+            "grants.products", [],
+            """
+            SELECT p.product_id, p.environment, COUNT(*) AS purchases,
+                COUNT(p.account) AS claimed,
+                COUNT(CASE WHEN EXISTS (SELECT 1 FROM grants g
+                    WHERE g.root = p.root AND g.environment = p.environment
+                        AND g.bundle_id = p.bundle_id AND g.transaction_id = p.transaction_id)
+                    THEN 1 END) AS granted
+            FROM purchases p GROUP BY p.product_id, p.environment
+            ORDER BY p.product_id, p.environment
+            """)
+
+        static let all = [insert, turn, putTerms, putRenewal, entitlements, lacking, products]
+    }
+
+    /// Statements about books of credits.
+    enum Credits {
+        /// Adds the legs of an entry to its book.
+        static let post = Statement.insert(
+            "credits.post", into: LedgerSchema.creditBooks,
+            """
+            ON CONFLICT (account, environment, currency) DO UPDATE
+            SET wallet = credit_books.wallet + excluded.wallet,
+                issued = credit_books.issued + excluded.issued,
+                spent = credit_books.spent + excluded.spent,
+                written_off = credit_books.written_off + excluded.written_off,
+                entries = credit_books.entries + 1
+            RETURNING wallet, entries
+            """)
+
+        /// Spends from a book. Returns no row if it has less.
+        static let spend = Statement(
+            "credits.spend", [.text, .text, .text, .integer],
+            """
+            UPDATE credit_books
+            SET wallet = wallet - $4, spent = spent + $4, entries = entries + 1
+            WHERE account = $1 AND environment = $2 AND currency = $3 AND wallet >= $4
+            RETURNING wallet, entries
+            """)
+
+        /// Takes what was spent from the grants, beginning with the oldest purchase.
+        static let consume = Statement(
+            "credits.consume", [.text, .text, .text, .integer],
+            """
+            UPDATE grants SET consumed = grants.consumed
+                + CASE WHEN lots.reach <= $4 THEN lots.unspent
+                    ELSE lots.unspent - (lots.reach - $4) END
+            FROM (
+                SELECT g.root, g.bundle_id, g.transaction_id, g.amount - g.consumed AS unspent,
+                    CAST(SUM(g.amount - g.consumed) OVER (
+                        ORDER BY g.purchased_at, g.transaction_id, g.root, g.bundle_id
+                        ROWS UNBOUNDED PRECEDING) AS BIGINT) AS reach
+                FROM grants g
+                WHERE g.account = $1 AND g.environment = $2 AND g.name = $3
+                    AND g.kind = 'credits' AND g.consumed < g.amount
+                    AND (NOT g.is_reversed OR g.on_reversal = 'keep')
+            ) lots
+            WHERE grants.root = lots.root AND grants.environment = $2
+                AND grants.bundle_id = lots.bundle_id
+                AND grants.transaction_id = lots.transaction_id
+                AND grants.kind = 'credits' AND grants.name = $3
+                AND lots.reach - lots.unspent < $4
+            """)
+
+        static let insertEntry = Statement.insert(
+            "credits.insertEntry", into: LedgerSchema.creditEntries)
+
+        static let byKey = Statement(
+            "credits.byKey", [.text, .text],
+            """
+            SELECT \(LedgerSchema.creditEntries.list()) FROM credit_entries
+            WHERE account = $1 AND idempotency_key = $2
+            """)
+
+        static let balances = Statement(
+            "credits.balances", [.text, .text],
+            """
+            SELECT \(LedgerSchema.creditBooks.list()) FROM credit_books
+            WHERE account = $1 AND environment = $2 ORDER BY currency
+            """)
+
+        static let all = [post, spend, consume, insertEntry, byKey, balances]
+    }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Storage
+public import StoreWire
+
+extension Ledger {
+    /// Keeps a notification as it is, and books the purchase in it, in one commit.
+    /// One that concerns no transaction is only kept. Once this returns, the store
+    /// need not send it again.
+    ///
+    /// Refusals as for a signed transaction, then `notificationInvalid`,
+    /// `appIdRefused`, `notificationContradicts`, and at last `certificateRevoked` and
+    /// `statusUnknown`. A notification whose purchase contradicts the books is kept
+    /// before it is refused.
+    public func take(
+        _ notification: ResponseBodyV2, requestID: String = ""
+    ) async throws -> NotificationTaken {
+        let (proven, booked) = try await hear(notification.signedPayload)
+        if let booked { tell("took a notification", booked, requestID) }
+        return NotificationTaken(
+            notificationType: proven.said.notificationType ?? "",
+            notificationUUID: proven.said.notificationUUID, purchase: booked?.wire)
+    }
+
+    /// What every notification goes through, whether the store sent it or has it in
+    /// its history.
+    func hear(
+        _ payload: String, isFromHistory: Bool = false
+    ) async throws -> (Prover.Notification, BookedPurchase?) {
+        let now = ports.wall.now
+        let proven = try prover.notification(payload, wall: now)
+        try await ports.status?.admit(payload, "signedPayload")
+        if proven.purchase != nil, let signed = proven.said.data?.signedTransactionInfo {
+            try await ports.status?.admit(signed, "signedTransactionInfo")
+        }
+        let kept = try KeptNotification(
+            proven, payload: payload, at: now, isFromHistory: isFromHistory)
+        let renewal = try proven.purchase.flatMap { purchase in
+            try proven.said.data?.signedRenewalInfo.map {
+                try prover.renewal($0, of: purchase, wall: now)
+            }
+        }
+        if renewal == nil, let known = try await known(kept, proven.purchase) {
+            return (proven, known.purchase)
+        }
+        let booking = proven.purchase.map {
+            Booking(
+                proven: $0, account: $0.account, recordedAt: now, rules: configuration.grants,
+                renewal: renewal)
+        }
+        let urls = configuration.forwardsTo
+        do {
+            let booked = try await storage.write { writing -> BookedPurchase? in
+                let booked = try booking?.write(writing)
+                try kept.write(writing, refusal: nil, forwardsTo: urls)
+                return booked
+            }
+            if isFromHistory { figures.countGap() }
+            if let booked {
+                figures.countTaken()
+                if !grantsNothing { news.tell(booked.account, storage) }
+            }
+            return (proven, booked)
+        } catch let refusal as LedgerRefusal {
+            try await storage.write {
+                try kept.write($0, refusal: refusal.error.code, forwardsTo: urls)
+            }
+            throw refusal
+        }
+    }
+
+    private struct Known: Sendable {
+        let purchase: BookedPurchase?
+    }
+
+    /// A repeated notification without news costs no commit. Nil if there is
+    /// something to write.
+    private func known(
+        _ kept: KeptNotification, _ proven: ProvenPurchase?
+    ) async throws -> Known? {
+        let (row, booked) = try await storage.read { reading in
+            (
+                try reading.first(Statement.News.find, kept.key),
+                try proven.flatMap { try Booking.find($0.key, reading, at: kept.receivedAt) }
+            )
+        }
+        guard let row, try row.optionalText("refusal") == nil else { return nil }
+        guard let proven else { return Known(purchase: nil) }
+        guard let booked, try Taking.decide(booked, proven, account: proven.account) == .nothing
+        else { return nil }
+        return Known(purchase: booked)
+    }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import SignedData
+import Storage
+
+/// A proof about which a store is asked.
+struct WaitingProof: Hashable, Sendable {
+    enum Kind: String, CaseIterable, Sendable {
+        /// A transaction's number, for Get Transaction Info.
+        case transaction
+        /// An app receipt in Base64, for verifyReceipt.
+        case receipt
+    }
+
+    /// A receipt of three megabytes in Base64.
+    static let bytesMax = 4_500_000
+    /// The most proofs that wait for an account.
+    static let perAccountMax: Int64 = 100
+    /// The most that wait without an account.
+    static let withoutAccountMax: Int64 = 10_000
+    /// How long a refused proof is shown.
+    static let refusedMilliseconds: Int64 = 30 * 86_400_000
+
+    let kind: Kind
+    let account: String?
+    let bundleID: String
+    /// Nil to try production and then the sandbox.
+    let environment: Environment?
+    let proof: String
+
+    /// SHA-256 over everything but the account.
+    var digest: String {
+        let words = [kind.rawValue, bundleID, environment?.rawValue ?? "", proof]
+        return CertificateAuthority.fingerprint(of: Array(words.joined(separator: "\n").utf8))
+    }
+
+    var key: [SQLValue] { [.text(account ?? ""), .text(digest)] }
+
+    init(
+        _ kind: Kind, _ proof: String, bundleID: String, environment: Environment?,
+        account: String?
+    ) {
+        self.kind = kind
+        self.proof = proof
+        self.bundleID = bundleID
+        self.environment = environment
+        self.account = account
+    }
+
+    init(_ row: Row) throws {
+        guard let kind = Kind(rawValue: try row.text("kind")) else {
+            throw StorageFault(.malformedRow, "a waiting proof's kind is unknown")
+        }
+        let account = try row.text("account")
+        self.init(
+            kind, try row.text("proof"), bundleID: try row.text("bundle_id"),
+            environment: try row.optionalText("environment").flatMap(Environment.init(named:)),
+            account: account.isEmpty ? nil : account)
+    }
+
+    func row(at now: Timestamp, trouble: StoreTrouble) -> [SQLValue] {
+        LedgerSchema.proofsWaiting.row([
+            "account": .text(account ?? ""), "digest": .text(digest),
+            "kind": .text(kind.rawValue), "bundle_id": .text(bundleID),
+            "environment": .optional(environment?.rawValue), "proof": .text(proof),
+            "kept_at": .integer(now.milliseconds),
+            "due_at": .integer((trouble.until ?? Self.next(1, at: now)).milliseconds),
+            "attempt": .integer(0), "trouble": .text(trouble.reason),
+        ])
+    }
+
+    /// When to ask again after a number of attempts.
+    static func next(_ attempts: Int, at now: Timestamp) -> Timestamp {
+        RetryTimetable.processor.nextForEver(afterAttempts: attempts, at: now)
+    }
+}
+
+extension Ledger {
+    /// Keeps a proof until the store answers. The same proof is kept once for an
+    /// account. Refusal: `proofsTooMany`.
+    func keep(_ proof: WaitingProof, because trouble: StoreTrouble) async throws -> Timestamp {
+        let now = ports.wall.now
+        let kept = try await storage.write { writing -> Timestamp? in
+            if let account = proof.account {
+                // The account's line makes its proofs wait for each other.
+                _ = try writing.first(Statement.Accounts.takeLine, [.text(account)])
+            }
+            let isKnown = try writing.first(Statement.Waiting.one, proof.key) != nil
+            let count = try writing.first(
+                Statement.Waiting.count, [.text(proof.account ?? "")])?.integer("waiting")
+            let max =
+                proof.account == nil
+                ? WaitingProof.withoutAccountMax : WaitingProof.perAccountMax
+            guard isKnown || (count ?? 0) < max else { return nil }
+            let row = proof.row(at: now, trouble: trouble)
+            return try writing.first(Statement.Waiting.keep, row).map {
+                Timestamp(milliseconds: try $0.integer("kept_at"))
+            }
+        }
+        guard let kept else {
+            throw LedgerRefusal(
+                .unavailable, code: "proofsTooMany",
+                "The store does not answer, and too many proofs of this account wait for it.",
+                field: "account", rule: "at most \(WaitingProof.perAccountMax) for an account",
+                remedy: "send it again once the store answers")
+        }
+        return kept
+    }
+}

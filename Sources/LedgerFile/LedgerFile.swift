@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+public import Ledger
+
+/// A ledger's configuration in YAML, `ledger.yaml`: what its products grant, and
+/// the settings that the options of `ledger serve` have too.
+///
+/// ```yaml
+/// ledger:
+///   bundleId: com.example.journal
+///   environment: [Production, Sandbox]
+/// products:
+///   com.example.pro:
+///     entitlement: pro
+///     lasts: forever
+///   com.example.coins.100:
+///     credits: coins
+///     amount: 100
+///     onReversal: debt
+/// ```
+public struct LedgerFile: Hashable, Sendable {
+    public var grants = GrantRules.none
+    public var settings = LedgerSettings()
+
+    /// The size of the largest file that is read.
+    public static let bytesMax = 1024 * 1024
+    /// The most products in a file.
+    public static let productsMax = 10_000
+
+    /// Reads a file. Throws ``LedgerFileFault`` with every problem and its line.
+    public init(yaml: [UInt8], name: String) throws(LedgerFileFault) {
+        var reader = LedgerFileReader()
+        reader.read(yaml, into: &self)
+        guard reader.problems.isEmpty else {
+            throw LedgerFileFault(name: name, problems: reader.problems)
+        }
+    }
+}
+
+/// The settings of a ledger's server. Nil, or an empty list, where the file has
+/// none. Paths are as they are written: relative to the file's folder.
+public struct LedgerSettings: Hashable, Sendable {
+    public var trust: [String] = []
+    public var trustReceipts: [String] = []
+    public var trustStore: [String] = []
+    public var rootFingerprint: [String] = []
+    public var bundleID: [String] = []
+    public var appID: Int64?
+    public var environment: [String] = []
+    public var host: String?
+    public var port: Int?
+    public var behindProxy: [String] = []
+    public var behindAnyProxy: Bool?
+    public var publicURL: String?
+    public var data: String?
+    public var database: String?
+    public var metricsKey: String?
+    public var onlineChecks: String?
+    public var logLevel: String?
+
+    public init() {}
+}
+
+/// A problem in a ledger's file: the line, the rule and the remedy.
+public struct LedgerFileProblem: Hashable, Sendable {
+    /// From 1.
+    public let line: Int
+    public let rule: String
+    public let remedy: String
+}
+
+/// The file cannot be used. Contains every reason that was found.
+public struct LedgerFileFault: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The file's name as the caller gave it.
+    public let name: String
+    /// Never empty. In the order of the lines.
+    public let problems: [LedgerFileProblem]
+
+    init(name: String, problems: [LedgerFileProblem]) {
+        self.name = name
+        self.problems = problems.enumerated().sorted {
+            ($0.element.line, $0.offset) < ($1.element.line, $1.offset)
+        }.map(\.element)
+    }
+
+    /// `FILE:LINE: RULE: REMEDY`, one line for each problem.
+    public var description: String {
+        problems.map { "\(name):\($0.line): \($0.rule): \($0.remedy)" }
+            .joined(separator: "\n")
+    }
+}

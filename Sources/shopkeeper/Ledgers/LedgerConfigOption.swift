@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Foundation
+import LedgerFile
+
+/// The file with a ledger's configuration.
+struct LedgerConfigOption: ParsableArguments {
+    @Option(
+        name: .long,
+        help: "A ledger.yaml: what products grant, and these options' values. Options win.")
+    var config: String?
+
+    /// Returns the configuration with paths that are relative to the file's folder.
+    /// Without a file it is empty.
+    func file() throws -> (grants: LedgerFile?, settings: LedgerSettings) {
+        guard let config else { return (nil, LedgerSettings()) }
+        let file = try Self.read(config)
+        var settings = file.settings
+        let folder = URL(fileURLWithPath: config).deletingLastPathComponent()
+        let place = { (path: String) in
+            URL(fileURLWithPath: path, relativeTo: folder).standardizedFileURL.path
+        }
+        settings.trust = settings.trust.map(place)
+        settings.trustReceipts = settings.trustReceipts.map(place)
+        settings.data = settings.data.map(place)
+        settings.metricsKey = settings.metricsKey.map(place)
+        if let database = settings.database, database.hasPrefix("@"), database != "@-" {
+            settings.database = "@" + place(String(database.dropFirst()))
+        }
+        return (file, settings)
+    }
+
+    /// Reads a file. Throws a failure with status 65 and the line of each mistake.
+    static func read(_ path: String) throws -> LedgerFile {
+        guard let bytes = FileManager.default.contents(atPath: path) else {
+            throw Failure(
+                .input, "fileUnreadable", "\(path) cannot be read.", field: "FILE",
+                remedy: "name a ledger.yaml")
+        }
+        do { return try LedgerFile(yaml: [UInt8](bytes), name: path) } catch {
+            throw Failure(
+                .input, "ledgerFileInvalid", error.description, field: "FILE",
+                rule: "a ledger.yaml as docs/LEDGER.md describes it",
+                remedy: "mend the lines named and try again")
+        }
+    }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestSupport
+import Testing
+
+@testable import shopkeeper
+
+/// The lines of `ledger import`.
+@Suite struct ImportLinesTests {
+    @Test func `a line is a user and a number, in quotes or not`() {
+        let text = "user,transaction\r\nblob,1\r\n\n\"Blob, \"\"Jr.\"\"\" , 2\nblöb,3"
+        let lines = ImportLines(Data([0xEF, 0xBB, 0xBF] + Array(text.utf8)))
+
+        #expect(
+            lines.rows == [
+                .init(line: 2, account: "blob", transactionID: "1"),
+                .init(line: 4, account: "Blob, \"Jr.\"", transactionID: "2"),
+                .init(line: 5, account: "blöb", transactionID: "3"),
+            ])
+        #expect(lines.mistakes == [])
+    }
+
+    @Test func `what is no such line is named by its number, and nothing of it is read`() {
+        let long = String(repeating: "a", count: 256)
+        let text = "a,1\nb\nc,2,3\n,4\nd,x5\n\"e,6\n\(long),7\ng\0,8\nh,٣\ni,\n"
+        let lines = ImportLines(Data(Array(text.utf8) + [0xFF, 0x2C, 0x31]))
+
+        #expect(lines.rows.map(\.line) == [1])
+        #expect(lines.mistakes.map(\.line) == [2, 3, 4, 5, 6, 7, 8, 9, 10, 11])
+    }
+
+    @Test func `progress is of one file's contents`() throws {
+        let folder = try temporaryFolder()
+        let path = folder.file("list.progress")
+        var progress = ImportProgress(path: path, Data("a,1".utf8))
+        #expect(progress.done == 0)
+        try progress.note(7)
+
+        #expect(ImportProgress(path: path, Data("a,1".utf8)).done == 7)
+        #expect(ImportProgress(path: path, Data("a,2".utf8)).done == 0)
+        progress.remove()
+        #expect(ImportProgress(path: path, Data("a,1".utf8)).done == 0)
+    }
+}

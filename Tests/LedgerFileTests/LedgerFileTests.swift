@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Ledger
+import Testing
+
+@testable import LedgerFile
+
+struct LedgerFileTests {
+    private func file(_ text: String) throws -> LedgerFile {
+        try LedgerFile(yaml: Array(text.utf8), name: "ledger.yaml")
+    }
+
+    private func problems(_ text: String) -> [String] {
+        do {
+            _ = try file(text)
+            return []
+        } catch let fault as LedgerFileFault {
+            return fault.problems.map { "\($0.line): \($0.rule)" }
+        } catch { return ["\(error)"] }
+    }
+
+    @Test func `a file says what each product grants`() throws {
+        let grants = try file(
+            """
+            products:
+              com.example.pro:
+                entitlement: pro
+                lasts: forever
+                onReversal: keep
+              com.example.year:
+                entitlement: comments
+                lasts: P1Y
+              com.example.gold.month:
+                entitlement: gold
+                lasts: subscribed
+                grace: true
+              com.example.bundle:
+                - credits: coins
+                  amount: 500
+                  onReversal: debt
+                - entitlement: starter
+                  lasts: forever
+            """
+        ).grants
+
+        #expect(
+            grants.products == [
+                "com.example.pro": [
+                    Grant(name: "pro", kind: .entitlement(.forever), onReversal: .keep)
+                ],
+                "com.example.year": [
+                    Grant(name: "comments", kind: .entitlement(.period(Period(1, .year))))
+                ],
+                "com.example.gold.month": [
+                    Grant(name: "gold", kind: .entitlement(.subscription(grace: true)))
+                ],
+                "com.example.bundle": [
+                    Grant(name: "coins", kind: .credits(perUnit: 500), onReversal: .debt),
+                    Grant(name: "starter", kind: .entitlement(.forever)),
+                ],
+            ])
+    }
+
+    @Test func `a file has the settings that the options have`() throws {
+        let settings = try file(
+            """
+            ledger:
+              trust: [root.pem, other.pem]
+              trustReceipts: receipts.pem
+              trustStore: https://store.example
+              rootFingerprint: [aa]
+              bundleId: com.example.app
+              appId: 123
+              environment: [Production, Sandbox]
+              host: 0.0.0.0
+              port: 4790
+              behindProxy: [10.0.0.7]
+              behindAnyProxy: false
+              publicUrl: https://ledger.example
+              data: ./data
+              database: "@db.txt"
+              metricsKey: metrics.key
+              onlineChecks: soft
+              logLevel: info
+            """
+        ).settings
+
+        var expected = LedgerSettings()
+        expected.trust = ["root.pem", "other.pem"]
+        expected.trustReceipts = ["receipts.pem"]
+        expected.trustStore = ["https://store.example"]
+        expected.rootFingerprint = ["aa"]
+        expected.bundleID = ["com.example.app"]
+        expected.appID = 123
+        expected.environment = ["Production", "Sandbox"]
+        expected.host = "0.0.0.0"
+        expected.port = 4790
+        expected.behindProxy = ["10.0.0.7"]
+        expected.behindAnyProxy = false
+        expected.publicURL = "https://ledger.example"
+        expected.data = "./data"
+        expected.database = "@db.txt"
+        expected.metricsKey = "metrics.key"
+        expected.onlineChecks = "soft"
+        expected.logLevel = "info"
+        #expect(settings == expected)
+    }
+
+    @Test(
+        arguments: [
+            ("", "1: the file is empty"),
+            ("- a", "1: it must be keys and values"),
+            ("a: &x 1", "1: anchors, aliases and tags are not read"),
+            ("a: [", "2: the file is not YAML"),
+            ("prodcts: {}", "1: `prodcts` is unknown here"),
+            ("products:\n  p: {}", "2: a grant is an `entitlement` or `credits`"),
+            (
+                "products:\n  p:\n    entitlement: a\n    credits: b",
+                "3: a grant is an `entitlement` or `credits`"
+            ),
+            ("products:\n  p:\n    entitlement: a", "3: an entitlement has `lasts`"),
+            (
+                "products:\n  p:\n    entitlement: a b\n    lasts: forever",
+                "3: a name has 1 to 64 letters, digits, `.`, `-` and `_`"
+            ),
+            (
+                "products:\n  p:\n    entitlement: a\n    lasts: P1H",
+                "4: it lasts forever, subscribed, or for a period of one unit up to 999"
+            ),
+            (
+                "products:\n  p:\n    entitlement: a\n    lasts: forever\n    grace: true",
+                "5: only `lasts: subscribed` has a grace"
+            ),
+            (
+                "products:\n  p:\n    entitlement: a\n    lasts: forever\n    onReversal: debt",
+                "5: `onReversal` is remove or keep"
+            ),
+            ("products:\n  p:\n    credits: a", "3: credits have an `amount` for each unit"),
+            (
+                "products:\n  p:\n    credits: a\n    amount: 1.5",
+                "4: an amount is a whole number, 1 to 1000000000"
+            ),
+            (
+                "products:\n  p:\n    credits: a\n    amount: 0",
+                "4: an amount is a whole number, 1 to 1000000000"
+            ),
+            (
+                "products:\n  p:\n    credits: a\n    amount: 1\n    lasts: P1D",
+                "5: `lasts` is unknown here"
+            ),
+            (
+                "products:\n  p:\n    - {credits: a, amount: 1}\n    - {credits: a, amount: 2}",
+                "2: a product grants each entitlement and each currency once"
+            ),
+            ("products:\n  p: []", "2: a product has 1 to 20 grants"),
+            ("ledger:\n  port: 70000", "2: a port is 0 to 65535"),
+            ("ledger:\n  environment: Moon", "2: there is no environment `Moon`"),
+            ("ledger:\n  onlineChecks: maybe", "2: there is no `maybe` here"),
+            ("ledger:\n  data:", "2: it must be one value"),
+            ("ledger:\n  colour: red", "2: `colour` is unknown here"),
+        ])
+    func `a mistake is reported with its line`(text: String, problem: String) {
+        #expect(problems(text) == [problem])
+    }
+
+    @Test func `every mistake is reported, in the order of the lines`() {
+        let text = """
+            products:
+              p:
+                credits: a
+                amount: many
+              q:
+                lasts: forever
+            ledger:
+              port: x
+            """
+
+        #expect(
+            problems(text) == [
+                "4: an amount is a whole number, 1 to 1000000000",
+                "6: a grant is an `entitlement` or `credits`", "8: a port is 0 to 65535",
+            ])
+    }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import TestSupport
+import Testing
+
+@testable import Ledger
+
+/// The pace of calls to a store, as values on a moved clock.
+@Suite(.engineFree) struct PaceTests {
+    private let now = Book.now
+
+    @Test func `pauses double, with a random half`() {
+        let rule = RetryRule(attempts: 4, timeoutMilliseconds: 1)
+        let least = (1...4).map { rule.pauseMilliseconds(afterAttempt: $0, random: 0) }
+        let most = (1...4).map { attempt in
+            (0..<2000).compactMap {
+                rule.pauseMilliseconds(afterAttempt: attempt, random: UInt64($0))
+            }.max()
+        }
+
+        #expect(least == [100, 200, 400, nil])
+        #expect(most == [200, 400, 800, nil])
+    }
+
+    @Test(
+        arguments: [
+            (nil, nil), ("soon", nil), ("-1", nil), ("0", 0), ("7", 7_000),
+            // Apple's: UNIX time in milliseconds.
+            ("1760000005000", 5_000), ("1759999990000", 0),
+            // Never for longer than two hours.
+            ("99999999", 7_200_000), ("9223372036854775807", 7_200_000),
+        ] as [(String?, Int64?)])
+    func `Retry-After is read in seconds and in milliseconds since 1970`(
+        header: String?, wait: Int64?
+    ) {
+        let instant = RetryAfter.instant(header, now: now)
+
+        #expect(instant?.milliseconds(since: now) == wait)
+    }
+
+    @Test func `five failures in a row keep calls away, then one is let through`() {
+        var breaker = CircuitBreaker()
+        for _ in 1...4 { breaker.fail(at: now) }
+        #expect(breaker.wait(at: now) == nil)
+        breaker.fail(at: now)
+
+        let end = now.adding(seconds: 30)
+        #expect(breaker.wait(at: now) == end)
+        #expect(breaker.wait(at: now.adding(milliseconds: 29_999)) == end)
+        #expect(breaker.wait(at: end) == nil)
+        // The others wait for that one.
+        #expect(breaker.wait(at: end) != nil)
+        breaker.fail(at: end)
+        #expect(breaker.wait(at: end.adding(seconds: 59)) != nil)
+        #expect(breaker.wait(at: end.adding(seconds: 60)) == nil)
+        breaker.succeed()
+        #expect(breaker.wait(at: end.adding(seconds: 60)) == nil)
+        #expect(breaker.wait(at: end.adding(seconds: 60)) == nil)
+    }
+
+    @Test func `a pause that the store asks for is kept, also after a clock that ran ahead`() {
+        var breaker = CircuitBreaker()
+        breaker.rest(until: now.adding(seconds: 3600))
+
+        #expect(breaker.wait(at: now.adding(seconds: 3599)) != nil)
+        #expect(breaker.wait(at: now.adding(seconds: -86_400)) == nil)
+    }
+
+    @Test func `a second's calls are made at once, and the others at an even pace`() {
+        var budget = RateBudget(perSecond: 4)
+        let waits = (0..<8).map { _ in budget.take(at: now) }
+        #expect(waits == [0, 0, 0, 0, 250, 500, 750, 1000])
+
+        // What was not used for a minute is not saved up.
+        let later = now.adding(seconds: 60)
+        #expect((0..<6).map { _ in budget.take(at: later) } == [0, 0, 0, 0, 250, 500])
+        #expect(budget.take(at: now.adding(seconds: -86_400)) == 0)
+    }
+}

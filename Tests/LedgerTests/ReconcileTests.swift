@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import StoreWire
+import TestSupport
+import Testing
+
+@testable import Ledger
+
+/// The books against the store.
+@Suite(.engineFree, .timeLimit(.minutes(5))) struct ReconcileTests {
+    private let store = FakeStore()
+
+    /// A store's customer has these transactions, two a page.
+    private func history(_ signed: [String]) {
+        store.answers { call in
+            let from = call.url.split(separator: "=").last.flatMap { Int($0) } ?? 0
+            let end = min(from + 2, signed.count)
+            return try FakeStore.json(
+                HistoryResponse(
+                    revision: "\(end)", hasMore: end < signed.count,
+                    bundleId: Book.bundleID.value, appAppleId: nil, environment: "Sandbox",
+                    signedTransactions: Array(signed[from..<end])))
+        }
+    }
+
+    private static func revoked(_ id: Int) throws -> String {
+        try Book.signed(id) {
+            $0.signedDate = Book.now.adding(seconds: 9)
+            $0.revocationDate = Book.now.adding(seconds: 8)
+        }
+    }
+
+    private func book() async throws -> Book {
+        let book = try await Book.open(asking: store, environments: [.sandbox])
+        for id in 1...3 { try await book.take(id) }
+        return book
+    }
+
+    private func kinds(_ report: ReconcileReport) -> [String] {
+        report.differences.map { "\($0.transactionId.last ?? "-") \($0.kind) \($0.isFixed)" }
+    }
+
+    @Test func `books that agree have no difference, and cost a call for each page`() async throws {
+        let book = try await book()
+        history(try (1...3).map { try Book.signed($0) { $0.signedDate = Book.now } })
+
+        let report = try await book.ledger.reconcile(ReconcileRequest())
+        #expect(report.account == "blob")
+        #expect(report.checked == 3)
+        #expect(report.differences.isEmpty)
+        #expect(store.heard().count == 2)
+        let end = try await book.ledger.reconcile(ReconcileRequest(after: report.next))
+        #expect(end == ReconcileReport(account: nil, checked: 0, differences: [], next: nil))
+    }
+
+    @Test func `what differs is reported, and corrected on request`() async throws {
+        let book = try await book()
+        let other = try Book.signed(2) { $0.quantity = 5 }
+        history([try Self.revoked(1), other, try Book.signed(4)])
+
+        let found = try await book.ledger.reconcile(ReconcileRequest(account: "blob"))
+        #expect(
+            kinds(found) == [
+                "1 missingRevocation false", "2 factsDiffer false", "4 unknownTransaction false",
+                "3 notInStore false",
+            ])
+        #expect(found.differences[1].field == "quantity")
+        #expect(try await book.unspent().count == 3)
+
+        let fixed = try await book.ledger.reconcile(ReconcileRequest(account: "blob", fix: true))
+        #expect(kinds(fixed).filter { $0.hasSuffix("true") }.count == 2)
+        #expect(try await Set(book.unspent().keys) == Set([2, 3, 4].map(Book.id)))
+        let again = try await book.ledger.reconcile(ReconcileRequest(account: "blob", fix: true))
+        #expect(kinds(again) == ["2 factsDiffer false", "3 notInStore false"])
+    }
+
+    @Test func `what is found beside another account's purchase is left unclaimed`() async throws {
+        let book = try await book()
+        try await book.take(5, account: "other")
+        history(try [1, 2, 3, 4, 5].map { try Book.signed($0) })
+
+        _ = try await book.ledger.reconcile(ReconcileRequest(account: "blob", fix: true))
+
+        #expect(try await book.unspent()[Book.id(4)] == nil)
+        #expect(try await book.take(4, account: "other").account == "other")
+    }
+
+    @Test func `a store that does not answer corrects nothing, and says so`() async throws {
+        let book = try await book()
+        store.isDown()
+
+        let told = try await refusal {
+            try await book.ledger.reconcile(ReconcileRequest(account: "blob", fix: true))
+        }
+
+        #expect(told == ["storeUnanswered", "account"])
+        #expect(try await book.unspent().count == 3)
+    }
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import TestSupport
+import Testing
+
+@testable import Ledger
+
+/// What purchases grant at which times. Days are those of January 2026, and go on
+/// after 31.
+@Suite struct TimelineTests {
+    private static func day(_ number: Int) -> Timestamp {
+        Timestamp(milliseconds: 1_767_225_600_000).adding(seconds: Int64(number - 1) * 86_400)
+    }
+
+    /// One purchase: `id: rule bought day [×quantity] [until day] [revoked day] …`
+    private static func fact(_ line: Substring) throws -> EntitlementFact {
+        let words = line.split(separator: " ").map(String.init)
+        func value(_ key: String) -> String? {
+            words.firstIndex(of: key).flatMap { words.dropFirst($0 + 1).first }
+        }
+        func instant(_ key: String) -> Timestamp? { value(key).flatMap(Int.init).map(day) }
+        let lasting: Grant.Lasting =
+            switch words[1] {
+            case "forever": .forever
+            case "subscription": .subscription(grace: false)
+            case "grace": .subscription(grace: true)
+            default: .period(try #require(Period(iso8601: words[1])))
+            }
+        return EntitlementFact(
+            name: "pro", lasting: lasting,
+            onReversal: words.contains("keep") ? .keep : .remove, transactionID: words[0],
+            subscription: value("of") ?? words[0], productID: "p",
+            quantity: value("x").flatMap(Int.init) ?? 1,
+            purchasedAt: try #require(instant("bought")), expiresAt: instant("until"),
+            isUpgraded: words.contains("upgraded"), graceUntil: instant("grace-until"),
+            revokedAt: instant("revoked"))
+    }
+
+    private static func day(of instant: Timestamp?) -> String {
+        guard let instant else { return "…" }
+        return "\(1 + instant.milliseconds(since: day(1)) / 86_400_000)"
+    }
+
+    private static func spans(_ facts: [EntitlementFact]) -> String {
+        var words: [String] = []
+        for span in EntitlementTimeline.all(facts).flatMap({ $0.spans }) {
+            if let until = span.until, until <= span.start { continue }
+            words.append(
+                "\(span.fact.transactionID) \(day(of: span.start))–\(day(of: span.until)) "
+                    + "\(span.end)")
+        }
+        return words.joined(separator: ", ")
+    }
+
+    @Test(
+        arguments: [
+            ("a forever bought 3", "a 3–… never"),
+            ("a forever bought 3 revoked 9", "a 3–9 revoked"),
+            ("a forever bought 3 revoked 9 keep", "a 3–… never"),
+            ("a P10D bought 1", "a 1–11 expired"),
+            ("a P10D x 3 bought 1", "a 1–31 expired"),
+            // From the later of the purchase date and the present end.
+            ("a P10D bought 1; b P10D bought 5", "a 1–11 expired, b 11–21 expired"),
+            ("a P10D bought 1; b P10D bought 15", "a 1–11 expired, b 15–25 expired"),
+            ("a P10D bought 1; b P10D bought 1", "a 1–11 expired, b 11–21 expired"),
+            // What was not used of a revoked purchase is gone; the next moves up.
+            ("a P10D bought 1 revoked 4; b P10D bought 2", "a 1–4 revoked, b 4–14 expired"),
+            ("a P10D bought 1 revoked 20; b P10D bought 2", "a 1–11 expired, b 11–21 expired"),
+            ("a P10D bought 1; b P10D bought 2 revoked 5", "a 1–11 expired"),
+            (
+                "a P10D bought 1; b P10D bought 2 revoked 5; c P10D bought 3",
+                "a 1–11 expired, c 11–21 expired"
+            ),
+            ("a P10D bought 1 revoked 4 keep; b P1D bought 2", "a 1–11 expired, b 11–12 expired"),
+            // A month is a calendar month.
+            ("a P1M bought 31", "a 31–59 expired"),
+            ("a subscription bought 1 until 8", "a 1–8 expired"),
+            ("a subscription bought 1", ""),
+            (
+                "a subscription bought 1 until 8; b subscription of a bought 8 until 15",
+                "a 1–8 expired, b 8–15 expired"
+            ),
+            ("a subscription bought 1 until 8 revoked 3", "a 1–3 revoked"),
+            ("a subscription bought 1 until 8 revoked 9", "a 1–8 expired"),
+            // Grace is a choice, and follows the last period only.
+            ("a subscription bought 1 until 8 grace-until 14", "a 1–8 expired"),
+            ("a grace bought 1 until 8 grace-until 14", "a 1–14 graceEnded"),
+            ("a grace bought 1 until 8 grace-until 7", "a 1–8 expired"),
+            ("a grace bought 1 until 8 grace-until 14 revoked 10", "a 1–10 revoked"),
+            (
+                "a grace bought 1 until 8 grace-until 21; b grace of a bought 10 until 17 "
+                    + "grace-until 21",
+                "a 1–8 expired, b 10–21 graceEnded"
+            ),
+            // An upgrade ends at the purchase that replaced it, once that is known.
+            ("a subscription bought 1 until 31 upgraded", "a 1–31 expired"),
+            (
+                "a subscription bought 1 until 31 upgraded; "
+                    + "b subscription of a bought 5 until 36",
+                "a 1–5 upgraded, b 5–36 expired"
+            ),
+        ])
+    func `spans of purchases`(purchases: String, expected: String) throws {
+        let facts = try purchases.split(separator: ";").map { try Self.fact($0) }
+
+        #expect(Self.spans(facts) == expected)
+        #expect(Self.spans(facts.reversed()) == expected)
+    }
+
+    @Test(
+        arguments: [
+            ("a P10D bought 5; b P10D bought 7", 1, "begins 5"),
+            ("a P10D bought 5; b P10D bought 7", 5, "active 5–25 by a"),
+            ("a P10D bought 5; b P10D bought 7", 15, "active 5–25 by b"),
+            ("a P10D bought 5; b P10D bought 7", 25, "ended 25 expired"),
+            ("a P10D bought 1; b P10D bought 20", 15, "ended 11 expired"),
+            ("a P10D bought 1; b P10D bought 20", 22, "active 20–30 by b"),
+            ("a P10D bought 1; b forever bought 5", 3, "active 1–… by a"),
+            ("a forever bought 1 revoked 9; b P1D bought 20", 12, "ended 9 revoked"),
+            ("a subscription bought 3", 4, "ended 3 noExpiry"),
+            ("a P10D bought 5 revoked 3", 4, "ended 5 revoked"),
+        ])
+    func `state at a day`(purchases: String, at day: Int, expected: String) throws {
+        let facts = try purchases.split(separator: ";").map { try Self.fact($0) }
+        let timeline = try #require(EntitlementTimeline.all(facts).first)
+
+        let state: String =
+            switch timeline.state(at: Self.day(day)) {
+            case .active(let since, let until, let by):
+                "active \(Self.day(of: since))–\(Self.day(of: until)) by \(by.fact.transactionID)"
+            case .ended(let span): "ended \(Self.day(of: span.until)) \(span.end)"
+            case .begins(let span): "begins \(Self.day(of: span.start))"
+            case nil: "nothing"
+            }
+        #expect(state == expected)
+    }
+
+    @Test func `absurd quantities end at the last date that is accepted`() throws {
+        let line = "a P999Y x 10000 bought 1; b P999Y x 10000 bought 2; c P1D bought 3"
+        let facts = try line.split(separator: ";").map { try Self.fact($0) }
+
+        let ends = EntitlementTimeline.all(facts)[0].spans.map(\.until)
+
+        let last = Timestamp(milliseconds: Int64(Timestamp.magnitudeMax))
+        #expect(ends == [last, last, last])
+    }
+
+    /// The facts are a set: no order of theirs changes the answer.
+    @Test func `every order of six purchases gives the same spans`() throws {
+        let lines = [
+            "a P10D bought 1", "b P10D bought 5 revoked 8", "c P3D x 2 bought 30",
+            "d subscription bought 2 until 9", "e grace of d bought 9 until 16 grace-until 20",
+            "f forever bought 40 revoked 44",
+        ]
+        let facts = try lines.map { try Self.fact($0[...]) }
+        let expected = Self.spans(facts)
+
+        var seen: Set<String> = []
+        permute(facts) { seen.insert(Self.spans($0)) }
+
+        #expect(seen == [expected])
+    }
+
+    private func permute<Value>(_ values: [Value], _ body: ([Value]) -> Void) {
+        func step(_ done: [Value], _ rest: [Value]) {
+            if rest.isEmpty { return body(done) }
+            for index in rest.indices {
+                var left = rest
+                let next = left.remove(at: index)
+                step(done + [next], left)
+            }
+        }
+        step([], values)
+    }
+}
