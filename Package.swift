@@ -109,15 +109,16 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         // Graceful shutdown on signals; Hummingbird stands on it.
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.0.0"),
-        // YAML of the overlay beside a catalogue file, which people write by hand.
+        // YAML of the files that people write by hand: overlays, stories, a ledger's file.
         .package(url: "https://github.com/jpsim/Yams", "5.0.1"..<"7.0.0"),
     ],
     targets: [
         module("Commerce"),
         module("Live", ["Commerce"]),
         module("CatalogueFile", ["Commerce", "StrictJSON"]),
-        module("CatalogueOverlay", ["CatalogueFile", "Commerce", yams]),
-        module("Story", ["CatalogueOverlay", "Commerce", yams]),
+        module("YAMLFile", [yams]),
+        module("CatalogueOverlay", ["CatalogueFile", "Commerce", "YAMLFile", yams]),
+        module("Story", ["Commerce", "YAMLFile", yams]),
         module("StrictJSON", ["Commerce"]),
         module(
             "SignedData",
@@ -180,7 +181,7 @@ let package = Package(
         module("LedgerClient", ["StoreWire"]),
         module(
             "LedgerFile",
-            ["CatalogueFile", "CatalogueOverlay", "Commerce", "Ledger", yams]),
+            ["CatalogueFile", "Commerce", "Ledger", "YAMLFile", yams]),
         module(
             "LedgerServer",
             [

@@ -2,6 +2,7 @@
 
 import CatalogueFile
 import Commerce
+import YAMLFile
 import Yams
 
 /// Reads an overlay and collects its problems. An unknown key is an error,

@@ -7,23 +7,11 @@ import Foundation
 public struct ContentInfo: Sendable, Hashable {
     /// Of the key `IAPProductIdentifier`; the catalogue's rule for ids holds.
     public let productId: String
-    /// Of the key `ContentVersion`: integers with dots between them.
+    /// Of the key `ContentVersion`: a ``Commerce/ContentVersion``.
     public let version: String
 
     /// The file's name, at the top of each package.
     static let fileName = "ContentInfo.plist"
-    /// The longest version, in bytes.
-    static let versionBytesMax = 32
-
-    /// Whether a text is a version: integers of at most nine digits, with dots
-    /// between them, at most 32 bytes.
-    public static func isVersion(_ text: String) -> Bool {
-        guard (1...versionBytesMax).contains(text.utf8.count) else { return false }
-        return text.utf8.split(separator: 0x2E, omittingEmptySubsequences: false).allSatisfy {
-            (1...9).contains($0.count) && $0.allSatisfy { (48...57).contains($0) }
-        }
-    }
-
     private struct Keys: Decodable {
         let ContentVersion: String
         let IAPProductIdentifier: String
@@ -43,10 +31,8 @@ public struct ContentInfo: Sendable, Hashable {
         guard IDText.isID(keys.IAPProductIdentifier) else {
             throw Self.invalid("`IAPProductIdentifier` is not an id: \(IDText.rule)")
         }
-        guard Self.isVersion(keys.ContentVersion) else {
-            throw Self.invalid(
-                "`ContentVersion` is not a version: integers of at most nine digits with dots "
-                    + "between them, such as 1.2, in at most \(Self.versionBytesMax) characters")
+        guard ContentVersion(keys.ContentVersion) != nil else {
+            throw Self.invalid("`ContentVersion` is not a version: \(ContentVersion.rule)")
         }
         productId = keys.IAPProductIdentifier
         version = keys.ContentVersion

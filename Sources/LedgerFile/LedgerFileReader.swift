@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CatalogueOverlay
 import Commerce
 import Ledger
+import YAMLFile
 import Yams
 
 /// Reads a ledger's file and collects its problems. An unknown key is one, because
 /// it would have no effect.
-struct LedgerFileReader {
+struct LedgerFileReader: YAMLReader {
     private(set) var problems: [LedgerFileProblem] = []
 
     mutating func read(_ bytes: [UInt8], into file: inout LedgerFile) {
-        guard let root = root(bytes) else { return }
+        guard
+            let root = root(
+                bytes, of: "a ledger's file", bytesMax: LedgerFile.bytesMax,
+                whenEmpty: "write `products:` and what each grants")
+        else { return }
         for (key, value) in pairs(root) {
             switch key.text {
             case "ledger": settings(value, into: &file.settings)
@@ -19,32 +23,6 @@ struct LedgerFileReader {
             default: refuseKey(key, "`ledger` and `products`")
             }
         }
-    }
-
-    private mutating func root(_ bytes: [UInt8]) -> Node? {
-        let text = String(decoding: bytes, as: UTF8.self)
-        guard bytes.count <= LedgerFile.bytesMax, Array(text.utf8) == bytes,
-            !text.utf8.contains(0)
-        else {
-            refuse(
-                1, "a ledger's file is UTF-8 of at most \(LedgerFile.bytesMax) bytes",
-                "shorten it")
-            return nil
-        }
-        if let rule = PlainYAML.broken(by: text) {
-            refuse(1, rule, "write the values out, one below the other")
-            return nil
-        }
-        do {
-            guard let node = try compose(yaml: text) else {
-                refuse(1, "the file is empty", "write `products:` and what each grants")
-                return nil
-            }
-            return node
-        } catch let error as YamlError {
-            refuse(error.line ?? 1, "the file is not YAML", "check it with a YAML linter")
-        } catch { refuse(1, "the file is not YAML", "check it with a YAML linter") }
-        return nil
     }
 
     // MARK: Products
@@ -73,7 +51,7 @@ struct LedgerFileReader {
     }
 
     private mutating func grant(_ node: Node) -> Grant? {
-        let fields = Fields(pairs(node))
+        let fields = YAMLFields(pairs(node))
         let line = Self.line(node)
         guard (fields["entitlement"] == nil) != (fields["credits"] == nil) else {
             refuse(
@@ -85,7 +63,7 @@ struct LedgerFileReader {
             ? entitlement(fields, line) : credits(fields, line)
     }
 
-    private mutating func entitlement(_ fields: Fields, _ line: Int) -> Grant? {
+    private mutating func entitlement(_ fields: YAMLFields, _ line: Int) -> Grant? {
         check(fields, ["entitlement", "lasts", "grace", "onReversal"])
         let name = name("entitlement", fields)
         let grace = fields["grace"].flatMap { flag($0) }
@@ -119,7 +97,7 @@ struct LedgerFileReader {
         }
     }
 
-    private mutating func credits(_ fields: Fields, _ line: Int) -> Grant? {
+    private mutating func credits(_ fields: YAMLFields, _ line: Int) -> Grant? {
         check(fields, ["credits", "amount", "onReversal"])
         let name = name("credits", fields)
         let policy = reversal(fields, Grant.Reversal.allCases)
@@ -134,7 +112,7 @@ struct LedgerFileReader {
         return Grant(name: name, kind: .credits(perUnit: amount), onReversal: policy)
     }
 
-    private mutating func name(_ key: String, _ fields: Fields) -> String? {
+    private mutating func name(_ key: String, _ fields: YAMLFields) -> String? {
         guard let name = value(key, fields) else { return nil }
         if Grant.isName(name) { return name }
         refuse(
@@ -145,7 +123,7 @@ struct LedgerFileReader {
     }
 
     private mutating func reversal(
-        _ fields: Fields, _ known: [Grant.Reversal]
+        _ fields: YAMLFields, _ known: [Grant.Reversal]
     ) -> Grant.Reversal? {
         guard let word = value("onReversal", fields) else {
             return fields["onReversal"] == nil ? .remove : nil
@@ -195,7 +173,7 @@ extension LedgerFileReader {
         }
     }
 
-    private mutating func environment(_ word: String, _ key: LedgerFileKey) -> String? {
+    private mutating func environment(_ word: String, _ key: YAMLKey) -> String? {
         if Environment(named: word) != nil { return word }
         refuse(
             key.line, "there is no environment `\(word)`",
@@ -206,71 +184,11 @@ extension LedgerFileReader {
 
 // MARK: Values
 
-/// A key with its line.
-struct LedgerFileKey: Hashable {
-    let text: String
-    let line: Int
-}
-
-/// The fields of a mapping.
-private struct Fields {
-    private let all: [(key: LedgerFileKey, value: Node)]
-
-    init(_ all: [(LedgerFileKey, Node)]) { self.all = all.map { (key: $0.0, value: $0.1) } }
-
-    var keys: [LedgerFileKey] { all.map(\.key) }
-
-    subscript(key: String) -> Node? { all.first { $0.key.text == key }?.value }
-
-    func line(_ key: String) -> Int { all.first { $0.key.text == key }?.key.line ?? 1 }
-}
-
 extension LedgerFileReader {
-    private static func line(_ node: Node) -> Int { node.mark?.line ?? 1 }
-
-    private mutating func check(_ fields: Fields, _ known: [String]) {
-        for key in fields.keys where !known.contains(key.text) {
-            refuseKey(key, known.map { "`\($0)`" }.joined(separator: ", "))
-        }
-    }
-
-    private mutating func pairs(_ node: Node) -> [(LedgerFileKey, Node)] {
-        guard let mapping = node.mapping else {
-            refuse(Self.line(node), "it must be keys and values", "write KEY: VALUE")
-            return []
-        }
-        return mapping.compactMap { key, value in
-            text(key).map { (LedgerFileKey(text: $0, line: Self.line(key)), value) }
-        }
-    }
-
     /// One value, or a list of them.
     private mutating func texts(_ node: Node) -> [String] {
         guard let sequence = node.sequence else { return text(node).map { [$0] } ?? [] }
         return sequence.compactMap { text($0) }
-    }
-
-    /// A scalar's own characters.
-    private mutating func text(_ node: Node) -> String? {
-        guard let text = node.scalar?.string, !text.isEmpty else {
-            refuse(Self.line(node), "it must be one value", "write it behind the colon")
-            return nil
-        }
-        return text
-    }
-
-    private mutating func value(_ key: String, _ fields: Fields) -> String? {
-        fields[key].flatMap { text($0) }
-    }
-
-    private mutating func flag(_ node: Node) -> Bool? {
-        switch node.scalar?.string {
-        case "true": return true
-        case "false": return false
-        default:
-            refuse(Self.line(node), "it must be true or false", "write one of them")
-            return nil
-        }
     }
 
     private mutating func number(
@@ -291,22 +209,7 @@ extension LedgerFileReader {
         return nil
     }
 
-    private mutating func refuseKey(_ key: LedgerFileKey, _ known: String) {
-        refuse(key.line, "`\(key.text)` is unknown here", "known are \(known)")
-    }
-
-    private mutating func refuse(_ line: Int, _ rule: String, _ remedy: String) {
+    mutating func refuse(_ line: Int, _ rule: String, _ remedy: String) {
         problems.append(LedgerFileProblem(line: line, rule: rule, remedy: remedy))
-    }
-}
-
-extension YamlError {
-    fileprivate var line: Int? {
-        switch self {
-        case .scanner(_, _, let mark, _), .parser(_, _, let mark, _),
-            .composer(_, _, let mark, _):
-            mark.line
-        default: nil
-        }
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Commerce
 import HTTPShell
 import Hummingbird
 import Ledger
@@ -51,7 +52,7 @@ enum EntitlementAnswers {
         _ answer: AccountEntitlements, _ call: Call
     ) throws -> Response {
         let bytes = try Response.jsonBytes(answer)
-        let tag = "\"\(Fingerprint.hex(bytes))\""
+        let tag = "\"\(Fingerprint.of(bytes))\""
         let isKnown =
             call.header("If-None-Match")?.split(separator: ",")
             .contains { $0.trimmingPrefix(while: { $0 == " " }) == tag } ?? false

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CatalogueOverlay
 import Commerce
+import YAMLFile
 import Yams
 
 extension Story {
@@ -18,11 +18,15 @@ extension Story {
 
 /// Reads a story and collects its problems. An unknown key is one, because it
 /// would have no effect.
-struct StoryReader {
+struct StoryReader: YAMLReader {
     private(set) var problems: [StoryProblem] = []
 
     mutating func story(_ bytes: [UInt8]) -> Story? {
-        guard let root = root(bytes) else { return nil }
+        guard
+            let root = root(
+                bytes, of: "a story", bytesMax: Story.bytesMax,
+                whenEmpty: "write `story: NAME` and `steps:`")
+        else { return nil }
         var story = Story(name: "", steps: [])
         for (key, value) in pairs(root) {
             switch key.text {
@@ -40,30 +44,6 @@ struct StoryReader {
         return story
     }
 
-    private mutating func root(_ bytes: [UInt8]) -> Node? {
-        let text = String(decoding: bytes, as: UTF8.self)
-        guard bytes.count <= Story.bytesMax, Array(text.utf8) == bytes,
-            !text.utf8.contains(0)
-        else {
-            refuse(1, "a story is UTF-8 of at most \(Story.bytesMax) bytes", "shorten it")
-            return nil
-        }
-        if let rule = PlainYAML.broken(by: text) {
-            refuse(1, rule, "write the values out, one below the other")
-            return nil
-        }
-        do {
-            guard let node = try compose(yaml: text) else {
-                refuse(1, "the file is empty", "write `story: NAME` and `steps:`")
-                return nil
-            }
-            return node
-        } catch let error as YamlError {
-            refuse(error.line ?? 1, "the file is not YAML", "check it with a YAML linter")
-        } catch { refuse(1, "the file is not YAML", "check it with a YAML linter") }
-        return nil
-    }
-
     // MARK: Steps
 
     private static let actions = [
@@ -72,9 +52,9 @@ struct StoryReader {
 
     private mutating func step(_ node: Node) -> StoryStep? {
         let line = Self.line(node)
-        let fields = Fields(pairs(node))
+        let fields = YAMLFields(pairs(node))
         // A customer beside another action is its subject.
-        let named = fields.keys.filter(Self.actions.contains)
+        let named = fields.keys.map(\.text).filter(Self.actions.contains)
         let actions = named.count > 1 ? named.filter { $0 != "customer" } : named
         guard actions.count == 1, let action = actions.first else {
             refuse(
@@ -86,7 +66,8 @@ struct StoryReader {
         return read.map { StoryStep(line: line, action: $0) }
     }
 
-    private mutating func read(_ action: String, _ fields: Fields, _ line: Int) -> StoryAction? {
+    private mutating func read(_ action: String, _ fields: YAMLFields, _ line: Int) -> StoryAction?
+    {
         switch action {
         case "customer": customer(fields)
         case "buy": buy(fields)
@@ -98,7 +79,7 @@ struct StoryReader {
         }
     }
 
-    private mutating func customer(_ fields: Fields) -> StoryAction? {
+    private mutating func customer(_ fields: YAMLFields) -> StoryAction? {
         check(fields, ["customer", "storefront", "asksToBuy"])
         guard let name = value("customer", fields) else { return nil }
         let storefront = value("storefront", fields)
@@ -111,7 +92,7 @@ struct StoryReader {
             name: name, storefront: storefront, asksToBuy: flag("asksToBuy", fields) ?? false)
     }
 
-    private mutating func buy(_ fields: Fields) -> StoryAction? {
+    private mutating func buy(_ fields: YAMLFields) -> StoryAction? {
         check(fields, ["buy", "customer", "quantity", "refused"])
         guard let product = value("buy", fields) else { return nil }
         var quantity = 1
@@ -126,14 +107,14 @@ struct StoryReader {
             refusal: value("refused", fields))
     }
 
-    private mutating func refund(_ fields: Fields) -> StoryAction? {
+    private mutating func refund(_ fields: YAMLFields) -> StoryAction? {
         check(fields, ["refund", "customer"])
         return value("refund", fields).map {
             .refund(product: $0, customer: value("customer", fields))
         }
     }
 
-    private mutating func advance(_ fields: Fields) -> StoryAction? {
+    private mutating func advance(_ fields: YAMLFields) -> StoryAction? {
         check(fields, ["advance", "notifications"])
         guard let text = value("advance", fields) else { return nil }
         var choice = JumpNotifications.awaited
@@ -153,12 +134,12 @@ struct StoryReader {
         return .advance(step, choice)
     }
 
-    private mutating func clock(_ fields: Fields) -> StoryAction? {
+    private mutating func clock(_ fields: YAMLFields) -> StoryAction? {
         check(fields, ["clock"])
         return instant("clock", fields).map { .stand($0) }
     }
 
-    private mutating func subscription(_ fields: Fields) -> StoryAction? {
+    private mutating func subscription(_ fields: YAMLFields) -> StoryAction? {
         check(fields, ["subscription", "customer", "product"])
         guard let word = value("subscription", fields) else { return nil }
         guard let deed = SubscriptionDeed(rawValue: word) else {
@@ -175,15 +156,15 @@ struct StoryReader {
 // MARK: Expectations
 
 extension StoryReader {
-    private mutating func expect(_ fields: Fields) -> StoryAction? {
+    private mutating func expect(_ fields: YAMLFields) -> StoryAction? {
         check(fields, ["expect"])
         guard let node = fields["expect"] else { return nil }
-        let inner = Fields(pairs(node))
+        let inner = YAMLFields(pairs(node))
         check(
             inner,
             ["customer", "subscription", "transactions", "notifications", "mayUse", "clock"])
         var facts: [ExpectedFact] = []
-        for key in inner.keys where key != "customer" {
+        for key in inner.keys.map(\.text) where key != "customer" {
             guard let node = inner[key] else { continue }
             facts += self.facts(key, node, inner)
         }
@@ -195,7 +176,8 @@ extension StoryReader {
         return .expect(StoryExpectation(customer: value("customer", inner), facts: facts))
     }
 
-    private mutating func facts(_ key: String, _ node: Node, _ fields: Fields) -> [ExpectedFact] {
+    private mutating func facts(_ key: String, _ node: Node, _ fields: YAMLFields) -> [ExpectedFact]
+    {
         let line = fields.line(key)
         switch key {
         case "subscription":
@@ -224,7 +206,7 @@ extension StoryReader {
     }
 
     private mutating func expected(_ node: Node) -> ExpectedSubscription {
-        let fields = Fields(pairs(node))
+        let fields = YAMLFields(pairs(node))
         check(fields, ["product", "status", "renews", "next", "charge", "until"])
         var expected = ExpectedSubscription()
         expected.product = value("product", fields)
@@ -253,45 +235,7 @@ extension StoryReader {
 
 // MARK: Values
 
-/// A key with its line.
-struct StoryKey: Hashable {
-    let text: String
-    let line: Int
-}
-
-/// The fields of a step.
-struct Fields {
-    private let all: [(key: StoryKey, value: Node)]
-
-    init(_ all: [(StoryKey, Node)]) { self.all = all.map { (key: $0.0, value: $0.1) } }
-
-    var keys: [String] { all.map(\.key.text) }
-    var storyKeys: [StoryKey] { all.map(\.key) }
-
-    subscript(key: String) -> Node? { all.first { $0.key.text == key }?.value }
-
-    func line(_ key: String) -> Int { all.first { $0.key.text == key }?.key.line ?? 1 }
-}
-
 extension StoryReader {
-    fileprivate static func line(_ node: Node) -> Int { node.mark?.line ?? 1 }
-
-    private mutating func check(_ fields: Fields, _ known: [String]) {
-        for key in fields.storyKeys where !known.contains(key.text) {
-            refuseKey(key, known.map { "`\($0)`" }.joined(separator: ", "))
-        }
-    }
-
-    private mutating func pairs(_ node: Node) -> [(StoryKey, Node)] {
-        guard let mapping = node.mapping else {
-            refuse(Self.line(node), "it must be keys and values", "write KEY: VALUE")
-            return []
-        }
-        return mapping.compactMap { key, value in
-            text(key).map { (StoryKey(text: $0, line: Self.line(key)), value) }
-        }
-    }
-
     private mutating func list(_ node: Node) -> [Node] {
         guard let sequence = node.sequence else {
             refuse(Self.line(node), "it must be a list", "write each entry behind `- `")
@@ -304,34 +248,11 @@ extension StoryReader {
         list(node).compactMap { text($0) }
     }
 
-    /// A scalar's own characters.
-    private mutating func text(_ node: Node) -> String? {
-        guard let text = node.scalar?.string, !text.isEmpty else {
-            refuse(Self.line(node), "it must be one value", "write it behind the colon")
-            return nil
-        }
-        return text
-    }
-
-    private mutating func value(_ key: String, _ fields: Fields) -> String? {
-        fields[key].flatMap { text($0) }
-    }
-
-    private mutating func flag(_ key: String, _ fields: Fields) -> Bool? {
+    private mutating func flag(_ key: String, _ fields: YAMLFields) -> Bool? {
         fields[key].flatMap { flag($0) }
     }
 
-    private mutating func flag(_ node: Node) -> Bool? {
-        switch node.scalar?.string {
-        case "true": return true
-        case "false": return false
-        default:
-            refuse(Self.line(node), "it must be true or false", "write one of them")
-            return nil
-        }
-    }
-
-    private mutating func instant(_ key: String, _ fields: Fields) -> Timestamp? {
+    private mutating func instant(_ key: String, _ fields: YAMLFields) -> Timestamp? {
         guard let text = value(key, fields) else { return nil }
         if let instant = Timestamp(iso8601: text) { return instant }
         refuse(
@@ -339,22 +260,7 @@ extension StoryReader {
         return nil
     }
 
-    private mutating func refuseKey(_ key: StoryKey, _ known: String) {
-        refuse(key.line, "`\(key.text)` is unknown here", "known are \(known)")
-    }
-
-    private mutating func refuse(_ line: Int, _ rule: String, _ remedy: String) {
+    mutating func refuse(_ line: Int, _ rule: String, _ remedy: String) {
         problems.append(StoryProblem(line: line, rule: rule, remedy: remedy))
-    }
-}
-
-extension YamlError {
-    fileprivate var line: Int? {
-        switch self {
-        case .scanner(_, _, let mark, _), .parser(_, _, let mark, _),
-            .composer(_, _, let mark, _):
-            mark.line
-        default: nil
-        }
     }
 }

@@ -124,13 +124,4 @@ struct ContentPackageTests {
         #expect(ended?.code == .cancelled)
         #expect(scratch.names == ["out", "p.zip", "package"])
     }
-
-    @Test(arguments: [
-        ("1", true), ("1.0", true), ("10.2.33", true), ("999999999.0", true), ("", false),
-        (".", false), ("1.", false), (".1", false), ("1 ", false), ("1.a", false), ("-1", false),
-        ("1.2.3.4.5.6.7.8.9.0.1.2.3.4.5.6.7", false), ("١", false),
-    ])
-    func `a version is integers with dots`(_ text: String, _ isVersion: Bool) {
-        #expect(ContentInfo.isVersion(text) == isVersion)
-    }
 }

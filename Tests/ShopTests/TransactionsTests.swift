@@ -248,7 +248,7 @@ import Testing
     }
 
     @Test func `a customer's change wakes no other customer`() async throws {
-        let hub = ChangesHub()
+        let hub = Waiters<CustomerID>()
         let ticket = hub.ticket(CustomerID(1))
         hub.wake(CustomerID(2))
 

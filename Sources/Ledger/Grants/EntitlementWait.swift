@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Commerce
+import Storage
 public import StoreWire
 
 /// A question "entitled yet?" that waits for a purchase. It is a value and no

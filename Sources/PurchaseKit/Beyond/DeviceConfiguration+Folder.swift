@@ -44,15 +44,3 @@ extension DeviceConfiguration {
             && (character.isLetter || character.isNumber || character == "." || character == "-")
     }
 }
-
-/// A fingerprint of sixteen digits (FNV-1a), for names of files. It does not
-/// protect against deliberate collisions.
-enum Fingerprint {
-    static func of(_ bytes: some Sequence<UInt8>) -> String {
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        for byte in bytes {
-            hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3
-        }
-        return hexadecimal((0..<8).map { UInt8(truncatingIfNeeded: hash >> (56 - 8 * $0)) })
-    }
-}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Commerce
 import Crypto
 import Foundation
 import Synchronization
@@ -100,9 +101,6 @@ final class PartFile: Sendable {
             digest.update(bufferPointer: UnsafeRawBufferPointer(rebasing: piece[..<count]))
             place += off_t(count)
         }
-        return digest.finalize().map { byte in
-            let digits = String(byte, radix: 16)
-            return digits.count == 1 ? "0" + digits : digits
-        }.joined()
+        return hexadecimal(digest.finalize())
     }
 }

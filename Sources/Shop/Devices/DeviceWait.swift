@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Storage
 public import StoreWire
 
 /// The answer to a device's call, or the wait that comes before it.

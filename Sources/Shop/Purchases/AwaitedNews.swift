@@ -11,7 +11,7 @@ final class AwaitedNews: Sendable {
     private let realm: Realm
     private let since: Int64
     private let session: DeviceSession
-    let ticket: ChangesHub.Ticket
+    let ticket: Waiters<CustomerID>.Ticket
 
     init(_ realm: Realm, since: Int64, _ session: DeviceSession) {
         (self.realm, self.since, self.session) = (realm, since, session)

@@ -50,7 +50,7 @@ extension Realm {
     }
 
     private static func hear(
-        _ wakes: AsyncStream<Wake>, _ hub: ChangesHub, _ bell: WorkBell
+        _ wakes: AsyncStream<Wake>, _ hub: Waiters<CustomerID>, _ bell: WorkBell
     ) async {
         for await wake in wakes {
             switch wake {

@@ -32,7 +32,7 @@ public final class Realm: Sendable {
     private let live: LiveAuthority
     let authorities: Authorities
     let processor: (any Authoriser)?
-    let hub = ChangesHub()
+    let hub = Waiters<CustomerID>()
     /// The bells to ring after every commit that owes outer work, one for each
     /// cluster.
     package let bells: [WorkBell]

@@ -77,6 +77,7 @@ def jumps_are_done_when_answered(evidence):
     """After a jump was answered, and before another is asked for, no subscription that an
     operator is shown has a period that has ended and was neither paid nor given up. A stop
     ends a jump also while a charge has no answer, so no jump beside a stop is judged."""
+    lost = 2 * 1000 * evidence.seconds_stepped
     for (realm,), deeds in grouped(evidence.deeds, "realm").items():
         stops = [deed for deed in deeds if deed["verb"] == "stop"]
         for deed in deeds:
@@ -88,7 +89,13 @@ def jumps_are_done_when_answered(evidence):
                 if look["verb"] == "look" and look.get("status") == 200 and (
                     look["asked_at"] > deed["at"]
                 ):
-                    yield from shown_in_time(realm, deed["answer"]["now"], look)
+                    yield from shown_in_time(realm, least_target(deed) - lost, look)
+
+
+def least_target(jump):
+    """The earliest instant that a jump can have gone to. Its clock ran on until the answer,
+    and what falls due on the way is no part of the jump."""
+    return jump["answer"]["now"] - -(-(jump["at"] - jump["asked_at"]) // 1_000_000)
 
 
 def is_beside(stop, jump):

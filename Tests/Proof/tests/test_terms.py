@@ -57,6 +57,13 @@ def sold(place, **changed):
     return spoil
 
 
+def jumped_in_30_ms(before):
+    """The jump took 30 ms, and a period that ended so many milliseconds before its clock's
+    answer is shown as active."""
+    return both(row("deeds", 1, asked_at=20 - 30_000_000), add(
+        "deeds", deed("look", 35, {"subscriptions": [shown(endDate=START + 15 * DAY - before)]})))
+
+
 def state(**changed):
     """Changes the stored state."""
     def spoil(evidence):
@@ -238,6 +245,7 @@ SPOILT = [
     # answered_jumps_stay
     ("a jump undone", STAY, add("deeds", deed("stand", 60, {"now": START + 16 * DAY}))),
     # jumps_are_done_when_answered
+    ("a period that had ended before a jump can have gone there", DONE, jumped_in_30_ms(30)),
     ("a period that had ended before a jump's answer", DONE, add(
         "deeds", deed("look", 60, {"subscriptions": [shown(endDate=START + 14 * DAY)]}))),
     ("grace that had ended before a jump's answer", DONE, add("deeds", deed("look", 60, {
@@ -254,6 +262,7 @@ SOUND = [
         drop("deeds", 3), drop("deeds", 1), add("deeds",
         deed("jump", 60, {"now": NOW}), deed("stop", 60, {"now": NOW}),
         deed("look", 70, {"subscriptions": [shown(endDate=NOW - DAY)]})))),
+    ("a period that ended while a jump was answered", jumped_in_30_ms(29)),
     ("a jump without an answer", add("deeds", {
         "verb": "jump", "realm": "billed", "asked_at": 60, "path": ""})),
     ("a refund that is still to be made", both(drop("processor", 6), add("errands", {

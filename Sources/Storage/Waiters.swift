@@ -1,38 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Commerce
 import Synchronization
 
-/// Wakes the requests that wait for a customer's commits. A class, because
-/// writers and waiters share it. Nothing is polled. Two wake-ups before a
-/// waiter runs count as one.
-final class ChangesHub: Sendable {
+/// Wakes the requests that wait for commits about a key, such as a customer. A
+/// class, because writers and waiters share it. Nothing is polled. Two wake-ups
+/// before a waiter runs count as one.
+package final class Waiters<Key: Hashable & Sendable>: Sendable {
     private struct State {
         var nextNumber = 0
-        var waiters: [CustomerID: [Int: Ticket]] = [:]
+        var waiters: [Key: [Int: Ticket]] = [:]
     }
 
-    /// A registration in the hub. It is made before the revision is read, so
+    /// A registration. It is made before the database is read, so
     /// that no commit is missed between reading and waiting. A class, because
     /// thousands of devices wait: it needs no task and no stream of its own.
-    final class Ticket: Sendable {
+    package final class Ticket: Sendable {
         private struct State {
             var isWoken = false
             var isOver = false
             var waiting: CheckedContinuation<Void, Never>?
         }
 
-        fileprivate let customer: CustomerID
+        fileprivate let key: Key
         fileprivate let number: Int
         private let state = Mutex(State())
 
-        fileprivate init(_ customer: CustomerID, _ number: Int) {
-            (self.customer, self.number) = (customer, number)
+        fileprivate init(_ key: Key, _ number: Int) {
+            (self.key, self.number) = (key, number)
         }
 
         /// Returns true when woken. Returns false if there is nothing to wait
         /// for any more, because the wait was ended or the task cancelled.
-        func wait() async -> Bool {
+        package func wait() async -> Bool {
             await withTaskCancellationHandler {
                 await withCheckedContinuation { continuation in
                     if !put(continuation) { continuation.resume() }
@@ -47,7 +46,7 @@ final class ChangesHub: Sendable {
         }
 
         /// Ends the wait, now or as soon as it begins.
-        func end() { resume { $0.isOver = true } }
+        package func end() { resume { $0.isOver = true } }
 
         fileprivate func wake() { resume { $0.isWoken = true } }
 
@@ -71,43 +70,43 @@ final class ChangesHub: Sendable {
 
     private let state = Mutex(State())
 
-    /// Registers for the customer's commits.
-    func ticket(_ customer: CustomerID) -> Ticket {
+    package init() {}
+
+    /// Registers for the key's commits.
+    package func ticket(_ key: Key) -> Ticket {
         state.withLock { state in
             state.nextNumber += 1
-            let ticket = Ticket(customer, state.nextNumber)
-            state.waiters[customer, default: [:]][ticket.number] = ticket
+            let ticket = Ticket(key, state.nextNumber)
+            state.waiters[key, default: [:]][ticket.number] = ticket
             return ticket
         }
     }
 
-    func giveBack(_ ticket: Ticket) {
+    package func giveBack(_ ticket: Ticket) {
         state.withLock { state in
-            state.waiters[ticket.customer]?[ticket.number] = nil
-            if state.waiters[ticket.customer]?.isEmpty == true {
-                state.waiters[ticket.customer] = nil
-            }
+            state.waiters[ticket.key]?[ticket.number] = nil
+            if state.waiters[ticket.key]?.isEmpty == true { state.waiters[ticket.key] = nil }
         }
     }
 
-    /// Wakes the customer's waiters. Called after a successful commit. A waiter
+    /// Wakes the key's waiters. Called after a successful commit. A waiter
     /// then checks itself whether there is news for it.
-    func wake(_ customer: CustomerID) {
-        let woken = state.withLock { $0.waiters[customer].map { Array($0.values) } ?? [] }
+    package func wake(_ key: Key) {
+        let woken = state.withLock { $0.waiters[key].map { Array($0.values) } ?? [] }
         for ticket in woken { ticket.wake() }
     }
 
     /// The number of waiters.
-    var waiting: Int { state.withLock { $0.waiters.values.reduce(0) { $0 + $1.count } } }
+    package var waiting: Int { state.withLock { $0.waiters.values.reduce(0) { $0 + $1.count } } }
 
     /// Wakes all waiters, because words from other processes may have been
     /// lost.
-    func wakeAll() {
+    package func wakeAll() {
         for ticket in everybody { ticket.wake() }
     }
 
-    /// Ends all waits, because the realm is closed.
-    func finish() {
+    /// Ends all waits, because what is waited for is closed.
+    package func finish() {
         for ticket in everybody { ticket.end() }
     }
 

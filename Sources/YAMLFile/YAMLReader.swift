@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Yams
+
+/// Reads a YAML file that people write by hand, and reports every problem with its
+/// line. An unknown key is a problem, because it would have no effect.
+package protocol YAMLReader {
+    /// Notes a problem.
+    mutating func refuse(_ line: Int, _ rule: String, _ remedy: String)
+}
+
+/// A key with its line.
+package struct YAMLKey: Hashable {
+    package let text: String
+    package let line: Int
+}
+
+/// The keys and values of a mapping.
+package struct YAMLFields {
+    private let all: [(key: YAMLKey, value: Node)]
+
+    package init(_ all: [(YAMLKey, Node)]) { self.all = all.map { (key: $0.0, value: $0.1) } }
+
+    package var keys: [YAMLKey] { all.map(\.key) }
+
+    package subscript(key: String) -> Node? { all.first { $0.key.text == key }?.value }
+
+    package func line(_ key: String) -> Int { all.first { $0.key.text == key }?.key.line ?? 1 }
+}
+
+extension YAMLReader {
+    /// Returns the root of a file, or nil after a problem. `name`: the file with its
+    /// article, such as `a story`. `remedy`: what to write into an empty file.
+    package mutating func root(
+        _ bytes: [UInt8], of name: String, bytesMax: Int, whenEmpty remedy: String
+    ) -> Node? {
+        let text = String(decoding: bytes, as: UTF8.self)
+        guard bytes.count <= bytesMax, Array(text.utf8) == bytes, !text.utf8.contains(0) else {
+            refuse(1, "\(name) is UTF-8 of at most \(bytesMax) bytes", "shorten it")
+            return nil
+        }
+        if let rule = PlainYAML.broken(by: text) {
+            refuse(1, rule, "write the values out, one below the other")
+            return nil
+        }
+        do {
+            if let node = try compose(yaml: text) { return node }
+            refuse(1, "the file is empty", remedy)
+        } catch {
+            let line = (error as? YamlError)?.line ?? 1
+            refuse(line, "the file is not YAML", "check it with a YAML linter")
+        }
+        return nil
+    }
+
+    package static func line(_ node: Node) -> Int { node.mark?.line ?? 1 }
+
+    package mutating func check(_ fields: YAMLFields, _ known: [String]) {
+        for key in fields.keys where !known.contains(key.text) {
+            refuseKey(key, known.map { "`\($0)`" }.joined(separator: ", "))
+        }
+    }
+
+    package mutating func pairs(_ node: Node) -> [(YAMLKey, Node)] {
+        guard let mapping = node.mapping else {
+            refuse(Self.line(node), "it must be keys and values", "write KEY: VALUE")
+            return []
+        }
+        return mapping.compactMap { key, value in
+            text(key).map { (YAMLKey(text: $0, line: Self.line(key)), value) }
+        }
+    }
+
+    /// A scalar's own characters.
+    package mutating func text(_ node: Node) -> String? {
+        guard let text = node.scalar?.string, !text.isEmpty else {
+            refuse(Self.line(node), "it must be one value", "write it behind the colon")
+            return nil
+        }
+        return text
+    }
+
+    package mutating func value(_ key: String, _ fields: YAMLFields) -> String? {
+        fields[key].flatMap { text($0) }
+    }
+
+    package mutating func flag(_ node: Node) -> Bool? {
+        switch node.scalar?.string {
+        case "true": return true
+        case "false": return false
+        default:
+            refuse(Self.line(node), "it must be true or false", "write one of them")
+            return nil
+        }
+    }
+
+    package mutating func refuseKey(_ key: YAMLKey, _ known: String) {
+        refuse(key.line, "`\(key.text)` is unknown here", "known are \(known)")
+    }
+}
+
+extension YamlError {
+    fileprivate var line: Int? {
+        switch self {
+        case .scanner(_, _, let mark, _), .parser(_, _, let mark, _),
+            .composer(_, _, let mark, _):
+            mark.line
+        default: nil
+        }
+    }
+}
