@@ -18,6 +18,7 @@ run: packages        ## serve the sample's catalogue on http://127.0.0.1:4780
 	$(SWIFT) build --product monkey-credits
 	$(SWIFT) build --product newsstand
 	$(SWIFT) build --product photo-filters
+	$(SWIFT) build --product photo-filters-server
 	$(SWIFT) build --product remove-ads
 	@exec "$$($(SWIFT) build --show-bin-path)/shopkeeper" serve \
 	    Samples/MonkeyCredits/MonkeyCredits.storekit --bundle-id com.example.monkeycredits $(ARGS)

@@ -80,6 +80,7 @@ let package = Package(
         .executable(name: "monkey-credits", targets: ["MonkeyCredits"]),
         .executable(name: "newsstand", targets: ["Newsstand"]),
         .executable(name: "photo-filters", targets: ["PhotoFilters"]),
+        .executable(name: "photo-filters-server", targets: ["PhotoFiltersServer"]),
         .executable(name: "remove-ads", targets: ["RemoveAds"]),
     ],
     traits: [
@@ -233,8 +234,13 @@ let package = Package(
             name: "Newsstand", dependencies: ["StoreKit"], path: "Samples/Newsstand",
             exclude: ["Newsstand.storekit", "README.md"], swiftSettings: asAnAppWouldBe),
         .executableTarget(
-            name: "PhotoFilters", dependencies: ["StoreKit"], path: "Samples/PhotoFilters",
-            exclude: ["PhotoFilters.storekit", "README.md"], swiftSettings: asAnAppWouldBe),
+            name: "PhotoFilters", dependencies: ["StoreKit"], path: "Samples/PhotoFilters/App",
+            swiftSettings: asAnAppWouldBe),
+        // The app's server, with nothing of ours but the verifier.
+        .executableTarget(
+            name: "PhotoFiltersServer",
+            dependencies: ["Commerce", "Live", "SignedData", crypto, hummingbird],
+            path: "Samples/PhotoFilters/Server", swiftSettings: asAnAppWouldBe),
         .executableTarget(
             name: "RemoveAds", dependencies: ["StoreKit"], path: "Samples/RemoveAds",
             exclude: ["RemoveAds.storekit", "README.md"], swiftSettings: asAnAppWouldBe),
@@ -340,9 +346,9 @@ let package = Package(
             "CommandTests",
             [
                 "CatalogueFile", "Commerce", "ForwardProxy", "Journal", "JournalServer",
-                "LevelPack", "MonkeyCredits", "Newsstand", "PhotoFilters", "RemoveAds", "Shop",
-                "StoreWire",
-                "TestSupport", "shopkeeper", logging,
+                "LevelPack", "MonkeyCredits", "Newsstand", "PhotoFilters", "PhotoFiltersServer",
+                "RemoveAds", "Shop", "SignedData", "StoreWire", "TestSupport", "shopkeeper", crypto,
+                logging,
             ]),
         tests(
             "LedgerTests",

@@ -53,6 +53,35 @@ import Testing
         #expect(outcome.status == 0)
     }
 
+    @Test func `filters come from the app's own server after proof`() async throws {
+        let folder = try PackageRoot.path() + "/Samples/PhotoFilters"
+        let outcome = try await rig.run(
+            "shopkeeper", "exec", folder + "/PhotoFilters.storekit", "--bundle-id",
+            "com.example.photofilters", "--", folder + "/run", "sh", "-c",
+            """
+            export HOME="$SHOPKEEPER_DATA"
+            photo-filters list
+            photo-filters show sepia 2>&1; echo "not yet $?"
+            PHOTO_FILTERS_URL=http://127.0.0.1:1 photo-filters buy sepia 2>&1; echo "away $?"
+            photo-filters buy sepia
+            photo-filters show sepia | head -1
+            photo-filters show negative 2>&1; echo "not bought $?"
+            export HOME="$SHOPKEEPER_DATA/second" SHOPKEEPER_DEVICE="$SHOPKEEPER_DATA/second"
+            mkdir -p "$HOME"
+            photo-filters restore
+            photo-filters show sepia | head -1
+            """)
+
+        let missing = "This filter is not on this device.\n"
+        let shelf = "negative\t$0.99\nsepia\tyours\n"
+        #expect(
+            outcome.output == "negative\t$0.99\nsepia\t$0.99\n" + missing + "not yet 1\n"
+                + "Network down?\naway 69\n" + shelf + "44944444\n" + missing
+                + "not bought 1\n" + shelf + "44944444\n",
+            "\(outcome.errors)")
+        #expect(outcome.status == 0)
+    }
+
     /// The limit on a file's size is a full disk where 4,096 blocks have arrived. The app
     /// ends, and its next launch goes on there.
     @Test func `a level is downloaded, also by an app that ends half way`() async throws {

@@ -98,26 +98,3 @@ private struct StoredPassword {
         self.hash = hash
     }
 }
-
-/// Decodes hexadecimal digits. Nil if `text` has another form.
-func bytes(hexadecimal text: some StringProtocol) -> [UInt8]? {
-    let digits = Array(text.utf8)
-    guard digits.count % 2 == 0 else { return nil }
-    var bytes: [UInt8] = []
-    for index in stride(from: 0, to: digits.count, by: 2) {
-        guard let high = digit(digits[index]), let low = digit(digits[index + 1]) else {
-            return nil
-        }
-        bytes.append(high << 4 | low)
-    }
-    return bytes
-}
-
-private func digit(_ character: UInt8) -> UInt8? {
-    switch character {
-    case 48...57: character - 48
-    case 97...102: character - 87
-    case 65...70: character - 55
-    default: nil
-    }
-}

@@ -5,8 +5,9 @@ import StoreKit
 /// What the app was called for.
 enum Action {
     case list, restore
-    case show(Filter)
-    case buy(Filter)
+    /// The name of a filter.
+    case show(String)
+    case buy(String)
 
     static let usage = "usage: photo-filters list | show FILTER | buy FILTER | restore"
 
@@ -14,12 +15,8 @@ enum Action {
         switch (arguments.first, arguments.count) {
         case ("list", 1): self = .list
         case ("restore", 1): self = .restore
-        case ("show", 2):
-            guard let filter = Filter.named(arguments[1]) else { return nil }
-            self = .show(filter)
-        case ("buy", 2):
-            guard let filter = Filter.named(arguments[1]) else { return nil }
-            self = .buy(filter)
+        case ("show", 2): self = .show(arguments[1])
+        case ("buy", 2): self = .buy(arguments[1])
         default: return nil
         }
     }
@@ -38,8 +35,11 @@ final class Script {
 
     func start() {
         // A preview needs no store.
-        if case .show(let filter) = action {
-            for line in filter.applied(to: Photo.lighthouse) { print(line) }
+        if case .show(let name) = action {
+            guard let photo = filter(name).applied(to: Photo.lighthouse) else {
+                fail("This filter is not on this device.", 1)
+            }
+            for line in photo { print(line) }
             exit(0)
         }
         darkroom.loadProducts { error in
@@ -52,10 +52,16 @@ final class Script {
         switch action {
         case .list, .show: end(nil)
         case .restore: darkroom.restore()
-        case .buy(let filter):
+        case .buy(let name):
+            let filter = filter(name)
             guard SKPaymentQueue.canMakePayments() else { fail("Store disabled", 1) }
             if !darkroom.buy(filter) { fail("The store does not sell this.", 1) }
         }
+    }
+
+    private func filter(_ name: String) -> Filter {
+        guard let filter = Filter.named(name) else { fail(Action.usage, 64) }
+        return filter
     }
 
     private func end(_ error: (any Error)?) {
