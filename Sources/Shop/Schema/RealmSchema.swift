@@ -6,7 +6,8 @@ import Storage
 /// customer, so that PostgreSQL can split the tables by customer.
 enum RealmSchema {
     static let migrations = [
-        Migration(1, "the realm", tables.flatMap(\.table.ddl))
+        Migration(1, "the realm", firstTables.flatMap(\.table.ddl)),
+        Migration(2, "promotions", promotionTables.flatMap(\.table.ddl)),
     ]
 
     // References of several tables. Apps and customers are never deleted.
@@ -17,7 +18,15 @@ enum RealmSchema {
         ["customer_id"], to: "customers", where: "t.customer_id <> 0")
 
     /// Every table. A table comes after those that it refers to.
-    static let tables: [RealmTable] = [
+    static let tables = firstTables + promotionTables
+
+    /// The tables of migration 2.
+    private static let promotionTables: [RealmTable] = [
+        .kept(promotions), .cleared(promotionOverrides),
+    ]
+
+    /// The tables of migration 1.
+    private static let firstTables: [RealmTable] = [
         .kept(realm), .copied(clocks), .cleared(jumps), .copied(apps, without: ["shared_secret"]),
         .copied(products),
         .copied(appVersions), .copied(subscriptionGroups), .kept(catalogueFiles),
