@@ -19,7 +19,7 @@ public final class TestWire: Sendable {
     /// A call of a device to the store.
     public enum Call: Hashable, Sendable, CaseIterable {
         case signIn, products, offer, purchase, transactions, finish, requestRefund, receipt
-        case priceIncreases, consent, content
+        case priceIncreases, consent, content, promotionOverrides, orderPromotions, showPromotion
         /// A transfer of hosted content.
         case contentBytes
 
@@ -36,6 +36,9 @@ public final class TestWire: Sendable {
             case .priceIncreases: self = .priceIncreases
             case .consent: self = .consent
             case .content: self = .content
+            case .promotionOverrides: self = .promotionOverrides
+            case .orderPromotions: self = .orderPromotions
+            case .showPromotion: self = .showPromotion
             }
         }
     }

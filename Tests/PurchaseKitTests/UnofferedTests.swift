@@ -56,33 +56,6 @@ struct UnofferedTests {
         #expect(product.downloadContentVersion == "" && product.contentVersion == "")
     }
 
-    @Test func `promotions are refused in both ways to ask`() async {
-        let controller = SKProductStorePromotionController.default()
-        let product = SKProduct()
-        await #expect(throws: SKError.self) { try await controller.promotionOrder() }
-        await #expect(throws: SKError.self) { try await controller.update(promotionOrder: []) }
-        await #expect(throws: SKError.self) {
-            try await controller.promotionVisibility(for: product)
-        }
-        await #expect(throws: SKError.self) {
-            try await controller.update(promotionVisibility: .hide, for: product)
-        }
-        let answers = Diary()
-        controller.fetchStorePromotionOrder { products, error in
-            answers.write("\(products.count) \(error?.localizedDescription ?? "")")
-        }
-        controller.update(storePromotionOrder: [product])
-        controller.update(storePromotionVisibility: .show, for: product)
-        controller.fetchStorePromotionVisibility(for: product) { visibility, error in
-            answers.write("\(visibility) \(error?.localizedDescription ?? "")")
-        }
-        await answers.wait(for: "default")
-        #expect(
-            answers.lines == [
-                "0 The store promotes no products.", "default The store promotes no products.",
-            ])
-    }
-
     @Test func `an observer without the method adds no promoted purchase`() {
         #expect(
             !Downloads().paymentQueue(

@@ -5,6 +5,7 @@ import Foundation
 import Live
 import Shop
 import StoreWire
+import TestSupport
 import Testing
 
 @testable import ShopServer
@@ -82,6 +83,7 @@ extension EveryRouteTests {
         "POST /operator/v1/apps/{}/versions", "POST /operator/v1/apps/{}/groups",
         "POST /operator/v1/apps/{}/bulk-changes",
         "POST /operator/v1/apps/{}/products/{}/content",
+        "PUT /operator/v1/apps/{}/promotions/{}",
         // Their first time, as the tour comes by.
         "PUT /operator/v1/apps/{}/catalogue", "PUT /operator/v1/apps/{}/images/{}",
     ]
@@ -89,7 +91,7 @@ extension EveryRouteTests {
     private static let removing: Set<String> = [
         "DELETE /operator/v1/realms/{}", "DELETE /control/v1/snapshots/{}",
         "DELETE /operator/v1/apps/{}/images/{}",
-        "DELETE /operator/v1/apps/{}/groups/{}",
+        "DELETE /operator/v1/apps/{}/groups/{}", "DELETE /operator/v1/apps/{}/promotions/{}",
     ]
     /// Pieces of an upload: its begin and its completion are audited.
     private static let unaudited: Set<String> = [
@@ -147,11 +149,13 @@ extension DeviceRoute {
             .signIn, .products, .offer, .purchase(id: "a"), .transactions(since: 0, waitSeconds: 0),
             .finish(transactionID: "1"), .requestRefund(transactionID: "1"), .receipt,
             .priceIncreases, .consent(subscriptionID: "1"), .content(transactionID: "1"),
+            .promotionOverrides, .orderPromotions, .showPromotion,
         ]
         for route in all {
             switch route {
             case .signIn, .products, .offer, .purchase, .transactions, .finish, .requestRefund,
-                .receipt, .priceIncreases, .consent, .content:
+                .receipt, .priceIncreases, .consent, .content, .promotionOverrides,
+                .orderPromotions, .showPromotion:
                 continue
             }
         }
@@ -214,6 +218,9 @@ private final class Tour {
             CreateProductRequest(
                 productId: "pass", type: "auto-renewable", groupId: "pro", period: "P1M"),
             bundleID: TestServer.bundleID.value, Shop.RequestContext(requestID: "tour"))
+        _ = try await server.store.realm(named: Store.defaultRealm).promotions.set(
+            "pass", bundleID: TestServer.bundleID.value, image: SamplePicture.png(),
+            visibility: nil, Shop.RequestContext(requestID: "tour"))
         _ = try await server.store.realm(named: Store.defaultRealm).catalogue.addOffer(
             OfferRecord(
                 kind: "code", referenceName: "spring", paymentMode: "free", period: "P1M",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Commerce
+import Foundation
 import Shop
 import StoreWire
 import TestSupport
@@ -36,6 +37,28 @@ import Testing
             #expect(found.text.contains("1 product found") && !found.text.contains("The pro"))
             let live = try await browser.get("/realms/live\(Self.app)")
             #expect(live.status == 200 && !live.text.contains("andbox"))
+        }
+    }
+
+    @Test func `promoted products come first, with their pictures`() async throws {
+        try await TestServer.with { server in
+            let room = try await realm(server).promotions
+            let context = Shop.RequestContext(requestID: "test")
+            let app = TestServer.bundleID.value
+            for (product, visibility) in [("pro", "show"), ("monthly", "hide")] {
+                _ = try await room.set(
+                    product, bundleID: app, image: SamplePicture.png(), visibility: visibility,
+                    context)
+            }
+            let browser = Browser(server)
+            let page = try await browser.get(Self.app).text
+            let (pro, credits) = (page.range(of: "The pro"), page.range(of: "The credits.5"))
+            #expect(try #require(pro).lowerBound < (try #require(credits)).lowerBound)
+            #expect(page.contains("\(Self.app)/promotions/pro\""))
+            #expect(!page.contains("promotions/monthly"))
+            let picture = try await browser.get("\(Self.app)/promotions/pro")
+            #expect(picture.header("Content-Type") == "image/png" && picture.status == 200)
+            #expect(try await browser.get("\(Self.app)/promotions/monthly").status == 404)
         }
     }
 

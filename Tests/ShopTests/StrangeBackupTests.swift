@@ -300,7 +300,7 @@ import Testing
             requestedAt: Timestamp(milliseconds: 1)))
 
     private static let realmRows = [
-        contentRow,
+        contentRow, promotionRow, overrideRow,
         "INSERT INTO jumps VALUES (0, 1800000000000, 1800000000000, 1800000000000, 0)",
         "INSERT INTO catalogue_files VALUES ('\(app)', 'a.storekit', x'7b7d', NULL, 1)",
         "INSERT INTO catalogue_images VALUES ('\(app)', 'b', x'00')",
@@ -372,7 +372,7 @@ import Testing
         #expect(Set(text.tables.map(\.table.table)) == Set(known))
     }
 
-    @Test(arguments: spoilt + content)
+    @Test(arguments: spoilt + content + promotions)
     func `a value that no store writes is refused`(spoilt: SpoiltValue) async throws {
         let text = try await Self.filled.value
         for value in spoilt.values {

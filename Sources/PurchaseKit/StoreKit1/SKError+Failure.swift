@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import StoreWire
 
 extension SKError.Code {
     /// Translates a failure. StoreKit has no code for a payment that the store
@@ -62,5 +63,18 @@ extension DeviceFault {
         case .notSent(let error), .unknown(let error?): error
         default: paymentFailure.transactionError
         }
+    }
+}
+
+extension DeviceFault {
+    /// The error of a call about promotions: `storeProductNotAvailable` for a product
+    /// that the app does not have, the `URLError` itself for a network failure.
+    var promotionError: any Error {
+        if case .refused(_, let error) = self,
+            ["productIdUnknown", "productRemoved"].contains(error.code)
+        {
+            return SKError(PaymentFailure(.productUnavailable, error.message))
+        }
+        return requestError
     }
 }

@@ -57,6 +57,14 @@ extension DeviceRoom {
             return try Self.ok(
                 try await realm.subscriptions.consent(
                     to: try Self.body(call), for: id, session, context))
+        case .promotionOverrides:
+            return try Self.ok(try await realm.promotions.overrides(try await session(call)))
+        case .orderPromotions:
+            let session = try await session(call)
+            return try Self.ok(try await realm.promotions.order(try Self.body(call), session))
+        case .showPromotion:
+            let session = try await session(call)
+            return try Self.ok(try await realm.promotions.show(try Self.body(call), session))
         case .receipt:
             let session = try await session(call)
             switch try await realm.purchases.receipt(

@@ -6,7 +6,8 @@ import Storage
 /// customer, so that PostgreSQL can split the tables by customer.
 enum RealmSchema {
     static let migrations = [
-        Migration(1, "the realm", tables.flatMap(\.table.ddl))
+        Migration(1, "the realm", firstTables.flatMap(\.table.ddl)),
+        Migration(2, "content, promotions, browsers", addedTables.flatMap(\.table.ddl)),
     ]
 
     // References of several tables. Apps and customers are never deleted.
@@ -17,7 +18,16 @@ enum RealmSchema {
         ["customer_id"], to: "customers", where: "t.customer_id <> 0")
 
     /// Every table. A table comes after those that it refers to.
-    static let tables: [RealmTable] = [
+    static let tables = firstTables + addedTables
+
+    /// The tables of migration 2.
+    private static let addedTables: [RealmTable] = [
+        .copied(contentVersions), .cleared(webSessions), .kept(promotions),
+        .cleared(promotionOverrides),
+    ]
+
+    /// The tables of migration 1.
+    private static let firstTables: [RealmTable] = [
         .kept(realm), .copied(clocks), .cleared(jumps), .copied(apps, without: ["shared_secret"]),
         .copied(products),
         .copied(appVersions), .copied(subscriptionGroups), .kept(catalogueFiles),
@@ -25,7 +35,7 @@ enum RealmSchema {
         .kept(numberMarks),
         .kept(snapshots), .kept(snapshotPages),
         .kept(clusters), .kept(customers), .kept(signInNames), .kept(arrivals),
-        .cleared(devices), .cleared(sessions), .cleared(webSessions), .cleared(appAccounts),
+        .cleared(devices), .cleared(sessions), .cleared(appAccounts),
         // A waiting payment stays as a declined one, also when the history is
         // cleared again, so that a device that asks again does not buy again. What
         // joined it stays too.
@@ -42,7 +52,7 @@ enum RealmSchema {
         .cleared(subscriptions, history: .deleted),
         .cleared(subscriptionEvents, history: .deleted),
         .cleared(refunds, history: .deleted), .cleared(refundEvents, history: .deleted),
-        .kept(offerCodes), .cleared(offerClaims), .copied(contentVersions),
+        .kept(offerCodes), .cleared(offerClaims),
         .cleared(renewalCharges, history: .deleted),
         .cleared(bulkChanges), .cleared(bulkMarks, history: .deleted),
         .cleared(familyPeople), .cleared(familyShares, history: .deleted),

@@ -2,6 +2,7 @@
 
 public import Commerce
 import Storage
+import StoreWire
 
 /// What the store's pages show of its apps: names, and what is sold in a storefront.
 public struct ShopWindow: Sendable {
@@ -42,6 +43,16 @@ public struct ShopWindowProduct: Sendable {
     public let isFamilyShareable: Bool
     /// The ids of its images.
     public let images: [String]
+}
+
+extension VisitorRoom {
+    /// Returns the promoted products of an app that a visitor sees, in order: as the
+    /// visitor's last used device has it, or without a visitor as the store has it.
+    /// Refusals: `textInvalid`, `bundleIdUnknown`.
+    public func promoted(in bundleID: String, _ visitor: Visitor?) async throws -> [String] {
+        try await realm.promotions.shown(bundleID: bundleID, customer: visitor?.id)
+            .map(\.productId)
+    }
 }
 
 extension CatalogueRoom {

@@ -20,6 +20,9 @@ enum PageRoutes {
         PageRoute("GET", "/store/apps/{}/images/{}", .everyone) {
             try await ShopPages($0).image()
         },
+        PageRoute("GET", "/store/apps/{}/promotions/{}", .everyone) {
+            try await ShopPages($0).promotionImage()
+        },
         PageRoute("GET", "/store/storefront", .everyone) { try ShopPages($0).chooseStorefront() },
         PageRoute("GET", "/store/style.css", .everyone) { _ in ShopPages.style },
         PageRoute("GET", "/store/sign-in", .everyone) { try SignInPages($0).form() },

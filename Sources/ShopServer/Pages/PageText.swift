@@ -116,11 +116,17 @@ enum PageText {
     private static let app = """
         {{<layout}}{{$content}}
         <p class="icon tone-{{tone}}" aria-hidden="true">{{letter}}</p>
+        {{#hasPromoted}}
+        <h2>Promoted</h2>
+        <ul class="products">
+        {{#promoted}}<li>{{>product}}</li>{{/promoted}}
+        </ul>
+        {{/hasPromoted}}
         <h2>In-app purchases</h2>
         <ul class="products">
         {{#products}}<li>{{>product}}</li>{{/products}}
         </ul>
-        {{^products}}<p>Nothing is sold in this country or region.</p>{{/products}}
+        {{#isEmpty}}<p>Nothing is sold in this country or region.</p>{{/isEmpty}}
         {{/content}}{{/layout}}
         """
 

@@ -17,13 +17,15 @@ struct ShopPages: Sendable {
     private static let appsMax = 100
     private static let queryCharactersMax = 100
 
-    /// Each app with its first product.
+    /// Each app with its first promoted product, or its first one.
     func today() async throws -> Response {
         let apps = try await window().apps.filter { !$0.products.isEmpty }.prefix(Self.appsMax)
-        let featured = apps.enumerated().map { place, app in
+        var featured: [[String: Any]] = []
+        for (place, app) in apps.enumerated() {
             var facts = facts(app, place)
-            facts["product"] = app.products.first.map { self.facts($0, of: app) }
-            return facts
+            let (promoted, rest) = try await arranged(app)
+            facts["product"] = promoted.first ?? rest.first
+            featured.append(facts)
         }
         return try visit.page("today", title: "Today", ["featured": featured])
     }
@@ -56,8 +58,40 @@ struct ShopPages: Sendable {
     func app() async throws -> Response {
         guard let app = try await window().app(visit.parts[0]) else { throw Self.noApp }
         var facts = facts(app, 0)
-        facts["products"] = app.products.map { self.facts($0, of: app) }
+        let (promoted, rest) = try await arranged(app)
+        facts["hasPromoted"] = !promoted.isEmpty
+        facts["promoted"] = promoted
+        facts["products"] = rest
+        facts["isEmpty"] = app.products.isEmpty
         return try visit.page("app", title: app.name, facts)
+    }
+
+    /// The promoted products in the visitor's order, and the others.
+    private func arranged(
+        _ app: ShopWindowApp
+    ) async throws -> (promoted: [[String: Any]], rest: [[String: Any]]) {
+        let order = try await visit.realm.visitors.promoted(in: app.bundleID, visit.visitor)
+        let byID = Dictionary(app.products.map { ($0.id, $0) }) { first, _ in first }
+        let promoted = order.compactMap { byID[$0] }.map { product in
+            var facts = facts(product, of: app)
+            facts["image"] =
+                "\(visit.base)/store/apps/\(app.bundleID.pathEncoded)/promotions/"
+                + product.id.pathEncoded
+            return facts
+        }
+        let isPromoted = Set(order)
+        return (
+            promoted, app.products.filter { !isPromoted.contains($0.id) }.map { facts($0, of: app) }
+        )
+    }
+
+    /// The picture of a promoted product that the visitor sees.
+    func promotionImage() async throws -> Response {
+        let (app, product) = (visit.parts[0], visit.parts[1])
+        let shown = try await visit.realm.visitors.promoted(in: app, visit.visitor)
+        guard shown.contains(product) else { throw Self.noPicture }
+        let image = try await visit.realm.promotions.image(of: product, bundleID: app)
+        return PageVisit.dressed(.bytes(image.bytes, type: image.type))
     }
 
     func image() async throws -> Response {
@@ -117,6 +151,11 @@ struct ShopPages: Sendable {
     private static func contains(_ words: [String], _ text: String) -> Bool {
         words.allSatisfy { text.contains($0) }
     }
+
+    private static let noPicture = Refusal(
+        .notFound, code: "promotionUnknown", "The app does not promote this product.",
+        field: "productId", rule: "a product that the app's page promotes",
+        remedy: "open the app's page again")
 
     private static let noApp = Refusal(
         .notFound, code: "bundleIdUnknown", "The store has no such app.", field: "bundleId",

@@ -37,6 +37,9 @@ extension DeviceRoute {
         case (1, "offers"): return .offer
         case (1, "receipt"): return .receipt
         case (1, "price-increases"): return .priceIncreases
+        case (1, "promotion-overrides"): return .promotionOverrides
+        case (1, "promotion-order"): return .orderPromotions
+        case (1, "promotion-visibility"): return .showPromotion
         case (2, "purchases") where !parts[1].isEmpty: return .purchase(id: parts[1])
         case (3, "transactions") where !parts[1].isEmpty && parts[2] == "finish":
             return .finish(transactionID: parts[1])

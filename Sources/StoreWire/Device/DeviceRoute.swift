@@ -30,6 +30,13 @@ public enum DeviceRoute: Hashable, Sendable {
     case priceIncreases
     /// `PUT /device/v1/subscriptions/{subscriptionId}/price-consent`
     case consent(subscriptionID: String)
+    /// `GET /device/v1/promotion-overrides`: what the app has changed on this device
+    /// about its promoted products.
+    case promotionOverrides
+    /// `PUT /device/v1/promotion-order`
+    case orderPromotions
+    /// `PUT /device/v1/promotion-visibility`
+    case showPromotion
 
     /// The longest time for which a request for transactions may wait.
     public static let waitSecondsMax = 50
@@ -38,16 +45,18 @@ public enum DeviceRoute: Hashable, Sendable {
     public var method: String {
         switch self {
         case .signIn, .products, .offer, .finish, .requestRefund, .content: "POST"
-        case .purchase, .consent: "PUT"
-        case .transactions, .receipt, .priceIncreases: "GET"
+        case .purchase, .consent, .orderPromotions, .showPromotion: "PUT"
+        case .transactions, .receipt, .priceIncreases, .promotionOverrides: "GET"
         }
     }
 
     /// Whether a call of this route has a body, which is JSON.
     public var hasBody: Bool {
         switch self {
-        case .signIn, .products, .offer, .purchase, .requestRefund, .content, .consent: true
-        case .transactions, .finish, .receipt, .priceIncreases: false
+        case .signIn, .products, .offer, .purchase, .requestRefund, .content, .consent,
+            .orderPromotions, .showPromotion:
+            true
+        case .transactions, .finish, .receipt, .priceIncreases, .promotionOverrides: false
         }
     }
 
@@ -63,7 +72,9 @@ public enum DeviceRoute: Hashable, Sendable {
         case .content: "\(Self.prefix)/transactions/{}/content"
         case .consent: "\(Self.prefix)/subscriptions/{}/price-consent"
         case .transactions: "\(Self.prefix)/transactions"
-        case .signIn, .products, .offer, .receipt, .priceIncreases: path
+        case .signIn, .products, .offer, .receipt, .priceIncreases, .promotionOverrides,
+            .orderPromotions, .showPromotion:
+            path
         }
     }
 
@@ -82,6 +93,9 @@ public enum DeviceRoute: Hashable, Sendable {
         case .content(let id): "\(Self.prefix)/transactions/\(id)/content"
         case .receipt: "\(Self.prefix)/receipt"
         case .priceIncreases: "\(Self.prefix)/price-increases"
+        case .promotionOverrides: "\(Self.prefix)/promotion-overrides"
+        case .orderPromotions: "\(Self.prefix)/promotion-order"
+        case .showPromotion: "\(Self.prefix)/promotion-visibility"
         case .consent(let id): "\(Self.prefix)/subscriptions/\(id)/price-consent"
         }
     }

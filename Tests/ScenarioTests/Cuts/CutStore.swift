@@ -162,6 +162,9 @@ struct CutTransport: StoreTransport {
         case .priceIncreases: "priceIncreases"
         case .consent: "consent"
         case .content: "content"
+        case .promotionOverrides: "promotionOverrides"
+        case .orderPromotions: "orderPromotions"
+        case .showPromotion: "showPromotion"
         }
     }
 }

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import TestSupport
+
+@testable import Shop
+
+/// Promoted products in a backup.
+extension StrangeBackupTests {
+    static let promotions = [
+        SpoiltValue("promotions.place", "-1", "1000001"),
+        SpoiltValue("promotions.is_shown", "\"yes\"", "null"),
+        SpoiltValue("promotions.image_sha256", "\"../../x\"", "null"),
+        SpoiltValue("promotions.image_type", "\"svg\""),
+        SpoiltValue("promotions.image", "{\"base64\":\"AAEC\"}", "null"),
+        SpoiltValue("promotion_overrides.device_uuid", "\"../x\""),
+        SpoiltValue("promotion_overrides.place", "-1"),
+    ]
+
+    static let promotionRow = """
+        INSERT INTO promotions VALUES
+            ('\(TestWorld.bundleID.value)', 'pro', 0, 1, '\(String(repeating: "a", count: 64))',
+            'png', 1, x'\(hexadecimal(SamplePicture.png()))')
+        """
+
+    static let overrideRow = """
+        INSERT INTO promotion_overrides
+        SELECT customer_id, '\(TestWorld.bundleID.value)', '\(TestWorld.deviceUUID)', 'pro', 0, NULL
+        FROM customers WHERE name = 'customer'
+        """
+}
