@@ -20,7 +20,13 @@ extension Ledger {
         let prepared = try prepare(request, account: account)
         // A repeated request needs no commit.
         if let told = try await storage.read({ try prepared.wish.redeemed($0) }) { return told }
-        let (redemption, isNew) = try await storage.write { try prepared.redeem(in: $0) }
+        let note = note(
+            .redeemed, account: prepared.wish.account, prepared.wish.idempotencyKey)
+        let (redemption, isNew) = try await storage.write { writing in
+            let redeemed = try prepared.redeem(in: writing)
+            if redeemed.isNew { try note?.write(writing) }
+            return redeemed
+        }
         if isNew { figures.countRedeemed() }
         tell(redemption, requestID)
         return redemption

@@ -80,7 +80,12 @@ extension Ledger {
         let booking = Booking(
             proven: proven, account: account, recordedAt: now, rules: configuration.grants,
             renewal: renewal)
-        let booked = try await storage.write { try booking.write($0) }
+        let note = note(.purchaseTaken, account: account, proven.key.transactionID)
+        let booked = try await storage.write { writing in
+            let booked = try booking.write(writing)
+            try note?.write(writing)
+            return booked
+        }
         figures.countTaken()
         if !grantsNothing { news.tell(booked.account, storage) }
         return booked

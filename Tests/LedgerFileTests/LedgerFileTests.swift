@@ -62,6 +62,51 @@ struct LedgerFileTests {
             ])
     }
 
+    @Test func `a file says how accounts prove who they are, and how often they may call`()
+        throws
+    {
+        let read = try file(
+            """
+            accounts:
+              jwt:
+                jwks: https://login.example/keys
+                issuer: https://login.example
+                audience: ledger
+                claim: user_id
+                lifetimeSeconds: 600
+              sandboxTesters: [ann, blob]
+            limits:
+              perKey: 50
+              perAccount: 5
+            """)
+
+        #expect(
+            read.accounts.tokens
+                == LedgerAccountSettings.Tokens(
+                    keySet: "https://login.example/keys", issuer: "https://login.example",
+                    audience: "ledger", claim: "user_id", lifetimeSeconds: 600))
+        #expect(read.accounts.tokens?.isAddress == true)
+        #expect(read.accounts.sandboxTesters == ["ann", "blob"])
+        #expect(read.limits == CallLimits(perKey: 50, perAccount: 5))
+        #expect(
+            problems(
+                """
+                accounts:
+                  jwt:
+                    jwks: keys.json
+                    issuer: a
+                    lifetimeSeconds: 86401
+                    alg: none
+                  testers: ann
+                limits:
+                  perKey: 0
+                """) == [
+                    "3: `jwt` has `jwks`, `issuer` and `audience`",
+                    "5: a token is valid for 1 to 86400 seconds", "6: `alg` is unknown here",
+                    "7: `testers` is unknown here", "9: a limit is 1 to 1000000 calls a second",
+                ])
+    }
+
     @Test func `a file has the settings that the options have`() throws {
         let settings = try file(
             """

@@ -53,6 +53,7 @@ import Testing
                     switch route.access {
                     case .probe, .signed, .open: "Public"
                     case .merchant: "Merchant"
+                    case .app: "App"
                     case .metrics: "Metrics"
                     }
                 return ("\(route.method) \(route.pattern)", tag)
@@ -188,6 +189,35 @@ import Testing
                 "Reconciliation",
                 ReconcileReport(
                     account: "a", checked: 1, differences: [difference], next: "a")
+            ),
+            (
+                "CreateKey", CreateLedgerKeyRequest(name: "n", scope: "app")
+            ),
+            (
+                "CreatedKey",
+                CreatedLedgerKey(
+                    keyId: "i", name: "n", scope: "app", key: "k",
+                    createdDate: .init(milliseconds: 1))
+            ),
+            (
+                "KeyRecord",
+                LedgerKeyRecord(
+                    keyId: "i", name: "n", scope: "app", createdDate: .init(milliseconds: 1),
+                    revokedDate: .init(milliseconds: 1))
+            ),
+            ("KeyRecords", LedgerKeys(keys: [])),
+            (
+                "AuditEntry",
+                LedgerAuditEntry(
+                    date: .init(milliseconds: 1), actor: "a", action: "a", account: "a",
+                    subject: "s")
+            ),
+            ("Audit", LedgerAudit(entries: [], next: "n")),
+            ("TokenRequest", AccountTokenRequest(seconds: 1)),
+            (
+                "IssuedToken",
+                IssuedAccountToken(
+                    account: "a", token: "t", expiresDate: .init(milliseconds: 1))
             ),
             (
                 "Redeem",

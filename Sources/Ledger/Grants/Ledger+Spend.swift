@@ -35,7 +35,12 @@ extension Ledger {
     ) async throws -> LedgerSpending {
         let prepared = try prepare(request, account: account)
         if let told = try await storage.read({ try prepared.wish.told($0) }) { return told }
-        let (spending, _) = try await storage.write { try prepared.spend(in: $0) }
+        let note = note(.spent, account: prepared.wish.account, prepared.wish.idempotencyKey)
+        let (spending, _) = try await storage.write { writing in
+            let spent = try prepared.spend(in: writing)
+            if spent.isNew { try note?.write(writing) }
+            return spent
+        }
         ports.log(
             "spent credits", ["requestId": requestID, "environment": spending.environment])
         return spending

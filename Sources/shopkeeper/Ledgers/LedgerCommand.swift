@@ -14,6 +14,7 @@ struct LedgerCommand: AsyncParsableCommand {
             LedgerWhyCommand.self, LedgerHistoryCommand.self, LedgerBalanceCommand.self,
             LedgerSpendCommand.self, LedgerStatusCommand.self, LedgerBackupCommand.self,
             LedgerRestoreCommand.self, LedgerReconcileCommand.self, LedgerImportCommand.self,
+            LedgerKeyCommand.self, LedgerTokenCommand.self, LedgerAuditCommand.self,
         ])
 
     struct Take: AsyncParsableCommand {

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Ledger
+import YAMLFile
+import Yams
+
+/// The sections `accounts` and `limits`.
+extension LedgerFileReader {
+    mutating func accounts(_ node: Node, into settings: inout LedgerAccountSettings) {
+        for (key, value) in pairs(node) {
+            switch key.text {
+            case "jwt": settings.tokens = tokens(value)
+            case "sandboxTesters": settings.sandboxTesters = texts(value)
+            default: refuseKey(key, "`jwt` and `sandboxTesters`")
+            }
+        }
+    }
+
+    private mutating func tokens(_ node: Node) -> LedgerAccountSettings.Tokens? {
+        let fields = YAMLFields(pairs(node))
+        check(fields, ["jwks", "issuer", "audience", "claim", "lifetimeSeconds"])
+        let lifetime = fields["lifetimeSeconds"].flatMap {
+            number($0, 1...86_400, "a token is valid for 1 to 86400 seconds")
+        }
+        for missing in ["jwks", "issuer", "audience"] where fields[missing] == nil {
+            refuse(
+                Self.line(node), "`jwt` has `jwks`, `issuer` and `audience`",
+                "write `\(missing)` too")
+        }
+        let claim = value("claim", fields)
+        guard let keySet = value("jwks", fields), let issuer = value("issuer", fields),
+            let audience = value("audience", fields)
+        else { return nil }
+        return LedgerAccountSettings.Tokens(
+            keySet: keySet, issuer: issuer, audience: audience, claim: claim,
+            lifetimeSeconds: lifetime)
+    }
+
+    mutating func limits(_ node: Node, into limits: inout CallLimits) {
+        let rule = "a limit is 1 to 1000000 calls a second"
+        for (key, value) in pairs(node) {
+            switch key.text {
+            case "perKey":
+                if let calls = number(value, 1...1_000_000, rule) { limits.perKey = Int(calls) }
+            case "perAccount":
+                if let calls = number(value, 1...1_000_000, rule) {
+                    limits.perAccount = Int(calls)
+                }
+            default: refuseKey(key, "`perKey` and `perAccount`")
+            }
+        }
+    }
+}
