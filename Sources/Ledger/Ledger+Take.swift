@@ -72,7 +72,10 @@ extension Ledger {
     ) async throws -> BookedPurchase {
         // A proof without news costs no commit.
         let now = ports.wall.now
-        let known = try await storage.read { try Booking.find(proven.key, $0, at: now) }
+        let (known, account) = try await storage.read { reading in
+            let known = try Booking.find(proven.key, reading, at: now)
+            return (known, try Merges.heir(of: account, unless: known?.account, reading))
+        }
         if renewal == nil, let known, try Taking.decide(known, proven, account: account) == .nothing
         {
             return known
@@ -110,6 +113,8 @@ struct Booking: Sendable {
     var rules = GrantRules.none
     /// What was signed with it about the renewal of its subscription.
     var renewal: ProvenRenewal?
+    /// Whether a store has sent it, which may not know that the account was erased.
+    var isNews = false
 
     static func find(
         _ key: PurchaseKey, _ reading: any Reading, at now: Timestamp
@@ -118,16 +123,21 @@ struct Booking: Sendable {
             .map { try BookedPurchase($0) }
     }
 
-    /// Locks the owner's line, then writes the row. An owner never changes. So
-    /// one more round is enough if the purchase was assigned to an account
+    /// Locks the owner's line, then writes the row. An owner seldom changes. So one
+    /// more round is enough if the purchase was assigned to an account, or moved,
     /// between the first read and the write.
     func write(_ writing: any Writing) throws -> BookedPurchase {
         for _ in 0..<3 {
             let known = try Self.find(proven.key, writing, at: recordedAt)
-            let owner = known?.account ?? account
-            if let known { _ = try Taking.decide(known, proven, account: account) }
+            let claim = try claim(known?.account, writing)
+            let owner = known?.account ?? claim
+            if let known { _ = try Taking.decide(known, proven, account: claim) }
             let revision = try owner.map { try line($0, writing) } ?? 0
-            if let (done, hasNewFate) = try enter(owner, revision, writing) {
+            // It may have become part of another account before its line was locked.
+            if known?.account == nil, let claim, try Merges.into(claim, writing) != nil {
+                continue
+            }
+            if let (done, hasNewFate) = try enter(owner, claim, revision, writing) {
                 let grants = GrantWriter(rules: rules, now: recordedAt)
                 try grants.settle(done, hasNewFate: hasNewFate, writing)
                 try renewal?.write(of: proven, writing)
@@ -135,6 +145,15 @@ struct Booking: Sendable {
             }
         }
         throw StorageFault(.busy, "a purchase changed hands while it was taken")
+    }
+
+    /// Returns the account that claims a purchase of `owner`.
+    private func claim(_ owner: String?, _ reading: any Reading) throws -> String? {
+        if isNews, let owner, ErasedAccount.isOne(owner) { return nil }
+        guard owner == nil, let account else {
+            return try Merges.heir(of: account, unless: owner, reading)
+        }
+        return try Merges.into(account, reading) ?? account
     }
 
     private func line(_ account: String, _ writing: any Writing) throws -> Int64 {
@@ -146,7 +165,7 @@ struct Booking: Sendable {
 
     /// Nil if the purchase has another owner, whose line is not locked.
     private func enter(
-        _ owner: String?, _ revision: Int64, _ writing: any Writing
+        _ owner: String?, _ account: String?, _ revision: Int64, _ writing: any Writing
     ) throws -> (purchase: BookedPurchase, hasNewFate: Bool)? {
         let values = insertion(owner, revision)
         if try writing.first(Statement.Booked.insert, values) != nil {

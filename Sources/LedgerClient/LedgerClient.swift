@@ -148,6 +148,30 @@ public struct LedgerClient: Sendable {
         try await post(["accounts", account, "tokens"], AccountTokenRequest(seconds: seconds))
     }
 
+    // MARK: Accounts
+
+    /// Presents a purchase that may belong to another account, or asks what would change.
+    public func restore(
+        _ request: RestoreRequest, account: String
+    ) async throws -> RestoreOutcome {
+        try await post(["accounts", account, "restores"], request)
+    }
+
+    /// Makes an account part of another.
+    public func merge(account: String, into: String) async throws -> AccountMerge {
+        try await post(["accounts", account, "merge"], MergeAccountRequest(into: into))
+    }
+
+    /// Returns everything that the books have about an account.
+    public func export(account: String) async throws -> AccountExport {
+        try await get(["accounts", account, "export"], [])
+    }
+
+    /// Erases an account. Its books stay under an opaque name.
+    public func erase(account: String) async throws -> AccountErasure {
+        try await post(["accounts", account, "erasure"], [String: String]())
+    }
+
     // MARK: Purchases
 
     /// Books a signed transaction, once.

@@ -60,6 +60,7 @@ public struct LedgerAccountSettings: Hashable, Sendable {
 
     public var tokens: Tokens?
     public var sandboxTesters: [String] = []
+    public var restore = RestorePolicy.refuse
 
     public init() {}
 }

@@ -11,7 +11,12 @@ extension LedgerFileReader {
             switch key.text {
             case "jwt": settings.tokens = tokens(value)
             case "sandboxTesters": settings.sandboxTesters = texts(value)
-            default: refuseKey(key, "`jwt` and `sandboxTesters`")
+            case "restore":
+                let known = RestorePolicy.allCases.map(\.rawValue)
+                if let policy = word(value, known).flatMap(RestorePolicy.init) {
+                    settings.restore = policy
+                }
+            default: refuseKey(key, "`jwt`, `sandboxTesters` and `restore`")
             }
         }
     }

@@ -202,7 +202,7 @@ extension LedgerFileReader {
         return nil
     }
 
-    private mutating func word(_ node: Node, _ known: [String]) -> String? {
+    mutating func word(_ node: Node, _ known: [String]) -> String? {
         guard let word = text(node) else { return nil }
         if known.contains(word) { return word }
         refuse(

@@ -83,6 +83,25 @@ enum LedgerRoutes {
         open + accounts + reservations + grants + roads + access)
 
     private static let access: [LedgerRoute] = [
+        LedgerRoute("POST", "/ledger/v1/accounts/{}/restores", .app) {
+            try .json(
+                try await $0.ledger.restore(
+                    try await $0.body(), account: try $0.account(),
+                    requestID: $0.call.requestID))
+        },
+        LedgerRoute("POST", "/ledger/v1/accounts/{}/merge", .merchant) {
+            try .json(
+                try await $0.ledger.merge(
+                    try await $0.body(), account: $0.parts[0], requestID: $0.call.requestID))
+        },
+        LedgerRoute("GET", "/ledger/v1/accounts/{}/export", .merchant) {
+            try .json(try await $0.ledger.export(account: $0.parts[0]))
+        },
+        LedgerRoute("POST", "/ledger/v1/accounts/{}/erasure", .merchant) {
+            try .json(
+                try await $0.ledger.erase(
+                    account: $0.parts[0], requestID: $0.call.requestID))
+        },
         LedgerRoute("POST", "/ledger/v1/api-keys", .merchant) {
             try .json(try await $0.ledger.createKey(try await $0.body()))
         },

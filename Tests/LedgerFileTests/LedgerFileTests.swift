@@ -75,6 +75,7 @@ struct LedgerFileTests {
                 claim: user_id
                 lifetimeSeconds: 600
               sandboxTesters: [ann, blob]
+              restore: transfer
             limits:
               perKey: 50
               perAccount: 5
@@ -87,6 +88,7 @@ struct LedgerFileTests {
                     audience: "ledger", claim: "user_id", lifetimeSeconds: 600))
         #expect(read.accounts.tokens?.isAddress == true)
         #expect(read.accounts.sandboxTesters == ["ann", "blob"])
+        #expect(read.accounts.restore == .transfer)
         #expect(read.limits == CallLimits(perKey: 50, perAccount: 5))
         #expect(
             problems(
@@ -98,12 +100,14 @@ struct LedgerFileTests {
                     lifetimeSeconds: 86401
                     alg: none
                   testers: ann
+                  restore: give
                 limits:
                   perKey: 0
                 """) == [
                     "3: `jwt` has `jwks`, `issuer` and `audience`",
                     "5: a token is valid for 1 to 86400 seconds", "6: `alg` is unknown here",
-                    "7: `testers` is unknown here", "9: a limit is 1 to 1000000 calls a second",
+                    "7: `testers` is unknown here", "8: there is no `give` here",
+                    "10: a limit is 1 to 1000000 calls a second",
                 ])
     }
 

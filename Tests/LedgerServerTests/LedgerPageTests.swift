@@ -213,6 +213,29 @@ import Testing
                     subject: "s")
             ),
             ("Audit", LedgerAudit(entries: [], next: "n")),
+            ("Restore", RestoreRequest(signedTransaction: "s", dryRun: true)),
+            (
+                "RestoreOutcome",
+                RestoreOutcome(
+                    account: "a", policy: "keep", outcome: "kept", isDryRun: true,
+                    environment: "Sandbox", transactionId: "1", productId: "p", units: 1,
+                    entitlements: [], credits: [])
+            ),
+            ("MergeAccount", MergeAccountRequest(into: "b")),
+            (
+                "AccountMerge",
+                AccountMerge(account: "a", into: "b", mergedDate: .init(milliseconds: 1))
+            ),
+            (
+                "AccountExport",
+                AccountExport(
+                    account: "a", exportedDate: .init(milliseconds: 1), tables: [:])
+            ),
+            (
+                "AccountErasure",
+                AccountErasure(
+                    erasedDate: .init(milliseconds: 1), accounts: 1, notifications: 1)
+            ),
             ("TokenRequest", AccountTokenRequest(seconds: 1)),
             (
                 "IssuedToken",

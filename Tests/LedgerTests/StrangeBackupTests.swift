@@ -53,6 +53,19 @@ import Testing
                 CreateLedgerKeyRequest(name: "shop", scope: "server"))
             try await book.take(40)
         }
+        _ = try await book.ledger.merge(
+            MergeAccountRequest(into: "blob"), account: "part of it")
+        var configuration = book.ledger.configuration
+        configuration.accounts = AccountRules(restore: .share)
+        let sharing = try await Ledger.open(
+            storage: book.storage, configuration: configuration, ports: book.ledger.ports)
+        try await book.take(41) {
+            $0.productId = "coins"
+        }
+        _ = try await sharing.restore(
+            RestoreRequest(
+                signedTransaction: try Book.signed(41) { $0.productId = "coins" }),
+            account: "friend")
         await book.ledger.close()
         let source = try SQLiteReader(file: file)
         _ = try await LedgerBackup.write(
@@ -144,7 +157,8 @@ import Testing
             "notifications_in.payload", "notifications_in.refusal", "news_cursors.bundle_id",
             "news_cursors.page_token", "forwards.url", "forwards.notification_id",
             "forwards.trouble", "api_keys.name", "audit.actor", "audit.account",
-            "audit.subject",
+            "audit.subject", "shares.account", "shares.bundle_id", "shares.transaction_id",
+            "account_merges.account", "account_merges.into_account",
         ]
         // A store's own texts, which are as long as they are.
         let texts: Set = ["proofs_waiting.proof", "notifications_in.payload"]

@@ -120,7 +120,9 @@ import _CryptoExtras
     func `a claim that breaks a rule is refused`(
         claim: String, value: (any Sendable)?, code: String
     ) throws {
-        #expect(try Self.outcome(["alg": "ES256", "kid": "ec"], [claim: value.map { $0 as Any }]) == code)
+        #expect(
+            try Self.outcome(["alg": "ES256", "kid": "ec"], [claim: value.map { $0 as Any }])
+                == code)
     }
 
     @Test func `another claim under the same signature is refused`() throws {

@@ -42,11 +42,17 @@ public struct AccountRules: Sendable {
 
     /// Nil if only the ledger's own tokens count.
     public var tokens: Tokens?
+    /// What happens when an account presents a purchase of another.
+    public var restore = RestorePolicy.refuse
     /// In a sandbox their purchases grant what production's grant.
     let sandboxTesters: Set<String>
 
-    public init(tokens: Tokens? = nil, sandboxTesters: some Sequence<String> = []) {
+    public init(
+        tokens: Tokens? = nil, sandboxTesters: some Sequence<String> = [],
+        restore: RestorePolicy = .refuse
+    ) {
         self.tokens = tokens
+        self.restore = restore
         self.sandboxTesters = Set(
             sandboxTesters.map { (try? Edge.account($0)) ?? $0 })
     }

@@ -12,6 +12,9 @@ public struct LedgerActor: Hashable, Sendable {
 
     public init(_ name: String) { self.name = name }
 
+    /// An account that presents a purchase of another one, with its own token.
+    static let account = LedgerActor("account")
+
     /// The actor of the present task.
     @TaskLocal public static var current: LedgerActor?
 }
@@ -20,6 +23,7 @@ public struct LedgerActor: Hashable, Sendable {
 enum AuditAction: String, CaseIterable, Sendable {
     case keyCreated, keyRevoked
     case purchaseTaken, redeemed, reserved, confirmed, released, spent, granted, unparked
+    case restored, merged, exported, erased
 }
 
 /// An entry of the audit, to be written in the commit of the change.
@@ -32,11 +36,13 @@ struct AuditNote: Sendable {
 }
 
 extension Ledger {
-    /// Returns the entry for a change by the present actor. Nil without one.
+    /// Returns the entry for a change by the present actor, or by another one where
+    /// there is none. Nil without either.
     func note(
-        _ action: AuditAction, account: String? = nil, _ subject: String? = nil
+        _ action: AuditAction, account: String? = nil, _ subject: String? = nil,
+        by other: LedgerActor? = nil
     ) -> AuditNote? {
-        guard let actor = LedgerActor.current else { return nil }
+        guard let actor = LedgerActor.current ?? other else { return nil }
         return AuditNote(
             row: LedgerSchema.audit.row([
                 "recorded_at": .integer(ports.wall.now.milliseconds),

@@ -39,7 +39,7 @@ struct LedgerConfigOption: ParsableArguments {
         configuration.limits = file.limits
         configuration.accounts = AccountRules(
             tokens: try file.accounts.tokens.map { try Self.tokens($0, config) },
-            sandboxTesters: file.accounts.sandboxTesters)
+            sandboxTesters: file.accounts.sandboxTesters, restore: file.accounts.restore)
     }
 
     private static func tokens(
