@@ -44,7 +44,7 @@ extension Ledger {
                 purpose: request.purpose, transactionID: request.transactionId,
                 productID: request.productId, environment: environment(request.environment),
                 bundleID: bundleID(request.bundleId)),
-            now: ports.wall.now)
+            now: ports.wall.now, outbox: outbox)
     }
 
     func tell(_ redemption: LedgerRedemption, _ requestID: String) {
@@ -72,6 +72,7 @@ extension Ledger {
 public struct PreparedRedemption: Sendable {
     let wish: RedemptionWish
     let now: Timestamp
+    let outbox: WebhookOutbox
 
     /// Spends one unit, or finds what the same key has spent before. `isNew` says
     /// which: the effect belongs in the transaction only if it is true.
@@ -83,7 +84,12 @@ public struct PreparedRedemption: Sendable {
     public func redeem(
         in writing: any Writing
     ) throws -> (redemption: LedgerRedemption, isNew: Bool) {
-        try wish.fulfil(writing, at: now)
+        let redeemed = try wish.fulfil(writing, at: now)
+        if redeemed.isNew {
+            try outbox.post(
+                .unitRedeemed, account: wish.account, redeemed.redemption, at: now, writing)
+        }
+        return redeemed
     }
 }
 

@@ -61,10 +61,15 @@ extension Ledger {
         let end = try ReservationEnd(account, idempotencyKey)
         let now = ports.wall.now
         if let done = try await storage.read({ try end.find($0) }).redemption { return done }
+        let outbox = outbox
         let note = note(.confirmed, account: end.account, end.idempotencyKey)
         let (redemption, isNew) = try await storage.write { writing in
             let confirmed = try end.confirm(writing, at: now)
-            if confirmed.isNew { try note?.write(writing) }
+            if confirmed.isNew {
+                try note?.write(writing)
+                try outbox.post(
+                    .unitRedeemed, account: end.account, confirmed.redemption, at: now, writing)
+            }
             return confirmed
         }
         if isNew { figures.countRedeemed() }

@@ -82,7 +82,7 @@ extension Ledger {
         }
         let booking = Booking(
             proven: proven, account: account, recordedAt: now, rules: configuration.grants,
-            renewal: renewal)
+            renewal: renewal, outbox: outbox)
         let note = note(.purchaseTaken, account: account, proven.key.transactionID)
         let booked = try await storage.write { writing in
             let booked = try booking.write(writing)
@@ -115,6 +115,7 @@ struct Booking: Sendable {
     var renewal: ProvenRenewal?
     /// Whether a store has sent it, which may not know that the account was erased.
     var isNews = false
+    var outbox = WebhookOutbox.none
 
     static func find(
         _ key: PurchaseKey, _ reading: any Reading, at now: Timestamp
@@ -137,10 +138,14 @@ struct Booking: Sendable {
             if known?.account == nil, let claim, try Merges.into(claim, writing) != nil {
                 continue
             }
-            if let (done, hasNewFate) = try enter(owner, claim, revision, writing) {
+            if let (done, hasNewFate, event) = try enter(owner, claim, revision, writing) {
                 let grants = GrantWriter(rules: rules, now: recordedAt)
                 try grants.settle(done, hasNewFate: hasNewFate, writing)
                 try renewal?.write(of: proven, writing)
+                if let event {
+                    try outbox.post(
+                        event, account: done.account, done.wire, at: recordedAt, writing)
+                }
                 return done
             }
         }
@@ -166,11 +171,12 @@ struct Booking: Sendable {
     /// Nil if the purchase has another owner, whose line is not locked.
     private func enter(
         _ owner: String?, _ account: String?, _ revision: Int64, _ writing: any Writing
-    ) throws -> (purchase: BookedPurchase, hasNewFate: Bool)? {
+    ) throws -> (purchase: BookedPurchase, hasNewFate: Bool, event: WebhookEvent?)? {
         let values = insertion(owner, revision)
         if try writing.first(Statement.Booked.insert, values) != nil {
             try putTerms(proven.fate, nil, writing)
-            return (BookedPurchase(proven, account: owner, revision: revision), false)
+            let booked = BookedPurchase(proven, account: owner, revision: revision)
+            return (booked, false, .purchaseBooked)
         }
         guard let known = try Self.find(proven.key, writing, at: recordedAt) else { return nil }
         guard known.account == nil || known.account == owner else {
@@ -178,7 +184,7 @@ struct Booking: Sendable {
             return nil
         }
         switch try Taking.decide(known, proven, account: account) {
-        case .nothing: return (known, false)
+        case .nothing: return (known, false, nil)
         case .change(let claim, let facts, let fate):
             if let claim {
                 let values = proven.key.values + [.text(claim), .integer(revision)]
@@ -202,7 +208,7 @@ struct Booking: Sendable {
                 proven, account: holder, facts: facts ?? known.facts, fate: fate ?? known.fate,
                 spent: known.spent, held: known.held, isGranted: known.isGranted,
                 revision: revision)
-            return (booked, fate != nil)
+            return (booked, fate != nil, .purchaseUpdated)
         }
     }
 

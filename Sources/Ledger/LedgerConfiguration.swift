@@ -75,6 +75,9 @@ public struct LedgerConfiguration: Sendable {
     /// How accounts prove who they are.
     public var accounts = AccountRules()
     public var limits = CallLimits()
+    /// The merchant's servers that hear of what happens. The ledger needs
+    /// ``LedgerPorts/stores`` to call them.
+    public var webhooks: [WebhookEndpoint] = []
 
     /// Throws ``WireError`` `rootMissing`, `appMissing`, `appTwice`,
     /// `environmentMissing` or `environmentUnproven`.

@@ -12,16 +12,18 @@ enum LedgerSchema {
         Migration(3, "roads of proof", roads.flatMap(\.ddl)),
         Migration(4, "keys and audit", access.flatMap(\.ddl)),
         Migration(5, "accounts", accountTables.flatMap(\.ddl)),
+        Migration(6, "webhooks", webhookTables.flatMap(\.ddl)),
     ]
 
     private static let firstTables = [
         accounts, purchases, redemptions, keys, .restores, .readiness,
     ]
-    static let tables = firstTables + grantTables + roads + access + accountTables
+    static let tables = firstTables + grantTables + roads + access + accountTables + webhookTables
 
     /// The tables that a database has after a number of migrations.
     static func tables(after migrations: Int) -> [Table] {
-        [firstTables, grantTables, roads, access, accountTables].prefix(migrations).flatMap(\.self)
+        [firstTables, grantTables, roads, access, accountTables, webhookTables]
+            .prefix(migrations).flatMap(\.self)
     }
 
     static let environment = ValueRule.text("an environment that a ledger books") {

@@ -172,6 +172,21 @@ public struct LedgerClient: Sendable {
         try await post(["accounts", account, "erasure"], [String: String]())
     }
 
+    // MARK: Webhooks
+
+    /// Returns a page of messages to the merchant's servers, the newest first. `state`:
+    /// `waiting`, `sent` or `parked`; nil for all.
+    public func webhooks(
+        url: String? = nil, state: String? = nil, after: String? = nil
+    ) async throws -> WebhookReports {
+        try await get(["webhooks"], [("url", url), ("state", state), ("after", after)])
+    }
+
+    /// Sends messages again.
+    public func replayWebhooks(_ request: WebhooksRequest) async throws -> WebhooksChanged {
+        try await post(["webhooks", "replay"], request)
+    }
+
     // MARK: Purchases
 
     /// Books a signed transaction, once.

@@ -24,6 +24,7 @@ public struct LedgerFile: Hashable, Sendable {
     public var settings = LedgerSettings()
     public var accounts = LedgerAccountSettings()
     public var limits = CallLimits()
+    public var webhooks: [LedgerWebhookSettings] = []
 
     /// The size of the largest file that is read.
     public static let bytesMax = 1024 * 1024
@@ -63,6 +64,16 @@ public struct LedgerAccountSettings: Hashable, Sendable {
     public var restore = RestorePolicy.refuse
 
     public init() {}
+}
+
+/// A server that hears of what happens.
+public struct LedgerWebhookSettings: Hashable, Sendable {
+    public var url: String
+    /// The path of a file with the secret, relative to the folder of this one.
+    public var secretFile: String
+    public var isOrdered: Bool
+    /// Nil for all.
+    public var events: Set<WebhookEvent>?
 }
 
 /// The settings of a ledger's server. Nil, or an empty list, where the file has

@@ -41,6 +41,49 @@ extension LedgerFileReader {
             lifetimeSeconds: lifetime)
     }
 
+    /// A list, or one of them.
+    mutating func webhooks(_ node: Node) -> [LedgerWebhookSettings] {
+        let nodes = node.sequence.map { Array($0) } ?? [node]
+        let webhooks = nodes.compactMap { webhook($0) }
+        if Set(webhooks.map(\.url)).count < webhooks.count {
+            refuse(Self.line(node), "each webhook has a `url` of its own", "remove one")
+        }
+        return webhooks
+    }
+
+    private mutating func webhook(_ node: Node) -> LedgerWebhookSettings? {
+        let fields = YAMLFields(pairs(node))
+        check(fields, ["url", "secretFile", "ordered", "events"])
+        for missing in ["url", "secretFile"] where fields[missing] == nil {
+            refuse(
+                Self.line(node), "a webhook has `url` and `secretFile`",
+                "write `\(missing)` too")
+        }
+        let isOrdered = fields["ordered"].flatMap { flag($0) } ?? false
+        var events: Set<WebhookEvent>?
+        if let node = fields["events"] {
+            let known = WebhookEvent.allCases.map(\.rawValue)
+            for text in texts(node) where !known.contains(text) {
+                refuse(
+                    fields.line("events"), "there is no event `\(text)`",
+                    "write " + known.joined(separator: ", "))
+            }
+            events = Set(texts(node).compactMap(WebhookEvent.init))
+        }
+        guard let url = value("url", fields), let file = value("secretFile", fields) else {
+            return nil
+        }
+        guard url.utf8.count <= 2048, url.hasPrefix("https://") || url.hasPrefix("http://")
+        else {
+            refuse(
+                fields.line("url"), "a url begins with https:// or http://",
+                "write the server's address")
+            return nil
+        }
+        return LedgerWebhookSettings(
+            url: url, secretFile: file, isOrdered: isOrdered, events: events)
+    }
+
     mutating func limits(_ node: Node, into limits: inout CallLimits) {
         let rule = "a limit is 1 to 1000000 calls a second"
         for (key, value) in pairs(node) {

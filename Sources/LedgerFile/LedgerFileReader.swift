@@ -22,7 +22,8 @@ struct LedgerFileReader: YAMLReader {
             case "products": file.grants = products(value)
             case "accounts": accounts(value, into: &file.accounts)
             case "limits": limits(value, into: &file.limits)
-            default: refuseKey(key, "`ledger`, `products`, `accounts` and `limits`")
+            case "webhooks": file.webhooks = webhooks(value)
+            default: refuseKey(key, "`ledger`, `products`, `accounts`, `limits` and `webhooks`")
             }
         }
     }

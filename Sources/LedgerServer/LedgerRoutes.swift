@@ -111,6 +111,18 @@ enum LedgerRoutes {
         LedgerRoute("POST", "/ledger/v1/api-keys/{}/revoke", .merchant) {
             try .json(try await $0.ledger.revokeKey($0.parts[0]))
         },
+        LedgerRoute("GET", "/ledger/v1/webhooks", .merchant) {
+            try .json(
+                try await $0.ledger.webhooks(
+                    url: $0.call.query("url"), state: $0.call.query("state"),
+                    after: $0.call.query("after"), limit: try $0.number("limit")))
+        },
+        LedgerRoute("POST", "/ledger/v1/webhooks/replay", .merchant) {
+            try .json(try await $0.ledger.replayWebhooks(try await $0.body()))
+        },
+        LedgerRoute("POST", "/ledger/v1/webhooks/park", .merchant) {
+            try .json(try await $0.ledger.parkWebhooks(try await $0.body()))
+        },
         LedgerRoute("GET", "/ledger/v1/audit", .merchant) {
             try .json(
                 try await $0.ledger.audit(

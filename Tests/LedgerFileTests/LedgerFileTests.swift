@@ -111,6 +111,43 @@ struct LedgerFileTests {
                 ])
     }
 
+    @Test func `a file names the servers that hear of what happens`() throws {
+        let read = try file(
+            """
+            webhooks:
+              - url: https://merchant.example/hooks
+                secretFile: hook.secret
+                ordered: true
+                events: [purchase.booked, credits.spent]
+              - url: https://other.example
+                secretFile: other.secret
+            """)
+
+        #expect(
+            read.webhooks == [
+                LedgerWebhookSettings(
+                    url: "https://merchant.example/hooks", secretFile: "hook.secret",
+                    isOrdered: true, events: [.purchaseBooked, .creditsSpent]),
+                LedgerWebhookSettings(
+                    url: "https://other.example", secretFile: "other.secret",
+                    isOrdered: false, events: nil),
+            ])
+        #expect(
+            problems(
+                """
+                webhooks:
+                  - url: ftp://merchant.example
+                    secretFile: a
+                  - url: https://merchant.example
+                    secret: whsec_
+                    events: sold
+                """) == [
+                    "2: a url begins with https:// or http://",
+                    "4: a webhook has `url` and `secretFile`", "5: `secret` is unknown here",
+                    "6: there is no event `sold`",
+                ])
+    }
+
     @Test func `a file has the settings that the options have`() throws {
         let settings = try file(
             """

@@ -236,6 +236,17 @@ import Testing
                 AccountErasure(
                     erasedDate: .init(milliseconds: 1), accounts: 1, notifications: 1)
             ),
+            (
+                "Webhook",
+                WebhookReport(
+                    url: "u", messageId: "m", type: "t", account: "a", state: "sent",
+                    createdDate: .init(milliseconds: 1), attempts: 1,
+                    nextDate: .init(milliseconds: 1), sentDate: .init(milliseconds: 1),
+                    trouble: "t")
+            ),
+            ("Webhooks", WebhookReports(webhooks: [], next: "n")),
+            ("WebhooksRequest", WebhooksRequest(url: "u", messageIds: ["m"])),
+            ("WebhooksChanged", WebhooksChanged(changed: 1)),
             ("TokenRequest", AccountTokenRequest(seconds: 1)),
             (
                 "IssuedToken",

@@ -57,6 +57,9 @@ import Testing
             MergeAccountRequest(into: "blob"), account: "part of it")
         var configuration = book.ledger.configuration
         configuration.accounts = AccountRules(restore: .share)
+        configuration.webhooks = [
+            try WebhookEndpoint(url: "https://merchant.example", secret: WebhookTests.secret)
+        ]
         let sharing = try await Ledger.open(
             storage: book.storage, configuration: configuration, ports: book.ledger.ports)
         try await book.take(41) {
@@ -158,7 +161,9 @@ import Testing
             "news_cursors.page_token", "forwards.url", "forwards.notification_id",
             "forwards.trouble", "api_keys.name", "audit.actor", "audit.account",
             "audit.subject", "shares.account", "shares.bundle_id", "shares.transaction_id",
-            "account_merges.account", "account_merges.into_account",
+            "webhooks_out.url", "webhooks_out.message_id", "webhooks_out.account",
+            "webhooks_out.body", "webhooks_out.trouble", "account_merges.account",
+            "account_merges.into_account",
         ]
         // A store's own texts, which are as long as they are.
         let texts: Set = ["proofs_waiting.proof", "notifications_in.payload"]

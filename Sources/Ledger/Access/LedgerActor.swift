@@ -23,7 +23,7 @@ public struct LedgerActor: Hashable, Sendable {
 enum AuditAction: String, CaseIterable, Sendable {
     case keyCreated, keyRevoked
     case purchaseTaken, redeemed, reserved, confirmed, released, spent, granted, unparked
-    case restored, merged, exported, erased
+    case restored, merged, exported, erased, replayed, parked
 }
 
 /// An entry of the audit, to be written in the commit of the change.

@@ -31,10 +31,16 @@ extension Ledger {
             let claimed = try await book(proven, account: account)
             return RestorePlan(outcome: .claimed, purchase: claimed).wire(wish, isDryRun: false)
         }
+        let outbox = outbox
         let note = note(.restored, account: account, proven.key.transactionID, by: .account)
         let plan = try await storage.write { writing in
             let plan = try wish.carryOut(writing)
-            if plan.isChange { try note?.write(writing) }
+            if plan.isChange {
+                try note?.write(writing)
+                try outbox.post(
+                    .purchaseRestored, account: account, plan.wire(wish, isDryRun: false),
+                    at: wish.now, writing)
+            }
             return plan
         }
         if plan.isChange {
@@ -77,10 +83,15 @@ extension Ledger {
                 field: "into", rule: "another account", remedy: "name the account that stays")
         }
         let now = ports.wall.now
+        let outbox = outbox
         let note = note(.merged, account: into, "from \(from)")
         let (merge, isNew) = try await storage.write { writing in
             let merged = try Self.merge(from, into, at: now, writing)
-            if merged.isNew { try note?.write(writing) }
+            if merged.isNew {
+                try note?.write(writing)
+                try outbox.post(
+                    .accountMerged, account: into, merged.merge, at: now, writing)
+            }
             return merged
         }
         if isNew {

@@ -69,6 +69,7 @@ extension Ledger {
             }
             try writing.execute(Statement.Merges.removeProofs, [.text(old)])
             try writing.execute(Statement.Shares.removeAll, [.text(old)])
+            try writing.execute(Statement.Webhooks.ofAccount, [.text(old)])
             try writing.execute(Statement.Merges.remove, [.text(old)])
             try writing.execute(PersonalData.removeAccount, [.text(old)])
         }

@@ -30,7 +30,7 @@ struct RestorePlan: Hashable, Sendable {
     var isChange = false
 
     func wire(_ wish: RestoreWish, isDryRun: Bool) -> RestoreOutcome {
-        let gains = [.claimed, .transferred].contains(outcome)
+        let gains = outcome == .claimed || outcome == .transferred
         return RestoreOutcome(
             account: wish.account, policy: wish.policy.rawValue, outcome: outcome.rawValue,
             isDryRun: isDryRun, environment: purchase.key.environment.rawValue,

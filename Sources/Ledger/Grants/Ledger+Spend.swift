@@ -61,7 +61,7 @@ extension Ledger {
                     request.purpose, "purpose", bytesMax: Edge.purposeBytesMax),
                 amount: try Edge.amount(request.amount),
                 environment: try environment(request.environment)),
-            now: ports.wall.now)
+            now: ports.wall.now, outbox: outbox)
     }
 }
 
@@ -70,6 +70,7 @@ extension Ledger {
 public struct PreparedSpending: Sendable {
     let wish: SpendingWish
     let now: Timestamp
+    let outbox: WebhookOutbox
 
     /// Spends the credits, or finds what the same key has spent before. `isNew` says
     /// which: the effect belongs in the transaction only if it is true. Refusals:
@@ -78,7 +79,12 @@ public struct PreparedSpending: Sendable {
     public func spend(
         in writing: any Writing
     ) throws -> (spending: LedgerSpending, isNew: Bool) {
-        try wish.fulfil(writing, at: now)
+        let spent = try wish.fulfil(writing, at: now)
+        if spent.isNew {
+            try outbox.post(
+                .creditsSpent, account: wish.account, spent.spending, at: now, writing)
+        }
+        return spent
     }
 }
 

@@ -47,7 +47,7 @@ extension Ledger {
         let booking = proven.purchase.map {
             Booking(
                 proven: $0, account: $0.account, recordedAt: now, rules: configuration.grants,
-                renewal: renewal, isNews: true)
+                renewal: renewal, isNews: true, outbox: outbox)
         }
         let urls = configuration.forwardsTo
         do {

@@ -15,7 +15,7 @@ struct LedgerCommand: AsyncParsableCommand {
             LedgerSpendCommand.self, LedgerStatusCommand.self, LedgerBackupCommand.self,
             LedgerRestoreCommand.self, LedgerReconcileCommand.self, LedgerImportCommand.self,
             LedgerKeyCommand.self, LedgerTokenCommand.self, LedgerAuditCommand.self,
-            LedgerAccountCommand.self,
+            LedgerAccountCommand.self, LedgerWebhookCommand.self,
         ])
 
     struct Take: AsyncParsableCommand {

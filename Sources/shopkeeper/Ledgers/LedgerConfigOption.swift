@@ -37,6 +37,15 @@ struct LedgerConfigOption: ParsableArguments {
     func add(_ file: LedgerFile?, to configuration: inout LedgerConfiguration) throws {
         guard let file, let config else { return }
         configuration.limits = file.limits
+        let folder = URL(fileURLWithPath: config).deletingLastPathComponent()
+        configuration.webhooks = try file.webhooks.map { webhook in
+            let path = URL(fileURLWithPath: webhook.secretFile, relativeTo: folder)
+                .standardizedFileURL.path
+            return try WebhookEndpoint(
+                url: webhook.url,
+                secret: try SecretFile.readLine(path, field: "webhooks.secretFile"),
+                isOrdered: webhook.isOrdered, events: webhook.events)
+        }
         configuration.accounts = AccountRules(
             tokens: try file.accounts.tokens.map { try Self.tokens($0, config) },
             sandboxTesters: file.accounts.sandboxTesters, restore: file.accounts.restore)

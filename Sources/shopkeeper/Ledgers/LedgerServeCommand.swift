@@ -136,7 +136,7 @@ struct LedgerServeCommand: AsyncParsableCommand {
             logger.info("\(message)", metadata: facts.mapValues { .string($0) })
         }
         ports.commits = { commits.count }
-        if stores.areGiven || book.accounts.needsCalls {
+        if stores.areGiven || book.accounts.needsCalls || !book.webhooks.isEmpty {
             ports.stores = LiveStoreDoor.door(
                 isProduction: book.environments.contains(.production))
         }
