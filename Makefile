@@ -7,7 +7,7 @@ VENV := .venv
 SOURCES := Package.swift Sources Samples Tests Benchmarks Fuzz/Package.swift Fuzz/Sources
 
 .DEFAULT_GOAL := help
-.PHONY: help run run-journal on-sqlite on-postgres test test-proxy test-stranger test-growing lint format build unit peers packages bench fuzz cuts soak flaws mutants times clean
+.PHONY: help run run-journal on-sqlite on-postgres test test-pages test-proxy test-stranger test-growing lint format build unit peers packages bench fuzz cuts soak flaws mutants times clean
 
 help:                ## what there is to do
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1|/p' Makefile | awk -F'|' '{printf "%-22s %s\n", $$1, $$2}'
@@ -49,6 +49,11 @@ on-postgres:         ## the store's and the ledger's own tests, and the scenario
 test-proxy: build    ## buy through a real nginx and a real Caddy, as docs/OPERATING.md configures them
 	@scripts/install-packages nginx-light caddy
 	$(PYTHON) Tests/Peers/real_proxies.py "$$($(SWIFT) build --show-bin-path)/shopkeeper"
+
+test-pages: build peers  ## walk through the store's pages in headless Chromium
+	@scripts/install-packages chromium chromium-driver
+	scripts/within 10 test-pages $(VENV)/bin/python Tests/Peers/store_pages.py \
+	    "$$($(SWIFT) build --show-bin-path)/shopkeeper" $(ARGS)
 
 test-growing:        ## the store's own tests with two clusters, on files and PostgreSQL, and with tables split (scenarios too)
 	SHOPKEEPER_TEST_CLUSTERS=2 SWIFT="$(SWIFT)" scripts/run-tests --filter ShopTests

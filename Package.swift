@@ -34,6 +34,7 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let lifecycle = Target.Dependency.product(
     name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
+let mustache = Target.Dependency.product(name: "Mustache", package: "swift-mustache")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 let argumentParser = Target.Dependency.product(
     name: "ArgumentParser", package: "swift-argument-parser")
@@ -109,12 +110,15 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         // Graceful shutdown on signals; Hummingbird stands on it.
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.0.0"),
+        // HTML of the store's pages, with every text escaped.
+        .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
         // YAML of the files that people write by hand: overlays, stories, a ledger's file.
         .package(url: "https://github.com/jpsim/Yams", "5.0.1"..<"7.0.0"),
     ],
     targets: [
         module("Commerce"),
         module("Live", ["Commerce"]),
+        module("PriceText", ["Commerce"]),
         module("CatalogueFile", ["Commerce", "StrictJSON"]),
         module("YAMLFile", [yams]),
         module("CatalogueOverlay", ["CatalogueFile", "Commerce", "YAMLFile", yams]),
@@ -127,8 +131,8 @@ let package = Package(
         module(
             "PurchaseKit",
             [
-                "Commerce", "ContentPackage", "Live", "Outbound", "SignedData", "StoreWire",
-                crypto,
+                "Commerce", "ContentPackage", "Live", "Outbound", "PriceText", "SignedData",
+                "StoreWire", crypto,
             ],
             excluding: ["StoreKit1/RemainingStoreKit1.md"]),
         module("StoreKit", ["PurchaseKit"]),
@@ -190,8 +194,9 @@ let package = Package(
         module(
             "ShopServer",
             [
-                "CatalogueFile", "CatalogueOverlay", "Commerce", "HTTPShell", "Shop", "SignedData",
-                "StoreWire", "StrictJSON", "WireErrors", hummingbird, logging,
+                "CatalogueFile", "CatalogueOverlay", "Commerce", "HTTPShell", "PriceText", "Shop",
+                "SignedData", "StoreWire", "StrictJSON", "WireErrors", crypto, hummingbird, logging,
+                mustache,
             ]),
         module("SecurePort", ["HTTPShell", nio, nioSSL]),
         module("ForwardProxy", [nio, nioHTTP1, nioPosix]),

@@ -110,6 +110,8 @@ package struct Approach: Hashable, Sendable {
     package var isExposed = false
     /// Whether it came through a trusted proxy, which reported the client.
     var isProxied = false
+    /// Whether the client speaks HTTPS with a trusted proxy.
+    package var isSecure: Bool { isProxied && !isExposed }
     /// The requested host and port on this connection.
     var authority: String?
     /// Whether the `Host` line, or the address in its place, is something else

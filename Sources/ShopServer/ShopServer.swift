@@ -38,6 +38,7 @@ public struct ShopServer: Sendable {
         shell = HTTPShell(
             handlers: [
                 DeviceDoor(store: store, realms: route), KeyedDoors(store: store, realms: route),
+                PageDoor(store: store, realms: route),
             ],
             words: .store, configuration: configuration, ports: ports, logger: logger)
     }

@@ -129,7 +129,7 @@ extension BadInput {
 
     static let addresses: [BadInput] = [
         BadInput("nothing there", "GET /nothing", nil, 404, "unknownPath", "path"),
-        BadInput("the root", "GET /", nil, 404, "unknownPath", "path"),
+        BadInput("a realm's own root", "GET /realms/test-1", nil, 404, "unknownPath", "path"),
         BadInput("a later version", "POST /device/v2/products", "{}", 404, "unknownPath", "path"),
         BadInput("a slash too many", "GET /device/v1/receipt/", nil, 404, "unknownPath", "path"),
         BadInput(

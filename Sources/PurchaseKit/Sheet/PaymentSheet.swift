@@ -2,6 +2,7 @@
 
 public import Commerce
 import Foundation
+import PriceText
 
 /// The port that shows a purchase to the customer for confirmation. One sheet
 /// is shown at a time.
@@ -85,26 +86,8 @@ public struct SheetContents: Hashable, Sendable {
             isCharged ? unitPrice.amount * quantity : Amount(milliunits: 0), unitPrice.currency)
     }
 
-    /// Formats an amount like the storefront does: `$1.99`. It never rounds:
-    /// some currencies are written without decimals (the Colombian peso), but a
-    /// price may have them, and the sheet must show what is charged.
-    public func formatted(_ money: Money) -> String {
-        let formatter = NumberFormatter()
-        formatter.numberStyle = .currency
-        formatter.locale = Locale(identifier: priceLocale)
-        formatter.currencyCode = money.currency.code
-        if money.amount.milliunits % 1000 != 0 {
-            let decimals =
-                money.amount.decimal(decimals: money.currency.minorUnits)
-                .split(separator: ".").last?.count ?? 0
-            formatter.minimumFractionDigits = decimals
-            formatter.maximumFractionDigits = decimals
-        }
-        let number = NSDecimalNumber(
-            mantissa: money.amount.milliunits.magnitude, exponent: -3,
-            isNegative: money.amount.milliunits < 0)
-        return formatter.string(from: number) ?? money.description
-    }
+    /// Formats an amount like the storefront does: `$1.99`.
+    public func formatted(_ money: Money) -> String { money.formatted(in: priceLocale) }
 
     /// The lines of the sheet, for a terminal.
     public var lines: [String] {

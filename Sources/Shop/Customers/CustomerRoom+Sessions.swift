@@ -156,12 +156,16 @@ extension CustomerRoom {
         return SessionsEnded(ended: ended)
     }
 
-    /// Ends sessions behind the customer's line. Returns how many.
+    /// Ends sessions behind the customer's line. Returns how many. If all of
+    /// them end, those of browsers end too, which are not counted.
     static func endSessions(
         of customer: Int64, _ first: [UInt8] = SessionPlace.lowest,
         _ last: [UInt8] = SessionPlace.highest, at wall: Timestamp, _ writing: any Writing
     ) throws -> Int {
-        try writing.query(
+        if first == SessionPlace.lowest {
+            try writing.execute(Statement.WebSessions.deleteAll, [.integer(customer)])
+        }
+        return try writing.query(
             Statement.Sessions.end,
             [.integer(customer), .blob(first), .blob(last), .integer(wall.milliseconds)]
         ).count

@@ -30,7 +30,8 @@ extension CustomerRoom {
         try checkEnvironment(request.environment)
         let shelf = try await realm.loadShelf()
         let app = try app(request.bundleId, on: shelf)
-        let customer = try await identify(request, deviceUUID, context)
+        let customer = try await identify(
+            request.customer, request.password, from: deviceUUID.text, context)
         let arrival = Arrival(
             token: SessionToken(customer: customer.id, randomness: realm.ports.randomness),
             deviceUUID: deviceUUID, request: request, bundleID: app.bundleID,
@@ -122,18 +123,19 @@ extension CustomerRoom {
         return app
     }
 
-    /// Returns the customer who signs in.
-    private func identify(
-        _ request: SignInRequest, _ device: UUIDText, _ context: RequestContext
+    /// Returns the customer who signs in, on a device or in a browser. Refusals, in order:
+    /// `customerMissing`, `tooManyAttempts`, `signInRefused`.
+    func identify(
+        _ customer: String?, _ password: String?, from device: String, _ context: RequestContext
     ) async throws -> SignedInCustomer {
-        if request.customer == nil, realm.isProduction {
+        if customer == nil, realm.isProduction {
             throw Refusal(
                 .badRequest, code: "customerMissing", "The request names no customer.",
                 field: "customer", rule: "only a sandbox has a default customer",
                 remedy: "set SHOPKEEPER_CUSTOMER and SHOPKEEPER_PASSWORD")
         }
-        let name = request.customer ?? Realm.defaultCustomer
-        let row = try await customer(named: name)
+        let name = customer ?? Realm.defaultCustomer
+        let row = try await self.customer(named: name)
         let hash = try row?.optionalText("password_hash")
         // In a sandbox, any client may sign in as a customer without a
         // password, unless others can reach the store.
@@ -141,7 +143,7 @@ extension CustomerRoom {
         var isRight = isOpen
         if !isOpen {
             isRight = try await tryPassword(
-                request.password ?? "", of: name, row, device: device.text, context)
+                password ?? "", of: name, row, device: device, context)
         }
         guard let row, isRight else {
             throw Refusal(
@@ -180,7 +182,8 @@ extension CustomerRoom {
     }
 }
 
-private struct SignedInCustomer: Sendable {
+/// A customer whose name and password were right.
+struct SignedInCustomer: Sendable {
     let id: CustomerID
     let name: String
 }

@@ -99,7 +99,7 @@ extension PurchaseRoom {
         return [.integer(customer), .text(String(parts[1])), .text(String(parts[2]))]
     }
 
-    private static var purchaseNotFound: Refusal {
+    static var purchaseNotFound: Refusal {
         Refusal(
             .notFound, code: "purchaseNotFound", "No such purchase waits for approval.",
             field: "purchaseId", rule: "the id of a purchase that waits, or waited, for approval",

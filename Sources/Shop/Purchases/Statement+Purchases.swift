@@ -121,6 +121,16 @@ extension Statement {
             ORDER BY p.customer_id, p.bundle_id, p.purchase_id LIMIT $4
             """)
 
+        /// The purchases of a customer that wait for a parent's answer.
+        static let waitingOf = Statement(
+            "purchases.waitingOf", [.integer, .integer],
+            """
+            SELECT \(columns)
+            FROM purchases p
+            WHERE p.customer_id = $1 AND p.state = 'waiting' AND p.waiting_for = 'approval'
+            ORDER BY p.bundle_id, p.purchase_id LIMIT $2
+            """)
+
         static let page = Statement(
             "purchases.page", [.integer, .text, .text, .integer],
             """
@@ -203,6 +213,7 @@ extension Statement {
 
         static let all = [
             owned, facts, insert, move, bringForward, lastDates, one, waitingByID, waitingPage,
+            waitingOf,
             page,
             answeredSince,
             news, attempts, setVoided, setCaptured, appAccount,

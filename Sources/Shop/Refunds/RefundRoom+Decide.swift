@@ -24,6 +24,21 @@ extension RefundRoom {
         return RefundResponse(transactionId: id, state: answer.refund.state)
     }
 
+    /// A customer asks on the store's pages. Refusals, in order: those of the request on a
+    /// device.
+    func request(
+        _ id: String, _ request: RefundRequest, of customer: CustomerID,
+        _ context: RequestContext
+    ) async throws -> RefundResponse {
+        let wish = try Self.wish(request.reason)
+        let transaction = try await find(id)
+        guard transaction.customer == customer else { throw PurchaseRoom.transactionNotFound }
+        let answer = try await step(transaction, audit: nil, context) { sale, now in
+            try sale.requesting(wish, at: now, cause: .customer)
+        }
+        return RefundResponse(transactionId: id, state: answer.refund.state)
+    }
+
     /// Asks like the customer would, for tests. Refusals, in order: `sandboxOnly`,
     /// and those of the customer's own request.
     @discardableResult

@@ -25,7 +25,7 @@ enum RealmSchema {
         .kept(numberMarks),
         .kept(snapshots), .kept(snapshotPages),
         .kept(clusters), .kept(customers), .kept(signInNames), .kept(arrivals),
-        .cleared(devices), .cleared(sessions), .cleared(appAccounts),
+        .cleared(devices), .cleared(sessions), .cleared(webSessions), .cleared(appAccounts),
         // A waiting payment stays as a declined one, also when the history is
         // cleared again, so that a device that asks again does not buy again. What
         // joined it stays too.

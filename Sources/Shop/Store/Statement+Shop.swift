@@ -15,7 +15,7 @@ extension Statement {
             + Purchases.all + Transactions.all + Refunds.all + Subscriptions.all + Faults.all
             + RenewalCharges.all + Bulk.all + Merchants.all + Offers.all + FamilyDebts.all
             + Families.all
-            + ServerKeys.all
+            + ServerKeys.all + WebSessions.all
             + Notifications.all + Errands.all
             + DueWorks.all + Jumps.all + Pruning.all + Audits.all + Restores.realm + Advances.realm
             + Resets.all + Snapshots.all

@@ -37,7 +37,17 @@ extension SubscriptionRoom {
     public func choose(
         _ product: String, for id: String, _ context: RequestContext
     ) async throws -> SubscriptionAnswer {
-        try await change(id, "subscription.choose", context) { change in
+        try await choose(product, for: id, cause: .operator, context)
+    }
+
+    /// The same for an operator, or for the customer on the store's pages.
+    @discardableResult
+    func choose(
+        _ product: String, for id: String, cause: SubscriptionEvent.Cause,
+        _ context: RequestContext
+    ) async throws -> SubscriptionAnswer {
+        let deed = cause == .customer ? nil : "subscription.choose"
+        return try await change(id, deed, context) { change in
             guard let plan = change.renewal.plan(ProductID(product)) else {
                 throw Refusal(
                     .notFound, code: "productIdUnknown",
@@ -45,8 +55,7 @@ extension SubscriptionRoom {
                     rule: "a subscription that the app sells in the customer's storefront",
                     remedy: "list the products")
             }
-            return try change.subscription.choosing(
-                plan, at: change.now, cause: .operator)
+            return try change.subscription.choosing(plan, at: change.now, cause: cause)
         }
     }
 

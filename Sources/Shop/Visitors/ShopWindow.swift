@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Commerce
+import Storage
+
+/// What the store's pages show of its apps: names, and what is sold in a storefront.
+public struct ShopWindow: Sendable {
+    public let apps: [ShopWindowApp]
+    /// Commercial time.
+    public let now: Timestamp
+
+    public func app(_ bundleID: String) -> ShopWindowApp? {
+        apps.first { $0.bundleID == bundleID }
+    }
+}
+
+/// An app as a visitor sees it.
+public struct ShopWindowApp: Sendable {
+    public let bundleID: String
+    public let name: String
+    public let storefront: Storefront
+    /// The locale of its texts, without a visitor's wish.
+    public let locale: String
+    /// What is offered in the storefront, in the order of the catalogue.
+    public let products: [ShopWindowProduct]
+    /// The names of all that it sells or has sold, by product id.
+    public let names: [String: String]
+}
+
+/// A product as a visitor sees it.
+public struct ShopWindowProduct: Sendable {
+    public let id: String
+    public let type: ProductType
+    public let groupID: String?
+    /// ISO 8601. Nil for what is not renewed.
+    public let period: String?
+    public let name: String
+    public let details: String
+    /// The locale of the texts.
+    public let locale: String
+    public let price: Money
+    public let isFamilyShareable: Bool
+    /// The ids of its images.
+    public let images: [String]
+}
+
+extension CatalogueRoom {
+    /// Returns what the store's pages show.
+    ///
+    /// - Parameters:
+    ///   - storefront: The visitor's. Nil for the storefront of each app.
+    ///   - locale: The visitor's language, such as `de_DE`. Nil for that of each app.
+    public func window(in storefront: Storefront?, locale: String?) async throws -> ShopWindow {
+        let shelf = try await realm.loadShelf()
+        let clock = try await realm.readHouse { try Realm.clock($0) }
+        let now = clock.now(wall: realm.ports.wall.now)
+        let apps = shelf.apps.values.sorted { $0.bundleID.value.isBefore($1.bundleID.value) }
+        return ShopWindow(
+            apps: apps.compactMap { app in
+                let place = storefront ?? Storefront.named(app.storefront)
+                return place.map { app.shown(in: $0, locale: locale, on: shelf, at: now) }
+            }, now: now)
+    }
+
+    /// Returns an image that an offered product shows. Refusal: `imageUnknown`.
+    public func shownImage(_ imageID: String, bundleID: String) async throws -> [UInt8] {
+        let shelf = try await realm.loadShelf()
+        let states: Set<ReviewState> = shelf.isProduction ? [.approved] : [.ready, .approved]
+        let isShown = shelf.apps[BundleID(bundleID)]?.byID.values.contains {
+            states.contains($0.listing.state) && !$0.listing.isWithdrawn
+                && $0.listing.images.contains(imageID)
+        }
+        guard isShown == true else { throw Self.imageUnknown(imageID) }
+        return try await image(imageID, bundleID: bundleID)
+    }
+}
+
+extension Shelf.App {
+    fileprivate func shown(
+        in storefront: Storefront, locale wish: String?, on shelf: Shelf, at now: Timestamp
+    ) -> ShopWindowApp {
+        let shown = products.compactMap { product -> ShopWindowProduct? in
+            guard let offered = shelf.offered(product.id, of: bundleID, in: storefront, at: now)
+            else { return nil }
+            let words = product.localization(for: wish ?? locale)
+            return ShopWindowProduct(
+                id: product.id.value, type: product.type, groupID: product.groupID,
+                period: product.period, name: words?.displayName ?? product.id.value,
+                details: words?.details ?? "", locale: words?.locale ?? locale,
+                price: Money(offered.price, storefront.currency),
+                isFamilyShareable: product.isFamilyShareable,
+                images: byID[product.id]?.listing.images ?? [])
+        }
+        let names = byID.values.map { listed in
+            (
+                listed.product.id.value,
+                listed.product.localization(for: wish ?? locale)?.displayName
+                    ?? listed.product.id.value
+            )
+        }
+        return ShopWindowApp(
+            bundleID: bundleID.value, name: name, storefront: storefront, locale: locale,
+            products: shown, names: Dictionary(names) { first, _ in first })
+    }
+}

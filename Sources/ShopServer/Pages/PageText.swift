@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Mustache
+
+/// The pages' HTML. `{{name}}` is always escaped; no template has an unescaped one.
+/// Nothing here needs JavaScript, a style attribute or another site, so that the strictest
+/// content policy holds.
+enum PageText {
+    /// Every page by the name of its template.
+    static let library: MustacheLibrary? = {
+        let texts = [
+            "layout": layout, "today": today, "search": search, "app": app, "apps": apps,
+            "product": product, "signIn": signIn, "account": account, "message": message,
+        ]
+        guard let templates = try? texts.mapValues(MustacheTemplate.init(string:)) else {
+            return nil
+        }
+        return MustacheLibrary(templates: templates)
+    }()
+
+    private static let layout = """
+        <!doctype html>
+        <html lang="en">
+        <head>
+        <meta charset="utf-8">
+        <meta name="viewport" content="width=device-width, initial-scale=1">
+        <meta name="color-scheme" content="light dark">
+        <title>{{#isSandbox}}[Sandbox] {{/isSandbox}}{{title}}</title>
+        <link rel="stylesheet" href="{{base}}/store/style.css">
+        </head>
+        <body>
+        <a class="skip" href="#main">Skip to the content</a>
+        {{#isSandbox}}
+        <p class="sandbox" role="note"><strong>Sandbox.</strong> This is a test store. Nothing here \
+        costs money.</p>
+        {{/isSandbox}}
+        <header>
+        <nav aria-label="Store">
+        <a class="home" href="{{base}}/">Store</a>
+        {{#visitorName}}
+        <a href="{{base}}/store/account">Your account</a>
+        <form method="post" action="{{base}}/store/sign-out">
+        <input type="hidden" name="form" value="{{formToken}}">
+        <button>Sign out {{visitorName}}</button>
+        </form>
+        {{/visitorName}}
+        {{^visitorName}}<a href="{{base}}/store/sign-in">Sign in</a>{{/visitorName}}
+        </nav>
+        <form role="search" method="get" action="{{base}}/store/search">
+        <label for="q">Search apps and products</label>
+        <input id="q" name="q" type="search" maxlength="100" value="{{query}}">
+        <button>Search</button>
+        </form>
+        </header>
+        <main id="main">
+        <h1>{{title}}</h1>
+        {{$content}}{{/content}}
+        </main>
+        <footer>
+        <form method="get" action="{{base}}/store/storefront">
+        <label for="storefront">Country or region</label>
+        <select id="storefront" name="code">
+        {{#storefronts}}
+        <option value="{{code}}"{{#isChosen}} selected{{/isChosen}}>{{name}}</option>
+        {{/storefronts}}
+        </select>
+        <button>Change</button>
+        </form>
+        </footer>
+        </body>
+        </html>
+        """
+
+    private static let today = """
+        {{<layout}}{{$content}}
+        {{#featured}}
+        <section class="featured" aria-labelledby="f-{{place}}">
+        <p class="icon tone-{{tone}}" aria-hidden="true">{{letter}}</p>
+        <h2 id="f-{{place}}"><a href="{{base}}/store/apps/{{path}}">{{name}}</a></h2>
+        {{#product}}{{>product}}{{/product}}
+        </section>
+        {{/featured}}
+        {{^featured}}<p>No app is sold here yet.</p>{{/featured}}
+        {{/content}}{{/layout}}
+        """
+
+    private static let search = """
+        {{<layout}}{{$content}}
+        <p role="status">{{count}}</p>
+        {{>apps}}
+        {{/content}}{{/layout}}
+        """
+
+    private static let apps = """
+        {{#apps}}
+        <section aria-labelledby="a-{{place}}">
+        <p class="icon tone-{{tone}}" aria-hidden="true">{{letter}}</p>
+        <h2 id="a-{{place}}"><a href="{{base}}/store/apps/{{path}}">{{name}}</a></h2>
+        <ul class="products">
+        {{#products}}<li>{{>product}}</li>{{/products}}
+        </ul>
+        </section>
+        {{/apps}}
+        """
+
+    private static let product = """
+        <article>
+        {{#image}}<img src="{{image}}" alt="" width="96" height="96" loading="lazy">{{/image}}
+        <h3 lang="{{lang}}">{{name}}</h3>
+        {{#details}}<p lang="{{lang}}">{{details}}</p>{{/details}}
+        <p class="price">{{price}}</p>
+        <p class="kind">{{kind}}{{#isFamilyShareable}} · Family Sharing{{/isFamilyShareable}}</p>
+        </article>
+        """
+
+    private static let app = """
+        {{<layout}}{{$content}}
+        <p class="icon tone-{{tone}}" aria-hidden="true">{{letter}}</p>
+        <h2>In-app purchases</h2>
+        <ul class="products">
+        {{#products}}<li>{{>product}}</li>{{/products}}
+        </ul>
+        {{^products}}<p>Nothing is sold in this country or region.</p>{{/products}}
+        {{/content}}{{/layout}}
+        """
+
+    private static let signIn = """
+        {{<layout}}{{$content}}
+        {{#problem}}<p class="problem" role="alert">{{problem}}</p>{{/problem}}
+        <form class="card" method="post" action="{{base}}/store/sign-in">
+        <input type="hidden" name="form" value="{{formToken}}">
+        <p><label for="name">Name</label>
+        <input id="name" name="name" required maxlength="255" autocomplete="username"></p>
+        <p><label for="password">Password</label>
+        <input id="password" name="password" type="password" maxlength="1024" \
+        autocomplete="current-password"></p>
+        {{#isSandbox}}<p>A tester without a password leaves it empty.</p>{{/isSandbox}}
+        <p><button>Sign in</button></p>
+        </form>
+        {{/content}}{{/layout}}
+        """
+
+    private static let account = """
+        {{<layout}}{{$content}}
+        {{#hasChildren}}
+        <section aria-labelledby="approvals">
+        <h2 id="approvals">Waiting for your approval</h2>
+        <ul>
+        {{#approvals}}
+        <li class="card">
+        <p><strong>{{child}}</strong> asks for <strong>{{product}}</strong> in {{app}}: {{price}}</p>
+        <form method="post" action="{{base}}/store/approvals/{{purchaseID}}/{{childID}}">
+        <input type="hidden" name="form" value="{{formToken}}">
+        <button name="answer" value="approved">Approve</button>
+        <button name="answer" value="declined">Decline</button>
+        </form>
+        </li>
+        {{/approvals}}
+        </ul>
+        </section>
+        {{/hasChildren}}
+        <section aria-labelledby="subscriptions">
+        <h2 id="subscriptions">Subscriptions</h2>
+        {{^subscriptions}}<p>You have no subscription.</p>{{/subscriptions}}
+        <ul>
+        {{#subscriptions}}
+        <li class="card">
+        <h3>{{product}}</h3>
+        <p>{{app}}</p>
+        <p>{{sentence}}</p>
+        {{#switch}}
+        <form method="post" action="{{base}}/store/subscriptions/{{id}}/renewal">
+        <input type="hidden" name="form" value="{{formToken}}">
+        <button name="on" value="{{switch}}">{{switchLabel}}</button>
+        </form>
+        {{/switch}}
+        {{#hasOthers}}
+        <form method="post" action="{{base}}/store/subscriptions/{{id}}/product">
+        <input type="hidden" name="form" value="{{formToken}}">
+        <label for="product-{{id}}">From the next period on</label>
+        <select id="product-{{id}}" name="product">
+        {{#others}}
+        <option value="{{id}}"{{#isChosen}} selected{{/isChosen}}>{{label}}</option>
+        {{/others}}
+        </select>
+        <button>Change</button>
+        </form>
+        {{/hasOthers}}
+        </li>
+        {{/subscriptions}}
+        </ul>
+        </section>
+        <section aria-labelledby="purchases">
+        <h2 id="purchases">Purchases</h2>
+        {{^purchases}}<p>You have bought nothing{{#isFurther}} more{{/isFurther}}.</p>{{/purchases}}
+        <ul>
+        {{#purchases}}
+        <li class="card">
+        <h3>{{product}}</h3>
+        <p>{{app}} · <time datetime="{{date}}">{{day}}</time>{{#price}} · {{price}}{{/price}}</p>
+        {{#order}}<p>Order {{order}}</p>{{/order}}
+        {{#state}}<p><strong>{{state}}</strong></p>{{/state}}
+        {{#isRefundable}}
+        <details>
+        <summary>Ask for a refund</summary>
+        <form method="post" action="{{base}}/store/transactions/{{id}}/refund">
+        <input type="hidden" name="form" value="{{formToken}}">
+        <label for="reason-{{id}}">Reason</label>
+        <select id="reason-{{id}}" name="reason">
+        <option value="UNINTENDED_PURCHASE">I did not mean to buy this</option>
+        <option value="FULFILLMENT_ISSUE">It did not arrive or does not work</option>
+        <option value="UNSATISFIED_WITH_PURCHASE">I am not satisfied with it</option>
+        <option value="OTHER">Another reason</option>
+        </select>
+        <button>Ask for the refund of {{product}}</button>
+        </form>
+        </details>
+        {{/isRefundable}}
+        </li>
+        {{/purchases}}
+        </ul>
+        {{#next}}<p><a href="{{base}}/store/account?after={{next}}#purchases">More purchases</a></p>\
+        {{/next}}
+        </section>
+        {{/content}}{{/layout}}
+        """
+
+    private static let message = """
+        {{<layout}}{{$content}}
+        <p{{#isProblem}} role="alert"{{/isProblem}}>{{text}}</p>
+        {{#remedy}}<p>{{remedy}}</p>{{/remedy}}
+        <p><a href="{{base}}{{back}}">{{backLabel}}</a></p>
+        {{/content}}{{/layout}}
+        """
+}

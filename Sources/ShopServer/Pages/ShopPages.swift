@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Foundation
+import HTTPShell
+import Hummingbird
+import PriceText
+import Shop
+
+/// The pages that everyone sees: today's apps, the search, and a page for each app.
+struct ShopPages: Sendable {
+    private let visit: PageVisit
+
+    init(_ visit: PageVisit) { self.visit = visit }
+
+    /// How many apps a page shows at most.
+    private static let appsMax = 100
+    private static let queryCharactersMax = 100
+
+    /// Each app with its first product.
+    func today() async throws -> Response {
+        let apps = try await window().apps.filter { !$0.products.isEmpty }.prefix(Self.appsMax)
+        let featured = apps.enumerated().map { place, app in
+            var facts = facts(app, place)
+            facts["product"] = app.products.first.map { self.facts($0, of: app) }
+            return facts
+        }
+        return try visit.page("today", title: "Today", ["featured": featured])
+    }
+
+    /// The apps whose name contains the text, and the products of others that do.
+    func search() async throws -> Response {
+        let query = String((visit.call.query("q") ?? "").prefix(Self.queryCharactersMax))
+        let words = query.split(separator: " ").map { folded(String($0)) }
+        var found: [[String: Any]] = []
+        var count = 0
+        for app in try await window().apps where !words.isEmpty {
+            let isNamed = Self.contains(words, folded(app.name))
+            let products = app.products.filter {
+                isNamed || Self.contains(words, folded("\(app.name) \($0.name) \($0.details)"))
+            }
+            guard isNamed || !products.isEmpty, found.count < Self.appsMax else { continue }
+            count += products.count
+            var facts = facts(app, found.count)
+            facts["products"] = products.map { self.facts($0, of: app) }
+            found.append(facts)
+        }
+        let answer =
+            words.isEmpty
+            ? "Enter a word from the name of an app or a product."
+            : "\(count) \(count == 1 ? "product" : "products") found for “\(query)”."
+        return try visit.page(
+            "search", title: "Search", ["apps": found, "count": answer, "query": query])
+    }
+
+    func app() async throws -> Response {
+        guard let app = try await window().app(visit.parts[0]) else { throw Self.noApp }
+        var facts = facts(app, 0)
+        facts["products"] = app.products.map { self.facts($0, of: app) }
+        return try visit.page("app", title: app.name, facts)
+    }
+
+    func image() async throws -> Response {
+        let bytes = try await visit.realm.catalogue.shownImage(
+            visit.parts[1], bundleID: visit.parts[0])
+        return PageVisit.dressed(.bytes(bytes, type: "image/png"))
+    }
+
+    /// Remembers the visitor's country for this browser.
+    func chooseStorefront() throws -> Response {
+        guard let storefront = Storefront.named(visit.call.query("code") ?? "") else {
+            throw Refusal(
+                .badRequest, code: "storefrontUnknown", "The store does not know this country.",
+                field: "code", rule: "a country of the list", remedy: "choose one of them")
+        }
+        return visit.setting(
+            PageCookies.storefront, storefront.countryCode, seconds: 365 * 24 * 3600,
+            in: visit.redirect("/"))
+    }
+
+    static var style: Response {
+        var response = PageVisit.dressed(
+            .bytes(Array(PageStyle.css.utf8), type: "text/css; charset=utf-8"))
+        response.headers[.cacheControl] = "public, max-age=3600"
+        return response
+    }
+
+    private func window() async throws -> ShopWindow {
+        try await visit.realm.catalogue.window(in: visit.storefront, locale: visit.locale)
+    }
+
+    private func facts(_ app: ShopWindowApp, _ place: Int) -> [String: Any] {
+        [
+            "name": app.name, "path": app.bundleID.pathEncoded, "place": place,
+            "letter": app.name.first.map { String($0).uppercased() } ?? "?",
+            "tone": app.bundleID.utf8.reduce(0) { $0 + Int($1) } % 6,
+        ]
+    }
+
+    private func facts(_ product: ShopWindowProduct, of app: ShopWindowApp) -> [String: Any] {
+        let image = product.images.first.map {
+            "\(visit.base)/store/apps/\(app.bundleID.pathEncoded)/images/\($0.pathEncoded)"
+        }
+        var facts: [String: Any] = [
+            "name": product.name, "details": product.details,
+            "lang": product.locale.replacing("_", with: "-"), "price": product.priceText(in: app),
+            "kind": product.type.words, "isFamilyShareable": product.isFamilyShareable,
+        ]
+        facts["image"] = image
+        return facts
+    }
+
+    private func folded(_ text: String) -> String {
+        text.folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil)
+    }
+
+    private static func contains(_ words: [String], _ text: String) -> Bool {
+        words.allSatisfy { text.contains($0) }
+    }
+
+    private static let noApp = Refusal(
+        .notFound, code: "bundleIdUnknown", "The store has no such app.", field: "bundleId",
+        rule: "an app that the store shows", remedy: "search for its name")
+}
+
+extension ShopWindowProduct {
+    /// The price as the visitor reads it: `$4.99 each month`.
+    func priceText(in app: ShopWindowApp) -> String {
+        guard price.amount.milliunits > 0 else { return "Free" }
+        let text = price.formatted(in: app.storefront.priceLocale(ofWords: locale))
+        guard let period = period.flatMap({ Period(iso8601: $0) }) else { return text }
+        return "\(text) \(period.eachWords)"
+    }
+}
+
+extension Period {
+    /// `each month`, `every 3 months`.
+    var eachWords: String {
+        let unit =
+            switch unit {
+            case .day: "day"
+            case .week: "week"
+            case .month: "month"
+            case .year: "year"
+            }
+        return count == 1 ? "each \(unit)" : "every \(count) \(unit)s"
+    }
+}
+
+extension ProductType {
+    /// What it is, for a customer.
+    var words: String {
+        switch self {
+        case .consumable: "Can be bought again"
+        case .nonConsumable: "Bought once"
+        case .autoRenewable: "Subscription, renews until cancelled"
+        case .nonRenewing: "Subscription that does not renew"
+        }
+    }
+}
+
+extension String {
+    /// The text as one part of a path.
+    var pathEncoded: String {
+        addingPercentEncoding(
+            withAllowedCharacters: .alphanumerics.union(.init(charactersIn: "-._")))
+            ?? ""
+    }
+}

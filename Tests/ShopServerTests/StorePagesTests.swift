@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Shop
+import StoreWire
+import TestSupport
+import Testing
+
+/// The store's pages, as a browser without scripts uses them.
+@Suite(.timeLimit(.minutes(5))) struct StorePagesTests {
+    private static let app = "/store/apps/\(TestServer.bundleID)"
+    private static let markup = #"<script>alert("1")</script><b title='x'>&amp;"#
+
+    private func realm(_ server: TestServer, _ name: String = Store.defaultRealm) async throws
+        -> Realm
+    { try await server.store.realm(named: name) }
+
+    @Test func `everyone sees what an app sells, at the prices of a chosen country`() async throws {
+        try await TestServer.with { server in
+            let browser = Browser(server)
+            let page = try await browser.get(Self.app)
+            #expect(page.status == 200)
+            #expect(page.header("Content-Type") == "text/html; charset=utf-8")
+            #expect(page.text.contains("The pro") && page.text.contains("$4.99"))
+            #expect(page.text.contains("[Sandbox]") && page.text.contains("role=\"note\""))
+            let policy = try #require(page.header("Content-Security-Policy"))
+            #expect(policy.hasPrefix("default-src 'none'; ") && !policy.contains("unsafe"))
+            #expect(page.header("Cache-Control") == "no-store")
+
+            #expect(try await browser.get("/store/storefront?code=DEU").status == 303)
+            let german = try await browser.get(Self.app).text
+            #expect(german.contains("€") && !german.contains("$"))
+            #expect(try await browser.get("/store/storefront?code=XXX").status == 400)
+
+            let found = try await browser.get("/store/search?q=CREDITS%20the")
+            #expect(found.text.contains("1 product found") && !found.text.contains("The pro"))
+            let live = try await browser.get("/realms/live\(Self.app)")
+            #expect(live.status == 200 && !live.text.contains("andbox"))
+        }
+    }
+
+    @Test func `a page that is not there is a page`() async throws {
+        try await TestServer.with { server in
+            let browser = Browser(server)
+            for path in ["/store/nothing", "/store/apps/com.none", "\(Self.app)/images/none"] {
+                let page = try await browser.get(path)
+                #expect(page.status == 404, "\(path)")
+                #expect(page.text.hasPrefix("<!doctype html>"), "\(path)")
+            }
+            #expect(try await browser.post("/store/search", [:]).status == 405)
+            #expect(try await browser.get("/store/account").header("Location") == "/store/sign-in")
+        }
+    }
+
+    @Test func `no text is markup`() async throws {
+        try await TestServer.with { server in
+            let realm = try await realm(server)
+            try await realm.catalogue.putCatalogue(
+                Catalogue(
+                    products: [
+                        Product(
+                            id: "x", kind: .nonConsumable, referenceName: "x",
+                            price: Amount(milliunits: 990),
+                            localizations: [
+                                Localization(
+                                    locale: "en_US", displayName: Self.markup,
+                                    details: Self.markup)
+                            ])
+                    ], storefront: "USA", locale: "en_US"),
+                app: AppDescription(bundleID: TestServer.bundleID, name: Self.markup))
+            _ = try await realm.customers.createCustomer(CreateCustomerRequest(name: Self.markup))
+            let browser = Browser(server)
+            #expect(try await browser.signIn(Self.markup, "").status == 303)
+            let query = "%3Cscript%3Ealert(%221%22)%3C/script%3E%3Cb%20title='x'%3E&amp;amp;"
+            for path in ["/", Self.app, "/store/search?q=\(query)", "/store/account"] {
+                let page = try await browser.get(path)
+                #expect(page.status == 200, "\(path)")
+                #expect(page.text.contains("&lt;script&gt;"), "\(path)")
+                #expect(!page.text.contains("<script") && !page.text.contains("<b "), "\(path)")
+            }
+        }
+    }
+
+    @Test func `a customer signs in, sees what was bought, and signs out`() async throws {
+        try await TestServer.with { server in
+            let token = try await server.token(
+                customer: TestServer.customer, password: TestServer.password)
+            _ = try await server.buy(purchaseID(1), "pro", bearer: token)
+            let browser = Browser(server)
+            let wrong = try await browser.signIn(TestServer.customer, "wrong")
+            #expect(wrong.status == 401 && wrong.text.contains("role=\"alert\""))
+            #expect(!wrong.text.contains("wrong"))
+
+            let signed = try await browser.signIn(TestServer.customer, TestServer.password)
+            #expect(signed.status == 303 && signed.header("Location") == "/store/account")
+            let cookie = try #require(signed.header("Set-Cookie"))
+            #expect(cookie.contains("; HttpOnly; SameSite=Lax; Max-Age=604800"))
+            let account = try await browser.get("/store/account")
+            #expect(account.text.contains("The pro") && account.text.contains("$4.99"))
+            #expect(account.text.contains("Ask for the refund of The pro"))
+
+            let kept = browser.cookies
+            let form = try #require(account.formToken)
+            #expect(try await browser.post("/store/sign-out", ["form": form]).status == 303)
+            let old = kept.map { "\($0)=\($1)" }.joined(separator: "; ")
+            #expect(
+                try await Browser(server).get("/store/account", ["Cookie: \(old)"]).status == 303)
+        }
+    }
+
+    @Test func `a changed password ends the sessions of browsers`() async throws {
+        try await TestServer.with { server in
+            let browser = Browser(server)
+            _ = try await browser.signIn(TestServer.customer, TestServer.password)
+            #expect(try await browser.get("/store/account").status == 200)
+            let realm = try await realm(server)
+            let customer = try #require(
+                try await realm.customers.listCustomers().first { $0.name == TestServer.customer })
+
+            _ = try await realm.customers.changeCustomer(
+                customer.customerId, ChangeCustomerRequest(password: "another one"))
+
+            #expect(try await browser.get("/store/account").status == 303)
+        }
+    }
+
+    @Test func `a form of another page changes nothing`() async throws {
+        try await TestServer.with { server in
+            let id = try await Self.subscribe(server)
+            let path = "/store/subscriptions/\(id)/renewal"
+            let browser = Browser(server)
+            _ = try await browser.signIn(TestServer.customer, TestServer.password)
+            let form = try #require(try await browser.get("/store/account").formToken)
+            let own = "Origin: http://127.0.0.1:\(server.port)"
+            let other = Browser(server)
+            _ = try await other.signIn(TestServer.customer, TestServer.password)
+            let others = try #require(try await other.get("/store/account").formToken)
+            let tries: [(String, [String: String], [String]?)] = [
+                ("no token", ["on": "false"], nil),
+                ("a wrong token", ["on": "false", "form": String(form.reversed())], nil),
+                ("another session's token", ["on": "false", "form": others], nil),
+                ("another site", ["on": "false", "form": form], ["Origin: http://evil.example"]),
+                ("no site", ["on": "false", "form": form], ["Origin: null"]),
+                (
+                    "a request of another site", ["on": "false", "form": form],
+                    [own, "Sec-Fetch-Site: cross-site"]
+                ),
+            ]
+            for (name, fields, lines) in tries {
+                #expect(try await browser.post(path, fields, lines).status == 403, "\(name)")
+            }
+            let realm = try await realm(server)
+            #expect(try await realm.subscriptions.show(id).isRenewing)
+
+            #expect(
+                try await browser.post(path, ["on": "false", "form": form]).status == 303)
+            #expect(try await !realm.subscriptions.show(id).isRenewing)
+            let account = try await browser.get("/store/account")
+            #expect(account.text.contains("Resume the renewal"))
+            let events = try await realm.subscriptions.history(
+                of: try await realm.subscriptions.show(id).customerId)
+            #expect(events.events.last?.cause == "customer")
+        }
+    }
+
+    @Test func `what is another customer's is not found`() async throws {
+        try await TestServer.with { server in
+            let id = try await Self.subscribe(server)
+            let realm = try await realm(server)
+            _ = try await realm.customers.createCustomer(CreateCustomerRequest(name: "eve"))
+            let browser = Browser(server)
+            _ = try await browser.signIn("eve", "")
+            let form = try #require(try await browser.get("/store/account").formToken)
+            let tries: [(String, [String: String])] = [
+                ("/store/subscriptions/\(id)/renewal", ["on": "false"]),
+                ("/store/subscriptions/\(id)/product", ["product": "monthly"]),
+                ("/store/transactions/\(id)/refund", ["reason": "OTHER"]),
+                ("/store/approvals/\(purchaseID(1))/1", ["answer": "approved"]),
+            ]
+            for (path, fields) in tries {
+                let fields = fields.merging(["form": form]) { $1 }
+                #expect(try await browser.post(path, fields).status == 404, "\(path)")
+            }
+            #expect(try await realm.subscriptions.show(id).isRenewing)
+            #expect(try await realm.refunds.list().refunds.isEmpty)
+        }
+    }
+
+    @Test func `a refund is asked for once`() async throws {
+        try await TestServer.with { server in
+            let id = try await Self.subscribe(server)
+            let browser = Browser(server)
+            _ = try await browser.signIn(TestServer.customer, TestServer.password)
+            let form = try #require(try await browser.get("/store/account").formToken)
+            for _ in 0..<2 {
+                let page = try await browser.post(
+                    "/store/transactions/\(id)/refund", ["form": form, "reason": "OTHER"])
+                #expect(page.status == 303)
+            }
+            let refunds = try await realm(server).refunds.list().refunds
+            #expect(refunds.map(\.state) == ["requested"])
+            let account = try await browser.get("/store/account")
+            #expect(account.text.contains("A refund is asked for"))
+            #expect(!account.text.contains("Ask for the refund"))
+        }
+    }
+
+    @Test func `a parent answers a child's payment`() async throws {
+        try await TestServer.with { server in
+            let realm = try await realm(server)
+            let context = Shop.RequestContext(requestID: "test")
+            let child = try await realm.customers.createCustomer(
+                CreateCustomerRequest(name: "kid", asksToBuy: true))
+            let parent = try #require(
+                try await realm.customers.listCustomers().first { $0.name == TestServer.customer })
+            try await realm.families.join(
+                parent.customerId, member: child.customerId, context)
+            let token = try await server.token(customer: "kid")
+            _ = try await server.buy(purchaseID(1), "pro", bearer: token)
+            let browser = Browser(server)
+            _ = try await browser.signIn(TestServer.customer, TestServer.password)
+            let account = try await browser.get("/store/account")
+            #expect(account.text.contains("<strong>kid</strong> asks for <strong>The pro</strong>"))
+            let path = "/store/approvals/\(purchaseID(1))/\(child.customerId)"
+            let form = ["form": try #require(account.formToken), "answer": "approved"]
+
+            #expect(try await browser.post(path, form).status == 303)
+
+            let sold = try await realm.purchases.listTransactions(customer: child.customerId)
+            #expect(sold.transactions.count == 1)
+            // The child cannot approve its own.
+            let own = Browser(server)
+            _ = try await own.signIn("kid", "")
+            let token2 = try #require(try await own.get("/store/account").formToken)
+            let again = ["form": token2, "answer": "approved"]
+            #expect(try await own.post(path, again).status == 404)
+        }
+    }
+
+    /// The customer subscribes. Returns the subscription's number.
+    private static func subscribe(_ server: TestServer) async throws -> String {
+        let realm = try await server.store.realm(named: Store.defaultRealm)
+        let app = TestServer.bundleID.value
+        let context = Shop.RequestContext(requestID: "test")
+        _ = try await realm.catalogue.createProduct(
+            CreateProductRequest(
+                productId: "pass", type: "auto-renewable", groupId: "pro", period: "P1M"),
+            bundleID: app, context)
+        var change = ProductChange()
+        change.price = 990
+        change.localizations = [
+            ProductWords(locale: "en_US", displayName: "A pass", description: "")
+        ]
+        change.state = "ready"
+        _ = try await realm.catalogue.changeProduct("pass", bundleID: app, change, context)
+        let token = try await server.token(
+            customer: TestServer.customer, password: TestServer.password)
+        let reply = try await server.buy(purchaseID(1), "pass", bearer: token)
+        #expect(reply.status == 200, "\(reply.text)")
+        return try #require(try await realm.subscriptions.list().subscriptions.first)
+            .subscriptionId
+    }
+}
