@@ -128,14 +128,16 @@ struct Booking: Sendable {
     /// more round is enough if the purchase was assigned to an account, or moved,
     /// between the first read and the write.
     func write(_ writing: any Writing) throws -> BookedPurchase {
+        var heir: String?
         for _ in 0..<3 {
             let known = try Self.find(proven.key, writing, at: recordedAt)
-            let claim = try claim(known?.account, writing)
+            let claim = try claim(known?.account, heir, writing)
             let owner = known?.account ?? claim
             if let known { _ = try Taking.decide(known, proven, account: claim) }
             let revision = try owner.map { try line($0, writing) } ?? 0
-            // It may have become part of another account before its line was locked.
-            if known?.account == nil, let claim, try Merges.into(claim, writing) != nil {
+            // It may be part of another account. Its line keeps it from becoming one.
+            if known?.account == nil, let claim, let into = try Merges.into(claim, writing) {
+                heir = into
                 continue
             }
             if let (done, hasNewFate, event) = try enter(owner, claim, revision, writing) {
@@ -152,13 +154,13 @@ struct Booking: Sendable {
         throw StorageFault(.busy, "a purchase changed hands while it was taken")
     }
 
-    /// Returns the account that claims a purchase of `owner`.
-    private func claim(_ owner: String?, _ reading: any Reading) throws -> String? {
+    /// Returns the account that claims a purchase of `owner`. `heir`: what the account
+    /// is known to be part of.
+    private func claim(
+        _ owner: String?, _ heir: String?, _ reading: any Reading
+    ) throws -> String? {
         if isNews, let owner, ErasedAccount.isOne(owner) { return nil }
-        guard owner == nil, let account else {
-            return try Merges.heir(of: account, unless: owner, reading)
-        }
-        return try Merges.into(account, reading) ?? account
+        return try heir ?? Merges.heir(of: account, unless: owner, reading)
     }
 
     private func line(_ account: String, _ writing: any Writing) throws -> Int64 {

@@ -24,7 +24,7 @@ enum LedgerAccess: Hashable, Sendable {
     case metrics
 }
 
-/// Who calls, by the key.
+/// The caller, by the key.
 enum LedgerCaller: Hashable, Sendable {
     case anyone
     /// A server of the merchant's, or a command.

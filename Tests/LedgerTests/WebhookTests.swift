@@ -47,7 +47,8 @@ import Testing
             }
             return try calls.map {
                 let body = try JSONDecoder().decode(Body.self, from: Data($0.body))
-                let name = body.data.idempotencyKey ?? body.data.transactionId?.suffix(1) ?? ""
+                let name =
+                    body.data.idempotencyKey ?? String((body.data.transactionId ?? "").suffix(1))
                 return "\(body.type) \(body.data.account ?? "-") \(name)"
             }
         }

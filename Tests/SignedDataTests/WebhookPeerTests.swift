@@ -2,6 +2,7 @@
 
 import Foundation
 import SignedData
+import TestSupport
 import Testing
 
 /// The specification's own library judges a webhook's signature. Where it is missing

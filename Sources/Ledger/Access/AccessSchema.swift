@@ -4,7 +4,7 @@ import Archive
 import Commerce
 import Storage
 
-/// The tables of the keys to the ledger, and of who has changed what.
+/// The tables of the keys to the ledger, and of the changes made with them.
 extension LedgerSchema {
     static let access = [apiKeys, audit]
 

@@ -3,7 +3,7 @@
 import Commerce
 import Storage
 
-/// Who makes a change, for the audit: the name of a key, or of a command. A server sets
+/// The actor of a change, for the audit: the name of a key or a command. A server sets
 /// it around the use cases of a request. A change without an actor is not in the audit,
 /// such as those that a store's notification or a customer's app makes.
 public struct LedgerActor: Hashable, Sendable {
