@@ -44,6 +44,8 @@ import Testing
 
     private static func coins(_ payload: inout JWSTransactionDecodedPayload) {
         payload.productId = "coins"
+        // So that what it grants has begun.
+        payload.purchaseDate = Book.now.adding(seconds: -60)
     }
 
     /// What the books say about both accounts.

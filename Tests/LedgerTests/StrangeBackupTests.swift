@@ -221,7 +221,7 @@ import Testing
     /// spent that no purchase has brought in.
     @Test(
         arguments: [
-            ("credit_books", "entries", "3"), ("credit_books", "currency", "\"gems\""),
+            ("credit_books", "entries", "7"), ("credit_books", "currency", "\"gems\""),
             ("credit_books", "account", "\"other\""),
             ("credit_entries", "number", "3"), ("credit_entries", "currency", "\"gems\""),
             ("grants", "consumed", "29"), ("grants", "amount", "101"),
