@@ -75,28 +75,31 @@ enum PersonalData {
     }
 
     /// Give the rows of `$1` that books need to the opaque account `$2`.
-    static let renames =
-        ["purchases", "grants", "credit_books"].map { table in
-            Statement(
-                "erase.\(table)", [.text, .text],
-                "UPDATE \(table) SET account = $2 WHERE account = $1")
-        }
-        + [
-            // What the merchant has written about the person is deleted too.
-            Statement(
-                "erase.redemptions", [.text, .text],
-                "UPDATE redemptions SET account = $2, purpose = 'erased' WHERE account = $1"),
-            Statement(
-                "erase.credit_entries", [.text, .text],
-                """
-                UPDATE credit_entries SET account = $2,
-                    purpose = CASE WHEN purpose IS NULL THEN NULL ELSE 'erased' END
-                WHERE account = $1
-                """),
-            Statement(
-                "erase.audit", [.text, .text],
-                "UPDATE audit SET account = $2, subject = NULL WHERE account = $1"),
-        ]
+    static let renames = [
+        Statement(
+            "erase.purchases", [.text, .text],
+            "UPDATE purchases SET account = $2 WHERE account = $1"),
+        Statement(
+            "erase.grants", [.text, .text],
+            "UPDATE grants SET account = $2 WHERE account = $1"),
+        Statement(
+            "erase.credit_books", [.text, .text],
+            "UPDATE credit_books SET account = $2 WHERE account = $1"),
+        // What the merchant has written about the person is deleted too.
+        Statement(
+            "erase.redemptions", [.text, .text],
+            "UPDATE redemptions SET account = $2, purpose = 'erased' WHERE account = $1"),
+        Statement(
+            "erase.credit_entries", [.text, .text],
+            """
+            UPDATE credit_entries SET account = $2,
+                purpose = CASE WHEN purpose IS NULL THEN NULL ELSE 'erased' END
+            WHERE account = $1
+            """),
+        Statement(
+            "erase.audit", [.text, .text],
+            "UPDATE audit SET account = $2, subject = NULL WHERE account = $1"),
+    ]
 
     static let insertAccount = Statement.insert("erase.insertAccount", into: LedgerSchema.accounts)
     static let removeAccount = Statement.remove("erase.removeAccount", from: LedgerSchema.accounts)

@@ -11,7 +11,7 @@ import Testing
 @testable import Ledger
 
 /// How an account is proven: by the ledger's tokens and by the merchant's.
-@Suite(.timeLimit(.minutes(5))) struct AccountProofTests {
+@Suite(.timeLimit(.minutes(5))) struct ProvenAccountTests {
     private struct Claims: Encodable {
         var iss = "https://merchant.example"
         var aud = "ledger"
